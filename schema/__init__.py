@@ -1,0 +1,1 @@
+"""The wire: TFLite flatbuffers, TensorFlow's protocol messages, checkpoints and records."""

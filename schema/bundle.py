@@ -1,0 +1,372 @@
+"""Tensor bundles, the checkpoint format of TensorFlow: an index file and one data file or more.
+
+The index maps the name of a tensor to its type, shape and place; the data files hold elements,
+little endian as a rule. A tensor saved in slices has an entry that lists them, and each slice an
+entry of its own.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from . import proto
+from .dtypes import RESOURCE, VARIANT, tf_dtype, tf_enum
+from .errors import DataLossError, NotFoundError, UnimplementedError
+from .files import map_file, write_atomic
+from .records import crc32c, mask_crc32c, masked_crc32c
+from .sstable import build_table, read_table, read_varint, varint
+
+HEADER_KEY = b""
+INDEX_SUFFIX = ".index"
+MAX_RANK = 254
+ESCAPES = {0x00: b"\x00\xff", 0xFF: b"\xff\x00"}
+WHOLE = -1  # the length of a slice's dimension that is not cut
+
+
+class Slice(NamedTuple):
+    """The part of a tensor that begins at `start` and is `shape` large."""
+
+    start: tuple[int, ...]
+    shape: tuple[int, ...]
+
+
+def open_bundle(prefix) -> Bundle:
+    """The checkpoint `prefix`, such as "folder/variables" for "folder/variables.index".
+
+    Raises:
+        NotFoundError: There is no such checkpoint.
+        DataLossError: The index is damaged.
+    """
+    return Bundle(prefix)
+
+
+def write_bundle(prefix, tensors: dict[str, np.ndarray]) -> None:
+    """Writes a checkpoint of one data file, byte for byte as TensorFlow does.
+
+    The index is written last: whoever finds it finds the data it speaks of.
+    """
+    prefix = os.fspath(prefix)
+    index, data = build_bundle(tensors)
+    write_atomic(data_path(prefix, 0, 1), data)
+    write_atomic(prefix + INDEX_SUFFIX, index)
+
+
+def build_bundle(tensors: dict[str, np.ndarray]) -> tuple[bytes, bytes]:
+    """The bytes of the index and of the one data file, which holds the tensors in their order."""
+    header = proto.BundleHeaderProto(num_shards=1, version=proto.VersionDef(producer=1))
+    entries, data = [(HEADER_KEY, _serialize(header))], bytearray()
+    for key, array in tensors.items():
+        value = np.asarray(array)
+        content, checksum = _string_content(value) if value.dtype.kind == "O" else _content(value)
+        entry = proto.BundleEntryProto(
+            dtype=tf_enum(value.dtype), offset=len(data), size=len(content), crc32c=checksum
+        )
+        entry.shape.SetInParent()
+        entry.shape.dim.extend(proto.TensorShapeProto.Dim(size=n) for n in value.shape)
+        entries.append((_encode(key), _serialize(entry)))
+        data += content
+    return build_table(sorted(entries)), bytes(data)
+
+
+def data_path(prefix: str, shard: int, n_shards: int) -> str:
+    """The name of one of the data files of a checkpoint."""
+    return f"{prefix}.data-{shard:05d}-of-{n_shards:05d}"
+
+
+class Bundle:
+    """The tensors of a checkpoint by name; each is read and checked when it is asked for."""
+
+    def __init__(self, prefix):
+        self.prefix = os.fspath(prefix)
+        self.index = self.prefix + INDEX_SUFFIX
+        self._shards: dict[int, memoryview] = {}
+        try:
+            content = map_file(self.index)
+        except FileNotFoundError:
+            raise self._not_found() from None
+        self._entries = read_table(content, self.index)
+        header = self._parse("BundleHeaderProto", HEADER_KEY)
+        self._n_shards = header.num_shards
+        self._order: Literal["big", "little"] = (
+            "big" if header.endianness == header.BIG else "little"
+        )
+
+    def __iter__(self):
+        return iter(self.keys())
+
+    def keys(self) -> list[str]:
+        """The names of all tensors, in order."""
+        named = (key for key in self._entries if key != HEADER_KEY and not key.startswith(b"\0"))
+        return [key.decode("utf-8", "surrogateescape") for key in named]
+
+    def __contains__(self, key: str) -> bool:
+        return bool(key) and _encode(key) in self._entries
+
+    def shape(self, key: str) -> tuple[int, ...]:
+        """The shape of a tensor."""
+        return self._shape(self._entry(key), key)
+
+    def dtype(self, key: str) -> np.dtype:
+        """The element type of a tensor; strings are objects."""
+        return self._dtype(self._entry(key), key)
+
+    def read(self, key: str) -> np.ndarray:
+        """A tensor, read-only; where the file allows it, a view of the mapped file.
+
+        Raises:
+            NotFoundError: There is no such tensor, or its data file is missing.
+            DataLossError: The entry or the data of the tensor is damaged.
+        """
+        entry = self._entry(key)
+        value = self._assemble(entry, key) if entry.slices else self._value(entry, key)
+        value.flags.writeable = False
+        return value
+
+    def read_slice(self, key: str, part: Slice) -> np.ndarray:
+        """A part of a tensor; of the tensors saved in slices only what is needed is read."""
+        entry = self._entry(key)
+        shape = self._shape(entry, key)
+        if not _fits(part, shape):
+            raise ValueError(
+                f"a slice of '{key}' must lie in its shape {shape}, "
+                f"got start {part.start} and shape {part.shape}"
+            )
+        stored = [self._part(extents, shape, key) for extents in entry.slices]
+        if part in stored:
+            return self._stored_slice(entry, key, stored.index(part))
+        return self.read(key)[_indices(part)]
+
+    def _assemble(self, entry, key: str) -> np.ndarray:
+        """A tensor that was saved in slices."""
+        shape = self._shape(entry, key)
+        parts = [self._part(extents, shape, key) for extents in entry.slices]
+        if problem := _misfit(parts, shape):
+            raise self._loss(key, problem)
+        stored = [self._stored_slice(entry, key, i) for i in range(len(parts))]
+        # Entries that share bytes could make a small file a tensor larger than memory.
+        n_bytes, limit = sum(part.nbytes for part in stored), sum(map(len, self._shards.values()))
+        if n_bytes > limit and stored[0].dtype.kind != "O":
+            raise self._loss(key, f"has slices of {n_bytes} bytes in data files of {limit}")
+        value = np.empty(shape, stored[0].dtype)
+        for part, elements in zip(parts, stored, strict=True):
+            value[_indices(part)] = elements
+        return value
+
+    def _stored_slice(self, whole, key: str, i: int) -> np.ndarray:
+        """The i-th slice of a tensor that was saved in slices."""
+        name = slice_key(key, whole.slices[i])
+        if name not in self._entries:
+            raise self._loss(key, f"has no data for slice {i}")
+        entry = self._parse("BundleEntryProto", name)
+        part = self._part(whole.slices[i], self._shape(whole, key), key)
+        if self._shape(entry, key) != part.shape or entry.dtype != whole.dtype:
+            raise self._loss(key, f"has a slice {i} of another type or shape than it says")
+        return self._value(entry, key)
+
+    def _value(self, entry, key: str) -> np.ndarray:
+        shape, dtype = self._shape(entry, key), self._dtype(entry, key)
+        data = self._data(entry, key)
+        if dtype.kind == "O":
+            return self._strings(data, entry.crc32c, shape, key)
+        if entry.size != math.prod(shape) * dtype.itemsize:
+            raise self._loss(key, f"has {entry.size} bytes for shape {shape} of {dtype}")
+        if masked_crc32c(data) != entry.crc32c:
+            raise self._loss(key, "has data with a wrong checksum")
+        if self._order == "big" and dtype.itemsize > 1:
+            return _swapped(data, dtype).reshape(shape)
+        value = np.frombuffer(data, dtype).reshape(shape)
+        return value if value.flags.aligned else value.copy()
+
+    def _strings(self, data: memoryview, checksum: int, shape, key: str) -> np.ndarray:
+        """String elements: all lengths, a checksum of the lengths, and all bytes."""
+        n = math.prod(shape)
+        if n > len(data):
+            raise self._loss(key, f"has {len(data)} bytes for {n} strings")
+        lengths, position = [], 0
+        for _ in range(n):
+            length, position = read_varint(data, position, self.prefix)
+            lengths.append(length)
+        stored = bytes(data[position : position + 4])
+        position += 4
+        so_far = crc32c(_fixed_lengths(lengths, self._order))
+        if mask_crc32c(so_far) != int.from_bytes(stored, self._order):
+            raise self._loss(key, "has string lengths with a wrong checksum")
+        if mask_crc32c(crc32c(data[position:], crc32c(stored, so_far))) != checksum:
+            raise self._loss(key, "has strings with a wrong checksum")
+        if sum(lengths) != len(data) - position:
+            raise self._loss(key, f"has {len(data) - position} bytes for {sum(lengths)} in strings")
+        value = np.empty(n, object)
+        for i, length in enumerate(lengths):
+            value[i] = bytes(data[position : position + length])
+            position += length
+        return value.reshape(shape)
+
+    def _data(self, entry, key: str) -> memoryview:
+        """The bytes of an entry."""
+        shard = entry.shard_id
+        if not 0 <= shard < self._n_shards:
+            raise self._loss(key, f"must lie in one of {self._n_shards} data files, got {shard}")
+        if shard not in self._shards:
+            path = data_path(self.prefix, shard, self._n_shards)
+            try:
+                self._shards[shard] = map_file(path)
+            except FileNotFoundError:
+                raise NotFoundError(
+                    None,
+                    None,
+                    f"'{path}', which holds tensor '{key}', does not exist; copy all files of the "
+                    f"checkpoint '{self.prefix}', the .data-* files too",
+                ) from None
+        content = self._shards[shard]
+        end = entry.offset + entry.size
+        if not 0 <= entry.offset <= end <= len(content):
+            problem = (
+                f"must lie in [0, {len(content)}) of its data file, got [{entry.offset}, {end})"
+            )
+            raise self._loss(key, problem)
+        return content[entry.offset : end]
+
+    def _entry(self, key: str):
+        if key not in self:
+            keys = self.keys()
+            few = ", ".join(keys[:5]) + (", ..." if len(keys) > 5 else "")
+            raise NotFoundError(
+                None, None, f"'{self.prefix}' has no tensor '{key}'; its {len(keys)} are: {few}"
+            )
+        return self._parse("BundleEntryProto", _encode(key))
+
+    def _parse(self, message: str, key: bytes):
+        try:
+            return proto.parse(message, self._entries[key])
+        except KeyError:
+            raise self._loss("", "must be the first key, and is missing") from None
+        except ValueError as error:
+            raise self._loss(key.decode("utf-8", "backslashreplace"), f"has {error}") from None
+
+    def _shape(self, entry, key: str) -> tuple[int, ...]:
+        shape = tuple(dim.size for dim in entry.shape.dim)
+        if entry.shape.unknown_rank or len(shape) > MAX_RANK or min(shape, default=0) < 0:
+            raise self._loss(key, f"must have a known shape, got {shape}")
+        return shape
+
+    def _dtype(self, entry, key: str) -> np.dtype:
+        try:
+            dtype = tf_dtype(entry.dtype)
+        except ValueError as error:
+            raise self._loss(key, f"has an unknown type ({error})") from None
+        if dtype in (RESOURCE, VARIANT):
+            raise UnimplementedError(
+                None, None, f"'{self.prefix}': tensor '{key}' is a resource or variant, not values"
+            )
+        return dtype
+
+    def _part(self, proto_slice, shape, key: str) -> Slice:
+        """A stored slice of a tensor with `shape`."""
+        start = tuple(extent.start for extent in proto_slice.extent)
+        lengths = tuple(_length(extent) for extent in proto_slice.extent)
+        if len(lengths) != len(shape):
+            raise self._loss(key, f"has a slice of {len(lengths)} dimensions for shape {shape}")
+        sizes = (n if length == WHOLE else length for n, length in zip(shape, lengths, strict=True))
+        part = Slice(start, tuple(sizes))
+        if not _fits(part, shape):
+            raise self._loss(key, f"has a slice {part} beyond shape {shape}")
+        return part
+
+    def _loss(self, key: str, problem: str) -> DataLossError:
+        fix = "the file is damaged or cut, copy or save the checkpoint again"
+        return DataLossError(None, None, f"'{self.index}': tensor '{key}' {problem}; {fix}")
+
+    def _not_found(self) -> NotFoundError:
+        folder = Path(self.prefix).parent
+        there = sorted(path.name[: -len(INDEX_SUFFIX)] for path in folder.glob(f"*{INDEX_SUFFIX}"))
+        hint = f"the folder holds {', '.join(there)}" if there else "the folder holds no checkpoint"
+        return NotFoundError(None, None, f"'{self.index}' does not exist; {hint}")
+
+
+def slice_key(name: str, proto_slice) -> bytes:
+    """The key of a slice's own entry: numbers and strings written so that bytes sort as they do."""
+    escaped = b"".join(ESCAPES.get(byte, bytes([byte])) for byte in _encode(name))
+    extents = (_ordered(extent.start) + _ordered(_length(extent)) for extent in proto_slice.extent)
+    return b"\0" + escaped + b"\0\1" + _ordered_count(len(proto_slice.extent)) + b"".join(extents)
+
+
+def _content(value: np.ndarray) -> tuple[bytes, int]:
+    """The bytes of a tensor's elements and their masked checksum."""
+    content = np.ascontiguousarray(value).tobytes()
+    return content, masked_crc32c(content)
+
+
+def _string_content(value: np.ndarray) -> tuple[bytes, int]:
+    """The same for strings; see Bundle._strings."""
+    strings = [s.encode() if isinstance(s, str) else bytes(s) for s in value.ravel().tolist()]
+    so_far = crc32c(_fixed_lengths(map(len, strings), "little"))
+    stored = mask_crc32c(so_far).to_bytes(4, "little")
+    content = b"".join(strings)
+    checksum = mask_crc32c(crc32c(content, crc32c(stored, so_far)))
+    return b"".join(map(varint, map(len, strings))) + stored + content, checksum
+
+
+def _fixed_lengths(lengths, order: Literal["big", "little"]) -> bytes:
+    """The form of string lengths that a checksum is made of."""
+    return b"".join(n.to_bytes(4 if n < 1 << 32 else 8, order) for n in lengths)
+
+
+def _ordered_count(number: int) -> bytes:
+    """A natural number as its length in bytes and its bytes, the highest first."""
+    size = (number.bit_length() + 7) // 8
+    return bytes([size]) + number.to_bytes(size, "big")
+
+
+def _ordered(number: int) -> bytes:
+    """A number with 7 bits in each byte, after as many high bits (ones if positive) as bytes."""
+    magnitude = ~number if number < 0 else number
+    size = magnitude.bit_length() // 7 + 1
+    header = ((1 << size) - 1) << (7 * size)
+    return ((number & ((1 << 8 * size) - 1)) ^ header).to_bytes(size, "big")
+
+
+def _length(extent) -> int:
+    return extent.length if extent.HasField("length") else WHOLE
+
+
+def _fits(part: Slice, shape: tuple[int, ...]) -> bool:
+    if not len(part.start) == len(part.shape) == len(shape):
+        return False
+    limits = zip(part.start, part.shape, shape, strict=True)
+    return all(start >= 0 and n >= 0 and start + n <= limit for start, n, limit in limits)
+
+
+def _indices(part: Slice) -> tuple[slice, ...]:
+    ends = zip(part.start, part.shape, strict=True)
+    return tuple(slice(start, start + n) for start, n in ends)
+
+
+def _misfit(parts: list[Slice], shape: tuple[int, ...]) -> str:
+    """How the parts fail to fill the shape, each element once; empty when they do."""
+    if sum(math.prod(part.shape) for part in parts) != math.prod(shape):
+        return f"has slices that do not fill its shape {shape}"
+    starts = np.array([part.start for part in parts])
+    ends = starts + np.array([part.shape for part in parts])
+    for i in range(1, len(parts)):
+        if np.any(np.all((starts[i] < ends[:i]) & (starts[:i] < ends[i]), axis=1)):
+            return f"has a slice {i} that overlaps another one"
+    return ""
+
+
+def _swapped(data: memoryview, dtype: np.dtype) -> np.ndarray:
+    """Big-endian elements in the order of this machine's little-endian ones."""
+    size = dtype.itemsize // (2 if dtype.kind == "c" else 1)
+    return np.frombuffer(data, f">u{size}").astype(f"<u{size}").view(dtype)
+
+
+def _serialize(message) -> bytes:
+    return message.SerializeToString(deterministic=True)
+
+
+def _encode(key: str) -> bytes:
+    return key.encode("utf-8", "surrogateescape")

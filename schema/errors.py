@@ -1,0 +1,165 @@
+"""The exceptions flatlite raises; `flatlite.errors` re-exports them.
+
+Argument mistakes are ValueError or TypeError as everywhere in Python, missing files are OSError.
+The classes here say more: which part of the product refused, or, for the graph API, which canonical
+status an operation ended with.
+"""
+
+from __future__ import annotations
+
+OK = 0
+CANCELLED = 1
+UNKNOWN = 2
+INVALID_ARGUMENT = 3
+DEADLINE_EXCEEDED = 4
+NOT_FOUND = 5
+ALREADY_EXISTS = 6
+PERMISSION_DENIED = 7
+RESOURCE_EXHAUSTED = 8
+FAILED_PRECONDITION = 9
+ABORTED = 10
+OUT_OF_RANGE = 11
+UNIMPLEMENTED = 12
+INTERNAL = 13
+UNAVAILABLE = 14
+DATA_LOSS = 15
+UNAUTHENTICATED = 16
+
+
+class ModelError(ValueError):
+    """A model file that cannot be read, or a Model that cannot be written."""
+
+
+class ConverterError(Exception):
+    """A source model that cannot be converted."""
+
+
+class UnsupportedOps(ConverterError):
+    """A source model with operations flatlite cannot lower; the message lists all of them."""
+
+
+class CalibrationError(ValueError):
+    """A representative dataset that cannot calibrate the model."""
+
+
+class OpError(Exception):
+    """An operation of a graph that failed while it ran.
+
+    Args:
+        node_def: The NodeDef of the operation, or None.
+        op: The operation, or None when it is not part of the graph the user built.
+        message: What went wrong.
+        error_code: One of the canonical status codes of this module.
+    """
+
+    code = UNKNOWN
+
+    def __init__(self, node_def, op, message, error_code=None):
+        super().__init__(message)
+        self.node_def = node_def
+        self.op = op
+        self.message = message
+        self.error_code = self.code if error_code is None else error_code
+
+    def __reduce__(self):
+        # A live operation belongs to its graph; what crosses a process boundary is the text.
+        return type(self), (None, None, self.message, self.error_code)
+
+    def __str__(self):
+        return self.message
+
+
+class CancelledError(OpError):
+    """The operation was stopped before it ended, by its session or its queue."""
+
+    code = CANCELLED
+
+
+class UnknownError(OpError):
+    """An error with no better class."""
+
+    code = UNKNOWN
+
+
+class InvalidArgumentError(OpError):
+    """The operation was given a value it cannot take."""
+
+    code = INVALID_ARGUMENT
+
+
+class DeadlineExceededError(OpError):
+    """The time limit passed before the operation ended."""
+
+    code = DEADLINE_EXCEEDED
+
+
+class NotFoundError(OpError):
+    """Something named, such as a file or a variable, does not exist."""
+
+    code = NOT_FOUND
+
+
+class AlreadyExistsError(OpError):
+    """Something to be created exists."""
+
+    code = ALREADY_EXISTS
+
+
+class PermissionDeniedError(OpError):
+    """The caller may not do this."""
+
+    code = PERMISSION_DENIED
+
+
+class ResourceExhaustedError(OpError):
+    """Memory, disk space or a configured limit ran out."""
+
+    code = RESOURCE_EXHAUSTED
+
+
+class FailedPreconditionError(OpError):
+    """The system is not in the state the operation needs, such as a variable without a value."""
+
+    code = FAILED_PRECONDITION
+
+
+class AbortedError(OpError):
+    """The operation was given up, usually for a conflict with another one."""
+
+    code = ABORTED
+
+
+class OutOfRangeError(OpError):
+    """The operation went past the end of its input, such as a queue that is closed and empty."""
+
+    code = OUT_OF_RANGE
+
+
+class UnimplementedError(OpError):
+    """The operation, or this form of it, does not exist."""
+
+    code = UNIMPLEMENTED
+
+
+class InternalError(OpError):
+    """Something that must always hold does not."""
+
+    code = INTERNAL
+
+
+class UnavailableError(OpError):
+    """The other side cannot be reached now."""
+
+    code = UNAVAILABLE
+
+
+class DataLossError(OpError):
+    """Data is cut or damaged for good."""
+
+    code = DATA_LOSS
+
+
+class UnauthenticatedError(OpError):
+    """The caller is not known."""
+
+    code = UNAUTHENTICATED

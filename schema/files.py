@@ -1,0 +1,84 @@
+"""Files: read whole, mapped, or replaced in one step; nothing else in flatlite opens one."""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import stat
+from pathlib import Path
+
+
+def read_bytes(path) -> bytes:
+    """All bytes of a regular file.
+
+    Raises OSError when the file is missing, is not a regular file, or changes while it is read.
+    """
+    descriptor, size = _open(path)
+    with open(descriptor, "rb") as file:
+        content = file.read(size + 1)
+        if len(content) != size or os.fstat(file.fileno()).st_size != size:
+            raise OSError(errno.EIO, "the file changed while it was read", os.fspath(path))
+    return content
+
+
+def map_file(path) -> memoryview:
+    """A read-only view of a regular file that lets the system page it in; b"" when it is empty.
+
+    Raises OSError when the file is missing or is not a regular file.
+    """
+    descriptor, size = _open(path)
+    with open(descriptor, "rb") as file:
+        if size == 0:
+            return memoryview(b"")
+        return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
+
+
+def write_atomic(path, data) -> None:
+    """Makes `path` hold `data`: whoever reads it sees the old bytes or all of the new ones.
+
+    The bytes go to a temporary file in the same folder, to the disk, and then to their name. A link
+    keeps pointing where it did; the file it names is replaced.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "the folder does not exist", str(target.parent))
+    temporary = target.with_name(f".{target.name[:200]}.{os.urandom(8).hex()}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with open(descriptor, "wb", buffering=0) as file:
+            left = memoryview(data).cast("B")
+            while left:
+                left = left[file.write(left) :]
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _open(path) -> tuple[int, int]:
+    """A descriptor of a regular file, open for reading, and the file's size."""
+    # Opening a pipe would wait for its writer; O_NONBLOCK makes no difference to a regular file.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    status = os.fstat(descriptor)
+    if stat.S_ISREG(status.st_mode):
+        return descriptor, status.st_size
+    os.close(descriptor)
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+
+
+def _sync_folder(folder: Path) -> None:
+    """Brings a folder's entries to the disk, where the system can do that."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

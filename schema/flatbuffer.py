@@ -1,0 +1,172 @@
+"""TFLite flatbuffers: typed records, a reader that verifies every byte it relies on, a writer.
+
+    parse(bytes) -> Model record          build(Model record) -> bytes
+
+A record has one attribute for each field of its table in tflite.fbs. Vectors of numbers are
+read-only numpy views of the file, vectors of tables are tuples, a union is the record it holds.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from . import tables
+
+
+class Record:
+    """Base of the classes `record` gives: attributes, equality, a repr of what is not default."""
+
+    __slots__ = ()
+    DEFAULTS: ClassVar[dict] = {}
+
+    if TYPE_CHECKING:  # the attributes are those of the schema's table
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
+
+    def __init__(self, **fields):
+        for name, default in self.DEFAULTS.items():
+            setattr(self, name, fields.pop(name, default))
+        if fields:
+            name = type(self).__name__
+            raise TypeError(f"{name} has {', '.join(self.DEFAULTS) or 'no fields'}; got {fields}")
+
+    def __eq__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(same(getattr(self, n), getattr(other, n)) for n in self.__slots__)
+
+    def __repr__(self):
+        fields = [
+            f"{name}={_shown(value)}"
+            for name, value in ((name, getattr(self, name)) for name in self.__slots__)
+            if not same(value, self.DEFAULTS[name])
+        ]
+        return f"{type(self).__name__}({', '.join(fields)})"
+
+    def __reduce__(self):
+        return _restore, (type(self).__name__, {n: getattr(self, n) for n in self.__slots__})
+
+
+_RECORDS: dict[str, type[Record]] = {}
+
+
+def record(name: str) -> type[Record]:
+    """The class of a table of the schema: one attribute for each field, keywords with its defaults.
+
+    >>> record("Conv2DOptions")(stride_w=2)
+    Conv2DOptions(stride_w=2)
+    """
+    found = _RECORDS.get(name)
+    if found is None:
+        defaults = {field: default for field, _, default, _ in tables.TABLES[name]}
+        namespace = {
+            "__slots__": tuple(defaults),
+            "__doc__": f"A {name} table of the TFLite schema.",
+            "__module__": __name__,
+            "DEFAULTS": defaults,
+        }
+        # Two threads may be here at once; both get the class of the first.
+        found = _RECORDS.setdefault(name, type(name, (Record,), namespace))
+    return found
+
+
+def options_class(op: str) -> type[Record] | None:
+    """The class of a builtin operator's options; None for an operator that has none.
+
+    >>> options_class("MEAN").__name__
+    'ReducerOptions'
+    """
+    if op not in tables.BUILTIN_OPERATOR:
+        raise ValueError(f"operator must be one of the schema's, got {op!r}")
+    name = _options_names().get(op)
+    return record(name) if name else None
+
+
+_SHARED_OPTIONS = {
+    "Conv3DOptions": ("CONV_3D_TRANSPOSE",),
+    "L2NormOptions": ("L2_NORMALIZATION",),
+    "MaximumMinimumOptions": ("MAXIMUM", "MINIMUM"),
+    "Pool2DOptions": ("AVERAGE_POOL_2D", "L2_POOL_2D", "MAX_POOL_2D"),
+    "RandomOptions": ("MULTINOMIAL", "RANDOM_STANDARD_NORMAL", "RANDOM_UNIFORM"),
+    "ReducerOptions": (
+        *("MEAN", "SUM", "REDUCE_ALL", "REDUCE_ANY", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD"),
+    ),
+    "SequenceRNNOptions": ("UNIDIRECTIONAL_SEQUENCE_RNN",),
+}
+"""Operators whose options do not have the operator's own name."""
+
+
+@cache
+def _options_names() -> dict[str, str]:
+    """Operator -> name of its options table."""
+    named = {
+        member.removesuffix("Options").lower(): member
+        for union in ("BuiltinOptions", "BuiltinOptions2")
+        for member in tables.UNIONS[union][1:]
+    }
+    words = {op: op.replace("_", "").lower() for op in tables.BUILTIN_OPERATOR}
+    names = {op: named[word] for op, word in words.items() if word in named}
+    for member, ops in _SHARED_OPTIONS.items():
+        names.update(dict.fromkeys(ops, member))
+    return names
+
+
+def parse(buffer) -> Record:
+    """The Model record of a flatbuffer, with every offset, length, index and size verified.
+
+    Bytes outside the flatbuffer that Buffer.offset or Operator.large_custom_options_offset name are
+    found in `data` and `custom_options`, as if they had been inside. The first buffer is that of
+    tensors without a constant and comes out empty.
+
+    Args:
+        buffer: The whole file, as bytes or anything that has a buffer; views of it stay alive in
+            the result.
+
+    Raises:
+        ModelError: The first thing that is wrong, and the byte or the tensor where it is.
+    """
+    from .checks import check
+    from .reader import read
+
+    data = memoryview(buffer).toreadonly().cast("B")
+    model = read(data)
+    check(model, n_operands=2 * len(data))
+    return model
+
+
+def build(model: Record) -> bytes:
+    """The bytes of a Model record: equal records give equal bytes.
+
+    Raises ModelError when a field holds what its type cannot, or the file would exceed 2 GB.
+    """
+    from .writer import write
+
+    return write(model)
+
+
+def same(a, b) -> bool:
+    """Whether two values of fields are equal; arrays of one type by their bytes."""
+    if not (isinstance(a, np.ndarray) or isinstance(b, np.ndarray)):
+        return a == b or (a != a and b != b)
+    if a is None or b is None:
+        return False
+    a, b = np.asarray(a), np.asarray(b)
+    if a.dtype != b.dtype or a.dtype.hasobject or a.shape != b.shape:
+        return np.array_equal(a, b)
+    return np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()
+
+
+def _shown(value) -> str:
+    """A field's value for repr; of a long vector, its length."""
+    if not isinstance(value, np.ndarray):
+        return repr(value)
+    return repr(value.tolist()) if value.size <= 1000 else f"<{value.size} numbers>"
+
+
+def _restore(name: str, fields: dict) -> Record:
+    """The record that a pickle holds."""
+    return record(name)(**fields)

@@ -1,0 +1,139 @@
+"""Makes tables.py from tflite.fbs: `python -m flatlite.schema.generate`.
+
+The part of the flatbuffers schema language that tflite.fbs uses: enums, unions, tables with scalar,
+string, vector, table and union fields, defaults, `(deprecated)` and `(force_align: n)`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from .files import write_atomic
+
+_DECLARATION = re.compile(r"(enum|union|table)\s+(\w+)\s*(?::\s*(\w+)\s*)?\{(.*?)\}", re.DOTALL)
+_FIELD = re.compile(
+    r"(?P<name>\w+)\s*:\s*(?P<type>\[?\w+\]?)\s*(?:=\s*(?P<default>[-\w.]+)\s*)?(?:\((?P<attributes>[^)]*)\))?\s*;"
+)
+
+_HEADER = '''"""The TFLite schema as plain data. Made from tflite.fbs by generate.py; do not edit.
+
+ENUMS: enum -> {member: value}, each also a constant (TENSOR_TYPE, BUILTIN_OPERATOR, ...).
+ENUM_TYPES: enum -> the scalar type of its fields.
+UNIONS: union -> its member tables, by type value; 0 is None.
+TABLES: table -> fields (name, type, default, slot); a union's slot is that of its type, its value
+is in the next one. A type in brackets is a vector.
+ALIGNMENT: (table, field) -> bytes its vector is aligned to, where that is more than the element.
+"""
+'''
+
+_NAME_OF = '''
+
+def name_of(enum: str, value: int) -> str:
+    """The member of `enum` that has `value`; raises KeyError when there is none.
+
+    >>> name_of("BuiltinOperator", 3)
+    'CONV_2D'
+    """
+    names = _NAMES.get(enum)
+    if names is None:
+        names = _NAMES[enum] = {number: name for name, number in ENUMS[enum].items()}
+    return names[value]
+
+
+_NAMES: dict = {}
+'''
+
+
+def generate(source: str) -> str:
+    """The text of tables.py for the text of a schema."""
+    source = re.sub(r"//[^\n]*", "", source)
+    enums, enum_types, unions, tables, alignment = {}, {}, {}, {}, {}
+    for keyword, name, scalar, body in _DECLARATION.findall(source):
+        if keyword == "enum":
+            enums[name] = _members(body)
+            enum_types[name] = scalar
+        elif keyword == "union":
+            unions[name] = (None, *re.findall(r"\w+", body))
+        else:
+            tables[name] = body
+    for name, body in tables.items():
+        tables[name] = _fields(name, body, enums, unions, alignment)
+    (identifier,) = re.findall(r'file_identifier "(\w+)"', source)
+    return "".join(_lines(identifier, enums, enum_types, unions, tables, alignment))
+
+
+def _members(body: str) -> dict[str, int]:
+    """Members of an enum; one without a value follows the one before it."""
+    members, following = {}, 0
+    for name, value in re.findall(r"(\w+)\s*(?:=\s*(-?\d+))?\s*,?", body):
+        members[name] = int(value) if value else following
+        following = members[name] + 1
+    return members
+
+
+def _fields(table: str, body: str, enums, unions, alignment) -> tuple:
+    """Rows (name, type, default, slot) of a table; a deprecated field leaves its slot empty."""
+    rows, slot = [], 0
+    for field in _FIELD.finditer(body):
+        name, type_, attributes = field["name"], field["type"], field["attributes"] or ""
+        if "deprecated" not in attributes:
+            rows.append((name, type_, _default(type_, field["default"], enums), slot))
+        align = re.search(r"force_align:\s*(\d+)", attributes)
+        if align:
+            alignment[table, name] = int(align.group(1))
+        slot += 2 if type_ in unions else 1
+    return tuple(rows)
+
+
+def _default(type_: str, text: str | None, enums):
+    """The value of a field that a file leaves out; None for what is not a scalar."""
+    if type_ in enums:
+        return enums[type_][text] if text else 0
+    if type_ == "bool":
+        return text == "true"
+    if type_ in ("float", "double"):
+        return float(text or 0)
+    if type_ in ("byte", "ubyte", "short", "ushort", "int", "uint", "long", "ulong"):
+        return int(text or 0)
+    return None
+
+
+def _lines(identifier, enums, enum_types, unions, tables, alignment):
+    """The text of tables.py, piece by piece."""
+    yield _HEADER
+    yield f"\nFILE_IDENTIFIER = {identifier!r}\n"
+    for name, members in enums.items():
+        constant = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).upper()
+        enums[name] = constant
+        yield f"\n{constant} = {{\n"
+        yield from (f"    {member!r}: {value},\n" for member, value in members.items())
+        yield "}\n"
+    yield "\nENUMS = {\n"
+    yield from (f"    {name!r}: {constant},\n" for name, constant in enums.items())
+    yield f"}}\n\nENUM_TYPES = {enum_types!r}\n\nUNIONS = {{\n"
+    for name, members in unions.items():
+        yield f"    {name!r}: (\n"
+        yield from (f"        {member!r},\n" for member in members)
+        yield "    ),\n"
+    yield "}\n\nTABLES = {\n"
+    for name, rows in tables.items():
+        if not rows:
+            yield f"    {name!r}: (),\n"
+            continue
+        yield f"    {name!r}: (\n"
+        yield from (f"        {row!r},\n" for row in rows)
+        yield "    ),\n"
+    yield f"}}\n\nALIGNMENT = {alignment!r}\n"
+    yield _NAME_OF
+
+
+def main() -> None:
+    """Writes tables.py beside tflite.fbs."""
+    folder = Path(__file__).parent
+    text = generate((folder / "tflite.fbs").read_text(encoding="utf-8"))
+    write_atomic(folder / "tables.py", text.encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,374 @@
+"""Reads a flatbuffer into records and verifies every offset, vtable, length, union and enum in it.
+
+Nothing here trusts the file. Three rules keep the work in proportion to its size: a vector or
+string that several fields share is read once, all of them together may not claim more bytes than
+there are, and neither may the tables. The schema has no recursive type, so depth is bounded by it.
+
+The cost of a table is one `struct` call: which fields it has, and where, is known per vtable, and
+nearly all tables of a kind share a few vtables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import chain
+from struct import Struct
+
+import numpy as np
+
+from . import tables
+from .errors import ModelError
+from .flatbuffer import Record, record
+
+INVALID = "The model is not a valid Flatbuffer buffer"
+MAX_TABLES = 10**6
+_LEAST_TABLE = 4
+"""Bytes a table takes at least: its offset to the vtable. Several may refer to one table, but each
+of them is a table too, or an entry of a vector, where the same table again is not counted."""
+_MAX_LAYOUTS = 10_000
+"""Different vtables in one file; a writer makes a few for each kind of table."""
+
+_CODES = {
+    "bool": "?",
+    "byte": "b",
+    "ubyte": "B",
+    "short": "h",
+    "ushort": "H",
+    "int": "i",
+    "uint": "I",
+    "long": "q",
+    "ulong": "Q",
+    "float": "f",
+    "double": "d",
+}
+_U32 = Struct("<I").unpack_from
+_VTABLE = Struct("<HH").unpack_from
+_BACK = Struct("<i").unpack_from
+
+
+def read(data: memoryview) -> Record:
+    """The Model record in `data`; raises ModelError naming the first field that is wrong."""
+    if len(data) < 8:
+        raise ModelError(f"{INVALID}: {len(data)} bytes are too few for one")
+    if bytes(data[4:8]) != tables.FILE_IDENTIFIER.encode():
+        raise ModelError(
+            f"{INVALID}: bytes 4 to 8 must be {tables.FILE_IDENTIFIER!r}, got {bytes(data[4:8])}"
+        )
+    reader = _Reader(data)
+    try:
+        model = reader.table(_kind("Model"), 0, _U32(data, 0)[0])
+        reader.resolve(model)
+    except _Malformed as malformed:
+        raise ModelError(f"{INVALID}: {malformed}") from None
+    return model
+
+
+class _Malformed(Exception):
+    """What is wrong, where, and the fields that lead there, innermost first."""
+
+    def __init__(self, position: int, reason: str):
+        self.position = position
+        self.reason = reason
+        self.path: list[str] = []
+
+    def __str__(self):
+        path = "".join(reversed(self.path)).removeprefix(".") or "root"
+        return f"{path} at byte {self.position}: {self.reason}"
+
+
+class _Reader:
+    """One pass over one file."""
+
+    def __init__(self, data: memoryview):
+        self.data = data
+        self.size = len(data)
+        self.tables_left = min(MAX_TABLES, self.size // _LEAST_TABLE)
+        self.layouts_left = _MAX_LAYOUTS
+        self.bytes_left = self.size
+        self.texts: dict[int, str] = {}
+        self.vectors: dict[tuple, np.ndarray] = {}
+        self.layouts: dict[tuple, _Layout] = {}
+
+    def table(self, kind: _Kind, where: int, offset: int) -> Record:
+        """The table that the offset at `where` leads to."""
+        data, start = self.data, where + offset
+        if offset == 0 or start + 4 > self.size:
+            raise self.outside(where, offset, "a table")
+        self.tables_left -= 1
+        if self.tables_left < 0:
+            raise _Malformed(start, "there are more tables than the file has room for")
+        vtable = start - _BACK(data, start)[0]
+        layout = self.layouts.get((kind, vtable))
+        if layout is None:
+            layout = self.layout(kind, start, vtable)
+        if start + layout.size > self.size:
+            raise _Malformed(start, f"table of {layout.size} bytes ends past {self.end}")
+        values = layout.unpack(data, start)
+        result = kind.make()
+        for name, default in layout.absent:
+            setattr(result, name, default)
+        for name, index in layout.plain:
+            setattr(result, name, values[index])
+        for name, index, limit in layout.enums:
+            if not 0 <= values[index] < limit:
+                raise _Malformed(start, f"{name} must be in [0, {limit}), got {values[index]}")
+        name = ""
+        try:
+            for name, index, at, decode, argument in layout.pointers:
+                setattr(result, name, decode(self, argument, start + at, values[index]))
+            for name, type_index, index, at, members in layout.unions:
+                member = values[type_index] if type_index >= 0 else 0
+                value = None
+                if index >= 0:
+                    value = self.member(members, member, start + at, values[index])
+                setattr(result, name, value)
+        except _Malformed as malformed:
+            malformed.path.append(f".{name}")
+            raise
+        return result
+
+    def member(self, members: tuple, member: int, where: int, offset: int) -> Record:
+        """The table a union holds."""
+        if not 0 < member < len(members):
+            limit = len(members)
+            raise _Malformed(where, f"the type of a union must be in [1, {limit}), got {member}")
+        return self.table(_kind(members[member]), where, offset)
+
+    def table_list(self, kind: _Kind, where: int, offset: int) -> tuple[Record, ...]:
+        """The tables in the vector that the offset at `where` leads to; entries may be equal."""
+        start, length = self.vector(where, offset, 4)
+        if length > MAX_TABLES:
+            raise _Malformed(start, f"a vector must have at most {MAX_TABLES} tables, got {length}")
+        self.claim(start, 4 * length)
+        offsets = np.frombuffer(self.data, "<u4", length, start)
+        seen = {} if _any_equal(offsets + np.arange(start, start + 4 * length, 4)) else None
+        result = []
+        position = start
+        try:
+            for offset in _integers(offsets):
+                if seen is None:
+                    item = self.table(kind, position, offset)
+                else:
+                    item = seen.get(position + offset)
+                    if item is None:
+                        item = seen[position + offset] = self.table(kind, position, offset)
+                result.append(item)
+                position += 4
+        except _Malformed as malformed:
+            malformed.path.append(f"[{len(result)}]")
+            raise
+        return tuple(result)
+
+    def numbers(self, dtype: np.dtype, where: int, offset: int) -> np.ndarray:
+        """A read-only view of the vector of numbers that the offset at `where` leads to."""
+        key = (where + offset, dtype.char)
+        found = self.vectors.get(key)
+        if found is None:
+            start, length = self.vector(where, offset, dtype.itemsize)
+            self.claim(start, length * dtype.itemsize)
+            found = np.frombuffer(self.data, dtype, length, start)
+            if dtype.char == "?":
+                # Any byte but 0 is true in a flatbuffer; in a numpy array only 1 is.
+                found = found.view("u1") != 0
+                found.flags.writeable = False
+            self.vectors[key] = found
+        return found
+
+    def text(self, _, where: int, offset: int) -> str:
+        """The string that the offset at `where` leads to; bytes that are not UTF-8 are escaped."""
+        found = self.texts.get(where + offset)
+        if found is None:
+            start, length = self.vector(where, offset, 1)
+            end = start + length
+            if end >= self.size or self.data[end] != 0:
+                raise _Malformed(start, f"string of {length} bytes has no zero byte after it")
+            self.claim(start, length)
+            found = str(self.data[start:end], "utf-8", "surrogateescape")
+            self.texts[where + offset] = found
+        return found
+
+    def vector(self, where: int, offset: int, itemsize: int) -> tuple[int, int]:
+        """Position of the first element, and length, of the vector the offset at `where` names."""
+        start = where + offset + 4
+        if offset == 0 or start > self.size:
+            raise self.outside(where, offset, "a vector")
+        length = _U32(self.data, start - 4)[0]
+        if length * itemsize > self.size - start:
+            raise _Malformed(
+                start - 4, f"{length} elements of {itemsize} bytes end past {self.end}"
+            )
+        return start, length
+
+    def claim(self, start: int, size: int) -> None:
+        """Counts the bytes of a vector seen for the first time."""
+        self.bytes_left -= size
+        if self.bytes_left < 0:
+            raise _Malformed(start, "vectors overlap: together they are longer than the file")
+
+    def layout(self, kind: _Kind, start: int, vtable: int) -> _Layout:
+        """The layout of a vtable seen for the first time in this file."""
+        if vtable < 0 or vtable + 4 > self.size:
+            raise _Malformed(start, f"vtable at byte {vtable} is not inside the {self.size} bytes")
+        size = _VTABLE(self.data, vtable)[0]
+        if size < 4 or size % 2 or vtable + size > self.size:
+            raise _Malformed(start, f"vtable at byte {vtable} has a size of {size} bytes")
+        self.layouts_left -= 1
+        if self.layouts_left < 0:
+            raise _Malformed(start, f"there are more than {_MAX_LAYOUTS} vtables")
+        slots = np.frombuffer(self.data, "<u2", size // 2, vtable).tolist()[1:]
+        layout = self.layouts[kind, vtable] = _Layout(kind, start, slots)
+        return layout
+
+    def outside(self, where: int, offset: int, what: str) -> _Malformed:
+        """The error of an offset that leads nowhere."""
+        if offset == 0:
+            return _Malformed(where, f"the offset of {what} is 0")
+        return _Malformed(
+            where, f"the offset of {what} leads to byte {where + offset}, past {self.end}"
+        )
+
+    def resolve(self, model: Record) -> None:
+        """Puts bytes that lie outside the flatbuffer where those inside are.
+
+        Buffer 0 is the one of tensors without a constant: what a file has in it is not read.
+        """
+        if model.buffers and model.buffers[0].data is not None:
+            model.buffers = (record("Buffer")(), *model.buffers[1:])
+        for buffer in model.buffers or ():
+            if buffer.offset > 1:
+                buffer.data = self.distant(buffer.offset, buffer.size, "Buffer")
+                buffer.offset = buffer.size = 0
+        for subgraph in model.subgraphs or ():
+            for operator in subgraph.operators or ():
+                offset = operator.large_custom_options_offset
+                if offset > 1:
+                    size = operator.large_custom_options_size
+                    operator.custom_options = self.distant(offset, size, "large_custom_options")
+                    operator.large_custom_options_offset = operator.large_custom_options_size = 0
+
+    def distant(self, start: int, length: int, what: str) -> np.ndarray:
+        """Bytes of the file that a field refers to by their place."""
+        key = (start, length, "distant")
+        if key not in self.vectors:
+            if start + length > self.size:
+                raise _Malformed(start, f"{what} has {length} bytes here, past {self.end}")
+            self.claim(start, length)
+            self.vectors[key] = np.frombuffer(self.data, "u1", length, start)
+        return self.vectors[key]
+
+    @property
+    def end(self) -> str:
+        """The end of the file, for messages."""
+        return f"the end of the file ({self.size} bytes)"
+
+
+def _any_equal(numbers: np.ndarray) -> bool:
+    """Whether two of the numbers are equal."""
+    numbers.sort()
+    return bool(np.any(numbers[1:] == numbers[:-1]))
+
+
+def _integers(numbers: np.ndarray) -> Iterator[int]:
+    """The numbers as Python integers, of which there are never many at a time."""
+    n = 4096
+    return chain.from_iterable(numbers[i : i + n].tolist() for i in range(0, len(numbers), n))
+
+
+class _Kind:
+    """How the fields of one table of the schema are read."""
+
+    def __init__(self, name: str):
+        self.name = name
+        class_ = record(name)
+        self.make = lambda: class_.__new__(class_)
+        self.plain, self.pointers, self.unions = [], [], []
+        for field, type_, default, slot in tables.TABLES[name]:
+            inner = type_.strip("[]")
+            scalar = tables.ENUM_TYPES.get(inner, inner)
+            if type_ in tables.UNIONS:
+                self.unions.append((field, slot, tables.UNIONS[type_]))
+            elif type_ == "string":
+                self.pointers.append((field, slot, _Reader.text, None))
+            elif type_ == inner and scalar in _CODES:
+                limit = len(tables.ENUMS[type_]) if type_ in tables.ENUMS else None
+                self.plain.append((field, slot, default, _CODES[scalar], limit))
+            elif scalar in _CODES:
+                dtype = np.dtype("<" + _CODES[scalar])
+                self.pointers.append((field, slot, _Reader.numbers, dtype))
+            elif type_ == inner:
+                self.pointers.append((field, slot, _Reader.table, _kind(inner)))
+            else:
+                self.pointers.append((field, slot, _Reader.table_list, _kind(inner)))
+
+
+@cache
+def _kind(name: str) -> _Kind:
+    """The kind of a table, made when a file first has one."""
+    return _Kind(name)
+
+
+class _Layout:
+    """Where the tables of one vtable have their fields, as arguments of one unpack call.
+
+    Attributes:
+        size: Bytes of the table.
+        unpack: Gives the inline values of all present fields, in the order they lie.
+        absent: (field, default) of those that are not present.
+        plain: (field, index of its value).
+        enums: (field, index of its value, limit).
+        pointers: (field, index of the offset, place in the table, reader, its argument).
+        unions: (field, index of the type or -1, index of the offset or -1, place, members).
+    """
+
+    __slots__ = ("absent", "enums", "plain", "pointers", "size", "unions", "unpack")
+
+    def __init__(self, kind: _Kind, start: int, slots: list[int]):
+        self.size = slots[0]
+        places = slots[1:]
+        present = {slot: (place, code) for slot, place, code in _inline(kind, places)}
+        order = sorted(present, key=present.__getitem__)
+        index = {slot: i for i, slot in enumerate(order)}
+        self.unpack = self._struct(start, [present[slot] for slot in order])
+        self.absent = [(f, d) for f, slot, d, _, _ in kind.plain if slot not in index]
+        self.absent += [(f, None) for f, slot, _, _ in kind.pointers if slot not in index]
+        self.plain = [(f, index[slot]) for f, slot, *_ in kind.plain if slot in index]
+        self.enums = [
+            (f, index[slot], limit) for f, slot, *_, limit in kind.plain if limit and slot in index
+        ]
+        self.pointers = [
+            (f, index[slot], places[slot], decode, argument)
+            for f, slot, decode, argument in kind.pointers
+            if slot in index
+        ]
+        self.unions = []
+        for field, slot, members in kind.unions:
+            type_index, value_index = index.get(slot, -1), index.get(slot + 1, -1)
+            place = places[slot + 1] if value_index >= 0 else 0
+            self.unions.append((field, type_index, value_index, place, members))
+
+    def _struct(self, start: int, present: list[tuple[int, str]]):
+        """The unpack method for fields that lie at these places."""
+        pieces, end = ["<"], 4
+        if self.size < 4:
+            raise _Malformed(start, f"table must have 4 bytes or more, got {self.size}")
+        for place, code in present:
+            gap = place - (end if len(pieces) > 1 else 0)
+            if place < end:
+                raise _Malformed(start, f"fields overlap at byte {place} of the table")
+            pieces.append(f"{gap}x{code}")
+            end = place + Struct("<" + code).size
+        if end > self.size:
+            raise _Malformed(start, f"a field ends past the {self.size} bytes of its table")
+        return Struct("".join(pieces)).unpack_from
+
+
+def _inline(kind: _Kind, places: list[int]):
+    """(slot, place, code) of all inline values of a table that a vtable has."""
+    codes = [(slot, code) for _, slot, _, code, _ in kind.plain]
+    codes += [(slot, "I") for _, slot, _, _ in kind.pointers]
+    for _, slot, _ in kind.unions:
+        codes += [(slot, "B"), (slot + 1, "I")]
+    for slot, code in codes:
+        if slot < len(places) and places[slot]:
+            yield slot, places[slot], code

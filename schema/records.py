@@ -1,0 +1,150 @@
+"""Record files: byte strings one after the other, each with its length and two checksums.
+
+A record is its length (8 bytes), the masked CRC32C of the length, the content, and the masked
+CRC32C of the content, little endian. The whole file may be compressed.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+
+from .errors import DataLossError
+from .files import map_file, write_atomic
+
+HEADER_SIZE = 12
+FOOTER_SIZE = 4
+MASK = 0xA282EAD8
+CHUNK_SIZE = 1 << 16
+MAX_PACKED_SIZE = 2**31 - 1  # the bytes that are left of a compressed file are not known
+# The window size zlib takes for each kind of compression.
+COMPRESSIONS = {"": None, "ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS + 16}
+
+
+def masked_crc32c(content) -> int:
+    """The CRC32C of bytes, turned and shifted so that a checksum of checksums stays sound."""
+    return mask_crc32c(crc32c(content))
+
+
+def crc32c(content, before: int = 0) -> int:
+    """The CRC32C of bytes that follow others with the CRC32C `before`."""
+    from crc32c import crc32c as checksum
+
+    return checksum(content, before)
+
+
+def mask_crc32c(checksum: int) -> int:
+    """What is stored for a CRC32C."""
+    return ((checksum >> 15 | checksum << 17) + MASK) & 0xFFFFFFFF
+
+
+def read_records(path, compression: str = "") -> Iterator[bytes]:
+    """The contents of the records of a file, in order.
+
+    Args:
+        path: The file.
+        compression: "", "ZLIB" or "GZIP".
+
+    Raises:
+        DataLossError: A record is cut or damaged; the records before it have been given.
+    """
+    source = _Source(path, compression)
+    while header := bytes(source.take(HEADER_SIZE)):
+        offset = source.offset - len(header)
+        if len(header) < HEADER_SIZE:
+            raise _loss(path, offset, f"is cut, {len(header)} bytes of its header are left")
+        if masked_crc32c(header[:8]) != int.from_bytes(header[8:], "little"):
+            raise _loss(path, offset, "has a length with a wrong checksum")
+        size = int.from_bytes(header[:8], "little")
+        if compression and size > MAX_PACKED_SIZE:
+            raise _loss(path, offset, f"must be at most {MAX_PACKED_SIZE} bytes, got {size}")
+        body = source.take(size + FOOTER_SIZE)
+        if len(body) < size + FOOTER_SIZE:
+            raise _loss(path, offset, f"is cut, {len(body)} of {size + FOOTER_SIZE} bytes are left")
+        if masked_crc32c(body[:size]) != int.from_bytes(body[size:], "little"):
+            raise _loss(path, offset, "has content with a wrong checksum")
+        yield bytes(body[:size])
+
+
+def build_records(records: Iterable[bytes], compression: str = "") -> bytes:
+    """The bytes of a file with the contents `records`."""
+    content = b"".join(map(frame, records))
+    window = _window(compression)
+    if window is None:
+        return content
+    packer = zlib.compressobj(wbits=window)
+    return packer.compress(content) + packer.flush()
+
+
+def write_records(path, records: Iterable[bytes], compression: str = "") -> None:
+    """Makes `path` a file with the contents `records`."""
+    write_atomic(path, build_records(records, compression))
+
+
+def frame(record: bytes) -> bytes:
+    """One record as it lies in a file."""
+    length = len(record).to_bytes(8, "little")
+    checksums = (masked_crc32c(part).to_bytes(4, "little") for part in (length, record))
+    return length + next(checksums) + record + next(checksums)
+
+
+def _window(compression: str) -> int | None:
+    if compression not in COMPRESSIONS:
+        names = ", ".join(map(repr, COMPRESSIONS))
+        raise ValueError(f"compression must be one of {names}, got {compression!r}")
+    return COMPRESSIONS[compression]
+
+
+def _loss(path, offset: int, problem: str) -> DataLossError:
+    fix = "the records before it are whole"
+    return DataLossError(None, None, f"'{path}': the record at byte {offset} {problem}; {fix}")
+
+
+class _Source:
+    """The content of a file, unpacked as it is taken."""
+
+    def __init__(self, path, compression: str):
+        self._window = _window(compression)
+        self._path = path
+        self._mapped = map_file(path)
+        self._position = 0
+        self._packer = None
+        self._ready = bytearray()
+        self.offset = 0
+
+    def take(self, size: int) -> memoryview:
+        """The next `size` bytes, fewer at the end of the file."""
+        taken = self._plain(size) if self._window is None else self._unpacked(size, self._window)
+        self.offset += len(taken)
+        return taken
+
+    def _plain(self, size: int) -> memoryview:
+        taken = self._mapped[self._position : self._position + size]
+        self._position += len(taken)
+        return taken
+
+    def _unpacked(self, size: int, window: int) -> memoryview:
+        while len(self._ready) < size and self._unpack(window):
+            pass
+        taken = bytes(self._ready[:size])
+        del self._ready[:size]
+        return memoryview(taken)
+
+    def _unpack(self, window: int) -> bool:
+        """Unpacks some more; False at the end of the file."""
+        if self._packer is None or self._packer.eof:
+            # A file may hold several compressed streams, one after the other.
+            left = (self._packer.unused_data if self._packer else b"") or self._plain(CHUNK_SIZE)
+            if not left:
+                return False
+            self._packer = zlib.decompressobj(window)
+        else:
+            left = self._packer.unconsumed_tail or self._plain(CHUNK_SIZE)
+        try:
+            more = self._packer.decompress(left, CHUNK_SIZE)
+        except zlib.error as error:
+            raise _loss(self._path, self.offset, f"cannot be unpacked ({error})") from None
+        if not left and not more and not self._packer.eof:
+            raise _loss(self._path, self.offset, "is cut, the compressed file ends within it")
+        self._ready += more
+        return True

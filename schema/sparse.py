@@ -1,0 +1,88 @@
+"""Sparse tensors: the levels that SparsityParameters describe, verified.
+
+A level is a dimension of the tensor or of the block that cuts it. Levels are nested in
+`traversal_order`: a DENSE one holds each index, a SPARSE_CSR one the listed indices of each entry
+of the level above.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import tables
+from .errors import ModelError
+from .flatbuffer import Record
+
+_SPARSE = tables.DIMENSION_TYPE["SPARSE_CSR"]
+
+
+def check_sparsity(sparsity: Record, shape: list[int]) -> int:
+    """The number of elements a sparse tensor stores.
+
+    Raises ModelError when the levels do not describe a tensor of that shape.
+    """
+    order = [] if sparsity.traversal_order is None else list(sparsity.traversal_order)
+    block_map = [] if sparsity.block_map is None else list(sparsity.block_map)
+    levels = sparsity.dim_metadata or ()
+    rank, n_levels = len(shape), len(shape) + len(block_map)
+    if sorted(order[:rank]) != list(range(rank)) or sorted(order[rank:]) != list(
+        range(rank, n_levels)
+    ):
+        raise ModelError(
+            f"sparsity: traversal_order must hold {rank} dimensions and {len(block_map)} block"
+            f" dimensions, got {order[:9]}"
+        )
+    if len(levels) != n_levels:
+        raise ModelError(f"sparsity: dim_metadata must have {n_levels} entries, got {len(levels)}")
+    sizes = _level_sizes(shape, block_map, [levels[order.index(d)] for d in range(rank, n_levels)])
+    n_elements = 1
+    for level, dimension in zip(levels, order, strict=True):
+        if level.format == _SPARSE:
+            n_elements = _check_compressed(level, n_elements, sizes[dimension])
+        elif level.dense_size != sizes[dimension]:
+            raise ModelError(
+                f"sparsity: dimension {dimension} must have a size of {sizes[dimension]},"
+                f" got {level.dense_size}"
+            )
+        else:
+            n_elements *= level.dense_size
+    return n_elements
+
+
+def _level_sizes(shape: list[int], block_map: list[int], blocks: list[Record]) -> list[int]:
+    """Size of each dimension in blocks, then the sizes of the block."""
+    sizes = list(shape)
+    for dimension, block in zip(block_map, blocks, strict=True):
+        if not 0 <= dimension < len(shape):
+            raise ModelError(f"sparsity: block_map must be in [0, {len(shape)}), got {dimension}")
+        if block.format == _SPARSE or block.dense_size <= 0 or sizes[dimension] % block.dense_size:
+            raise ModelError(
+                f"sparsity: a block of {block.dense_size} must be dense and divide dimension"
+                f" {dimension} of {shape}"
+            )
+        sizes[dimension] //= block.dense_size
+        sizes.append(block.dense_size)
+    return sizes
+
+
+def _check_compressed(level: Record, n_rows: int, size: int) -> int:
+    """The number of entries of a SPARSE_CSR level below `n_rows` entries."""
+    segments, indices = _values(level.array_segments), _values(level.array_indices)
+    if len(segments) != n_rows + 1:
+        raise ModelError(f"sparsity: a level must have {n_rows + 1} segments, got {len(segments)}")
+    if segments[0] != 0 or segments[-1] != len(indices) or np.any(segments[1:] < segments[:-1]):
+        raise ModelError(
+            f"sparsity: segments must go from 0 up to the {len(indices)} indices there are"
+        )
+    if np.any(indices < 0) or np.any(indices >= size):
+        raise ModelError(
+            f"sparsity: indices must be in [0, {size}), got {indices.min()} to {indices.max()}"
+        )
+    return len(indices)
+
+
+def _values(vector: Record | None) -> np.ndarray:
+    """The numbers of a SparseIndexVector."""
+    if vector is None or vector.values is None:
+        return np.zeros(0, "<i4")
+    return np.asarray(vector.values)

@@ -1,0 +1,251 @@
+"""Writes records as a flatbuffer: the same records always give the same bytes, and few of them.
+
+Fields that hold their default are left out, the widest fields of a table come first so that none
+needs padding, and equal strings, vectors and tables are written once.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import flatbuffers
+import numpy as np
+from flatbuffers.builder import BuilderSizeError
+from flatbuffers.number_types import UOffsetTFlags
+
+from . import tables
+from .errors import ModelError
+from .flatbuffer import Record
+
+_DTYPES = {
+    "bool": "?",
+    "byte": "i1",
+    "ubyte": "u1",
+    "short": "<i2",
+    "ushort": "<u2",
+    "int": "<i4",
+    "uint": "<u4",
+    "long": "<i8",
+    "ulong": "<u8",
+    "float": "<f4",
+    "double": "<f8",
+}
+_PREPEND = {
+    "bool": flatbuffers.Builder.PrependBoolSlot,
+    "byte": flatbuffers.Builder.PrependInt8Slot,
+    "ubyte": flatbuffers.Builder.PrependUint8Slot,
+    "short": flatbuffers.Builder.PrependInt16Slot,
+    "ushort": flatbuffers.Builder.PrependUint16Slot,
+    "int": flatbuffers.Builder.PrependInt32Slot,
+    "uint": flatbuffers.Builder.PrependUint32Slot,
+    "long": flatbuffers.Builder.PrependInt64Slot,
+    "ulong": flatbuffers.Builder.PrependUint64Slot,
+    "float": flatbuffers.Builder.PrependFloat32Slot,
+    "double": flatbuffers.Builder.PrependFloat64Slot,
+    "offset": flatbuffers.Builder.PrependUOffsetTRelativeSlot,
+}
+_ROOM = 1 << 16
+_ALIGNMENT = tables.ALIGNMENT["Buffer", "data"]
+_BUFFER_BYTES = 8
+"""A Buffer table: the offset to its vtable, and that of its data."""
+_LIMIT = 2**31 - 1
+_SHARED_BYTES = 32
+"""Vectors up to this size are written once; the reader knows no file to be much shorter than what
+it says, so longer ones are not shared."""
+
+
+def write(model: Record) -> bytes:
+    """The bytes of a Model record."""
+    constants = sum(_n_bytes(buffer.data) + 32 for buffer in model.buffers or ())
+    if constants > _LIMIT:
+        raise ModelError(
+            f"a flatbuffer must be under 2 GB, but the constants alone are {constants} bytes"
+        )
+    writer = _Writer(flatbuffers.Builder(constants + _ROOM))
+    try:
+        root = writer.table(model, "Model")
+        writer.builder.Finish(root, file_identifier=tables.FILE_IDENTIFIER.encode())
+    except BuilderSizeError:
+        raise ModelError(
+            f"a flatbuffer must be under 2 GB, but this one has {constants} bytes of constants"
+            " and more than the rest of it in tables"
+        ) from None
+    return bytes(memoryview(writer.builder.Bytes)[writer.builder.Head() :])
+
+
+class _Writer:
+    """One file being written, back to front."""
+
+    def __init__(self, builder: flatbuffers.Builder):
+        self.builder = builder
+        self.written: dict = {}
+
+    def table(self, value: Record, name: str, shared: bool = True) -> int:
+        """Offset of a table, its fields before it; the entries of a vector are not shared."""
+        if type(value).__name__ != name:
+            raise ModelError(f"a {name} must be a record of that name, got {value!r:.80}")
+        slots = []
+        for field, type_, default, slot, is_offset in _fields(name):
+            content = getattr(value, field)
+            if content is default or (default is not None and content == default):
+                continue
+            place = f"{name}.{field}"
+            if type_ in tables.UNIONS:
+                slots += self.union(content, type_, slot, place)
+            elif is_offset:
+                offset = self.child(content, type_, place)
+                slots.append((4, slot, "offset", offset, 0))
+            else:
+                scalar = tables.ENUM_TYPES.get(type_, type_)
+                size = np.dtype(_DTYPES[scalar]).itemsize
+                slots.append((size, slot, scalar, _checked(content, scalar, place), default))
+        slots.sort(key=lambda slot: slot[:2], reverse=True)
+        if not shared:
+            return self.assemble(name, slots)
+        key = (name, *((slot, content) for _, slot, _, content, _ in slots))
+        if key not in self.written:
+            self.written[key] = self.assemble(name, slots)
+        return self.written[key]
+
+    def assemble(self, name: str, slots: list[tuple]) -> int:
+        """Offset of a table with these slots (size, slot, type, value, default)."""
+        self.builder.StartObject(_n_slots(name))
+        for _, slot, scalar, content, default in slots:
+            _PREPEND[scalar](self.builder, slot, content, default)
+        return self.builder.EndObject()
+
+    def union(self, value: Record, union: str, slot: int, place: str) -> list[tuple]:
+        """The slots of a union: its type, and the table it holds."""
+        member = type(value).__name__
+        if member not in tables.UNIONS[union]:
+            raise ModelError(f"{place} must be a member of {union}, got {value!r:.80}")
+        offset = self.table(value, member)
+        type_value = tables.UNIONS[union].index(member)
+        return [(1, slot, "ubyte", type_value, 0), (4, slot + 1, "offset", offset, 0)]
+
+    def child(self, value, type_: str, place: str) -> int:
+        """Offset of what a field points to."""
+        inner = type_.strip("[]")
+        if type_ == "string":
+            return self.text(value, place)
+        if type_ == inner:
+            return self.table(value, inner)
+        if inner == "Buffer":
+            return self.buffers(value)
+        if inner == "Buffer":
+            return self.buffers(value)
+        if inner in tables.TABLES:
+            return self.offsets([self.table(item, inner, shared=False) for item in value])
+        dtype = np.dtype(_DTYPES[tables.ENUM_TYPES.get(inner, inner)])
+        return self.numbers(_vector(value, dtype, place), dtype.itemsize)
+
+    def buffers(self, buffers) -> int:
+        """Offset of the vector of Buffers, whose tables fill gaps between the aligned constants."""
+        contents = [self.content(buffer) for buffer in buffers]
+        contents_at = [0] * len(contents)
+        tables_at = [0] * len(contents)
+        waiting: list[int] = []
+
+        def write_table():
+            index = waiting.pop()
+            slots = [(4, 0, "offset", contents_at[index], 0)] if contents_at[index] else []
+            tables_at[index] = self.assemble("Buffer", slots)
+
+        for index, content in enumerate(contents):
+            if content is not None:
+                alignment = _ALIGNMENT if len(content) else 1
+                gap = -(self.builder.Offset() + len(content)) % alignment
+                while waiting and gap >= _BUFFER_BYTES:
+                    write_table()
+                    gap -= _BUFFER_BYTES
+                contents_at[index] = self.numbers(content, alignment)
+            waiting.append(index)
+        while waiting:
+            write_table()
+        return self.offsets(tables_at)
+
+    def content(self, buffer: Record) -> np.ndarray | None:
+        """The bytes of a Buffer record."""
+        if type(buffer).__name__ != "Buffer" or buffer.offset or buffer.size:
+            raise ModelError(
+                f"a Buffer must be a record with its bytes in data, got {buffer!r:.80}"
+            )
+        return None if buffer.data is None else _vector(buffer.data, np.dtype("u1"), "Buffer.data")
+
+    def text(self, value: str, place: str) -> int:
+        """Offset of a string."""
+        if not isinstance(value, str):
+            raise ModelError(f"{place} must be a str, got {value!r:.80}")
+        key = ("string", value)
+        if key not in self.written:
+            encoded = value.encode("utf-8", "surrogateescape")
+            self.written[key] = self.builder.CreateString(encoded)
+        return self.written[key]
+
+    def offsets(self, items: list[int]) -> int:
+        """Offset of a vector of tables."""
+        self.builder.StartVector(4, len(items), 4)
+        for item in reversed(items):
+            self.builder.PrependUOffsetTRelative(item)
+        return self.builder.EndVector()
+
+    def numbers(self, values: np.ndarray, alignment: int) -> int:
+        """Offset of a vector of numbers."""
+        key = None
+        if values.nbytes <= _SHARED_BYTES:
+            key = (values.dtype.str, alignment, values.tobytes())
+            if key in self.written:
+                return self.written[key]
+        builder = self.builder
+        builder.StartVector(values.itemsize, len(values), alignment)
+        head = builder.Head() - values.nbytes
+        builder.head = UOffsetTFlags.py_type(head)
+        builder.Bytes[head : head + values.nbytes] = values.view("u1").data
+        offset = builder.EndVector()
+        if key:
+            self.written[key] = offset
+        return offset
+
+
+@cache
+def _fields(name: str) -> tuple[tuple[str, str, Any, int, bool], ...]:
+    """(field, type, default, slot, whether it is an offset) of a table of the schema."""
+    scalars = _DTYPES.keys() | tables.ENUM_TYPES.keys()
+    return tuple((*row, row[1] not in scalars) for row in tables.TABLES[name])
+
+
+@cache
+def _n_slots(name: str) -> int:
+    """Slots a table has in its vtable, at most."""
+    return max(
+        (slot + 1 + (t in tables.UNIONS) for _, t, _, slot in tables.TABLES[name]), default=0
+    )
+
+
+def _checked(value, scalar: str, place: str):
+    """A number as its field holds it; ModelError if it does not fit."""
+    dtype = np.dtype(_DTYPES[scalar])
+    if dtype.kind == "f":
+        return float(value)
+    number = int(value)
+    low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    if not low <= number <= high:
+        raise ModelError(f"{place} must be in [{low}, {high}], got {value}")
+    return number
+
+
+def _vector(values, dtype: np.dtype, place: str) -> np.ndarray:
+    """A flat array of the element type of a field; ModelError if a value changes by that."""
+    if isinstance(values, bytes | bytearray | memoryview):
+        values = np.frombuffer(values, "u1")
+    given = np.asarray(values)
+    flat = np.ascontiguousarray(given.reshape(-1), dtype)
+    if given.dtype != dtype and dtype.kind != "f" and not np.array_equal(flat, given.reshape(-1)):
+        raise ModelError(f"{place} must hold {dtype} numbers, got {given.dtype} {given!r:.80}")
+    return flat
+
+
+def _n_bytes(data) -> int:
+    """Bytes of a buffer's data, None being none."""
+    return 0 if data is None else memoryview(data).nbytes

@@ -1,0 +1,93 @@
+"""Files are read whole or mapped, and replaced in one step."""
+
+import os
+import stat
+
+import pytest
+
+from flatlite.schema import files
+
+
+def test_write_and_read(tmp_path):
+    path = tmp_path / "model.tflite"
+    files.write_atomic(path, b"first")
+    files.write_atomic(str(path), bytearray(b"second"))
+    assert files.read_bytes(path) == b"second"
+    assert os.listdir(tmp_path) == ["model.tflite"]
+    umask = os.umask(0)
+    os.umask(umask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
+
+
+def test_map(tmp_path):
+    path = tmp_path / "model.tflite"
+    path.write_bytes(b"content")
+    view = files.map_file(path)
+    assert view.readonly
+    assert bytes(view) == b"content"
+
+
+def test_an_empty_file(tmp_path):
+    path = tmp_path / "empty"
+    files.write_atomic(path, b"")
+    assert files.read_bytes(path) == b""
+    assert bytes(files.map_file(path)) == b""
+
+
+def test_a_link_is_followed(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    files.write_atomic(link, b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("read", [files.read_bytes, files.map_file])
+def test_what_is_no_file(tmp_path, read):
+    with pytest.raises(FileNotFoundError, match="missing"):
+        read(tmp_path / "missing")
+    with pytest.raises(IsADirectoryError):
+        read(tmp_path)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="not a regular file"):
+        read(pipe)
+
+
+def test_where_nothing_can_be_written(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"the folder does not exist: '.*nowhere'"):
+        files.write_atomic(tmp_path / "nowhere" / "model", b"")
+    with pytest.raises(IsADirectoryError):
+        files.write_atomic(tmp_path, b"")
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch, call):
+    path = tmp_path / "model.tflite"
+    path.write_bytes(b"old")
+
+    def fail(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, call, fail)
+    with pytest.raises(OSError, match="No space left"):
+        files.write_atomic(path, b"new")
+    monkeypatch.undo()
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["model.tflite"]
+
+
+def test_a_file_that_grows_while_it_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "model.tflite"
+    path.write_bytes(b"old")
+    opened = files._open
+
+    def grow(name):
+        descriptor, size = opened(name)
+        path.write_bytes(b"longer")
+        return descriptor, size
+
+    monkeypatch.setattr(files, "_open", grow)
+    with pytest.raises(OSError, match="changed while it was read"):
+        files.read_bytes(path)
