@@ -1,0 +1,94 @@
+"""Memory for tensors: 64-byte aligned, zero, and never more than the machine can give."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+
+import numpy as np
+
+ALIGNMENT = 64
+ELEMENT = 8  # the strictest alignment of any element
+SLACK = 64  # bytes after the end that a vector load may touch
+HUGE_PAGE = 1 << 21
+_HUGE: int = getattr(mmap, "MADV_HUGEPAGE", 0)  # 0 where there are none
+LARGEST = 1 << 36
+_UNCHECKED = 1 << 26  # below this the memory left is not looked up
+
+
+def allocate(n_bytes):
+    """`n_bytes` zero bytes at an aligned address, with slack after them; in huge pages if large."""
+    if n_bytes >= HUGE_PAGE and _HUGE:
+        room = _huge(n_bytes + HUGE_PAGE + SLACK, n_bytes)
+        start = -address(room) % HUGE_PAGE
+    else:
+        room = np.zeros(n_bytes + ALIGNMENT + SLACK, np.uint8)
+        start = -address(room) % ALIGNMENT
+    return room[start : start + n_bytes]
+
+
+def _huge(n_bytes, used):
+    """`n_bytes` of memory; the whole huge pages among the `used` are asked for as such."""
+    memory = mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    room = np.frombuffer(memory, np.uint8)
+    first = -address(room) % HUGE_PAGE
+    with contextlib.suppress(OSError):  # a kernel without huge pages
+        memory.madvise(_HUGE, first, used // HUGE_PAGE * HUGE_PAGE)
+    return room
+
+
+def address(array):
+    """Where an array's first byte lies."""
+    return array.__array_interface__["data"][0]
+
+
+def aligned(n_bytes):
+    """`n_bytes` rounded up to the alignment."""
+    return -(-n_bytes // ALIGNMENT) * ALIGNMENT
+
+
+def check_limit(n_bytes, limit=None):
+    """Refuses to plan for more memory than `limit`: 3/4 of what is left, at most 64 GiB.
+
+    Raises MemoryError with both numbers.
+    """
+    if limit is None:
+        if n_bytes <= _UNCHECKED:
+            return
+        limit = min(LARGEST, available() * 3 // 4)
+    if n_bytes > limit:
+        raise MemoryError(
+            f"the tensors need {n_bytes:,} bytes, at most {limit:,} may be used"
+            " (3/4 of the memory left, at most 64 GiB); make the inputs smaller"
+        )
+
+
+def available():
+    """Bytes of memory the system can still give to this process."""
+    left = [_meminfo() or os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    most, used = (_number(f"/sys/fs/cgroup/memory.{name}") for name in ("max", "current"))
+    if most is not None and used is not None:
+        left.append(max(most - used, 0))
+    return min(left)
+
+
+def _meminfo():
+    try:
+        with open("/proc/meminfo") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None
+
+
+def _number(path):
+    """The number in a file of the control group; None when there is no limit."""
+    try:
+        with open(path) as file:
+            text = file.read().strip()
+    except OSError:
+        return None
+    return int(text) if text.isdigit() else None

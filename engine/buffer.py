@@ -1,0 +1,145 @@
+"""What a kernel reads and writes: a typed, shaped, C-contiguous window onto some storage."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+CONSTANT, ARENA, PERSISTENT, BOUND = "constant", "arena", "persistent", "bound"
+
+
+class Storage:
+    """Memory that one or more buffers look at.
+
+    A `constant` holds its bytes from the start. `arena` memory is shared among the rows of one
+    program and means something only between the first row that writes it and the last that reads
+    it. `persistent` memory keeps its bytes from run to run (a model's variables). `bound` memory
+    belongs to somebody else and may be another array at each run (feeds and fetches).
+    """
+
+    __slots__ = ("array", "kind", "name", "nbytes")
+
+    def __init__(self, kind, nbytes, array=None, name=""):
+        self.kind = kind
+        self.nbytes = nbytes
+        self.array = array
+        self.name = name
+
+    def __repr__(self):
+        return f"Storage({self.kind}, {self.nbytes} bytes, {self.name!r})"
+
+
+class Buffer:
+    """A window onto a storage: dtype, shape and the byte where it starts."""
+
+    __slots__ = ("dtype", "offset", "shape", "storage")
+
+    def __init__(self, dtype, shape, storage, offset=0):
+        self.dtype = np.dtype(dtype)
+        self.shape = tuple(shape)
+        self.storage = storage
+        self.offset = offset
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.dtype}, {self.shape}, {self.storage!r})"
+
+    @property
+    def ndim(self):
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self):
+        """Number of elements."""
+        return prod(self.shape)
+
+    @property
+    def itemsize(self):
+        """Bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self):
+        """Bytes of all elements."""
+        return prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def is_integer(self):
+        """Whether the elements are signed or unsigned integers."""
+        return self.dtype.kind in "iu"
+
+    @property
+    def is_float(self):
+        """Whether the elements are real floats of numpy's own."""
+        return self.dtype.kind == "f"
+
+    @property
+    def is_constant(self):
+        """Whether the bytes are known and never change."""
+        return self.storage.kind == CONSTANT
+
+    @property
+    def value(self):
+        """A constant's elements as a read-only array; None for everything else."""
+        if self.storage.kind != CONSTANT or self.storage.array is None:
+            return None
+        view = window(self.storage.array, self)
+        view.flags.writeable = False
+        return view
+
+    def reshape(self, shape):
+        """The same bytes in another shape with as many elements."""
+        shape = tuple(shape)
+        if prod(shape) != self.size:
+            raise ValueError(f"cannot reshape {self.shape} to {shape}")
+        return Buffer(self.dtype, shape, self.storage, self.offset)
+
+    def ravel(self):
+        """The same bytes in one dimension."""
+        return Buffer(self.dtype, (self.size,), self.storage, self.offset)
+
+    def view(self, dtype):
+        """The same bytes read as another dtype of the same width."""
+        dtype = np.dtype(dtype)
+        if dtype.itemsize != self.dtype.itemsize:
+            raise ValueError(f"cannot view {self.dtype} as {dtype}: the widths differ")
+        return Buffer(dtype, self.shape, self.storage, self.offset)
+
+
+def window(memory, buffer):
+    """The array of `buffer` within `memory`: its storage's bytes, or its objects."""
+    if buffer.dtype.hasobject:
+        return memory.reshape(buffer.shape)
+    return np.ndarray(buffer.shape, buffer.dtype, memory, buffer.offset)
+
+
+def constant(array, name=""):
+    """A buffer with the values of `array`, which must not change afterwards."""
+    array = np.asarray(array, order="C")
+    if not array.flags.aligned:
+        array = array.copy()
+    flat = array.reshape(-1)
+    if not array.dtype.hasobject:
+        flat = flat.view(np.uint8) if array.size else np.empty(0, np.uint8)
+    return Buffer(array.dtype, array.shape, Storage(CONSTANT, array.nbytes, flat, name))
+
+
+def arena(shape, dtype, name=""):
+    """A buffer in the program's arena: alive from its first row to its last."""
+    return _empty(ARENA, shape, dtype, name)
+
+
+def persistent(shape, dtype, name=""):
+    """A buffer that keeps its bytes from run to run, zero at first."""
+    return _empty(PERSISTENT, shape, dtype, name)
+
+
+def bound(shape, dtype, name=""):
+    """A buffer whose memory is given by `Program.rebind` before each run."""
+    return _empty(BOUND, shape, dtype, name)
+
+
+def _empty(kind, shape, dtype, name):
+    dtype, shape = np.dtype(dtype), tuple(shape)
+    return Buffer(dtype, shape, Storage(kind, prod(shape) * dtype.itemsize, None, name))

@@ -1,0 +1,263 @@
+"""Builds missing code images: in other processes, two at a time, or here when that cannot be.
+
+numba costs a process 0.3 s and 140 MB, so the process that runs a model does not import it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+import warnings
+
+from . import cache, image, target
+
+try:
+    import fcntl
+except ImportError:  # no lock then: at worst the same image is built twice
+    fcntl = None
+
+WORKERS = 2
+_PATIENCE = 1.0  # seconds before the first word of progress
+_PAUSE = 0.02  # seconds between looks at the workers
+_MARK = "FLATLITE_BUILDING"
+_warned = []
+
+
+class _Line:
+    """A line on the standard error that says what is being waited for, after a second."""
+
+    def __init__(self):
+        self._start, self._told = time.monotonic(), None
+
+    def __call__(self, done, total, left):
+        if time.monotonic() - self._start < _PATIENCE or self._told == done:
+            return
+        if self._told is None or sys.stderr.isatty():
+            end = "\n" if not left or not sys.stderr.isatty() else "\r"
+            words = f"flatlite: compiling kernels for this processor, once: {done} of {total}"
+            print(words, end=end, file=sys.stderr, flush=True)
+        self._told = done
+
+
+def ensure(modules, progress=None):
+    """Makes the images of `modules` available, building what is missing.
+
+    `progress(done, total, modules still missing)` is called now and then; by default a line appears
+    on the standard error once it takes longer than a second.
+    Raises KernelError when a kernel cannot be compiled, RuntimeError when no code can run here.
+    """
+    missing = [m for m in dict.fromkeys(modules) if image.available(m) is None]
+    if not missing:
+        return
+    folder, reason = _writable_folder()
+    if folder is not None and _may_start_processes():
+        _build_elsewhere(missing, folder, progress or _Line())
+    for module in missing:
+        if image.available(module) is None:
+            image.provide(module, _build_here(module, folder, reason))
+
+
+def build_all(progress=None):
+    """Builds every image there is not yet; `progress` as for `ensure`."""
+    ensure(cache.modules(), progress)
+
+
+def main(arguments=None):
+    """The command: builds the named modules (all by default), one line for each that is done."""
+    names = sys.argv[1:] if arguments is None else list(arguments)
+    unknown = sorted(set(names) - set(cache.modules()))
+    if unknown:
+        known = ", ".join(cache.modules())
+        print(f"no kernel module '{unknown[0]}'; there are {known}", file=sys.stderr)
+        return 2
+    # Read when numba is imported: compiler.py optimises, once and for all kernels together.
+    os.environ.update(NUMBA_OPT="0", NUMBA_DISABLE_INTEL_SVML="1")
+    folder = cache.folder(create=True)
+    waiting = names or cache.modules()
+    while waiting:
+        # First what nobody else is building, then wait for the others.
+        left = [m for m in waiting if not _build_into(folder, m, wait=False)]
+        if left == waiting:
+            _build_into(folder, left.pop(0), wait=True)
+        waiting = left
+    return 0
+
+
+def compile_flat(module, aim=target.HOST):
+    """The linked code of a kernel module: (flat image, kernels, symbols). Imports numba."""
+    from . import compiler
+
+    return link(compiler.compile_module(module, aim))
+
+
+def link(compiled):
+    """The linked code of what the compiler gave: (flat image, kernels, symbols)."""
+    from . import compiler, linker
+
+    data = compiled.machine.emit_object(compiled.module)
+    try:
+        flat = linker.link(data, compiled.symbols.values())
+    except linker.LinkError as error:
+        keys = {symbol: key for key, symbol in compiled.symbols.items()}
+        raise compiler.KernelError(
+            f"{compiled.label}.{keys.get(error.where, '?')} {error}"
+        ) from None
+    return flat, compiled.kernels, compiled.symbols
+
+
+def write_packaged(folder, modules=None, aims=target.SHIPPED):
+    """Writes the images a wheel ships to `folder`: by default all modules, for all targets."""
+    from ..schema import files
+
+    for module in cache.modules() if modules is None else modules:
+        for aim in aims:
+            path = os.path.join(folder, cache.packaged_name(module, aim))
+            files.write_atomic(path, image.pack(*compile_flat(module, aim)))
+
+
+def _writable_folder():
+    """The user's cache folder, or None and the reason."""
+    if not target.supports_images():
+        return None, "code images need x86-64 Linux"
+    try:
+        folder = cache.folder(create=True)
+    except OSError as error:
+        return None, f"{error.strerror}: {error.filename}"
+    if folder is None or not os.access(folder, os.W_OK | os.X_OK):
+        return None, f"{folder} cannot be written"
+    return folder, ""
+
+
+def _may_start_processes():
+    return bool(sys.executable) and not getattr(sys, "frozen", False) and _MARK not in os.environ
+
+
+def _build_elsewhere(missing, folder, progress):
+    """Lets other processes build; whatever they could not is simply still missing after."""
+    names = {m: os.path.join(folder, cache.cached_name(m)) for m in missing}
+    for path in names.values():
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)  # it was there and could not be read
+    largest = sorted(missing, key=lambda m: -os.path.getsize(f"{cache.ENGINE}/kernels/{m}.py"))
+    orders = [largest, largest[::-1]][: min(WORKERS, len(missing))]
+    workers = []
+    try:
+        workers.extend(_start(order, folder) for order in orders)
+        while any(worker.poll() is None for worker in workers):
+            left = [m for m, path in names.items() if not os.path.exists(path)]
+            progress(len(names) - len(left), len(names), left)
+            time.sleep(_PAUSE)
+    except OSError:
+        pass  # no process can be started here
+    finally:
+        for worker in workers:
+            if worker.poll() is None:
+                worker.terminate()
+            worker.wait()
+    left = [m for m, path in names.items() if not os.path.exists(path)]
+    progress(len(names) - len(left), len(names), left)
+    _report_crash(workers, left)
+
+
+def _report_crash(workers, left):
+    crashed = [worker for worker in workers if worker.returncode < 0]
+    if crashed and left:
+        raise RuntimeError(
+            f"compiling the kernels {', '.join(left)} was ended by signal {-crashed[0].returncode};"
+            f" run `python -m flatlite.engine.image {left[0]}` to see why"
+        )
+
+
+def _start(order, folder):
+    """A process that builds what is missing of `order`, with our import path and folder."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
+    environment[_MARK] = "1"
+    environment["FLATLITE_CACHE"] = folder
+    environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in sys.path)
+    return subprocess.Popen(
+        [sys.executable, "-m", f"{__package__}.image", *order],
+        env=environment,
+        cwd=folder,  # `python -m` imports from the working folder first
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _build_into(folder, module, wait):
+    """Builds one image unless it is there; False when another process is at it and not to wait."""
+    from ..schema import files
+
+    path = os.path.join(folder, cache.cached_name(module))
+    with _locked(os.path.join(folder, f"{module}.lock"), wait) as mine:
+        if not mine:
+            return False
+        if not os.path.exists(path):
+            files.write_atomic(path, image.pack(*compile_flat(module)))
+            cache.prune(module)
+            print(module, flush=True)
+    return True
+
+
+@contextlib.contextmanager
+def _locked(path, wait):
+    if fcntl is None:
+        yield True
+        return
+    with open(path, "ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield False
+            return
+        yield True
+
+
+def _build_here(module, folder, reason):
+    """Compiles a module in this process; into the cache folder if there is one."""
+    if folder is None:
+        _warn_once(reason)
+    if not target.supports_images():
+        return _just_in_time(module)
+    flat, kernels, symbols = compile_flat(module)
+    if folder is not None:
+        from ..schema import files
+
+        try:
+            path = os.path.join(folder, cache.cached_name(module))
+            files.write_atomic(path, image.pack(flat, kernels, symbols))
+            return image.read(path)
+        except OSError as error:
+            _warn_once(str(error))
+    return image.in_memory(flat, kernels, symbols)
+
+
+def _warn_once(reason):
+    if not _warned:
+        _warned.append(reason)
+        warnings.warn(
+            f"kernels are compiled anew by each process, which takes seconds: {reason};"
+            " name a folder that can be written in FLATLITE_CACHE",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def _just_in_time(module):
+    """What `_build_here` gives on systems images are not made for."""
+    from . import compiler
+
+    return just_in_time(compiler.compile_module(module))
+
+
+def just_in_time(compiled):
+    """The image of compiled kernels in the memory of LLVM's own compiler."""
+    import llvmlite.binding as llvm
+
+    engine = llvm.create_mcjit_compiler(compiled.module, compiled.machine)
+    engine.finalize_object()
+    addresses = {k: engine.get_function_address(s) for k, s in compiled.symbols.items()}
+    return image.Image(compiled.kernels, addresses, engine)

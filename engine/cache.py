@@ -1,0 +1,163 @@
+"""Where code images lie and what they are called.
+
+An image's name holds a digest of all that its code depends on: the kernel file, the engine files it
+is compiled with, the compilers' versions and the processor. What is found under the right name is
+therefore right, and what has become stale is never found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import re
+import stat
+
+from . import target
+
+try:
+    from _blake2 import blake2b  # what hashlib has, without its 3 ms for OpenSSL
+except ImportError:
+    from hashlib import blake2b
+
+ENGINE = os.path.dirname(os.path.abspath(__file__))
+PACKAGED = os.path.join(ENGINE, "images")
+_COMPILING = ("compiler.py", "linker.py")  # what makes code beside the kernel file and its imports
+_IMPORT = re.compile(rb"\nfrom (\.+)(\w*) import (\([^)]*\)|[^\n]+)")
+_KEPT = 16  # images of one module that stay: other processors, other versions
+_sources = {}
+_versions = []
+
+
+def modules():
+    """The names of all kernel modules, sorted."""
+    names = os.listdir(os.path.join(ENGINE, "kernels"))
+    return sorted(n[:-3] for n in names if n.endswith(".py") and not n.startswith("_"))
+
+
+def digest(*parts):
+    """A 32-byte digest of some bytes."""
+    made = blake2b(digest_size=32)
+    for part in parts:
+        made.update(part)
+    return made.digest()
+
+
+def folder(create=False):
+    """The user's cache folder; None when there is none and none is to be made.
+
+    Raises RuntimeError when others could write to it: what lies there is executed.
+    Raises OSError when it cannot be made.
+    """
+    path = os.environ.get("FLATLITE_CACHE")
+    if not path:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        path = os.path.join(base, "flatlite")
+    path = os.path.abspath(path)
+    if create:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, 0o700)
+    try:
+        status = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    _check_private(path, status)
+    return path
+
+
+def _check_private(path, status):
+    if not stat.S_ISDIR(status.st_mode):
+        wrong = "is not a folder"
+    elif os.name != "posix":
+        return
+    elif status.st_uid != os.geteuid():
+        wrong = f"belongs to user {status.st_uid}, not to you ({os.geteuid()})"
+    elif status.st_mode & 0o077:
+        wrong = f"is open to others (mode {stat.S_IMODE(status.st_mode):o})"
+    else:
+        return
+    raise RuntimeError(
+        f"the cache folder {path} {wrong}, and the code in it would be executed;"
+        f" do `chmod 700 {path}`, or name a folder of your own in FLATLITE_CACHE"
+    )
+
+
+def packaged_name(module, aim):
+    """The file name of an image shipped with the package for the target `aim`."""
+    return f"{module}-{aim.name}-{source_digest(module).hex()[:24]}.image"
+
+
+def cached_name(module):
+    """The file name of an image built here."""
+    parts = (source_digest(module), _compilers(), "\n".join(target.processor()).encode())
+    return f"{module}-{digest(*parts).hex()[:24]}.image"
+
+
+def source_digest(module):
+    """The digest of a kernel file and of every engine file its code depends on."""
+    found, left = {}, [f"kernels/{module}.py", *_COMPILING]
+    while left:
+        path = left.pop()
+        if path not in found:
+            found[path], needed = _source(path)
+            left.extend(needed)
+    return digest(*(found[path] for path in sorted(found)))
+
+
+def _source(path):
+    """The digest of one engine file, and the engine files it imports."""
+    full = f"{ENGINE}/{path}"
+    status = os.stat(full)
+    stamp = (status.st_mtime_ns, status.st_size)
+    known = _sources.get(path)
+    if known is None or known[0] != stamp:
+        with open(full, "rb", buffering=0) as file:
+            text = file.read()
+        folder = path.rpartition("/")[0]
+        needed = [n for match in _IMPORT.findall(text) for n in _imported(folder, *match)]
+        known = _sources[path] = stamp, digest(text), [n for n in needed if _is_source(n)]
+    return known[1:]
+
+
+def _is_source(path):
+    return path in _sources or os.path.isfile(f"{ENGINE}/{path}")
+
+
+def _imported(folder, dots, name, names):
+    """The files `from <dots><name> import <names>` may mean, seen from `folder`."""
+    if len(dots) > (2 if folder else 1):
+        return []
+    start = f"{folder}/" if folder and len(dots) == 1 else ""
+    words = [name] if name else re.findall(rb"\w+", names)
+    return [f"{start}{word.decode()}.py" for word in words]
+
+
+def _compilers():
+    """Bytes that change with the version of numba and llvmlite, without importing them."""
+    if not _versions:
+        texts = []
+        for package in ("numba", "llvmlite"):
+            spec = importlib.util.find_spec(package)
+            if spec is None or spec.origin is None:
+                raise RuntimeError(f"compiling kernels needs {package}; install it with pip")
+            with open(os.path.join(os.path.dirname(spec.origin), "_version.py"), "rb") as file:
+                texts.append(file.read())
+        _versions.append(digest(*texts))
+    return _versions[0]
+
+
+def prune(module):
+    """Removes all but the newest images of a module, and what a killed build of it has left."""
+    image = re.compile(rf"{re.escape(module)}-[0-9a-f]{{24}}\.image")
+    part = re.compile(rf"\.{image.pattern}\..*\.tmp")
+    images, parts = [], []
+    with os.scandir(folder()) as entries:
+        for entry in entries:
+            if image.fullmatch(entry.name):
+                images.append((entry.stat().st_mtime_ns, entry.path))
+            elif part.fullmatch(entry.name):
+                parts.append((0, entry.path))
+    for _, old in [*sorted(images)[:-_KEPT], *parts]:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(old)

@@ -1,0 +1,245 @@
+"""Reads what a kernel declares about its arguments, and checks a call against it.
+
+A declaration is a line of `name:type` words, in the order of the kernel's parameters:
+
+    x:float32[2]         C-contiguous array, dtype float32, two dimensions
+    x:float32[rows,*]    the same; every dimension called `rows` in this line must be equal
+    x:T2  x:T[rows,*]    dtype from the set T, given beside the declaration: T=(int8, int32)
+    axis:i  alpha:f      an int64 and a float64
+    low:float32  low:T   one number of that dtype, or of what T is in the call
+
+The letter of a set stands for one dtype throughout the line, and the kernel is compiled once for
+each choice. `WIDTHS` stands for the unsigned integer as wide as the dtype that comes, whatever that
+is: for kernels that only move elements. An array is read only, unless its name begins with `out`
+(written), `inout` (read and written) or `scratch` (room to work in, with no meaning before or
+after).
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+import struct
+from itertools import product
+
+import numpy as np
+
+FAULT_SLOT, ITEMS_SLOT, FIRST_SLOT = 0, 1, 2
+READ, WRITE, READ_WRITE, SCRATCH = "read", "write", "read-write", "scratch"
+_ROLES = (("out", WRITE), ("inout", READ_WRITE), ("scratch", SCRATCH))
+_WORD = re.compile(r"(\w+):(\w+)(?:\[([\w*, ]+)\])?$")
+_SCALARS = {"i": "int64", "f": "float64"}
+_DTYPES = frozenset(
+    ["bool", "float32", "float64", "complex64", "complex128"]
+    + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+)
+_RANGES = {name: (np.iinfo(name).min, np.iinfo(name).max) for name in _DTYPES if "int" in name}
+_RANGES["bool"] = (0, 1)
+_FLOATS = {4: (struct.Struct("<f"), struct.Struct("<i"))}
+_FLOATS[8] = (struct.Struct("<d"), struct.Struct("<q"))
+MAX_RANK = 8
+
+
+class Widths(tuple):
+    """A set of unsigned integers (and complex128 for 16 bytes), chosen by element width."""
+
+    __slots__ = ()
+
+
+WIDTHS = Widths(("uint8", "uint16", "uint32", "uint64"))
+WIDTHS16 = Widths((*WIDTHS, "complex128"))
+
+
+class Argument:
+    """One declared argument: an array when `rank` is a number, else a single number."""
+
+    __slots__ = ("dims", "dtype", "letter", "name", "rank", "role", "slot")
+
+    def __init__(self, name, letter, dtype, rank, dims, slot):
+        self.name, self.letter, self.dtype = name, letter, dtype
+        self.rank, self.dims, self.slot = rank, dims, slot
+        self.role = next((role for start, role in _ROLES if name.startswith(start)), READ)
+
+
+class Declaration:
+    """The arguments of one kernel and the sets of dtypes it is compiled for."""
+
+    def __init__(self, name, text, sets):
+        self.name, self.text = name, text
+        self.sets = {letter: _dtype_set(name, letter, names) for letter, names in sets.items()}
+        self.arguments = []
+        self.n_slots = FIRST_SLOT
+        for word in re.findall(r"[^\s\[]+(?:\[[^\]]*\])?", text):
+            self._add(word)
+        used = {a.letter for a in self.arguments if a.letter}
+        if used != set(self.sets):
+            raise ValueError(
+                f"{name}: sets {sorted(self.sets)} given, {sorted(used)} used in '{text}'"
+            )
+        self.arrays = [a for a in self.arguments if a.rank is not None]
+        self.scalars = [a for a in self.arguments if a.rank is None]
+        for argument in self.scalars:
+            if argument.letter and all(a.letter != argument.letter for a in self.arrays):
+                raise ValueError(f"{name}: no array says what '{argument.name}' is")
+        self.letters = sorted(self.sets)
+        self._dtypes = {letter: {} for letter in self.sets}
+
+    def _add(self, word):
+        """Reads one word of the declaration."""
+        match = _WORD.match(word)
+        if match is None:
+            raise ValueError(f"{self.name}: cannot read '{word}' in the declaration")
+        name, kind, inside = match.groups()
+        rank, dims = _dims(inside)
+        if inside is None and kind[:-1] in self.sets and kind[-1].isdigit():
+            kind, rank = kind[:-1], int(kind[-1])
+        if rank is None:
+            kind = _SCALARS.get(kind, kind)
+        letter = kind if kind in self.sets else None
+        if letter is None and kind not in _DTYPES:
+            raise ValueError(f"{self.name}: '{word}' is of unknown dtype '{kind}'")
+        if rank is not None and rank > MAX_RANK:
+            raise ValueError(f"{self.name}: '{word}' has more than {MAX_RANK} dimensions")
+        if any(a.name == name for a in self.arguments):
+            raise ValueError(f"{self.name}: argument '{name}' is declared twice")
+        dtype = None if letter else np.dtype(kind)
+        self.arguments.append(Argument(name, letter, dtype, rank, dims, self.n_slots))
+        self.n_slots += 1 + (rank or 0)
+
+    def specialisations(self):
+        """Every choice of dtypes, as {letter: dtype name}."""
+        for names in product(*(self.sets[letter] for letter in self.letters)):
+            yield dict(zip(self.letters, names, strict=True))
+
+    @classmethod
+    def restore(cls, name, text, sets):
+        """The declaration that `described_sets` and `text` describe."""
+        return cls(name, text, {k: Widths(v) if wide else v for k, (wide, v) in sets.items()})
+
+    def described_sets(self):
+        """The sets as plain data: {letter: [by width?, dtype names]}."""
+        return {k: [isinstance(v, Widths), list(v)] for k, v in self.sets.items()}
+
+    def key(self, choice):
+        """The name of the code compiled for `choice`."""
+        if not choice:
+            return self.name
+        return f"{self.name}[{','.join(choice[letter] for letter in self.letters)}]"
+
+    def bind(self, buffers, numbers):
+        """Checks a call; gives the key of its code and its record without pointers.
+
+        Raises ValueError, naming kernel, argument, what was expected and what came.
+        """
+        if len(buffers) != len(self.arrays):
+            names = ", ".join(a.name for a in self.arrays)
+            raise ValueError(
+                f"{self.name}: expected {len(self.arrays)} buffers ({names}), got {len(buffers)}"
+            )
+        record, choice, named = [0] * self.n_slots, {}, {}
+        for argument, buffer in zip(self.arrays, buffers, strict=True):
+            if not hasattr(buffer, "storage"):
+                self._refuse(argument, "a buffer", repr(buffer))
+            shape = buffer.shape
+            if len(shape) != argument.rank:
+                self._refuse(argument, f"rank {argument.rank}", f"shape {shape}")
+            self._check_dtype(argument, buffer, choice)
+            self._check_memory(argument, buffer)
+            if argument.dims is not None:
+                self._check_dims(argument, shape, named)
+            record[argument.slot + 1 : argument.slot + 1 + len(shape)] = shape
+        if len(numbers) != len(self.scalars):
+            self._refuse_numbers(numbers)
+        for argument in self.scalars:
+            if argument.name not in numbers:
+                self._refuse_numbers(numbers)
+            dtype = argument.dtype or np.dtype(choice[argument.letter])
+            record[argument.slot] = self._bits(argument, dtype, numbers[argument.name])
+        return self.key(choice), record
+
+    def _check_dtype(self, argument, buffer, choice):
+        dtype = buffer.dtype
+        if argument.letter is None:
+            if dtype != argument.dtype:
+                self._refuse(argument, argument.dtype, dtype)
+            return
+        known = self._dtypes[argument.letter]
+        name = known.get(dtype)
+        if name is None:
+            name = known[dtype] = self._choose(argument, dtype)
+        if choice.setdefault(argument.letter, name) != name:
+            self._refuse(argument, f"{choice[argument.letter]} like the arguments before", name)
+
+    def _choose(self, argument, dtype):
+        names, name = self.sets[argument.letter], dtype.name
+        if isinstance(names, Widths) and not dtype.hasobject:
+            name = "complex128" if dtype.itemsize == 16 else f"uint{8 * dtype.itemsize}"
+        if name not in names:
+            self._refuse(argument, f"one of {', '.join(names)}", dtype)
+        return name
+
+    def _check_memory(self, argument, buffer):
+        storage, end = buffer.storage, buffer.offset + buffer.nbytes
+        if buffer.offset < 0 or end > storage.nbytes or min(buffer.shape, default=0) < 0:
+            self._refuse(
+                argument, f"at most {storage.nbytes} bytes", f"bytes {buffer.offset} to {end}"
+            )
+        if buffer.offset % buffer.dtype.alignment:
+            self._refuse(
+                argument, f"an offset that {buffer.dtype.alignment} divides", buffer.offset
+            )
+        if argument.role != READ and storage.kind == "constant":
+            self._refuse(argument, "a buffer that may be written", "a constant")
+
+    def _check_dims(self, argument, shape, named):
+        for dim, size in zip(argument.dims, shape, strict=True):
+            if dim == "*":
+                continue
+            expected = int(dim) if dim.isdigit() else named.setdefault(dim, size)
+            if size != expected:
+                self._refuse(argument, f"{dim} = {expected}", f"shape {shape}")
+
+    def _bits(self, argument, dtype, number):
+        """A number as the 64 bits that stand in the record."""
+        try:
+            if dtype.kind == "f":
+                pack, read = _FLOATS[dtype.itemsize]
+                return read.unpack(pack.pack(number))[0]
+            value = operator.index(number)
+        except (TypeError, struct.error, OverflowError):
+            self._refuse(argument, f"a number of {dtype}", repr(number))
+        low, high = _RANGES.get(dtype.name, (1, 0))
+        if not low <= value <= high:
+            self._refuse(argument, f"{dtype} in [{low}, {high}]", value)
+        return value if value < 1 << 63 else value - (1 << 64)
+
+    def _refuse(self, argument, expected, got):
+        raise ValueError(f"{self.name}: '{argument.name}' must be {expected}, got {got}")
+
+    def _refuse_numbers(self, numbers):
+        names = ", ".join(a.name for a in self.scalars) or "none"
+        raise ValueError(
+            f"{self.name}: numbers must be {names}, got {', '.join(numbers) or 'none'}"
+        )
+
+
+def _dims(inside):
+    """(rank, dimensions) for what stands between the brackets."""
+    if inside is None:
+        return None, None
+    dims = tuple(dim.strip() for dim in inside.split(","))
+    if len(dims) == 1 and dims[0].isdigit():
+        return int(dims[0]), None
+    return len(dims), dims
+
+
+def _dtype_set(name, letter, dtypes):
+    if isinstance(dtypes, Widths):
+        return dtypes
+    names = tuple(getattr(d, "__name__", None) or str(d) for d in dtypes)
+    names = tuple("bool" if n in ("bool_", "boolean") else n for n in names)
+    if not names or not set(names) <= _DTYPES:
+        raise ValueError(
+            f"{name}: set {letter} must hold dtypes out of {sorted(_DTYPES)}, got {names}"
+        )
+    return names

@@ -1,0 +1,231 @@
+"""Sums of products of integers, with the roundings of TFLite.
+
+Each function is the one of the same name in products.py with a `scheme` in place of the clamp: it
+centres the operands and turns the sums into results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from ..buffer import arena, constant
+from ..view import View
+from .layout import move
+from .products import matrix_of, permuted, steps, swapped
+from .rescale import fixed_scale
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """Stored integers from stored integers.
+
+    Attributes:
+        scales: what the sums of each output channel, or of all, are multiplied by.
+        zero_points: of input, weights and result.
+        limits: the lowest and highest result.
+        sums: dtype of the sums, int32 or int64.
+        rounding: "narrow" (int32 sums by fixed-point numbers, twice rounded), "wide" (int64 sums,
+            once) or "exact" (float64).
+    """
+
+    scales: np.ndarray
+    zero_points: tuple[int, int, int]
+    limits: tuple[int, int]
+    sums: type = np.int32
+    rounding: str = "narrow"
+
+    def centred(self, program, x, rows):
+        """`x` without its zero point, and no scales."""
+        return centred(program, x, self.zero_points[0]), None
+
+    def weights(self, program, weights):
+        """`weights` without their zero point."""
+        return centred(program, weights, self.zero_points[1])
+
+    def start(self, bias, n):
+        """What the sums start from."""
+        return _zeros(n, self.sums) if bias is None else bias.ravel()
+
+    def finish(self, program, sums, scales, bias, out):
+        """Adds the row that makes results of sums."""
+        n = out.shape[-1]
+        rows = (out.size // n, n)
+        scales = [constant(np.broadcast_to(self.scales, (n,)).astype(np.float64))]
+        if self.rounding != "exact":
+            fixed = np.array([fixed_scale(scale) for scale in self.scales.tolist()], np.int32)
+            scales = [constant(row.copy()) for row in np.broadcast_to(fixed, (n, 2)).T]
+        program.call(
+            f"requantize.{self.rounding}",
+            sums.reshape(rows),
+            *scales,
+            out.reshape(rows),
+            split=rows[0],
+            zero_point=self.zero_points[2],
+            low=self.limits[0],
+            high=self.limits[1],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Hybrid:
+    """Reals from reals and stored weights without zero point; the reals become 8 bits first.
+
+    Attributes:
+        scales: of each output channel's weights, or of all.
+        asymmetric: whether the rounded reals have a zero point of their own.
+        clamp: limits of the result.
+    """
+
+    scales: np.ndarray
+    asymmetric: bool
+    clamp: tuple[float, float]
+    sums: type = np.int32
+
+    def centred(self, program, x, rows):
+        """`x` cut into `rows` parts that are rounded each by itself, and their scales."""
+        shape = (rows, x.size // rows)
+        out, scales = arena(x.shape, np.int16), arena((rows,), np.float32)
+        name = "asymmetric" if self.asymmetric else "symmetric"
+        program.call(f"requantize.{name}", x.reshape(shape), out.reshape(shape), scales, split=rows)
+        return out, scales
+
+    def weights(self, program, weights):
+        """`weights` as they are."""
+        return centred(program, weights, 0)
+
+    def start(self, bias, n):
+        """What the sums start from."""
+        return _zeros(n, self.sums)
+
+    def finish(self, program, sums, scales, bias, out):
+        """Adds the row that makes results of sums."""
+        n = out.shape[-1]
+        rows = (out.size // n, n)
+        program.call(
+            "requantize.real",
+            sums.reshape(rows),
+            scales,
+            constant(np.broadcast_to(self.scales, (n,)).astype(np.float32)),
+            _zeros(n, np.float32) if bias is None else bias.ravel(),
+            out.reshape(rows),
+            split=rows[0],
+            n_rows=rows[0] // scales.size,
+            low=self.clamp[0],
+            high=self.clamp[1],
+        )
+
+
+def matmul(program, a, b, bias, out, *, scheme, transpose_a=False, transpose_b=False):
+    """out = a @ b + bias, as in products.py; each row of `a` is rounded by itself."""
+    if not out.size:
+        return
+    a = swapped(program, a) if transpose_a else a
+    b = swapped(program, b) if transpose_b else b
+    if not a.shape[-1]:  # sums of nothing: one product with 0 instead
+        a, b = _nothing((*a.shape[:-1], 1), a), _nothing((*b.shape[:-2], 1, b.shape[-1]), b)
+    n_rows, n = out.shape[-2:]
+    batch = out.shape[:-2]
+    if isinstance(scheme, Hybrid) and prod(a.shape[:-2]) < prod(batch):
+        repeated = arena((*batch, *a.shape[-2:]), a.dtype)
+        move(program, View.of(a).broadcast(repeated.shape), View.of(repeated))
+        a = repeated
+    a, scales = scheme.centred(program, a, a.size // a.shape[-1])
+    b = scheme.weights(program, b)
+    sums = arena(out.shape, scheme.sums)
+    program.call(
+        "integer.matmul",
+        a.reshape((prod(a.shape[:-2]), *a.shape[-2:])),
+        b.reshape((prod(b.shape[:-2]), *b.shape[-2:])),
+        scheme.start(bias, n),
+        matrix_of(batch, a.shape[:-2]),
+        matrix_of(batch, b.shape[:-2]),
+        sums.reshape((prod(batch), n_rows, n)),
+        split=prod(batch) * n_rows,
+    )
+    scheme.finish(program, sums, scales, bias, out)
+
+
+def conv2d(program, x, weights, bias, out, *, scheme, stride, before, dilation=(1, 1), groups=1):
+    """`products.conv2d`; each image is rounded by itself."""
+    if not out.size:
+        return
+    batch, height, width, channels = x.shape
+    n, *taps, of_group = weights.shape
+    x, scales = scheme.centred(program, x, batch)
+    filters = permuted(program, scheme.weights(program, weights), (1, 2, 3, 0))
+    sums = arena(out.shape, scheme.sums)
+    program.call(
+        "integer.convolution",
+        x.reshape((batch, height, width * channels)),
+        filters.reshape((taps[0], taps[1] * of_group, n)),
+        scheme.start(bias, n),
+        sums,
+        split=out.shape[0] * out.shape[1],
+        channels=channels,
+        groups=groups,
+        **steps("stride", stride),
+        **steps("dilation", dilation),
+        **steps("before", before),
+    )
+    scheme.finish(program, sums, scales, bias, out)
+
+
+def transpose_conv2d(program, x, weights, bias, out, *, scheme, stride, before):
+    """`products.transpose_conv2d`."""
+    if not out.size:
+        return
+    x, scales = scheme.centred(program, x, x.shape[0])
+    filters = permuted(program, scheme.weights(program, weights), (1, 2, 3, 0))
+    sums = arena(out.shape, scheme.sums)
+    program.call(
+        "integer.transposed_convolution",
+        x,
+        filters,
+        scheme.start(bias, out.shape[3]),
+        sums,
+        split=out.shape[0] * out.shape[1],
+        **steps("stride", stride),
+        **steps("before", before),
+    )
+    scheme.finish(program, sums, scales, bias, out)
+
+
+def depthwise(program, x, weights, bias, out, *, scheme, stride, before, dilation=(1, 1)):
+    """`products.depthwise`; each image is rounded by itself."""
+    if not out.size:
+        return
+    x, scales = scheme.centred(program, x, x.shape[0])
+    sums = arena(out.shape, scheme.sums)
+    program.call(
+        "integer.depthwise",
+        x,
+        scheme.weights(program, weights),
+        scheme.start(bias, out.shape[3]),
+        sums,
+        split=out.shape[0] * out.shape[1],
+        **steps("stride", stride),
+        **steps("dilation", dilation),
+        **steps("before", before),
+    )
+    scheme.finish(program, sums, scales, bias, out)
+
+
+def centred(program, x, zero_point):
+    """`x` as int16 without its zero point; done once when `x` is constant."""
+    if x.dtype == np.int16 and not zero_point:
+        return x
+    out = arena(x.shape, np.int16)
+    if x.size:
+        program.call("integer.centre", x.ravel(), out.ravel(), split=x.size, zero_point=zero_point)
+    return out
+
+
+def _nothing(shape, like):
+    return constant(np.zeros(shape, like.dtype))
+
+
+def _zeros(n, dtype):
+    return constant(np.zeros(n, dtype))

@@ -1,0 +1,66 @@
+"""Moving elements: transposing, slicing, joining, repeating and filling are all one copy."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+
+from ..buffer import constant
+from ..view import View, collapse
+
+_MIN_RANK = 2  # the kernel's two innermost loops
+
+
+def move(program, source, target):
+    """Adds the row `target[...] = source[...]`; nothing when there are no elements.
+
+    Args:
+        program: where the row goes.
+        source: a Buffer or View.
+        target: a Buffer or View of the same shape.
+    """
+    source, target = (x if isinstance(x, View) else View.of(x) for x in (source, target))
+    if source.shape != target.shape:
+        raise ValueError(f"cannot move a view of shape {source.shape} to {target.shape}")
+    if not prod(source.shape):
+        return
+    for view in (source, target):
+        low, high = view.reach
+        if low < 0 or high >= view.buffer.size:
+            raise ValueError(f"view reaches [{low}, {high}] of {view.buffer.size} elements")
+    geometry, rows = _geometry(source.shape, source.strides, target.strides)
+    program.call(
+        "layout.move",
+        source.buffer.ravel(),
+        target.buffer.ravel(),
+        geometry,
+        split=rows,
+        x_start=source.offset,
+        out_start=target.offset,
+    )
+
+
+def fill(program, value, target):
+    """Adds the row `target[...] = value`, a Buffer of one element."""
+    target = target if isinstance(target, View) else View.of(target)
+    move(program, View.of(value, ()).broadcast(target.shape), target)
+
+
+@lru_cache(1024)
+def _geometry(shape, strides, target_strides):
+    """The buffer `geometry` and its number of items: few dimensions, the target in order."""
+    dims = zip(shape, strides, target_strides, strict=True)
+    dims = sorted(dims, key=lambda dim: -abs(dim[2]))
+    columns = collapse(*zip(*dims, strict=True)) if dims else [()] * 3
+    missing = _MIN_RANK - len(columns[0])
+    sizes = [1] * missing + list(columns[0])
+    steps, target_steps = ([0] * missing + list(column) for column in columns[1:])
+    if abs(steps[-1]) > 1:
+        # next to the innermost dimension the one the source runs along: both fill cache lines
+        runs = [d for d in range(len(sizes) - 1) if abs(steps[d]) == 1]
+        for row in (sizes, steps, target_steps) if runs else ():
+            row.insert(len(row) - 2, row.pop(runs[-1]))
+    table = np.array([sizes, steps, target_steps], np.int64)
+    return constant(table), prod(sizes[:-1])

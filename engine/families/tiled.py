@@ -1,0 +1,251 @@
+"""Matrix products and convolutions of float32 in tiles: rows for kernels/product.py.
+
+`fits...` says whether the kernels can do it, and whether they are worth packing the weights for.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import ceil, prod
+
+import numpy as np
+
+from ..buffer import arena, constant
+from ..view import View
+from .layout import move
+
+PANEL = 32  # columns packed together; as in kernels/_tile.py
+TABLES = 384  # of addresses there is room for; as in kernels/product.py
+DEPTHWISE_TAPS = 256  # as TAPS in kernels/channelwise.py
+_ROWS = 168  # of an item: a multiple of what each processor's tile has
+_ITEMS = 8  # that a row should have at least, to be dealt out
+_PAGE = 4096  # rows that many bytes apart lie in the same few places of the nearest cache
+_LINE = 16  # elements rows are moved further apart
+_DOTS = 8  # results of an item, as _ROWS in kernels/dots.py
+_WORTH = 4  # rows of a result for which it pays to pack weights anew in every run
+_SHALLOW = 16  # channels below which a row of taps is read as one run
+
+
+def packed(program, weights, bias, by_columns):
+    """Weights [batch, n, k] (`by_columns`) or [batch, k, n] in panels, the bias in their first row.
+
+    Done once when the weights are constant.
+    """
+    batch, *sizes = weights.shape
+    n, depth = sizes if by_columns else sizes[::-1]
+    out = arena((batch, ceil(n / PANEL), depth + 1, PANEL), np.float32)
+    bias = constant(np.zeros(n, np.float32)) if bias is None else bias
+    bias = bias.reshape((bias.size // n, n))
+    kernel = "packing.columns" if by_columns else "packing.rows"
+    program.call(kernel, weights, bias, out, split=batch * out.shape[1])
+    return out
+
+
+def fits_dots(a):
+    """Whether each matrix `a` is one row: its weights are then read once, so packing costs more."""
+    return a.shape[-2] == 1 and a.shape[-1] > 0
+
+
+def dot_products(program, a, b, bias, a_of, b_of, out, clamp):
+    """out[i] = clamp(a[a_of[i]] @ b[b_of[i]].T + bias) for matrices `a` of one row each."""
+    batch, _, n = out.shape
+    program.call(
+        "dots.rows",
+        a.reshape(a.shape[::2]),
+        b,
+        constant(np.zeros(n, np.float32)) if bias is None else bias.ravel(),
+        a_of,
+        b_of,
+        out.reshape((batch, n)),
+        split=batch * ceil(n / _DOTS),
+        low=clamp[0],
+        high=clamp[1],
+    )
+
+
+def fits_matmul(a, b, out):
+    """Whether the product of these pays for packing `b`."""
+    return a.shape[-1] > 0 and (b.is_constant or out.shape[-2] >= _WORTH)
+
+
+def matmul(program, a, panels, a_of, b_of, out, clamp):
+    """out[i] = clamp(a[a_of[i]] @ packed[b_of[i]] + bias)."""
+    batch, height, n = out.shape
+    depth = a.shape[2]
+    if 4 * depth % _PAGE == 0 and a.shape[0] * height > 1:
+        a = _widened(program, a)
+    columns, parts = _parts(n, batch * ceil(height / _ROWS))
+    program.call(
+        "product.matmul",
+        a,
+        panels,
+        a_of,
+        b_of,
+        out,
+        split=batch * ceil(height / _ROWS) * parts,
+        depth=depth,
+        rows=_ROWS,
+        columns=columns,
+        low=clamp[0],
+        high=clamp[1],
+    )
+
+
+def _widened(program, a):
+    """The same matrices with rows a little further apart."""
+    batch, height, depth = a.shape
+    out = arena((batch, height, depth + _LINE), np.float32)
+    rows = batch * height
+    program.call(
+        "packing.widen",
+        a.reshape((rows, depth)),
+        out.reshape((rows, depth + _LINE)),
+        split=rows,
+    )
+    return out
+
+
+def _parts(n, blocks):
+    """Columns of an item and how many such parts `n` columns have, for `blocks` blocks of rows."""
+    panels = ceil(n / PANEL)
+    columns = PANEL * ceil(panels / min(panels, ceil(_ITEMS / blocks)))
+    return columns, ceil(n / columns)
+
+
+def fits_convolution(weights, out):
+    """Whether filters [n, height, width, channels] have as many taps as there is room for."""
+    return bool(out.size and weights.size) and prod(weights.shape[1:3]) < TABLES
+
+
+def convolution(program, x, weights, bias, out, *, stride, before, dilation, groups, clamp):
+    """`products.conv2d`."""
+    n, height, width, depth = weights.shape
+    filters = weights.reshape((groups, n // groups, height * width * depth))
+    panels = packed(program, filters, bias, by_columns=True)
+    taps = (height, width)
+    if groups == 1 and dilation[1] == 1 and depth < _SHALLOW and width > 1:
+        x = _framed(program, x, out.shape[1:3], taps, stride, before, dilation)
+        before, taps, depth = (0, 0), (height, 1), width * depth
+    windows(
+        program,
+        x,
+        panels,
+        out,
+        n=n // groups,
+        depth=depth,
+        taps=taps,
+        geometry=(out.shape[1:3], stride, dilation, before, (1, 1), (0, 0)),
+        clamp=clamp,
+    )
+
+
+def transposed_convolution(program, x, weights, bias, out, *, stride, before, clamp):
+    """`products.transpose_conv2d`: a convolution for each place in a step of the stride.
+
+    Result p sums over the taps t for which p + before - t is a multiple of the stride, hence those
+    from (p + before) % stride on in steps of the stride, the last of them on the first input.
+    """
+    n, *taps, depth = weights.shape
+    for place in product(
+        *(range(min(s, size)) for s, size in zip(stride, out.shape[1:3], strict=True))
+    ):
+        view, own_before, counts = View.of(weights), [], []
+        for axis in (0, 1):
+            step, reach = stride[axis], place[axis] + before[axis]
+            first = reach % step
+            count = len(range(first, taps[axis], step))
+            view = view.part(1 + axis, first + (count - 1) * step, count, -step)
+            own_before.append(count - 1 - reach // step)
+            counts.append(len(range(place[axis], out.shape[1 + axis], step)))
+        own_taps = view.shape[1:3]
+        if prod(own_taps):
+            own = arena(view.shape, np.float32)
+            move(program, view, own)
+        else:
+            own_taps = (1, 1)
+            own = constant(np.zeros((n, 1, 1, depth), np.float32))
+        windows(
+            program,
+            x,
+            packed(program, own.reshape((1, n, prod(own_taps) * depth)), bias, by_columns=True),
+            out,
+            n=n,
+            depth=depth,
+            taps=own_taps,
+            geometry=(counts, (1, 1), (1, 1), own_before, stride, place),
+            clamp=clamp,
+        )
+
+
+def windows(program, x, panels, out, *, n, depth, taps, geometry, clamp):
+    """Adds the row for packed filters of `taps` over `x`; kernels/product.py says `geometry`."""
+    groups = panels.shape[0]
+    blocks = groups * ceil(x.shape[0] * prod(geometry[0]) / _ROWS)
+    columns, parts = _parts(n, blocks)
+    program.call(
+        "product.convolution",
+        x,
+        panels,
+        constant(np.zeros(depth, np.float32)),
+        constant(np.array(geometry, np.int64)),
+        out,
+        split=blocks * parts,
+        taps_h=taps[0],
+        taps_w=taps[1],
+        n=n,
+        pixels=_ROWS,
+        columns=columns,
+        low=clamp[0],
+        high=clamp[1],
+    )
+
+
+def _framed(program, x, counts, taps, stride, before, dilation):
+    """`x` with the zeros around it that the filter reaches."""
+    batch, *sizes, channels = x.shape
+    padded = [
+        (count - 1) * step + (tap - 1) * gap + 1
+        for count, step, tap, gap in zip(counts, stride, taps, dilation, strict=True)
+    ]
+    padded = [max(p, size + b) for p, size, b in zip(padded, sizes, before, strict=True)]
+    if padded == sizes:
+        return x
+    out = arena((batch, *padded, channels), np.float32)
+    program.call(
+        "packing.frame",
+        x.reshape((batch, sizes[0], sizes[1] * channels)),
+        out.reshape((batch, padded[0], padded[1] * channels)),
+        split=batch * padded[0],
+        top=before[0],
+        left=before[1] * channels,
+    )
+    return out
+
+
+def fits_depthwise(x, weights):
+    """Whether the filter has as many taps as there is room for."""
+    return x.size > 0 and 0 < prod(weights.shape[:2]) <= DEPTHWISE_TAPS
+
+
+def depthwise(program, x, weights, bias, out, *, stride, before, dilation, clamp):
+    """`products.depthwise` with one result for each channel."""
+    n, taps = out.shape[3], weights.shape[1]
+    special = taps in (3, 5) and stride[1] in (1, 2) and dilation[1] == 1
+    program.call(
+        "channelwise.depthwise",
+        x,
+        weights,
+        constant(np.zeros(n, np.float32)) if bias is None else bias.ravel(),
+        constant(np.zeros(n, np.float32)),
+        out,
+        split=out.shape[0] * out.shape[1],
+        kind=10 * taps + stride[1] if special else 0,
+        stride_h=stride[0],
+        stride_w=stride[1],
+        dilation_h=dilation[0],
+        dilation_w=dilation[1],
+        before_h=before[0],
+        before_w=before[1],
+        low=clamp[0],
+        high=clamp[1],
+    )

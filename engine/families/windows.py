@@ -1,0 +1,47 @@
+"""Pooling: one value for each position of a window over height and width."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+
+from ..buffer import arena
+
+POOLS = {"average": True, "root_mean_square": True, "maximum": False}
+"""Kernel of kernels/pool.py -> whether it sums."""
+
+
+def pool(program, kind, x, out, *, size, stride, before, clamp=(-inf, inf)):
+    """out = clamp(`kind` of the part of each window that lies in `x`), both float32 or integers.
+
+    Args:
+        program: where the row goes.
+        kind: "average", "root_mean_square" or "maximum".
+        x: [batch, height, width, channels].
+        out: [batch, height, width, channels].
+        size: height and width of the window.
+        stride: steps of the window.
+        before: rows and columns of padding before the first.
+        clamp: the limits of the result.
+    """
+    if not out.size:
+        return
+    items = out.shape[0] * out.shape[1]
+    wide = np.int64 if x.is_integer else np.float64
+    scratch = [arena((items, out.shape[3]), wide)] if POOLS[kind] else []
+    program.call(
+        f"pool.{kind}_stored" if x.is_integer and POOLS[kind] else f"pool.{kind}",
+        x,
+        out,
+        *scratch,
+        split=items,
+        size_h=size[0],
+        size_w=size[1],
+        stride_h=stride[0],
+        stride_w=stride[1],
+        before_h=before[0],
+        before_w=before[1],
+        low=clamp[0],
+        high=clamp[1],
+    )

@@ -1,0 +1,24 @@
+"""Memory that ends where nothing may be touched: for finding kernels that run past their arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+
+import numpy as np
+
+
+def guarded(n_bytes):
+    """`n_bytes` zero bytes whose end is the end of a page, before one that faults when touched.
+
+    The start is aligned only as far as the size is a multiple of the elements' width.
+    """
+    page = mmap.PAGESIZE
+    pages = -(-n_bytes // page) * page
+    memory = np.frombuffer(mmap.mmap(-1, pages + page), np.uint8)
+    start = memory.__array_interface__["data"][0]
+    protect = ctypes.CDLL(None, use_errno=True).mprotect
+    protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    if protect(start + pages, page, 0):
+        raise OSError(ctypes.get_errno(), "mprotect failed")
+    return memory[pages - n_bytes : pages]

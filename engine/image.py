@@ -1,0 +1,193 @@
+"""Code images: the compiled kernels of one module in one file, and how they are found.
+
+    python -m flatlite.engine.image conv pool      # builds what is missing of these, all by default
+
+A file holds a fixed head, a JSON header (declarations, offsets of the compiled specialisations,
+the outside functions they call) and, at a page boundary, the code. Images are looked for in the
+package, then in the user's cache folder; what is not there is built (build.py). Nothing here
+imports numba.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import struct
+from _thread import allocate_lock
+
+from . import cache, target
+from .declaration import Declaration
+from .target import PAGE
+
+MAGIC, FORMAT = b"flatlite", 1
+_HEAD = struct.Struct("<8sIIQQ32s")  # magic, format, header size, code offset, code size, digest
+_images = {}
+_lock = allocate_lock()
+
+
+class ImageError(Exception):
+    """An image file that is damaged, of another format, or made for another system."""
+
+
+class Image:
+    """The kernels of one module, ready to be called.
+
+    Attributes:
+        kernels: what `Declaration.restore` takes, by kernel name.
+        addresses: of the compiled code, by `Declaration.key`.
+    """
+
+    def __init__(self, kernels, addresses, owner=None):
+        self.kernels, self.addresses = kernels, addresses
+        self._declarations = {}
+        self._owner = owner  # whatever must live as long as the code
+
+    def __repr__(self):
+        return f"Image({', '.join(self.kernels)})"
+
+    def declaration(self, name):
+        """The declaration of a kernel; None when there is no such kernel."""
+        found = self._declarations.get(name)
+        if found is None and name in self.kernels:
+            found = self._declarations[name] = Declaration.restore(name, *self.kernels[name])
+        return found
+
+
+def available(module):
+    """The image of a kernel module; None when it has to be built first.
+
+    Raises ValueError when there is no such module.
+    """
+    image = _images.get(module)
+    if image is None:
+        with _lock:
+            image = _images.get(module) or _find(module)
+            if image is not None:
+                _images[module] = image
+    return image
+
+
+def provide(module, image):
+    """Makes `image` the one to be used for `module` in this process."""
+    with _lock:
+        return _images.setdefault(module, image)
+
+
+def loaded(module):
+    """The image of a kernel module, built now when there is none."""
+    image = available(module)
+    if image is None:
+        from . import build
+
+        build.ensure([module])
+        image = _images[module]
+    return image
+
+
+def _find(module):
+    """The first image that is there and sound; a damaged one is built anew and replaced."""
+    for path in _candidates(module):
+        with contextlib.suppress(FileNotFoundError, ImageError):
+            return read(path)
+    return None
+
+
+def _candidates(module):
+    try:
+        names = [cache.packaged_name(module, aim) for aim in target.runnable()]
+    except FileNotFoundError:
+        known = ", ".join(cache.modules())
+        raise ValueError(f"no kernel module '{module}'; there are {known}") from None
+    yield from (os.path.join(cache.PACKAGED, name) for name in names)
+    folder = cache.folder() if target.supports_images() else None
+    if folder is not None:
+        yield os.path.join(folder, cache.cached_name(module))
+
+
+def read(path):
+    """The image in a file.
+
+    Raises ImageError when its bytes are not those that were written, FileNotFoundError.
+    """
+    from . import loader
+
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        data = _read_all(descriptor)
+        header, offset, size = _check(path, data)
+        base = loader.map_file(descriptor, offset, size, header["slots"])
+    except loader.LoadError as error:
+        raise ImageError(f"{path}: {error}") from None
+    finally:
+        os.close(descriptor)
+    return _image(header, base)
+
+
+def in_memory(flat, kernels, symbols):
+    """The image of freshly linked code, without a file."""
+    from . import loader
+
+    header = json.loads(_header(flat, kernels, symbols))
+    return _image(header, loader.map_bytes(flat.code, header["slots"]))
+
+
+def pack(flat, kernels, symbols):
+    """The bytes of an image file."""
+    header = _header(flat, kernels, symbols)
+    offset = -(-(_HEAD.size + len(header)) // PAGE) * PAGE
+    body = header + bytes(offset - _HEAD.size - len(header)) + flat.code
+    plain = _HEAD.pack(MAGIC, FORMAT, len(header), offset, len(flat.code), bytes(32))
+    return plain[:-32] + cache.digest(plain, body) + body
+
+
+def _header(flat, kernels, symbols):
+    exports = {key: flat.exports[symbol] for key, symbol in symbols.items()}
+    content = {"kernels": kernels, "exports": exports, "slots": flat.slots}
+    return json.dumps(content, sort_keys=True).encode()
+
+
+def _read_all(descriptor):
+    size = os.fstat(descriptor).st_size
+    parts = []
+    while size > 0:
+        part = os.read(descriptor, size)
+        if not part:
+            break
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _check(path, data):
+    if len(data) < _HEAD.size:
+        raise ImageError(f"{path} is too short for an image")
+    magic, version, length, offset, size, digest = _HEAD.unpack_from(data)
+    if (magic, version) != (MAGIC, FORMAT):
+        raise ImageError(f"{path} is not an image of format {FORMAT}")
+    plain = data[: _HEAD.size - 32] + bytes(32)
+    if cache.digest(plain, memoryview(data)[_HEAD.size :]) != digest:
+        raise ImageError(f"{path} is damaged")
+    if offset % PAGE or size % PAGE or len(data) != offset + size:
+        raise ImageError(f"{path} has a wrong layout")
+    return json.loads(data[_HEAD.size : _HEAD.size + length]), offset, size
+
+
+def _image(header, base):
+    addresses = {key: base + at for key, at in header["exports"].items()}
+    return Image(header["kernels"], addresses)
+
+
+def _renew_lock():
+    """In a forked child: the thread of the parent that held the lock is not here."""
+    global _lock
+    _lock = allocate_lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
+if __name__ == "__main__":
+    from .build import main
+
+    raise SystemExit(main())

@@ -1,0 +1,90 @@
+"""Quotients, remainders, powers and angles of two operands (_pairs.py)."""
+
+import math
+
+import numpy as np
+from numba import float64, int64
+
+from ..kernel import inline, kernel
+from ._pairs import PLAIN, checked, rising, strided
+
+INTEGERS = ("int8", "int16", "int32", "int64")
+_MAX_INT32 = 2147483647
+
+
+@inline
+def divide_of(a, b):
+    """a / b rounded towards zero; -b divides without overflow for -1."""
+    if b == -1:
+        return -a
+    quotient = a // b
+    if quotient < 0 and quotient * b != a:
+        quotient += 1
+    return quotient
+
+
+@inline
+def floor_divide_of(a, b):
+    """floor(a / b)"""
+    if b == -1:
+        return -a
+    return a // b
+
+
+@inline
+def floor_modulo_of(a, b):
+    """a - floor(a / b) * b"""
+    if b == -1:
+        return a - a
+    return a % b
+
+
+@inline
+def floor_divide_float_of(a, b):
+    """floor(a / b)"""
+    return np.floor(a / b)
+
+
+@inline
+def floor_modulo_float_of(a, b):
+    """The remainder of a / b with the sign of b."""
+    return a % b
+
+
+@inline
+def power_of(a, b):
+    """a ** b"""
+    return math.pow(a, b)
+
+
+@inline
+def power_integer_of(a, b):
+    """a ** b through float64, as C does it; what does not fit gives the lowest int32."""
+    value = math.pow(float64(a), float64(b))
+    if not abs(value) <= _MAX_INT32:
+        return int64(-_MAX_INT32 - 1)
+    return int64(value)
+
+
+@inline
+def angle_of(a, b):
+    """The angle of the point (b, a)"""
+    return math.atan2(a, b)
+
+
+for _name, _formula, _types in (
+    ("divide", divide_of, ("int32", "int64")),
+    ("floor_divide", floor_divide_of, INTEGERS),
+    ("floor_modulo", floor_modulo_of, INTEGERS),
+):
+    kernel(PLAIN, name=_name, T=_types)(checked(_formula))
+
+for _name, _formula, _types in (
+    ("floor_divide_float", floor_divide_float_of, ("float32",)),
+    ("floor_modulo_float", floor_modulo_float_of, ("float32",)),
+    ("power", power_of, ("float32",)),
+    ("angle", angle_of, ("float32", "float64")),
+):
+    kernel(PLAIN, name=_name, T=_types)(strided(_formula))
+
+kernel(PLAIN, name="power_integer", T=("int32",))(rising(power_integer_of))

@@ -1,0 +1,59 @@
+"""Products of one row with many: the weights are read once, as they lie, and never packed."""
+
+from numba import types
+
+from ..kernel import address, kernel, piece
+from ..vector import FLOAT, WORD, Writer
+
+_ROWS = 8  # of weights at a time
+_SIGNATURE = types.void(*[types.int64] * 6, types.float32, types.float32)
+
+
+@piece(_SIGNATURE)
+def few(builder, lanes, x, weights, count, depth, bias, out, low, high):
+    """out[r] = clamp(bias[r] + sum of x * weights[r]) for up to eight rows of weights."""
+    w = Writer(builder, lanes)
+    x, weights, bias, out = (w.pointer(p) for p in (x, weights, bias, out))
+    pitch = w.mul(depth, 4)
+    last = builder.sub(count, WORD(1))
+    places = []
+    for r in range(_ROWS):  # those beyond the last repeat it
+        beyond = builder.icmp_signed(">", WORD(r), last)
+        places.append(builder.select(beyond, last, WORD(r)))
+    rows = [w.move(weights, w.mul(place, pitch)) for place in places]
+    ahead = w.mul(pitch, _ROWS)
+    whole = builder.and_(pitch, WORD(-w.bytes))
+    with w.loop(0, whole, w.bytes, [w.zero()] * _ROWS) as (at, sums):
+        own = w.load(x, at)
+        for r, row in enumerate(rows):
+            here = w.move(row, at)
+            w.prefetch(w.move(here, ahead))
+            sums[r] = w.fma(own, w.load(here), sums[r])
+    sums = w.results
+    mask = w.mask(builder.sdiv(builder.sub(pitch, whole), WORD(4)))
+    own = w.load_some(x, mask, whole)
+    sums = [
+        w.fma(own, w.load_some(row, mask, whole), value)
+        for row, value in zip(rows, sums, strict=True)
+    ]
+    for place, value in zip(places, sums, strict=True):
+        offset = w.mul(place, 4)
+        total = w.add(w.sum(value), w.load(bias, offset, FLOAT))
+        w.store(w.clamp(total, low, high), out, offset)
+
+
+@kernel(
+    "a:float32[*,k] b:float32[*,n,k] bias:float32[n] a_of:int32[batch] b_of:int32[batch] "
+    "out:float32[batch,n] low:float32 high:float32"
+)
+def rows(a, b, bias, a_of, b_of, out, low, high, first, last, fault):
+    """out[i] = clamp(b[b_of[i]] @ a[a_of[i]] + bias). An item is eight elements of a row."""
+    n, depth = out.shape[1], b.shape[2]
+    blocks = (n + _ROWS - 1) // _ROWS
+    for item in range(first, last):
+        batch = item // blocks
+        start = (item - batch * blocks) * _ROWS
+        x = address(a) + 4 * a_of[batch] * depth
+        weights = address(b) + 4 * (b_of[batch] * n + start) * depth
+        target = address(out) + 4 * (batch * n + start)
+        few(x, weights, min(_ROWS, n - start), depth, address(bias) + 4 * start, target, low, high)

@@ -1,0 +1,62 @@
+"""The walker of plan tables: runs rows one after the other without Python."""
+
+from .. import words
+from ..kernel import native
+from ._memory import call, call_with, get, nanoseconds, put
+
+DATA = 2  # where a numpy array has the address of its elements
+
+
+@native(1)
+def walk(order):
+    """Runs the rows of a table from the order's cursor on; gives 1 when all are done.
+
+    Comes back before that, with the cursor to go on with, after the chunk that reported a fault
+    (the cursor is ~cursor then) and after the first that ends when the budget is spent. Adds to
+    each row's nanoseconds what it took by the order's clock.
+    """
+    table, stop = get(order, words.TABLE), get(order, words.STOP)
+    faults, clock = get(order, words.FAULTS), get(order, words.CLOCK)
+    cursor = get(order, words.CURSOR)
+    row, chunk = cursor >> words.CHUNK_BITS, cursor & words.CHUNK_MASK
+    before = nanoseconds(clock)
+    end = before + get(order, words.BUDGET)
+    while row < stop:
+        place = table + row * words.ROW_WORDS * words.WORD
+        entry, record = get(place, words.ENTRY), get(place, words.RECORD)
+        chunks = get(place, words.CHUNKS)
+        while chunk < chunks:
+            fault = faults + chunk * words.FAULT_WORDS * words.WORD
+            put(fault, 0, 0)
+            call(entry, chunk, chunks, record)
+            now = nanoseconds(clock)
+            put(place, words.NANOSECONDS, get(place, words.NANOSECONDS) + now - before)
+            before = now
+            chunk += 1
+            failed = get(fault, 0) != 0
+            if failed or now >= end:
+                cursor = row << words.CHUNK_BITS | chunk
+                if chunk == chunks:
+                    cursor = (row + 1) << words.CHUNK_BITS
+                put(order, words.CURSOR, ~cursor if failed else cursor)
+                if failed or cursor < stop << words.CHUNK_BITS:
+                    return 0
+        row += 1
+        chunk = 0
+    return 1
+
+
+@native(2)
+def enter(instance, arguments):
+    """The order's function for Python to call: PyObject *enter(PyObject *, PyObject *).
+
+    `instance` is the order, a numpy array. Python's other threads run meanwhile. The functions of
+    Python it needs stand in the order, so that this code is the same for all versions of Python.
+    """
+    order = get(instance, DATA)
+    thread = call_with(get(order, words.SAVE_THREAD), 0)
+    done = call_with(get(order, words.RUN), order)
+    call_with(get(order, words.RESTORE_THREAD), thread)
+    answer = get(order, words.TRUE) if done else get(order, words.FALSE)
+    call_with(get(order, words.NEW_REFERENCE), answer)
+    return answer

@@ -1,0 +1,101 @@
+"""Sums of products as stored integers or reals, and reals as integers for such sums.
+
+An item is one row. Narrow products round twice and take int32, wide ones once, as in TFLite.
+"""
+
+import math
+
+from numba import float32, float64, int64
+
+from ..fixedpoint import scaled, scaled_wide
+from ..kernel import inline, kernel
+
+STORED = ("int8", "uint8", "int16")
+SUMS = ("int32", "int64")
+_TERMS = "multipliers:int32[n] shifts:int32[n] out:T[rows,n] zero_point:i low:i high:i"
+
+
+def finish(product):
+    """The kernel out[r, c] = product(sums[r, c], scale of c) + zero_point within [low, high]."""
+
+    def requantize(sums, multipliers, shifts, out, zero_point, low, high, first, last, fault):
+        for r in range(first, last):
+            row, target = sums[r], out[r]
+            for c in range(target.size):
+                value = product(int64(row[c]), int64(multipliers[c]), int64(shifts[c]))
+                target[c] = min(max(value + zero_point, low), high)
+
+    return requantize
+
+
+kernel(f"sums:S[rows,n] {_TERMS}", name="narrow", S=SUMS, T=STORED)(finish(scaled))
+kernel(f"sums:int64[rows,n] {_TERMS}", name="wide", T=("int16",))(finish(scaled_wide))
+
+
+@inline
+def nearest(value):
+    """`value` rounded to nearest, halves away from zero."""
+    return math.trunc(value + math.copysign(0.5, value))
+
+
+@kernel(
+    "sums:S[rows,n] scales:float64[n] out:T[rows,n] zero_point:i low:i high:i", S=SUMS, T=STORED
+)
+def exact(sums, scales, out, zero_point, low, high, first, last, fault):
+    """out[r, c] = sums[r, c] * scales[c] + zero_point within [low, high], rounded from float64"""
+    for r in range(first, last):
+        row, target = sums[r], out[r]
+        for c in range(target.size):
+            value = min(max(float64(row[c]) * scales[c], -2e9), 2e9)
+            target[c] = min(max(nearest(value) + zero_point, low), high)
+
+
+@kernel(
+    "sums:int32[rows,n] row_scales:float32[*] scales:float32[n] bias:float32[n] "
+    "out:float32[rows,n] n_rows:i low:float32 high:float32"
+)
+def real(sums, row_scales, scales, bias, out, n_rows, low, high, first, last, fault):
+    """out[r, c] = clamp(sums[r, c] * row_scales[r // n_rows] * scales[c] + bias[c])"""
+    for r in range(first, last):
+        row, target, scale = sums[r], out[r], row_scales[r // n_rows]
+        for c in range(target.size):
+            y = float32(row[c]) * (scale * scales[c]) + bias[c]
+            y = low if y < low else y
+            target[c] = high if y > high else y
+
+
+@kernel("x:float32[rows,k] out:int16[rows,k] out_scales:float32[rows]")
+def symmetric(x, out, out_scales, first, last, fault):
+    """out[r] = round(127 * x[r] / max |x[r]|)"""
+    for r in range(first, last):
+        row, target = x[r], out[r]
+        reach = float32(0.0)
+        for i in range(row.size):
+            reach = max(reach, abs(row[i]))
+        out_scales[r] = reach / float32(127.0) if reach > float32(0.0) else float32(1.0)
+        inverse = float32(127.0) / reach if reach > float32(0.0) else float32(0.0)
+        for i in range(row.size):
+            value = nearest(float64(row[i] * inverse))
+            target[i] = min(max(value, -127), 127)
+
+
+@kernel("x:float32[rows,k] out:int16[rows,k] out_scales:float32[rows]")
+def asymmetric(x, out, out_scales, first, last, fault):
+    """out[r] = round(x[r] / scale + zero) - zero with 256 steps between the extremes of x[r]"""
+    for r in range(first, last):
+        row, target = x[r], out[r]
+        low, high = 0.0, 0.0
+        for i in range(row.size):
+            low, high = min(low, float64(row[i])), max(high, float64(row[i]))
+        scale = (high - low) / 255.0
+        if low == high:
+            scale = 1.0
+        from_low, from_high = -128.0 - low / scale, 127.0 - high / scale
+        low_error, high_error = 128.0 + abs(low / scale), 127.0 + abs(high / scale)
+        zero = nearest(from_low if low_error < high_error else from_high)
+        zero = min(max(zero, -128), 127)
+        out_scales[r] = float32(scale)
+        inverse = float32(1.0) / float32(scale)
+        for i in range(row.size):
+            value = nearest(float64(float32(zero) + row[i] * inverse))
+            target[i] = min(max(value, -128), 127) - zero

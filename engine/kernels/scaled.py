@@ -1,0 +1,101 @@
+"""Arithmetic of two quantized operands, with the rounding of TFLite's reference kernels.
+
+`geometry` is that of _pairs.py. `terms` has for a, b and the result the rows zero point,
+multiplier, shift, and then low, high, left: the limits of the result, and how far the operands
+are shifted left before they are scaled.
+"""
+
+from numba import int64
+
+from ..faults import DIVISION_BY_ZERO
+from ..fixedpoint import high_product, leading_zeros, reciprocal, rounding_shift, scaled
+from ..kernel import inline, kernel, set_fault
+from ._pairs import starts
+
+STORED = ("int8", "uint8", "int16")
+
+
+@inline
+def operand(value, terms, row):
+    """An operand on the scale both have in common."""
+    return scaled((value - terms[row, 0]) << terms[3, 2], terms[row, 1], terms[row, 2])
+
+
+@inline
+def sum_of(a, b, terms):
+    """a + b"""
+    total = operand(a, terms, 0) + operand(b, terms, 1)
+    return scaled(total, terms[2, 1], terms[2, 2])
+
+
+@inline
+def difference_of(a, b, terms):
+    """a - b"""
+    total = operand(a, terms, 0) - operand(b, terms, 1)
+    return scaled(total, terms[2, 1], terms[2, 2])
+
+
+@inline
+def squared_difference_of(a, b, terms):
+    """(a - b) ** 2"""
+    rest = operand(a, terms, 0) - operand(b, terms, 1)
+    return scaled(rest * rest, terms[2, 1], terms[2, 2])
+
+
+@inline
+def product_of(a, b, terms):
+    """a * b"""
+    return scaled((a - terms[0, 0]) * (b - terms[1, 0]), terms[2, 1], terms[2, 2])
+
+
+@inline
+def quotient_of(a, b, terms):
+    """a / b"""
+    above, below = a - terms[0, 0], b - terms[1, 0]
+    if below < 0:
+        above, below = -above, -below
+    inverse, bits = reciprocal(below)
+    size = above if above >= 0 else -2 * above - 1
+    headroom = leading_zeros(size) - (1 if above >= 0 else 0)
+    rough = high_product(above << headroom, inverse)
+    places = bits + headroom - terms[2, 2]
+    return rounding_shift(high_product(rough, terms[2, 1]), places)
+
+
+def quantized(formula, divides=False):
+    """The function of a kernel for `out = formula(a, b)`."""
+
+    def run(a, b, out, geometry, terms, first, last, fault):
+        k = geometry.shape[1] - 1
+        columns, a_step, b_step = geometry[0, k], geometry[1, k], geometry[2, k]
+        zero, low, high = terms[2, 0], terms[3, 0], terms[3, 1]
+        item = first
+        while item < last:
+            row = item // columns
+            start = item - row * columns
+            count = min(columns - start, last - item)
+            a_start, b_start = starts(geometry, row)
+            p, q = a_start + start * a_step, b_start + start * b_step
+            for c in range(item, item + count):
+                if divides and b[q] == terms[1, 0]:
+                    set_fault(fault, DIVISION_BY_ZERO, q, 0)
+                    return
+                value = formula(int64(a[p]), int64(b[q]), terms) + zero
+                out[c] = min(max(value, low), high)
+                p += a_step
+                q += b_step
+            item += count
+
+    run.__module__ = formula.__module__
+    return run
+
+
+_WORDS = "a:T1 b:T1 out:T1 geometry:int64[2] terms:int64[4,3]"
+for _name, _formula in (
+    ("sum", sum_of),
+    ("difference", difference_of),
+    ("squared_difference", squared_difference_of),
+    ("product", product_of),
+):
+    kernel(_WORDS, name=_name, T=STORED)(quantized(_formula))
+kernel(_WORDS, name="quotient", T=STORED)(quantized(quotient_of, divides=True))

@@ -1,0 +1,54 @@
+"""Elements found by their value."""
+
+from ..kernel import inline, kernel
+
+NUMBERS = ("float32", "int32", "int64", "int16", "int8", "uint8")
+
+
+@inline
+def before(row, i, j):
+    """Whether element `i` of `row` ranks before `j`: larger, or equal and further to the front."""
+    return row[i] > row[j] or (row[i] == row[j] and i < j)
+
+
+@inline
+def sift(row, heap, root, size):
+    """Lets the entry at `root` of a heap sink until both below it rank before it."""
+    entry = heap[root]
+    child = 2 * root + 1
+    while child < size:
+        if child + 1 < size and before(row, heap[child], heap[child + 1]):
+            child += 1
+        if not before(row, entry, heap[child]):
+            break
+        heap[root] = heap[child]
+        root = child
+        child = 2 * root + 1
+    heap[root] = entry
+
+
+@kernel("x:T[n,*] out:T[n,k] out_indices:int32[n,k]", T=NUMBERS)
+def top(x, out, out_indices, first, last, fault):
+    """The k largest of each row in falling order, equal ones as they come, and their positions."""
+    k = out.shape[1]
+    if k == 0:
+        return
+    for n in range(first, last):
+        row, heap = x[n], out_indices[n]
+        for i in range(k):
+            heap[i] = i
+        root = k // 2 - 1
+        while root >= 0:
+            sift(row, heap, root, k)
+            root -= 1
+        for i in range(k, row.size):
+            if before(row, i, heap[0]):
+                heap[0] = i
+                sift(row, heap, 0, k)
+        size = k - 1
+        while size > 0:
+            heap[0], heap[size] = heap[size], heap[0]
+            sift(row, heap, 0, size)
+            size -= 1
+        for i in range(k):
+            out[n, i] = row[heap[i]]

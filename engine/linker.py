@@ -1,0 +1,172 @@
+"""Turns a compiled object file (ELF, x86-64, position independent) into a flat image.
+
+A flat image is code and its constants, to be mapped read and execute, followed by one page of
+addresses, to be mapped apart. All references inside are resolved here; a call to a function outside
+goes to a small jump through that function's address.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass
+
+from .target import PAGE
+
+_ALLOC, _WRITE = 2, 1
+_PROGBITS, _SYMTAB, _RELA, _NOBITS = 1, 2, 4, 8
+_UNDEFINED = 0
+_PC32, _PLT32, _GOTPCREL, _GOTPCRELX, _REX_GOTPCRELX = 2, 4, 9, 41, 42
+_DIRECT, _THROUGH_SLOT = {_PC32, _PLT32}, {_GOTPCREL, _GOTPCRELX, _REX_GOTPCRELX}
+
+_LIBM = re.findall(
+    r"\w+",
+    """acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1
+    fabs floor fma fmax fmin fmod frexp hypot ldexp lgamma log log10 log1p log2 lrint lround modf
+    nearbyint nextafter pow remainder rint round roundeven sin sincos sinh sqrt tan tanh tgamma
+    trunc""",
+)
+EXTERNALS = frozenset(
+    ["memcpy", "memmove", "memset", "memcmp", "bcmp", "clock_gettime", "sched_yield", "syscall"]
+    + _LIBM
+    + [name + "f" for name in _LIBM]
+)
+"""The functions of libc and libm that kernels may call."""
+
+
+class LinkError(Exception):
+    """An object file that cannot become an image; `where` is the symbol at fault, if one is."""
+
+    def __init__(self, message, where=""):
+        super().__init__(message)
+        self.where = where
+
+
+@dataclass
+class Flat:
+    """A flat image: whole pages of code, offsets of what it exports and of what it needs."""
+
+    code: bytes
+    exports: dict  # symbol -> offset
+    slots: dict  # external function -> number of its address in the page after the code
+
+
+@dataclass
+class _Section:
+    name: str
+    kind: int
+    flags: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    align: int
+
+
+def link(data, exports):
+    """The flat image of an object file with the given symbols exported.
+
+    Raises LinkError when the object has data to write to or calls what EXTERNALS does not list.
+    """
+    sections = _sections(data)
+    code, places = _lay_out(data, sections)
+    symbols = _symbols(data, sections)
+    externals = sorted({name for name, place, _ in symbols if place == _UNDEFINED and name})
+    for name in externals:
+        if name not in EXTERNALS:
+            where = _user(data, sections, places, symbols, name)
+            raise LinkError(f"calls {name}, which is not a function of libc or libm", where)
+    slots = {name: i for i, name in enumerate(externals)}
+    if 8 * len(slots) > PAGE:
+        raise LinkError(f"calls {len(slots)} external functions, at most {PAGE // 8} are possible")
+    jumps = {}
+    for name in externals:
+        code += bytes(-len(code) % 16)
+        jumps[name] = len(code)
+        code += b"\xff\x25" + bytes(6)  # jmp *offset(%rip), the offset follows below
+    code += bytes(-len(code) % PAGE)
+    for name, start in jumps.items():
+        struct.pack_into("<i", code, start + 2, len(code) + 8 * slots[name] - (start + 6))
+    for section, offset, kind, symbol, addend in _references(data, sections, places):
+        aim = _aim(symbols[symbol], kind, places, jumps, slots, len(code))
+        here = places[section] + offset
+        struct.pack_into("<i", code, here, aim + addend - here)
+    defined = {n: places[place] + value for n, place, value in symbols if place in places}
+    return Flat(bytes(code), {name: defined[name] for name in exports}, slots)
+
+
+def _sections(data):
+    if data[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<H", data, 18)[0] != 62:
+        raise LinkError("is not an x86-64 ELF object")
+    (start,) = struct.unpack_from("<Q", data, 0x28)
+    size, count, names = struct.unpack_from("<HHH", data, 0x3A)
+    raw = [struct.unpack_from("<IIQQQQIIQQ", data, start + i * size) for i in range(count)]
+    found = []
+    for name, kind, flags, _, offset, length, to, info, align, _ in raw:
+        label = _string(data, raw[names][4] + name)
+        found.append(_Section(label, kind, flags, offset, length, to, info, max(align, 1)))
+    return found
+
+
+def _lay_out(data, sections):
+    """The loaded sections one after the other, and where each begins."""
+    code, places = bytearray(), {}
+    for i, section in enumerate(sections):
+        if not section.flags & _ALLOC or section.name == ".eh_frame" or not section.size:
+            continue
+        if section.flags & _WRITE:
+            raise LinkError(f"has data to write to or with addresses in it ({section.name})")
+        if section.kind not in (_PROGBITS, _NOBITS):
+            continue
+        code += bytes(-len(code) % max(section.align, 64))
+        places[i] = len(code)
+        if section.kind == _NOBITS:
+            code += bytes(section.size)
+        else:
+            code += data[section.offset : section.offset + section.size]
+    return code, places
+
+
+def _symbols(data, sections):
+    """(name, section, value) of each symbol."""
+    table = next(s for s in sections if s.kind == _SYMTAB)
+    names, found = sections[table.link].offset, []
+    for position in range(table.offset, table.offset + table.size, 24):
+        name, _, _, place, value, _ = struct.unpack_from("<IBBHQQ", data, position)
+        found.append((_string(data, names + name), place, value))
+    return found
+
+
+def _references(data, sections, places):
+    """(section, offset, kind, symbol, addend) of each place that names a symbol."""
+    for section in sections:
+        if section.kind != _RELA or section.info not in places:
+            continue
+        for position in range(section.offset, section.offset + section.size, 24):
+            offset, info, addend = struct.unpack_from("<QQq", data, position)
+            yield section.info, offset, info & 0xFFFFFFFF, info >> 32, addend
+
+
+def _aim(symbol, kind, places, jumps, slots, end):
+    """Where a reference points, as an offset in the image that is `end` bytes long."""
+    name, place, value = symbol
+    if kind in _DIRECT and place in places:
+        return places[place] + value
+    if kind in _DIRECT and name in jumps:
+        return jumps[name]
+    if kind in _THROUGH_SLOT and name in slots:
+        return end + 8 * slots[name]
+    raise LinkError(f"refers to '{name}' in a way that cannot be resolved (type {kind})")
+
+
+def _user(data, sections, places, symbols, name):
+    """The last symbol that begins before the first reference to `name`."""
+    for section, offset, _, symbol, _ in _references(data, sections, places):
+        if symbols[symbol][0] == name:
+            before = [(v, n) for n, place, v in symbols if place == section and v <= offset and n]
+            return max(before, default=(0, ""))[1]
+    return ""
+
+
+def _string(data, position):
+    return data[position : data.index(b"\0", position)].decode()

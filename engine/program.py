@@ -1,0 +1,330 @@
+"""Programs: what the engine executes.
+
+    program = Program()
+    x, out = bound((8,), np.float32), arena((8,), np.float32)
+    program.tag = "node 0"                       # any object, kept with the rows that follow
+    program.call("copy.copy", x, out, split=8)   # kernels/copy.py, its kernel `copy`
+    program.keep(out)                            # readable after run
+    program.close({x: np.arange(8, dtype=np.float32)})
+    program.run()
+    program.array(out)
+
+Rows are appended only. A row's arguments are checked against the kernel's declaration: the buffers
+in declared order, the numbers by keyword. `split=n` says that the kernel has n items which may be
+dealt out to threads; without it the whole row is one item. A row whose inputs are all constant
+runs once, when the program is closed, and its outputs are constant from then on: packing weights
+is a row like any other. An arena buffer means something from the first row that writes it to the
+last that reads it, or to the end of the run when kept; inputs of a program are bound or persistent.
+"""
+
+from __future__ import annotations
+
+import time
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from . import arena, image, planner, words
+from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, window
+from .declaration import FAULT_SLOT
+from .guard import guarded
+from .rows import Row, Step
+from .walk import Walk
+
+MOST_CHUNKS = 256  # of a row
+
+
+class Program:
+    """Rows and host steps, then the memory and the table to run them.
+
+    Attributes:
+        tag: any object; stored with each row made after it is set, found again in a `Fault`.
+        arena_bytes: size of the arena, once closed.
+        memory_limit: bytes all tensors together may take; None for 3/4 of what the system has left.
+        threads: how many threads share the rows; results do not depend on it.
+
+    With `guard`, every tensor but the bound ones gets memory of its own that ends at a page which
+    cannot be touched: a kernel that runs past an array ends the process there and then.
+    """
+
+    def __init__(self, memory_limit=None, guard=False, threads=1):
+        if threads < 1:
+            raise ValueError(f"threads must be at least 1, got {threads}")
+        self.tag: Any = None
+        self.threads = threads
+        self.arena_bytes = 0
+        self.memory_limit = memory_limit
+        self._allocate = guarded if guard else arena.allocate
+        self._guard = guard
+        self._rows, self._unchecked = [], []
+        self._kept = set()
+        self._places = {}  # storage -> (array that owns the memory, first byte in it)
+        self._bound = {}  # bound storage -> [(word of the records, byte offset)]
+        self._written = set()
+        self._unbound = set()
+        self._segments = []  # walks and host steps
+        self._closed = False
+
+    def call(self, name, *buffers, split=None, **numbers):
+        """Appends a row that runs the kernel `name` ("module.kernel").
+
+        Raises ValueError when an argument is not as the kernel declares it; where the kernel has
+        yet to be compiled, `close` does.
+        """
+        self._require_open()
+        row = Row(name, buffers, numbers, split, self.tag)
+        found = image.available(name.partition(".")[0])
+        if found is None:
+            self._unchecked.append(row)
+        else:
+            row.bind(found)
+        self._rows.append(row)
+
+    def host(self, function, inputs, outputs):
+        """Appends a Python step: function(*input arrays, *output arrays), which fills the latter.
+
+        It runs in every run, wherever its inputs come from.
+        """
+        self._require_open()
+        self._rows.append(Step(function, tuple(inputs), tuple(outputs), self.tag))
+
+    def keep(self, buffer):
+        """Keeps the buffer's bytes readable to the end of the run."""
+        self._require_open()
+        self._kept.add(buffer.storage)
+
+    def close(self, bind=None):
+        """Compiles what is missing, runs constant rows, gives every buffer its memory.
+
+        `bind` gives arrays to bound buffers, as `rebind` does. No row may follow.
+        Raises MemoryError when the tensors need more than the memory limit, Fault when a constant
+        row refuses its data.
+        """
+        self._require_open()
+        self._compile()
+        several = any((row.split or 0) > 1 for row in self._rows if row.once)
+        faults = np.zeros((MOST_CHUNKS if several else 1, words.FAULT_WORDS), np.int64)
+        self._faults, self._faults_address = faults, arena.address(faults)
+        once = planner.constant_rows(self._rows)
+        if once:
+            rows = [row for i, row in enumerate(self._rows) if i in once]
+            self._rows = [row for i, row in enumerate(self._rows) if i not in once]
+            self._run_once(rows)
+        self._plan()
+        self._make_segments()
+        self._unbound.update(self._bound.keys() - self._places.keys())
+        self._closed = True
+        for buffer, array in (bind or {}).items():
+            self.rebind(buffer, array)
+
+    def rebind(self, buffer, array):
+        """Lets a bound buffer look at `array`, in C order and of the buffer's dtype and size.
+
+        The array must stay unchanged in size and place until it is replaced.
+        """
+        if buffer.storage.kind != BOUND or not self._closed:
+            raise ValueError(f"only bound buffers of a closed program can be bound, got {buffer}")
+        flags, whole = array.flags, array.nbytes == buffer.storage.nbytes
+        if array.dtype != buffer.dtype or not whole or not flags.c_contiguous:
+            raise ValueError(
+                f"cannot bind {array.dtype} {array.shape}: {buffer.dtype} {buffer.shape}"
+                " in C order is expected"
+            )
+        if not flags.aligned or (not flags.writeable and buffer.storage in self._written):
+            wrong = "is read only and the program writes it" if flags.aligned else "is not aligned"
+            raise ValueError(f"cannot bind an array that {wrong}")
+        self._places[buffer.storage] = (_flat(array), 0)
+        self._unbound.discard(buffer.storage)
+        base = arena.address(array)
+        for word, offset in self._bound.get(buffer.storage, ()):
+            self._records[word] = base + offset
+
+    def array(self, buffer):
+        """The elements of `buffer`, without a copy; the array keeps the memory alive.
+
+        Raises ValueError for an arena buffer that was not kept: its memory has served others.
+        """
+        storage = buffer.storage
+        if storage.kind == ARENA and storage not in self._kept:
+            raise ValueError(f"{buffer} was not kept; call keep() before close()")
+        return self._view(buffer)
+
+    def run(self, check=None, profile=False):
+        """Executes everything; gives [(tag, name, seconds)] of each row when `profile` is set.
+
+        Ctrl-C is seen, and `check()` called, whenever the walker comes back: after 50 ms at most
+        as long as no chunk of a row takes longer.
+        Raises Fault when a kernel refuses its data; the program can be run again.
+        """
+        if self._unbound or not self._closed:
+            self._refuse_to_run()
+        if profile:
+            return self._profile(check)
+        for segment in self._segments:
+            if type(segment) is Walk:
+                segment.run(check)
+            else:
+                self._step(segment, check)
+        return None
+
+    def _refuse_to_run(self):
+        if not self._closed:
+            raise RuntimeError("the program is not closed")
+        raise RuntimeError(f"a bound buffer has no array yet: {next(iter(self._unbound))}")
+
+    def _profile(self, check):
+        times = []
+        for segment in self._segments:
+            if type(segment) is Walk:
+                pairs = zip(segment.rows, segment.time(check), strict=True)
+                times += [(row.tag, row.name, ns / 1e9) for row, ns in pairs]
+            else:
+                start = time.perf_counter()
+                self._step(segment, check)
+                times.append((segment.tag, segment.name, time.perf_counter() - start))
+        return times
+
+    def _step(self, step, check):
+        step.function(*[self._view(buffer) for buffer in step.buffers])
+        if check is not None:
+            check()
+
+    def _compile(self):
+        """Makes sure of all the machine code; checks the rows that could not be before."""
+        needed = ["launch"] if self.threads == 1 else ["launch", "crew"]
+        needed += [row.name.partition(".")[0] for row in self._unchecked]
+        if any(image.available(module) is None for module in needed):
+            from . import build
+
+            build.ensure(needed)
+        for row in self._unchecked:
+            row.bind(image.loaded(row.name.partition(".")[0]))
+        self._unchecked = []
+
+    def _run_once(self, rows):
+        """Runs constant rows one by one, and lets go of what only they needed."""
+        needed = self._kept.union(*(row.reads for row in self._rows))
+        last = {storage: i for i, row in enumerate(rows) for storage in (*row.reads, *row.writes)}
+        outputs = {storage: None for row in rows for storage in row.writes}
+        arena.check_limit(sum(s.nbytes for s in outputs), self.memory_limit)
+        planner.lifetimes(rows, (), ())
+        if not self._guard:
+            self._place_together([storage for storage in outputs if storage in needed])
+        for i, row in enumerate(rows):
+            for storage in (*row.reads, *row.writes):
+                self._place_alone(storage)
+            Walk([row], self._table([row]), self._faults).run()
+            for storage in (*row.reads, *row.writes):
+                if last[storage] == i and storage not in needed:
+                    self._places.pop(storage, None)
+
+    def _place_together(self, storages):
+        """Gives storages memory in one piece, so that it can lie in huge pages."""
+        memory = self._allocate(sum(arena.aligned(storage.nbytes) for storage in storages))
+        first = 0
+        for storage in storages:
+            self._places[storage] = (memory, first)
+            first += arena.aligned(storage.nbytes)
+
+    def _plan(self):
+        """Gives memory to everything but bound buffers."""
+        alive = planner.lifetimes(self._rows, self._kept, self._places)
+        others = dict.fromkeys(self._kept)
+        for row in self._rows:
+            for buffer in row.buffers:
+                if buffer.dtype.hasobject and alive.pop(buffer.storage, None) is not None:
+                    objects = np.empty(buffer.storage.nbytes // buffer.itemsize, object)
+                    self._places[buffer.storage] = (objects, 0)
+            others.update((s, None) for s in (*row.reads, *row.writes) if s.kind != ARENA)
+            self._written.update(s for s in row.writes if s.kind == BOUND)
+        self._bound = {storage: [] for storage in others if storage.kind == BOUND}
+        offsets, self.arena_bytes = planner.assign(alive)
+        once = sum(storage.nbytes for storage in self._places if storage.kind == ARENA)
+        fresh = sum(s.nbytes for s in others if s.kind == PERSISTENT and s.array is None)
+        arena.check_limit(self.arena_bytes + once + fresh, self.memory_limit)
+        if self._guard:
+            others.update(dict.fromkeys(alive))
+        elif offsets:
+            memory = arena.allocate(self.arena_bytes)
+            self._places.update((storage, (memory, at)) for storage, at in offsets.items())
+        for storage in others:
+            self._place_alone(storage)
+
+    def _place_alone(self, storage):
+        """Gives a storage the memory it brought, or memory of its own."""
+        if storage in self._places or storage.kind == BOUND:
+            return
+        if storage.kind == ARENA:
+            self._places[storage] = (self._allocate(storage.nbytes), 0)
+            return
+        if storage.array is None:
+            storage.array = self._allocate(storage.nbytes)
+        array = storage.array
+        crooked = self._guard or arena.address(array) % arena.ELEMENT
+        if crooked and storage.kind == CONSTANT and not array.dtype.hasobject:
+            array = self._allocate(storage.nbytes)
+            array[:] = storage.array.reshape(-1).view(np.uint8)
+        self._places[storage] = (array, 0)
+
+    def _make_segments(self):
+        natives = [row for row in self._rows if type(row) is Row]
+        table, pool, first = self._table(natives), None, 0
+        if self.threads > 1:
+            from . import threads
+
+            pool = threads.pool(self.threads)
+        for native, group in groupby(self._rows, lambda row: type(row) is Row):
+            rows = list(group)
+            if native:
+                part = table[first : first + len(rows)]
+                self._segments.append(Walk(rows, part, self._faults, pool))
+                first += len(rows)
+            else:
+                self._segments += rows
+
+    def _table(self, rows):
+        """The walker's table of `rows`; writes their records."""
+        content, starts, addresses = [], [], {}
+        for row in rows:
+            starts.append(len(content))
+            record = row.record
+            record[FAULT_SLOT] = self._faults_address
+            for argument, buffer in zip(row.arguments, row.buffers, strict=True):
+                storage = buffer.storage
+                if storage.kind == BOUND:
+                    at = (len(content) + argument.slot, buffer.offset)
+                    self._bound[storage].append(at)
+                    continue
+                base = addresses.get(storage)
+                if base is None:
+                    owner, first = self._places[storage]
+                    base = addresses[storage] = arena.address(owner) + first
+                record[argument.slot] = base + buffer.offset
+            content += record
+        self._records = np.array(content, np.int64)
+        base = arena.address(self._records)
+        table = [
+            (row.entry, base + words.WORD * start, 1, 0)
+            for row, start in zip(rows, starts, strict=True)
+        ]
+        return np.array(table, np.int64).reshape(len(rows), words.ROW_WORDS)
+
+    def _view(self, buffer):
+        owner, first = self._places[buffer.storage]
+        if buffer.dtype.hasobject:
+            return window(owner, buffer)
+        view = np.ndarray(buffer.shape, buffer.dtype, owner, first + buffer.offset)
+        if buffer.storage.kind == CONSTANT:
+            view.flags.writeable = False
+        return view
+
+    def _require_open(self):
+        if self._closed:
+            raise RuntimeError("the program is closed; make a new one to add rows")
+
+
+def _flat(array):
+    if array.dtype.hasobject:
+        return array.reshape(-1)
+    return array.reshape(-1).view(np.uint8)

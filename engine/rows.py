@@ -1,0 +1,96 @@
+"""What a program is made of: kernel calls and Python steps."""
+
+from __future__ import annotations
+
+from .buffer import CONSTANT
+from .declaration import ITEMS_SLOT, READ, SCRATCH, WRITE
+
+CHUNKS = 32  # of a row that may take long, as long as nobody knows
+LONG = 1 << 18  # bytes touched by a row that may take long; it takes 5 us for certain
+SHARED = 3_000  # nanoseconds from which on a row is shared; handing one over costs 150
+PART = 10_000_000  # nanoseconds a chunk should not exceed, so that a run can be interrupted
+
+
+class Row:
+    """A kernel call in a program."""
+
+    __slots__ = (
+        *("arguments", "buffers", "entry", "name", "numbers"),
+        *("reads", "record", "split", "tag", "writes"),
+    )
+    once = True
+
+    def __init__(self, name, buffers, numbers, split, tag):
+        self.name, self.buffers, self.numbers = name, buffers, numbers
+        self.split, self.tag = split, tag
+        self.record = None
+
+    def bind(self, found):
+        """Checks the arguments against the declaration in the kernel's image."""
+        module, _, kernel = self.name.partition(".")
+        declaration = found.declaration(kernel)
+        if declaration is None:
+            known = ", ".join(found.kernels)
+            raise ValueError(f"no kernel '{self.name}'; {module} has {known}")
+        key, self.record = declaration.bind(self.buffers, self.numbers)
+        if self.split is not None and self.split < 0:
+            raise ValueError(f"{self.name}: split must not be negative, got {self.split}")
+        self.record[ITEMS_SLOT] = 1 if self.split is None else self.split
+        self.entry = found.addresses[key]
+        self.arguments = declaration.arrays
+        reads, writes = [], []
+        for argument, buffer in zip(self.arguments, self.buffers, strict=True):
+            role = argument.role
+            if role != WRITE and role != SCRATCH:
+                reads.append(buffer.storage)
+            if role != READ:
+                writes.append(buffer.storage)
+        self.reads, self.writes = reads, writes
+        if len({buffer.storage for buffer in self.buffers}) < len(self.buffers):
+            self._check_overlap()
+
+    def _check_overlap(self):
+        """Refuses to write what the row also reads, unless it is the very same bytes."""
+        spans = [(b.storage, b.offset, b.offset + b.nbytes) for b in self.buffers]
+        for argument, (storage, first, end) in zip(self.arguments, spans, strict=True):
+            for other, (like, start, stop) in zip(self.arguments, spans, strict=True):
+                same = like is storage and argument.role != READ and argument is not other
+                if same and first < stop and start < end and (first, end) != (start, stop):
+                    raise ValueError(
+                        f"{self.name}: '{argument.name}' must not overlap '{other.name}',"
+                        f" got bytes {first} to {end} and {start} to {stop} of one storage"
+                    )
+
+    def chunks(self, threads=1, time=None):
+        """How many parts `threads` threads do the row in; results do not depend on it.
+
+        `time` is the nanoseconds the row took before, if that is known.
+        """
+        if self.split is None or self.split < 2:
+            return 1
+        if time is None:
+            long = sum(buffer.nbytes for buffer in self.buffers) >= LONG
+            turns = -(-CHUNKS // threads) if long else 0
+        else:
+            turns = -(-time // PART) if time >= SHARED else 0
+        return min(self.split, max(turns * threads, 1))
+
+
+class Step:
+    """A Python function in a program, between native rows."""
+
+    __slots__ = ("function", "inputs", "outputs", "reads", "tag", "writes")
+    name = "host"
+    once = False
+
+    def __init__(self, function, inputs, outputs, tag):
+        self.function, self.inputs, self.outputs, self.tag = function, inputs, outputs, tag
+        self.reads = [buffer.storage for buffer in inputs]
+        self.writes = [buffer.storage for buffer in outputs]
+        if any(storage.kind == CONSTANT for storage in self.writes):
+            raise ValueError(f"a host step must not write to a constant: {outputs}")
+
+    @property
+    def buffers(self):
+        """Everything the function is given."""
+        return (*self.inputs, *self.outputs)

@@ -1,0 +1,112 @@
+"""The processor code is compiled for, known without a compiler."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NamedTuple
+
+PAGE = 4096  # the unit in which images are laid out and mapped
+MACHINE = os.uname().machine if hasattr(os, "uname") else ""
+YIELDS = sys.platform != "win32"  # has sched_yield
+FUTEX = {"x86_64": 202, "aarch64": 98}.get(MACHINE, 0) if sys.platform == "linux" else 0
+"""The number of Linux's call to sleep until a word of memory changes; 0 where there is none."""
+_LINES = frozenset(
+    ["vendor_id", "cpu family", "model", "stepping", "flags"]
+    + ["CPU implementer", "CPU architecture", "CPU variant", "CPU part", "Features"]
+)
+_memory = {}
+
+
+class Target(NamedTuple):
+    """A processor as LLVM names it ("" is the one we run on) and the flags Linux must report."""
+
+    name: str
+    cpu: str = ""
+    features: str = ""
+    needs: frozenset = frozenset()
+
+
+class Lanes(NamedTuple):
+    """The vectors of a processor: float32 in one, how many registers, fused multiply-add or not."""
+
+    width: int
+    registers: int
+    fused: bool
+
+
+def lanes(features):
+    """The widest vectors that code for the given features may use."""
+    if "avx512f" in features:
+        return Lanes(16, 32, True)
+    if {"avx2", "fma"} <= set(features):
+        return Lanes(8, 16, True)
+    if "neon" in features:
+        return Lanes(4, 32, True)
+    return Lanes(4, 16, False)
+
+
+_V3 = frozenset(["avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"])
+_V4 = _V3 | frozenset(["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"])
+
+HOST = Target("host")
+SHIPPED = (
+    Target("x86-64-v4-vnni", "x86-64-v4", "+avx512vnni", _V4 | {"avx512_vnni"}),
+    Target("x86-64-v3", "x86-64-v3", "", _V3),
+)
+"""What images in the package are made for, the best first."""
+
+
+def find(name):
+    """The target called `name`."""
+    for target in (HOST, *SHIPPED):
+        if target.name == name:
+            return target
+    names = ", ".join(t.name for t in (HOST, *SHIPPED))
+    raise ValueError(f"unknown target '{name}'; known are {names}")
+
+
+def processor():
+    """What tells this kind of processor from others: lines of text, read once."""
+    if "lines" not in _memory:
+        _memory["lines"] = _cpuinfo() or _described()
+    return _memory["lines"]
+
+
+def flags():
+    """The features Linux reports of the processor; empty elsewhere."""
+    words = [line for line in processor() if line.startswith(("flags", "Features"))]
+    return frozenset(words[0].split(":", 1)[-1].split()) if words else frozenset()
+
+
+def runnable():
+    """The shipped targets this processor can run, the best first."""
+    if not supports_images():
+        return ()
+    present = flags()
+    return tuple(t for t in SHIPPED if t.needs <= present)
+
+
+def supports_images():
+    """Whether code can be linked and mapped here: x86-64 Linux."""
+    return sys.platform == "linux" and MACHINE == "x86_64" and sys.maxsize > 1 << 32
+
+
+def _described():
+    import platform
+
+    return (platform.machine(), platform.processor(), sys.platform)
+
+
+def _cpuinfo():
+    """The lines of the first processor; one short read, as the rest costs time on big machines."""
+    try:
+        descriptor = os.open("/proc/cpuinfo", os.O_RDONLY)
+    except OSError:
+        return ()
+    try:
+        text = os.read(descriptor, 8192).decode("utf-8", "replace")
+    finally:
+        os.close(descriptor)
+    first = text.split("\n\n", 1)[0].splitlines()
+    return tuple(line for line in first if line.split(":", 1)[0].strip() in _LINES)

@@ -1,0 +1,175 @@
+"""Walks: the native rows of a program between two host steps, entered as one call of machine code.
+
+The order says what to run; machine code gets its address. Python calls machine code through a
+builtin function made around the order, which costs 0.1 us; a call through ctypes costs 0.4.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+import numpy as np
+
+from . import arena, image, words
+from .faults import Fault
+
+BUDGET = 50_000_000  # nanoseconds before machine code comes back to look for Ctrl-C
+EXACT = 1  # CLOCK_MONOTONIC
+QUICK = 6 if sys.platform == "linux" else EXACT  # CLOCK_MONOTONIC_COARSE, 5 ns instead of 25
+TRIALS = 2  # runs that are timed before the rows are dealt out in earnest
+WORTH = 30_000  # nanoseconds of work that repay waking a crew
+_METH_NOARGS = 4
+_DATA = 16  # bytes before the address of its elements in a numpy array
+_WORD_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+_known = {}
+
+
+class Walk:
+    """Rows to be run one after the other, by one thread or a crew.
+
+    Args:
+        rows: the rows.
+        table: their part of the table, a row of ROW_WORDS words for each.
+        faults: FAULT_WORDS words for each chunk a row may have.
+        pool: where to borrow crews; None to run alone.
+    """
+
+    def __init__(self, rows, table, faults, pool=None):
+        self.rows, self._table, self._faults = rows, table, faults
+        self._all, self._pool = pool, None
+        self._threads = 1 if pool is None else pool.threads
+        order = np.zeros(words.ORDER_WORDS, np.int64)
+        order[words.TABLE] = arena.address(table)
+        order[words.STOP] = len(rows)
+        order[words.FAULTS] = arena.address(faults)
+        order[words.CLOCK] = QUICK
+        order[words.BUDGET] = BUDGET
+        self._order = order.data
+        self._enter = _function(order)
+        self._trials = TRIALS if any((row.split or 0) > 1 for row in rows) else 0
+        self._times = None
+        self._deal()
+
+    def run(self, check=None):
+        """Runs the rows; `check()` is called whenever machine code comes back.
+
+        Raises Fault when a kernel refuses its data. After any exception a run starts anew.
+        """
+        if self._settled and check is None:
+            self._order[words.CURSOR] = 0
+            if not self._enter():
+                self._go_on(None)
+        elif not self._trials:
+            self._run(check)
+        else:
+            self._try(check)
+
+    def _try(self, check):
+        """A run that is timed; after the last of these the rows are dealt out in earnest."""
+        times = self.time(check)
+        self._times = times if self._times is None else [*map(min, self._times, times)]
+        self._trials -= 1
+        if not self._trials:
+            self._deal()
+
+    def time(self, check=None):
+        """Runs the rows as `run` does; gives the nanoseconds each took."""
+        self._table[:, words.NANOSECONDS] = 0
+        self._order[words.CLOCK] = EXACT
+        try:
+            self._run(check)
+        finally:
+            self._order[words.CLOCK] = QUICK
+        return self._table[:, words.NANOSECONDS].tolist()
+
+    def _deal(self):
+        """Decides in how many chunks each row is run."""
+        times: list = self._times or [None] * len(self.rows)
+        pairs = [*zip(self.rows, times, strict=True)]
+        threads = self._threads
+        if self._times and sum(time for row, time in pairs if row.split) < WORTH:
+            threads = 1
+        chunks = [min(row.chunks(threads, time), len(self._faults)) for row, time in pairs]
+        self._table[:, words.CHUNKS] = chunks
+        shared = max(chunks) > 1 and self._all is not None
+        self._pool = self._all if shared else None
+        self._settled = not shared and not self._trials
+        module, name = ("crew", "lead") if shared else ("launch", "walk")
+        self._order[words.RUN] = image.loaded(module).addresses[name]
+
+    def _run(self, check):
+        self._order[words.CURSOR] = 0
+        pool = self._pool
+        if pool is None:
+            self._walk(check)
+            return
+        crew = pool.borrow()
+        try:
+            self._order[words.CREW] = crew.address
+            self._walk(check)
+        finally:
+            pool.hand_back(crew)
+
+    def _walk(self, check):
+        if not self._enter():
+            self._go_on(check)
+        if check is not None:
+            check()
+
+    def _go_on(self, check):
+        """Goes on until all is done with what machine code came back from."""
+        while True:
+            if self._order[words.CURSOR] < 0:
+                raise self._fault(~self._order[words.CURSOR])
+            if check is not None:
+                check()
+            if self._enter():
+                return
+
+    def _fault(self, cursor):
+        """The fault of the first chunk that reported one, in the row before the cursor."""
+        row = (cursor - 1) >> words.CHUNK_BITS
+        chunks = cursor & words.CHUNK_MASK or self._table[row, words.CHUNKS]
+        reports = self._faults[:chunks]
+        return Fault(self.rows[row].tag, *reports[reports[:, 0] != 0][0].tolist())
+
+
+class _Method(ctypes.Structure):
+    """PyMethodDef"""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+def _function(order):
+    """A function without arguments that runs an order; true when it was run to its end."""
+    if not _builtin(order):
+        return lambda: _WORD_FUNCTION(int(order[words.RUN]))(arena.address(order))
+    order[words.SAVE_THREAD : words.FALSE + 1] = _known["python"]
+    return _known["make"](ctypes.byref(_known["method"]), order, None)
+
+
+def _builtin(order):
+    """Whether builtin functions can be made: arrays are laid out as `enter` takes them to be."""
+    if "method" not in _known:
+        elements = ctypes.c_int64.from_address(id(order) + _DATA).value
+        method = None
+        if sys.implementation.name == "cpython" and elements == arena.address(order):
+            python = ctypes.pythonapi
+            names = "PyEval_SaveThread", "PyEval_RestoreThread", "Py_IncRef"
+            functions = [ctypes.cast(python[name], ctypes.c_void_p).value for name in names]
+            _known["python"] = (*functions, id(True), id(False))
+            kind = ctypes.PYFUNCTYPE(
+                ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
+            )
+            _known["make"] = kind(("PyCFunction_NewEx", python))
+            enter = image.loaded("launch").addresses["enter"]
+            method = _Method(b"run", enter, _METH_NOARGS, None)
+            python.Py_IncRef(ctypes.py_object(method))  # functions need it to the very end
+        _known["method"] = method
+    return _known["method"] is not None

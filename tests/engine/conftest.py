@@ -1,0 +1,97 @@
+import numpy as np
+import pytest
+from numba import float32, int8
+
+from flatlite.engine import build, compiler, image
+from flatlite.engine.buffer import arena, bound
+from flatlite.engine.faults import INDEX_OUT_OF_RANGE
+from flatlite.engine.kernel import KERNELS, inline, kernel, set_fault
+from flatlite.engine.program import Program
+
+
+@kernel("out:float64[1] a:i b:f c:float32 d:int8 e:bool g:uint64")
+def numbers(out, a, b, c, d, e, g, first, last, fault):
+    out[0] = a
+    out[1] = b
+    out[2] = c
+    out[3] = d
+    out[4] = 1 if e else 0
+    out[5] = g
+
+
+@kernel("low:T x:T1 out:T1", T=(int8, float32))
+def at_least(low, x, out, first, last, fault):
+    for i in range(first, last):
+        out[i] = max(x[i], low)
+
+
+@kernel("inout_x:int32[1]")
+def count(inout_x, first, last, fault):
+    for i in range(first, last):
+        inout_x[i] += 1
+
+
+@kernel("x:float32[n] scratch:float32[n] out:float32[n]")
+def reverse_twice(x, scratch, out, first, last, fault):
+    n = x.shape[0]
+    for i in range(n):
+        scratch[i] = x[n - 1 - i]
+    for i in range(n):
+        out[i] = scratch[n - 1 - i]
+
+
+@inline
+def _check(value, i, fault):
+    if not 0 <= value < 10:
+        set_fault(fault, INDEX_OUT_OF_RANGE, i, value, 10)
+        return False
+    return True
+
+
+@kernel("x:int32[n] out:int32[n]")
+def digits(x, out, first, last, fault):
+    for i in range(first, last):
+        if not _check(x[i], i, fault):
+            return
+        out[i] = x[i]
+
+
+@kernel("out:float64[1] turns:i")
+def spin(out, turns, first, last, fault):
+    for i in range(first, last):
+        value = 0.5
+        for _ in range(turns):
+            value = 3.9 * value * (1 - value)
+        out[i] = value
+
+
+@kernel("out:int64[n,*]")
+def dealt(out, first, last, fault):
+    for i in range(first, last):
+        out[i, 0] = first
+        out[i, 1] = last
+
+
+@pytest.fixture(scope="session")
+def testing():
+    """The kernels above as the module `testing`."""
+    compiled = compiler.compile_kernels("testing", KERNELS[__name__].values())
+    made = image.in_memory(*build.link(compiled))
+    return image.provide("testing", made)
+
+
+@pytest.fixture
+def run_kernel():
+    """Runs one kernel on arrays: run_kernel(name, *inputs, out=(shape, dtype), **numbers)."""
+
+    def run(name, *inputs, out, split=None, **numbers):
+        program = Program()
+        buffers = [bound(x.shape, x.dtype) for x in inputs]
+        result = arena(*out)
+        program.call(name, *buffers, result, split=split, **numbers)
+        program.keep(result)
+        program.close(dict(zip(buffers, map(np.asarray, inputs), strict=True)))
+        program.run()
+        return program.array(result)
+
+    return run

@@ -1,0 +1,120 @@
+import numpy as np
+import pytest
+from numba import float32
+
+from flatlite.engine import build, compiler, image, target
+from flatlite.engine.buffer import arena, bound
+from flatlite.engine.declaration import Declaration
+from flatlite.engine.kernel import KERNELS, Kernel, inline, kernel
+from flatlite.engine.program import Program
+
+
+def compiled(function, text="x:float32[1] out:float32[1]", **sets):
+    made = Kernel(function.__name__, function, Declaration(function.__name__, text, sets))
+    return compiler.compile_kernels("testing", [made])
+
+
+def steps(x, out, first, last, fault):
+    for i in range(0, x.shape[0], x.shape[0] // 2):
+        out[i] = x[i]
+
+
+def allocates(x, out, first, last, fault):
+    room = np.empty(x.shape[0], np.float32)
+    for i in range(first, last):
+        room[i] = x[i]
+        out[i] = room[last - i - 1]
+
+
+def writes_input(x, out, first, last, fault):
+    x[0] = out[0]
+
+
+def gives_result(x, out, first, last, fault):
+    return x[0]
+
+
+@inline
+def _raise_if(value):
+    if value > 1:
+        raise ValueError("too large")
+
+
+def raises(x, out, first, last, fault):
+    _raise_if(x[0])
+    out[0] = x[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (steps, "testing.steps may raise an exception: write `while`"),
+        (raises, "testing.raises may raise an exception"),
+        (allocates, "testing.allocates does not compile"),
+        (writes_input, "testing.writes_input does not compile"),
+        (gives_result, "testing.gives_result must return none, returns float32"),
+    ],
+)
+def test_what_the_engine_cannot_run_is_refused(function, message):
+    with pytest.raises(compiler.KernelError, match=message):
+        compiled(function)
+
+
+def calls_out(x, out, first, last, fault):
+    for i in range(first, last):
+        out[i] = np.exp(x[i])
+
+
+def test_foreign_functions_are_refused(monkeypatch):
+    made = compiled(calls_out)
+    monkeypatch.setattr("flatlite.engine.linker.EXTERNALS", frozenset(["memset"]))
+    message = "testing.calls_out calls expf, which is not a function of libc or libm"
+    with pytest.raises(compiler.KernelError, match=message):
+        build.link(made)
+
+
+def test_simple_loops_become_vector_code():
+    @kernel("x:float32[1] out:float32[1]")
+    def double(x, out, first, last, fault):
+        for i in range(first, last):
+            out[i] = x[i] + x[i]
+
+    made = KERNELS[__name__]["double"]
+    aim = target.find("x86-64-v3")
+    code = str(compiler.compile_kernels("testing", [made], aim).module)
+    assert "<8 x float>" in code
+    assert "gather" not in code
+
+
+def test_kernels_may_be_made_from_rows():
+    def power(exponent):
+        def function(x, out, first, last, fault):
+            for i in range(first, last):
+                value = float32(1)
+                for _ in range(exponent):
+                    value *= x[i]
+                out[i] = value
+
+        return function
+
+    for name, exponent in {"square": 2, "cube": 3}.items():
+        kernel("x:float32[1] out:float32[1]", name=name)(power(exponent))
+    made = [KERNELS[__name__][name] for name in ("square", "cube")]
+    image.provide("powers", build.just_in_time(compiler.compile_kernels("powers", made)))
+    x = np.array([1, 2, 3], np.float32)
+    for name, expected in {"square": x**2, "cube": x**3}.items():
+        program, source, out = Program(), bound((3,), np.float32), arena((3,), np.float32)
+        program.call(f"powers.{name}", source, out, split=3)
+        program.keep(out)
+        program.close({source: x})
+        program.run()
+        np.testing.assert_array_equal(program.array(out), expected)
+
+
+def test_a_name_is_declared_once():
+    def twice(x, out, first, last, fault):
+        out[0] = x[0]
+
+    kernel("x:float32[1] out:float32[1]")(twice)
+    with pytest.raises(ValueError, match="kernel 'twice' is declared twice"):
+        kernel("x:float32[1] out:float32[1]")(twice)

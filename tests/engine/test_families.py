@@ -1,0 +1,192 @@
+"""Products and windows against float64, over random shapes; nothing may depend on the dealing."""
+
+import definitions
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from flatlite.engine import rows
+from flatlite.engine.buffer import arena, bound, constant
+from flatlite.engine.families import products, reductions, windows
+from flatlite.engine.program import Program
+
+BOUND = 1e-6  # of the sum of the terms' sizes
+SMALL = st.integers(1, 4)
+SIZE = st.integers(1, 9)
+PADDING = st.sampled_from(["SAME", "VALID"])
+LIMITS = st.sampled_from([(-np.inf, np.inf), (0.0, np.inf), (-0.5, 0.25)])
+FEW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def numbers(*shape):
+    """Normal float32 of very different sizes."""
+    random = np.random.default_rng(shape)
+    return (random.normal(size=shape) * 10 ** random.uniform(-2, 2, shape)).astype(np.float32)
+
+
+def run(build, shape, *arrays, dtype=np.float32, dealt=False):
+    """The result of what `build(program, *buffers, out)` appends; `dealt` in many parts."""
+    with pytest.MonkeyPatch.context() as patch:
+        if dealt:
+            patch.setattr(rows, "LONG", 0)
+        made = Program()
+        buffers = [x if x is None else bound(x.shape, x.dtype) for x in arrays]
+        out = arena(shape, dtype)
+        build(made, *buffers, out)
+        made.keep(out)
+        given_arrays = [x for x in arrays if x is not None]
+        made.close(dict(zip([b for b in buffers if b is not None], given_arrays, strict=True)))
+        made.run()
+        return made.array(out).copy()
+
+
+def check(build, shape, exact, terms, clamp, *arrays):
+    """The result is within BOUND of the terms' sizes, and the same in one part or many."""
+    got = run(build, shape, *arrays)
+    np.testing.assert_array_equal(got, run(build, shape, *arrays, dealt=True))
+    limits = np.asarray(clamp, np.float64)
+    assert (np.abs(got - np.clip(exact, *limits)) <= BOUND * terms).all()
+
+
+@FEW
+@given(st.data())
+def test_conv2d(data):
+    groups, depth, taps = data.draw(SMALL), data.draw(SMALL), (data.draw(SMALL), data.draw(SMALL))
+    stride, dilation = (data.draw(SMALL), data.draw(SMALL)), (data.draw(SMALL), data.draw(SMALL))
+    n, padding, clamp = groups * data.draw(SIZE), data.draw(PADDING), data.draw(LIMITS)
+    reach = [(k - 1) * d + 1 for k, d in zip(taps, dilation, strict=True)]
+    sizes = [data.draw(st.integers(r if padding == "VALID" else 1, 12 + r)) for r in reach]
+    x = numbers(data.draw(SMALL), *sizes, groups * depth)
+    weights, bias = numbers(n, *taps, depth), numbers(n) if data.draw(st.booleans()) else None
+    arguments = (stride, dilation, padding, groups)
+    packed = np.moveaxis(weights, 0, -1)
+    exact = definitions.convolution(x, packed, bias, *arguments)
+    sizes_of_bias = None if bias is None else np.abs(bias)
+    terms = definitions.convolution(np.abs(x), np.abs(packed), sizes_of_bias, *arguments)
+    spans = definitions.spans(x.shape[1:3], taps, stride, dilation, padding)
+
+    def build(program, x, weights, bias, out):
+        products.conv2d(
+            program, x, weights, bias, out, stride=stride, dilation=dilation, groups=groups,
+            before=tuple(before for _, before, _ in spans), clamp=clamp,
+        )  # fmt: skip
+
+    check(build, exact.shape, exact, terms, clamp, x, weights, bias)
+
+
+@FEW
+@given(st.data())
+def test_depthwise(data):
+    channels, multiplier = data.draw(SIZE), data.draw(SMALL)
+    taps, stride = (data.draw(SMALL), data.draw(SMALL)), (data.draw(SMALL), data.draw(SMALL))
+    x = numbers(data.draw(SMALL), data.draw(SIZE), data.draw(SIZE), channels)
+    weights, bias = numbers(*taps, channels * multiplier), numbers(channels * multiplier)
+    clamp = data.draw(LIMITS)
+    arguments = (stride, (1, 1), "SAME")
+    exact = definitions.depthwise(x, weights, bias, *arguments)
+    terms = definitions.depthwise(np.abs(x), np.abs(weights), np.abs(bias), *arguments)
+    spans = definitions.spans(x.shape[1:3], taps, *arguments)
+
+    def build(program, x, weights, bias, out):
+        before = tuple(before for _, before, _ in spans)
+        products.depthwise(
+            program, x, weights, bias, out, stride=stride, before=before, clamp=clamp
+        )
+
+    check(build, exact.shape, exact, terms, clamp, x, weights, bias)
+
+
+@FEW
+@given(st.data())
+def test_transpose_conv2d(data):
+    n, channels, padding = data.draw(SIZE), data.draw(SIZE), data.draw(PADDING)
+    taps, stride = (data.draw(SMALL), data.draw(SMALL)), (data.draw(SMALL), data.draw(SMALL))
+    sizes = [data.draw(st.integers(k if padding == "VALID" else 1, 12)) for k in taps]
+    spans = definitions.spans(sizes, taps, stride, (1, 1), padding)
+    x = numbers(data.draw(SMALL), *(count for count, _, _ in spans), channels)
+    weights, bias, clamp = numbers(n, *taps, channels), numbers(n), data.draw(LIMITS)
+    packed = np.moveaxis(weights, 0, -1)
+    arguments = (sizes, stride, (1, 1), padding)
+    exact = definitions.transposed_convolution(x, packed, bias, *arguments)
+    terms = definitions.transposed_convolution(np.abs(x), np.abs(packed), np.abs(bias), *arguments)
+
+    def build(program, x, weights, bias, out):
+        before = tuple(before for _, before, _ in spans)
+        products.transpose_conv2d(
+            program, x, weights, bias, out, stride=stride, before=before, clamp=clamp
+        )
+
+    check(build, exact.shape, exact, terms, clamp, x, weights, bias)
+
+
+@FEW
+@given(st.data())
+def test_matmul(data):
+    m, k, n = data.draw(st.integers(1, 40)), data.draw(st.integers(1, 70)), data.draw(SIZE)
+    batch = data.draw(st.sampled_from([((), ()), ((3,), ()), ((2, 1), (3,)), ((1,), (4,))]))
+    left, right = data.draw(st.booleans()), data.draw(st.booleans())
+    a, b = numbers(*batch[0], m, k), numbers(*batch[1], k, n)
+    bias, clamp = numbers(n), data.draw(LIMITS)
+    exact = a.astype(np.float64) @ b.astype(np.float64) + bias
+    terms = np.abs(a).astype(np.float64) @ np.abs(b).astype(np.float64) + np.abs(bias)
+    given_a = np.ascontiguousarray(np.swapaxes(a, -1, -2)) if left else a
+    given_b = np.ascontiguousarray(np.swapaxes(b, -1, -2)) if right else b
+
+    def build(program, a, b, bias, out):
+        products.matmul(program, a, b, bias, out, transpose_a=left, transpose_b=right, clamp=clamp)
+
+    check(build, exact.shape, exact, terms, clamp, given_a, given_b, bias)
+
+
+@FEW
+@given(st.data())
+def test_pool(data):
+    kind = data.draw(st.sampled_from(list(windows.POOLS)))
+    size, stride = (data.draw(SMALL), data.draw(SMALL)), (data.draw(SMALL), data.draw(SMALL))
+    x = numbers(data.draw(SMALL), data.draw(SIZE), data.draw(SIZE), data.draw(SIZE))
+    spans = definitions.spans(x.shape[1:3], size, stride, (1, 1), "SAME")
+    clamp = data.draw(LIMITS)
+    exact = definitions.pool(kind, x, size, stride, "SAME")
+    terms = definitions.pool("average", np.abs(x), size, stride, "SAME") + np.abs(exact)
+
+    def build(program, x, out):
+        before = tuple(before for _, before, _ in spans)
+        windows.pool(program, kind, x, out, size=size, stride=stride, before=before, clamp=clamp)
+
+    check(build, exact.shape, exact, terms, clamp, x)
+
+
+@FEW
+@given(st.data())
+def test_reduce(data):
+    shape = tuple(data.draw(st.lists(st.integers(1, 5), max_size=5)))
+    axes = tuple(i for i in range(len(shape)) if data.draw(st.booleans()))
+    x = numbers(*shape)
+    exact = np.sum(x, axis=axes, dtype=np.float64)
+    terms = np.sum(np.abs(x), axis=axes, dtype=np.float64)
+
+    def build(program, x, out):
+        reductions.reduce(program, "add", x, axes, out)
+
+    check(build, exact.shape, exact, terms, (-np.inf, np.inf), x)
+
+
+def test_long_sums_stay_exact():
+    """Equal terms, whose rounding errors would all point one way."""
+    k = 100_000
+    a, b = np.full((1, k), 0.1, np.float32), np.full((k, 3), 0.1, np.float32)
+    got = run(lambda p, a, b, out: products.matmul(p, a, b, None, out), (1, 3), a, b)
+    exact = k * float(np.float32(0.1)) ** 2
+    assert (np.abs(got - exact) <= BOUND * exact).all()
+
+
+def test_constant_weights_are_packed_once():
+    program = Program()
+    x, out = bound((1, 5, 5, 3), np.float32), arena((1, 5, 5, 4), np.float32)
+    weights = constant(numbers(4, 3, 3, 3))
+    products.conv2d(program, x, weights, None, out, stride=(1, 1), before=(1, 1))
+    program.keep(out)
+    program.close({x: numbers(1, 5, 5, 3)})
+    names = [name for _, name, _ in program.run(profile=True)]
+    assert names == ["packing.frame", "product.convolution"]

@@ -1,0 +1,219 @@
+"""The fast kernels against the plain ones and against float64, for each kind of vectors."""
+
+import definitions
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from flatlite.engine import build, image, rows
+from flatlite.engine.buffer import arena, bound, constant
+from flatlite.engine.families import products, tiled
+from flatlite.engine.program import Program
+from flatlite.engine.target import HOST, SHIPPED, Target
+
+BOUND = 1e-6  # of the sum of the terms' sizes
+TARGETS = {
+    "host": HOST,
+    "avx2": next(aim for aim in SHIPPED if aim.cpu == "x86-64-v3"),
+    "sse2": Target("x86-64", "x86-64"),
+}
+MODULES = ("channelwise", "dots", "product")
+SIZE, STEP = st.integers(1, 40), st.integers(1, 3)
+LIMITS = st.sampled_from([(-np.inf, np.inf), (0.0, 6.0)])
+SOME = settings(
+    max_examples=25, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+)
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def vectors(request):
+    """The fast kernels compiled for one kind of vectors, in place of this processor's."""
+    aim = TARGETS[request.param]
+    with pytest.MonkeyPatch.context() as patch:
+        for module in MODULES if aim is not HOST else ():
+            made = image.in_memory(*build.compile_flat(module, aim))
+            patch.setitem(image._images, module, made)
+        yield request.param
+
+
+def numbers(*shape):
+    """Normal float32 of very different sizes."""
+    random = np.random.default_rng(shape)
+    return (random.normal(size=shape) * 10 ** random.uniform(-2, 2, shape)).astype(np.float32)
+
+
+def run(emit, x, weights, bias, shape, *, plain=False, dealt=False):
+    """What `emit(program, x, weights, bias, out)` gives: by plain kernels, or in many parts."""
+    with pytest.MonkeyPatch.context() as patch:
+        if dealt:
+            patch.setattr(rows, "LONG", 0)
+        for name in ("fits_dots", "fits_matmul", "fits_convolution", "fits_depthwise"):
+            if plain:
+                patch.setattr(tiled, name, lambda *_: False)
+        program = Program()
+        fed, out = bound(x.shape, x.dtype), arena(shape, np.float32)
+        emit(program, fed, constant(weights), None if bias is None else constant(bias), out)
+        program.keep(out)
+        program.close({fed: x})
+        program.run()
+        return program.array(out).copy(), [name for _, name, _ in program.run(profile=True)]
+
+
+def check(emit, shape, exact, terms, clamp, *arrays, kernel):
+    """Fast, plain and float64 results agree; the fast one does not depend on the dealing."""
+    got, names = run(emit, *arrays, shape)
+    assert kernel in names
+    np.testing.assert_array_equal(got, run(emit, *arrays, shape, dealt=True)[0])
+    plain, names = run(emit, *arrays, shape, plain=True)
+    assert kernel not in names
+    assert (np.abs(got - np.clip(exact, *clamp)) <= BOUND * terms).all()
+    assert (np.abs(got - plain) <= 2 * BOUND * terms).all()
+
+
+@SOME
+@given(st.data())
+def test_conv2d(vectors, data):
+    groups, depth, n = data.draw(st.integers(1, 3)), data.draw(SIZE), data.draw(SIZE)
+    taps = data.draw(st.integers(1, 5)), data.draw(st.integers(2, 5))
+    stride, dilation = (data.draw(STEP), data.draw(STEP)), (data.draw(STEP), data.draw(STEP))
+    padding, clamp = data.draw(st.sampled_from(["SAME", "VALID"])), data.draw(LIMITS)
+    reach = [(k - 1) * d + 1 for k, d in zip(taps, dilation, strict=True)]
+    sizes = [data.draw(st.integers(r if padding == "VALID" else 1, 20 + r)) for r in reach]
+    x = numbers(data.draw(st.integers(1, 2)), *sizes, groups * depth)
+    weights = numbers(groups * n, *taps, depth)
+    bias = numbers(groups * n) if data.draw(st.booleans()) else None
+    arguments = (stride, dilation, padding, groups)
+    filters = np.moveaxis(weights, 0, -1)
+    exact = definitions.convolution(x, filters, bias, *arguments)
+    terms = definitions.convolution(
+        np.abs(x), np.abs(filters), None if bias is None else np.abs(bias), *arguments
+    )
+    spans = definitions.spans(x.shape[1:3], taps, stride, dilation, padding)
+
+    def emit(program, *buffers):
+        before = tuple(before for _, before, _ in spans)
+        steps = {"stride": stride, "dilation": dilation, "before": before}
+        products.conv2d(program, *buffers, **steps, groups=groups, clamp=clamp)
+
+    check(emit, exact.shape, exact, terms, clamp, x, weights, bias, kernel="product.convolution")
+
+
+@SOME
+@given(st.data())
+def test_transpose_conv2d(vectors, data):
+    n, depth, padding = (
+        data.draw(SIZE),
+        data.draw(SIZE),
+        data.draw(st.sampled_from(["SAME", "VALID"])),
+    )
+    taps, stride = (data.draw(STEP), data.draw(STEP)), (data.draw(STEP), data.draw(STEP))
+    sizes = [data.draw(st.integers(k if padding == "VALID" else 1, 14)) for k in taps]
+    spans = definitions.spans(sizes, taps, stride, (1, 1), padding)
+    x = numbers(2, *(count for count, _, _ in spans), depth)
+    weights, bias, clamp = numbers(n, *taps, depth), numbers(n), data.draw(LIMITS)
+    filters = np.moveaxis(weights, 0, -1)
+    arguments = (sizes, stride, (1, 1), padding)
+    exact = definitions.transposed_convolution(x, filters, bias, *arguments)
+    terms = definitions.transposed_convolution(np.abs(x), np.abs(filters), np.abs(bias), *arguments)
+
+    def emit(program, *buffers):
+        before = tuple(before for _, before, _ in spans)
+        products.transpose_conv2d(program, *buffers, stride=stride, before=before, clamp=clamp)
+
+    check(emit, exact.shape, exact, terms, clamp, x, weights, bias, kernel="product.convolution")
+
+
+@SOME
+@given(st.data())
+def test_depthwise(vectors, data):
+    channels, width = data.draw(SIZE), data.draw(st.sampled_from([1, 2, 3, 3, 4, 5, 5]))
+    taps = data.draw(st.integers(1, 5)), width
+    stride = data.draw(STEP), data.draw(STEP)
+    dilation = data.draw(st.sampled_from([(1, 1), (1, 1), (2, 3)]))
+    sizes = data.draw(st.integers(1, 20)), data.draw(st.integers(1, 20))
+    x, clamp = numbers(data.draw(st.integers(1, 2)), *sizes, channels), data.draw(LIMITS)
+    n = channels * data.draw(st.sampled_from([1, 1, 2, 5]))
+    weights = numbers(*taps, n)
+    bias = numbers(n) if data.draw(st.booleans()) else None
+    whole = np.zeros(n) if bias is None else bias
+    arguments = (stride, dilation, "SAME")
+    exact = definitions.depthwise(x, weights, whole, *arguments)
+    terms = definitions.depthwise(np.abs(x), np.abs(weights), np.abs(whole), *arguments)
+    spans = definitions.spans(sizes, taps, *arguments)
+
+    def emit(program, *buffers):
+        before = tuple(before for _, before, _ in spans)
+        steps = {"stride": stride, "dilation": dilation, "before": before}
+        products.depthwise(program, *buffers, **steps, clamp=clamp)
+
+    arrays = (x, weights, bias)
+    check(emit, exact.shape, exact, terms, clamp, *arrays, kernel="channelwise.depthwise")
+
+
+@SOME
+@given(st.data())
+def test_matmul(vectors, data):
+    height, n = data.draw(st.integers(1, 60)), data.draw(st.integers(1, 70))
+    depth = data.draw(st.sampled_from([1, 7, 16, 100, 256, 257, 600, 1024]))
+    batch, repeated = data.draw(st.integers(1, 3)), data.draw(st.booleans())
+    transpose, clamp = data.draw(st.booleans()), data.draw(LIMITS)
+    a = numbers(batch, height, depth)
+    b = numbers(1 if repeated else batch, *((n, depth) if transpose else (depth, n)))
+    bias = numbers(n) if data.draw(st.booleans()) else None
+    right = np.swapaxes(b, 1, 2) if transpose else b
+    exact = np.float64(a) @ np.float64(right)
+    terms = np.abs(np.float64(a)) @ np.abs(np.float64(right))
+    if bias is not None:
+        exact, terms = exact + bias, terms + np.abs(bias)
+    kernel = "dots.rows" if height == 1 and transpose else "product.matmul"
+
+    def emit(program, *buffers):
+        products.matmul(program, *buffers, transpose_b=transpose, clamp=clamp)
+
+    check(emit, exact.shape, exact, terms, clamp, a, b, bias, kernel=kernel)
+
+
+def test_long_sums_of_equal_terms(vectors):
+    """Rounding errors that all go one way must not add up."""
+    a, b = np.full((1, 20, 4096), 0.1, np.float32), np.full((1, 4096, 3), 0.7, np.float32)
+    exact = np.float64(a) @ np.float64(b)
+
+    def emit(program, *buffers):
+        products.matmul(program, *buffers)
+
+    got, _ = run(emit, a, b, None, exact.shape)
+    assert (np.abs(got - exact) <= BOUND * exact).all()
+
+
+def test_nan_and_infinity_stay(vectors):
+    a = np.array([[[np.nan], [np.inf], [-np.inf], [1.0]]], np.float32)
+    b = np.ones((1, 1, 40), np.float32)
+
+    def emit(program, *buffers):
+        products.matmul(program, *buffers, clamp=(0.0, 6.0))
+
+    got, _ = run(emit, a, b, None, (1, 4, 40))
+    expected = np.repeat(np.array([[[np.nan], [6.0], [0.0], [1.0]]], np.float32), 40, 2)
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_results_end_where_their_memory_ends(vectors):
+    """Tails are neither read nor written past the arrays."""
+    for n, channels in ((3, 5), (17, 19), (33, 33)):
+        program = Program(guard=True)
+        x = numbers(1, 6, 7, channels)
+        source, middle = bound(x.shape, np.float32), arena(x.shape, np.float32)
+        out = arena((1, 6, 7, n), np.float32)
+        products.depthwise(
+            program, source, constant(numbers(3, 3, channels)), None, middle,
+            stride=(1, 1), before=(1, 1),
+        )  # fmt: skip
+        products.conv2d(
+            program, middle, constant(numbers(n, 3, 3, channels)), None, out,
+            stride=(1, 1), before=(1, 1),
+        )  # fmt: skip
+        program.keep(out)
+        program.close({source: x})
+        program.run()
+        assert np.isfinite(program.array(out)).all()

@@ -1,0 +1,355 @@
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from flatlite.engine import build, cache, compiler, image, loader, target
+from flatlite.engine.kernel import KERNELS
+
+pytestmark = pytest.mark.skipif(
+    not target.supports_images(), reason="code images are made for x86-64 Linux"
+)
+
+RUN = """
+import json, sys, warnings
+import numpy as np
+warnings.simplefilter("error")
+from flatlite.engine import build, cache, image, loader, target
+from flatlite.engine.buffer import arena, bound
+from flatlite.engine.program import Program
+
+def run():
+    program, x, out = Program(), bound((1000,), np.float32), arena((1000,), np.float32)
+    program.call("copy.copy", x, out, split=1000)
+    program.keep(out)
+    values = np.arange(1000, dtype=np.float32)
+    program.close({x: values})
+    program.run()
+    assert (program.array(out) == values).all()
+"""
+IMPORTED = 'print("numba" in sys.modules or "llvmlite" in sys.modules)'
+
+
+def start(code, folder, **environment):
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN + code],
+        env={**os.environ, "FLATLITE_CACHE": str(folder), **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process):
+    out, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    return out.strip()
+
+
+def script(code, folder, **environment):
+    """What a fresh process prints that runs `code` with its images in `folder`."""
+    return finish(start(code, folder, **environment))
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """A cache folder with the images of `copy` and `launch`."""
+    folder = tmp_path_factory.mktemp("built") / "cache"
+    done = subprocess.run(
+        [sys.executable, "-m", "flatlite.engine.image", "copy", "launch"],
+        env={**os.environ, "FLATLITE_CACHE": str(folder)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["copy", "launch"]
+    return folder
+
+
+@pytest.fixture
+def folder(built, tmp_path):
+    """A copy of it that a test may spoil."""
+    return Path(shutil.copytree(built, tmp_path / "cache"))
+
+
+def images(folder):
+    return sorted(path.name.split("-")[0] for path in folder.glob("*.image"))
+
+
+def test_folder_and_files_belong_to_the_user_alone(built):
+    assert stat.S_IMODE(built.stat().st_mode) == 0o700
+    assert images(built) == ["copy", "launch"]
+    assert not list(built.glob("*.tmp"))
+
+
+def test_built_images_run_without_the_compiler(built):
+    assert script("run();" + IMPORTED, built) == "False"
+
+
+def test_what_is_missing_is_built_elsewhere(tmp_path):
+    code = """
+calls = []
+build.ensure(["copy", "launch"], progress=lambda *call: calls.append(call))
+print(json.dumps([calls[0], calls[-1]]))
+run()
+"""
+    first, last = json.loads(script(code, tmp_path / "deep" / "cache"))
+    assert first == [0, 2, ["copy", "launch"]]
+    assert last == [2, 2, []]
+
+
+def test_concurrent_first_starts_build_once(tmp_path):
+    folder = tmp_path / "cache"
+    for process in [start("run();" + IMPORTED, folder) for _ in range(2)]:
+        assert finish(process) == "False"
+    assert images(folder) == ["copy", "launch"]
+    assert not list(folder.glob("*.tmp"))
+
+
+@pytest.mark.parametrize("at", [0, 9, 20, 40, 70, 4096, -1])
+def test_damaged_images_are_refused(folder, at):
+    path = next(folder.glob("copy-*.image"))
+    data = bytearray(path.read_bytes())
+    data[at] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(image.ImageError, match=r"copy-.*image is"):
+        image.read(path)
+
+
+@pytest.mark.parametrize("size", [0, 10, 64, 4096])
+def test_truncated_images_are_refused(folder, size):
+    path = next(folder.glob("copy-*.image"))
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(image.ImageError):
+        image.read(path)
+
+
+def test_a_damaged_image_is_built_anew(folder):
+    path = next(folder.glob("copy-*.image"))
+    sound = path.read_bytes()
+    path.write_bytes(sound[:-1] + b"x")
+    assert script("run();" + IMPORTED, folder) == "False"
+    assert path.read_bytes() == sound
+
+
+def test_links_are_not_followed(folder):
+    path = next(folder.glob("copy-*.image"))
+    path.rename(folder / "elsewhere")
+    path.symlink_to(folder / "elsewhere")
+    with pytest.raises(OSError, match="symbolic links"):
+        image.read(path)
+
+
+def test_a_folder_open_to_others_is_refused(folder, monkeypatch):
+    folder.chmod(0o770)
+    monkeypatch.setenv("FLATLITE_CACHE", str(folder))
+    message = rf"{folder} is open to others \(mode 770\).*do `chmod 700 {folder}`"
+    with pytest.raises(RuntimeError, match=message):
+        cache.folder()
+
+
+def test_a_linked_folder_is_refused(folder, tmp_path, monkeypatch):
+    (tmp_path / "link").symlink_to(folder)
+    monkeypatch.setenv("FLATLITE_CACHE", str(tmp_path / "link"))
+    with pytest.raises(RuntimeError, match="is not a folder"):
+        cache.folder(create=True)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give files away")
+def test_a_folder_of_somebody_else_is_refused(folder, monkeypatch):
+    os.chown(folder, 12345, -1)
+    monkeypatch.setenv("FLATLITE_CACHE", str(folder))
+    with pytest.raises(RuntimeError, match=r"belongs to user 12345, not to you \(0\)"):
+        cache.folder()
+
+
+def test_the_folder_follows_the_environment(tmp_path, monkeypatch):
+    monkeypatch.delenv("FLATLITE_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache.folder() is None
+    assert cache.folder(create=True) == str(tmp_path / "flatlite")
+
+
+def test_without_processes_kernels_are_compiled_here(tmp_path):
+    folder = tmp_path / "cache"
+    assert script("sys.executable = ''; run();" + IMPORTED, folder) == "True"
+    assert images(folder) == ["copy", "launch"]
+    assert script("run();" + IMPORTED, folder) == "False"
+
+
+def test_without_a_folder_kernels_are_compiled_here():
+    code = """
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    run()
+print([str(w.message) for w in caught if w.category is RuntimeWarning][0])
+"""
+    got = script(code, "/dev/null/cache")
+    assert got.startswith("kernels are compiled anew by each process")
+    assert ": /dev/null; name a folder that can be written in FLATLITE_CACHE" in got
+
+
+def test_no_page_of_code_is_ever_writable(built):
+    # PR_SET_MDWE makes the kernel refuse to turn writable memory into executable memory.
+    code = """
+import ctypes
+if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0):
+    print("unsupported")
+    sys.exit()
+run()
+try:
+    loader.map_bytes(bytes(4096), {})
+except RuntimeError as error:
+    print(error)
+"""
+    got = script(code, built)
+    if got == "unsupported":
+        pytest.skip("this kernel has no PR_SET_MDWE")
+    assert got.startswith("this system refuses executable memory (")
+
+
+def test_unknown_outside_functions_refuse_the_image(folder):
+    flat, kernels, symbols = build.compile_flat("launch")
+    flat.slots["no_such_function"] = len(flat.slots)
+    path = folder / "spoilt.image"
+    path.write_bytes(image.pack(flat, kernels, symbols))
+    with pytest.raises(image.ImageError, match="have no function 'no_such_function'"):
+        image.read(path)
+
+
+def test_every_way_to_compile_gives_the_same_bytes(testing, folder, run_kernel):
+    made = next(found for found in KERNELS.values() if "spin" in found).values()
+    compiled = compiler.compile_kernels("testing", made)
+    flat = build.link(compiled)
+    (folder / "testing.image").write_bytes(image.pack(*flat))
+    image.provide("testing_file", image.read(folder / "testing.image"))
+    image.provide("testing_jit", build.just_in_time(compiled))
+    x = np.random.default_rng(0).standard_normal(999).astype(np.float32)
+    for name, arguments in [
+        ("spin", {"out": ((50,), np.float64), "turns": 1000, "split": 50}),
+        ("at_least", {"x": x, "out": (x.shape, x.dtype), "low": 0.25, "split": 999}),
+    ]:
+        inputs = [arguments.pop("x")] if "x" in arguments else []
+        results = [
+            run_kernel(f"{module}.{name}", *inputs, **arguments).tobytes()
+            for module in ("testing", "testing_file", "testing_jit")
+        ]
+        assert results[0] == results[1] == results[2]
+
+
+def test_packaged_images_come_first(tmp_path):
+    if target.find("x86-64-v3") not in target.runnable():
+        pytest.skip("this processor is older than x86-64-v3")
+    packaged = tmp_path / "packaged"
+    packaged.mkdir()
+    build.write_packaged(packaged, ["copy", "launch"], [target.find("x86-64-v3")])
+    code = f"cache.PACKAGED = {str(packaged)!r}; run();" + IMPORTED
+    assert script(code, tmp_path / "cache") == "False"
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.fixture
+def sources(tmp_path, monkeypatch):
+    """A copy of the engine's files that a test may edit."""
+    copy = Path(shutil.copytree(cache.ENGINE, tmp_path / "engine"))
+    monkeypatch.setattr(cache, "ENGINE", str(copy))
+    monkeypatch.setattr(cache, "_sources", {})
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("edited", "changes"),
+    [
+        ("kernels/copy.py", True),
+        ("kernel.py", True),
+        ("arrays.py", True),
+        ("declaration.py", True),
+        ("compiler.py", True),
+        ("linker.py", True),
+        ("program.py", False),
+        ("faults.py", False),
+        ("kernels/launch.py", False),
+    ],
+)
+def test_names_change_with_what_the_code_depends_on(sources, edited, changes):
+    before = cache.cached_name("copy")
+    with open(sources / edited, "a") as file:
+        file.write("\n")
+    assert (cache.cached_name("copy") != before) == changes
+
+
+def test_imports_of_kernel_files_are_seen(sources):
+    (sources / "kernels" / "copy.py").write_text(
+        "\nfrom . import (\n    _tables,\n)\nfrom ..vectors import add\n"
+    )
+    (sources / "kernels" / "_tables.py").write_text("\nfrom .. import numbers\n")
+    imported = [sources / name for name in ("kernels/_tables.py", "vectors.py", "numbers.py")]
+    for path in imported:
+        path.touch()
+    found = [cache.source_digest("copy")]
+    for path in imported:
+        with open(path, "a") as file:
+            file.write("# edited\n")
+        found.append(cache.source_digest("copy"))
+    assert len(set(found)) == 4
+
+
+def test_old_images_are_cleared_away(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLATLITE_CACHE", str(tmp_path))
+    tmp_path.chmod(0o700)
+    for i in range(20):
+        path = tmp_path / f"copy-{i:024x}.image"
+        path.touch()
+        os.utime(path, (i, i))
+    others = [
+        "copying-000000000000000000000000.image",
+        ".copying-000000000000000000000000.image.1.tmp",
+    ]
+    for name in [*others, ".copy-000000000000000000000000.image.1.tmp"]:
+        (tmp_path / name).touch()
+    cache.prune("copy")
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {*others, *(f"copy-{i:024x}.image" for i in range(4, 20))}
+
+
+def test_the_command_names_unknown_modules(capsys):
+    assert build.main(["nothing"]) == 2
+    assert "no kernel module 'nothing'; there are " in capsys.readouterr().err
+
+
+def test_code_of_another_processor_is_not_run():
+    aims = target.runnable()
+    assert [aim.name for aim in aims if not aim.needs <= target.flags()] == []
+    with pytest.raises(ValueError, match="unknown target 'vax'; known are host, x86-64-v4-vnni"):
+        target.find("vax")
+
+
+def test_the_loader_leaves_memory_executable_only():
+    flat, _, _ = build.compile_flat("launch")
+    base = loader.map_bytes(flat.code, flat.slots)
+    with open("/proc/self/maps") as file:
+        ranges = [line.split()[:2] for line in file]
+    rights = {
+        kind
+        for span, kind in ranges
+        for first, last in [[int(x, 16) for x in span.split("-")]]
+        if first <= base < last or first <= base + len(flat.code) < last
+    }
+    assert rights == {"r-xp", "r--p"}
+
+
+def test_a_long_wait_is_explained_once(capsys, monkeypatch):
+    progress = build._Line()
+    progress(0, 3, ["a", "b", "c"])
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(build, "_PATIENCE", 0)
+    for done in range(4):
+        progress(done, 3, ["a", "b", "c"][done:])
+    words = "flatlite: compiling kernels for this processor, once: 0 of 3"
+    assert capsys.readouterr().err == words + "\n"  # one line where no terminal can overwrite it

@@ -1,0 +1,170 @@
+"""Views, moves and element-wise rows against numpy, over random shapes and in many parts."""
+
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from flatlite.engine import rows
+from flatlite.engine.buffer import arena, bound, constant
+from flatlite.engine.families.elementwise import broadcast_shape, elementwise
+from flatlite.engine.families.layout import fill, move
+from flatlite.engine.families.rescale import fixed_scale
+from flatlite.engine.program import Program
+from flatlite.engine.view import View, collapse
+
+FEW = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+SHAPE = st.lists(st.integers(1, 5), max_size=5).map(tuple)
+DTYPES = st.sampled_from(["int8", "uint16", "float32", "complex64"])
+
+
+def run(build, out, *arrays, dealt):
+    """The memory of `out` after the rows that `build(program, *buffers)` appends."""
+    with pytest.MonkeyPatch.context() as patch:
+        if dealt:
+            patch.setattr(rows, "LONG", 0)
+        made = Program()
+        buffers = [bound(x.shape, x.dtype) for x in arrays]
+        fill(made, constant(np.full(1, 77, out.dtype)), out)
+        build(made, *buffers)
+        made.keep(out)
+        made.close(dict(zip(buffers, arrays, strict=True)))
+        made.run()
+        return made.array(out).copy()
+
+
+def numpy_view(array, view):
+    """What numpy sees at the places of `view`."""
+    strides = [step * array.itemsize for step in view.strides]
+    start = array.ravel()[view.offset :]
+    return np.lib.stride_tricks.as_strided(start, view.shape, strides)
+
+
+def random_view(data, buffer):
+    """A view made by a few random steps."""
+    view = View.of(buffer)
+    for _ in range(data.draw(st.integers(0, 4))):
+        rank = len(view.shape)
+        step = data.draw(st.sampled_from(["part", "flip", "transpose", "pick", "split"]))
+        if not rank:
+            break
+        axis = data.draw(st.integers(0, rank - 1))
+        n = view.shape[axis]
+        if step == "part":
+            start = data.draw(st.integers(0, n - 1))
+            stride = data.draw(st.integers(1, 3))
+            count = data.draw(st.integers(1, 1 + (n - 1 - start) // stride))
+            view = view.part(axis, start, count, stride)
+        elif step == "flip":
+            view = view.part(axis, n - 1, n, -1)
+        elif step == "transpose":
+            view = view.transpose(tuple(data.draw(st.permutations(range(rank)))))
+        elif step == "pick":
+            view = view.pick(axis, data.draw(st.integers(0, n - 1)))
+        elif n % 2 == 0:
+            view = view.split(axis, 2, n // 2)
+    return view
+
+
+@FEW
+@given(st.data(), SHAPE, DTYPES, st.booleans())
+def test_move_into_a_view(data, shape, dtype, dealt):
+    out = arena(shape, dtype)
+    target = random_view(data, out)
+    x = np.arange(prod(target.shape)).astype(dtype).reshape(target.shape)
+    want = np.full(shape, 77, dtype)
+    numpy_view(want, target)[...] = x
+    got = run(lambda program, source: move(program, source, target), out, x, dealt=dealt)
+    np.testing.assert_array_equal(got, want)
+
+
+@FEW
+@given(st.data(), SHAPE, DTYPES, st.booleans())
+def test_move_from_a_view(data, shape, dtype, dealt):
+    x = np.arange(prod(shape)).astype(dtype).reshape(shape)
+    view = random_view(data, bound(shape, dtype))
+    repeats = data.draw(st.integers(1, 3))
+    out = arena((repeats, *view.shape), dtype)
+
+    def build(program, source):
+        seen = View(source, view.shape, view.strides, view.offset)
+        move(program, seen.broadcast(out.shape), out)
+
+    want = np.broadcast_to(numpy_view(x, view), out.shape)
+    np.testing.assert_array_equal(run(build, out, x, dealt=dealt), want)
+
+
+@pytest.mark.parametrize("dealt", [False, True])
+def test_large_transpose(dealt):
+    x = np.arange(301 * 517, dtype=np.int32).reshape(301, 517)
+    out = arena((517, 301), np.int32)
+    got = run(lambda p, s: move(p, View.of(s).transpose((1, 0)), out), out, x, dealt=dealt)
+    np.testing.assert_array_equal(got, x.T)
+
+
+@FEW
+@given(st.data(), SHAPE, st.booleans())
+def test_elementwise_repeats_the_smaller_operand(data, shape, dealt):
+    def cut():
+        kept = tuple(n if data.draw(st.booleans()) else 1 for n in shape)
+        return kept[data.draw(st.integers(0, len(shape))) :]
+
+    a, b = (np.random.default_rng(i).integers(-99, 99, cut()).astype(np.int32) for i in (1, 2))
+    out = arena(broadcast_shape(a.shape, b.shape), np.int32)
+    limits = constant(np.array([-100, 100], np.int32))
+    got = run(
+        lambda p, x, y: elementwise(p, "arithmetic.add", (x, y), out, limits),
+        out,
+        a,
+        b,
+        dealt=dealt,
+    )
+    np.testing.assert_array_equal(got, np.clip(a + b, -100, 100))
+
+
+def test_nothing_is_added_without_elements():
+    program = Program()
+    empty, out = bound((0, 3), np.float32), arena((0, 3), np.float32)
+    move(program, empty, out)
+    elementwise(program, "arithmetic.maximum", (empty, empty), out)
+    program.close({empty: np.zeros((0, 3), np.float32)})
+    program.run()
+
+
+def test_what_does_not_fit_is_refused():
+    x, out = bound((2, 3), np.float32), arena((3, 2), np.float32)
+    with pytest.raises(ValueError, match=r"cannot move a view of shape \(2, 3\) to \(3, 2\)"):
+        move(Program(), x, out)
+    with pytest.raises(ValueError, match=r"view reaches \[0, 7\] of 6 elements"):
+        move(Program(), View(x, (2, 3), (3, 2)), View.of(out, (2, 3)))
+    with pytest.raises(ValueError, match=r"view reaches \[-1, 0\] of 6 elements"):
+        move(Program(), View(x, (2,), (-1,)), View.of(out).pick(1, 0).part(0, 0, 2))
+    with pytest.raises(ValueError, match=r"cannot broadcast \(2, 3\) to \(2, 2, 4\)"):
+        View.of(x).broadcast((2, 2, 4))
+    with pytest.raises(ValueError, match=r"cannot view \(2, 3\) as \(5,\)"):
+        View.of(x, (5,))
+
+
+def test_broadcast_shape():
+    assert broadcast_shape((2, 1, 3), (4, 1)) == (2, 4, 3)
+    assert broadcast_shape((2, 0), ()) == (2, 0)
+    assert broadcast_shape((2,), (3,)) is None
+
+
+def test_collapse():
+    assert collapse((2, 3, 4), (12, 4, 1)) == ((24,), (1,))
+    assert collapse((2, 1, 4), (4, 9, 1), (0, 9, 1)) == ((2, 4), (4, 1), (0, 1))
+    assert collapse((), ()) == ((), ())
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.5, 0.25, 1e-3, 3.7, 0.99999999999])
+def test_fixed_scale(scale):
+    multiplier, shift = fixed_scale(scale)
+    assert 0 <= multiplier < 1 << 31
+    assert multiplier * 2.0 ** (shift - 31) == pytest.approx(scale, rel=2**-30)
+
+
+def test_a_scale_too_small_is_zero():
+    assert fixed_scale(1e-12) == (0, 0)

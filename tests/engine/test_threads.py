@@ -1,0 +1,475 @@
+"""Several threads per program: the same bytes, no thread left behind, no hang."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from _thread import interrupt_main
+
+import numpy as np
+import pytest
+
+from flatlite.engine import rows, threads, walk
+from flatlite.engine.buffer import arena, bound
+from flatlite.engine.faults import Fault
+from flatlite.engine.program import Program
+from flatlite.engine.walk import TRIALS
+from flatlite.interpreter.interpreter import Interpreter
+
+f32, i32 = np.float32, np.int32
+FORKS = hasattr(os, "fork")
+
+
+@pytest.fixture(autouse=True)
+def everything_is_shared(testing, monkeypatch):
+    """Rows are shared however short they are."""
+    monkeypatch.setattr(rows, "LONG", 0)
+    monkeypatch.setattr(rows, "SHARED", 0)
+    monkeypatch.setattr(walk, "WORTH", 0)
+
+
+def workers():
+    return [thread for thread in threading.enumerate() if thread.name == "flatlite"]
+
+
+def wait_until(condition, seconds=30):
+    """Whether `condition()` came true within a generous time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        gc.collect()
+        time.sleep(0.01)
+    return True
+
+
+@pytest.fixture
+def alone():
+    """Starts without workers of other tests."""
+    assert wait_until(lambda: not workers())
+
+
+def chain(n_threads, seed, n=4096, n_rows=20):
+    """(program, output): rows of many items and of one, each over the one before."""
+    program = Program(threads=n_threads)
+    x = bound((n,), f32)
+    last = x
+    for i in range(n_rows):
+        out = arena((n,), f32)
+        program.call("testing.at_least", last, out, low=i / n_rows - 0.5, split=n)
+        program.call("testing.reverse_twice", out, arena((n,), f32), last := arena((n,), f32))
+    program.keep(last)
+    data = np.random.default_rng(seed).standard_normal(n).astype(f32)
+    program.close({x: data})
+    return program, last
+
+
+def expected(n, seed, n_rows=20):
+    data = np.random.default_rng(seed).standard_normal(n).astype(f32)
+    for i in range(n_rows):
+        data = np.maximum(data, f32(i / n_rows - 0.5))
+    return data
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 4, 9])
+def test_results_do_not_depend_on_threads(n_threads):
+    program, out = chain(n_threads, 7)
+    for _ in range(TRIALS + 20):
+        program.array(out)[:] = 0
+        program.run()
+        assert np.array_equal(program.array(out), expected(4096, 7))
+
+
+@pytest.mark.parametrize("parks", [True, False])
+def test_programs_run_at_once(parks, monkeypatch):
+    """A few seconds of programs of 2 to 4 threads in Python threads of their own."""
+    monkeypatch.setattr(threads, "pool", lambda n: pools.setdefault(n, threads.Pool(n, parks)))
+    pools, wrong, counts = {}, [], [0] * 5
+    made = [chain(n, n) for n in (2, 2, 3, 4, 4)]
+    end = time.monotonic() + 2
+
+    def loop(number, n_threads):
+        program, out = made[number]
+        right = expected(4096, n_threads)
+        while time.monotonic() < end:
+            program.array(out)[:] = 0
+            program.run()
+            counts[number] += 1
+            if not np.array_equal(program.array(out), right):
+                wrong.append(n_threads)
+            if counts[number] % 50 == 0:
+                time.sleep(0.004)  # long enough for the workers to fall asleep
+
+    loops = [threading.Thread(target=loop, args=(i, n)) for i, n in enumerate((2, 2, 3, 4, 4))]
+    for thread in loops:
+        thread.start()
+    for thread in loops:
+        thread.join()
+    assert wrong == []
+    assert min(counts) > TRIALS
+    for one in pools.values():
+        one.rest()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["C/lenet_k3/float.tflite", "C/mobilenet_v2_k3/float.tflite", "D/basic_pitch/nmp.tflite"],
+)
+def test_models_give_the_same_bytes(corpus, path, monkeypatch):
+    monkeypatch.undo()  # rows are shared as they are for everybody
+    results = []
+    for n_threads in (1, 2, 3, 4):
+        interpreter = Interpreter(corpus / path, num_threads=n_threads)
+        interpreter.allocate_tensors()
+        rng = np.random.default_rng(0)
+        for detail in interpreter.get_input_details():
+            value = rng.standard_normal(detail["shape"]).astype(detail["dtype"])
+            interpreter.set_tensor(detail["index"], value)
+        for _ in range(TRIALS + 2):
+            interpreter.invoke()
+            outputs = [d["index"] for d in interpreter.get_output_details()]
+            results.append([interpreter.get_tensor(i).tobytes() for i in outputs])
+    assert all(result == results[0] for result in results)
+
+
+def test_workers_start_with_the_first_run_and_go_with_the_last_program(alone):
+    program, _ = chain(3, 0)
+    other, _ = chain(3, 1)
+    assert not workers()
+    for _ in range(TRIALS + 1):
+        program.run()
+        other.run()
+    assert len(workers()) == 2  # both use the same
+    del program
+    gc.collect()
+    assert len(workers()) == 2
+    del other
+    assert wait_until(lambda: not workers())
+
+
+def test_one_thread_starts_no_workers(alone):
+    program, _ = chain(1, 0)
+    program.run()
+    assert not workers()
+
+
+def test_what_is_too_short_to_share_starts_no_workers(alone, monkeypatch):
+    monkeypatch.setattr(rows, "LONG", 1 << 40)
+    monkeypatch.setattr(rows, "SHARED", 1 << 40)
+    program, _ = chain(4, 0)
+    for _ in range(TRIALS + 1):
+        program.run()
+    assert not workers()
+
+
+def test_rows_are_dealt_out_by_the_time_they_take():
+    program = Program(threads=3)
+    program.call("testing.dealt", bound((1000, 2), np.int64), split=1000)
+    (row,) = program._rows
+    assert row.chunks(3, rows.PART // 2) == 3
+    assert row.chunks(3, 2 * rows.PART + 1) == 9
+    assert row.chunks(1, rows.PART // 2) == 1
+    assert row.chunks(1, 5 * rows.PART) == 5
+    assert row.chunks(3, 10_000 * rows.PART) == 1000
+    assert row.chunks(3) == 33
+
+
+def test_little_work_is_not_shared(monkeypatch):
+    monkeypatch.setattr(walk, "WORTH", 1 << 40)
+    got = np.zeros((1000, 2), np.int64)
+    program, out = Program(threads=3), bound((1000, 2), np.int64)
+    program.call("testing.dealt", out, split=1000)
+    program.close({out: got})
+    for _ in range(TRIALS + 1):
+        program.run()
+    assert np.unique(got, axis=0).tolist() == [[0, 1000]]
+
+
+def test_a_row_that_turned_out_short_is_not_shared(monkeypatch):
+    monkeypatch.setattr(rows, "SHARED", 1 << 40)
+    got = np.zeros((1000, 2), np.int64)
+    program, out = Program(threads=3), bound((1000, 2), np.int64)
+    program.call("testing.dealt", out, split=1000)
+    program.close({out: got})
+    program.run()
+    assert len(np.unique(got, axis=0)) == 33
+    for _ in range(TRIALS):
+        program.run()
+    assert np.unique(got, axis=0).tolist() == [[0, 1000]]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 4])
+def test_the_first_fault_is_reported(n_threads):
+    """Whichever chunk comes first in time, the lowest position is named; the next run is good."""
+    n = 3000
+    program, x, out = Program(threads=n_threads), bound((n,), i32), arena((n,), i32)
+    program.tag = "here"
+    program.call("testing.digits", x, out, split=n)
+    program.keep(out)
+    good = np.arange(n, dtype=i32) % 10
+    program.close({x: good})
+    rng = np.random.default_rng(n_threads)
+    for _ in range(60):
+        places = np.sort(rng.integers(0, n, 5))
+        bad = good.copy()
+        bad[places] = 10 + places
+        program.rebind(x, bad)
+        with pytest.raises(Fault) as caught:
+            program.run()
+        fault = caught.value
+        assert (fault.tag, fault.i, fault.value) == ("here", places[0], 10 + places[0])
+        program.rebind(x, good)
+        program.run()
+        assert np.array_equal(program.array(out), good)
+
+
+def test_rows_after_a_fault_do_not_run():
+    program, x, state = Program(threads=2), bound((64,), i32), bound((64,), i32)
+    program.call("testing.digits", x, arena((64,), i32), split=64)
+    program.call("testing.count", state, split=64)
+    counts = np.zeros(64, i32)
+    program.close({x: np.full(64, 11, i32), state: counts})
+    for _ in range(5):
+        with pytest.raises(Fault, match="got 11 at position 0"):
+            program.run()
+    assert not counts.any()
+
+
+def spinning(n_threads, n_rows, items, steps=1 << 34):
+    """A program that runs for a minute or more."""
+    program, out = Program(threads=n_threads), bound((items,), np.float64)
+    for _ in range(n_rows):
+        program.call("testing.spin", out, turns=steps // n_rows // items, split=items)
+    program.close({out: np.zeros(items)})
+    return program
+
+
+@pytest.mark.parametrize("shape", [(1000, 64), (1, 1 << 15)])
+def test_ctrl_c_ends_a_long_run(shape):
+    program = spinning(2, *shape)
+    timer = threading.Timer(0.1, interrupt_main)
+    timer.start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        program.run()
+    timer.join()
+    assert time.monotonic() - start < 20  # far from the end, however busy the machine
+
+
+def test_an_interrupted_run_goes_on_where_it_was(monkeypatch):
+    """Every chunk is run once though machine code comes back after each."""
+    monkeypatch.setattr(walk, "BUDGET", 0)
+    program, state, calls = Program(threads=3), bound((1000,), i32), []
+    for _ in range(5):
+        program.call("testing.count", state, split=1000)
+    counts = np.zeros(1000, i32)
+    program.close({state: counts})
+    for i in range(TRIALS + 3):
+        program.run(check=lambda: calls.append(1))
+        assert (counts == 5 * (i + 1)).all()
+    assert len(calls) > 5 * (TRIALS + 3)
+
+
+@pytest.mark.parametrize("budget", [0, 2000, 50_000_000])
+@pytest.mark.parametrize("n_threads", [2, 4])
+def test_rows_of_different_chunk_counts(n_threads, budget, monkeypatch):
+    """Every item is done once per run however late a thread sees the next row."""
+    monkeypatch.setattr(walk, "BUDGET", budget)
+    monkeypatch.setattr(rows, "PART", 1)  # as many chunks as items
+    sizes = np.random.default_rng(budget).integers(1, 9, 60).tolist()
+    program, states = Program(threads=n_threads), {n: bound((n,), i32) for n in range(1, 9)}
+    for n in sizes:
+        program.call("testing.count", states[n], split=n)
+    counts = {n: np.zeros(n, i32) for n in states}
+    program.close({states[n]: counts[n] for n in states})
+    for i in range(2000):
+        program.run()
+        assert all((counts[n] == (i + 1) * sizes.count(n)).all() for n in states)
+
+
+def test_profile_times_shared_rows():
+    program, _ = chain(2, 0)
+    times = program.run(profile=True)
+    assert len(times) == 40
+    assert all(seconds > 0 for _, _, seconds in times)
+
+
+def test_idle_workers_use_no_time(alone):
+    program, _ = chain(4, 0)
+    for _ in range(TRIALS + 1):
+        program.run()
+    assert len(workers()) == 3
+    time.sleep(0.1)
+    before = time.process_time()
+    time.sleep(0.5)
+    assert time.process_time() - before < 0.25  # three workers that spin would use 0.5 or more
+
+
+def test_fewer_threads_than_asked_for_will_do(alone, monkeypatch):
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    program, out = chain(4, 3)
+    for _ in range(TRIALS + 1):
+        program.run()
+    assert np.array_equal(program.array(out), expected(4096, 3))
+
+
+def test_thread_counts_are_checked():
+    with pytest.raises(ValueError, match="threads must be at least 1, got 0"):
+        Program(threads=0)
+    program, out = chain(100_000, 5, n_rows=2)
+    assert program.threads == 100_000
+    program.run()
+    assert np.array_equal(program.array(out), expected(4096, 5, n_rows=2))
+
+
+def test_a_program_may_run_inside_another():
+    """A host step runs a program of as many threads, as subgraphs do."""
+    inner, result = chain(2, 4)
+    outer, out = Program(threads=2), arena((4096,), f32)
+
+    def step(array):
+        inner.run()
+        array[:] = inner.array(result)
+
+    outer.host(step, [], [out])
+    outer.call("testing.at_least", out, last := arena((4096,), f32), low=0.5, split=4096)
+    outer.keep(last)
+    outer.close()
+    for _ in range(TRIALS + 2):
+        outer.run()
+    assert np.array_equal(outer.array(last), np.maximum(expected(4096, 4), f32(0.5)))
+
+
+SCRIPT = """
+import os, sys, threading, time, warnings
+import numpy as np
+from flatlite.engine import rows, walk
+from flatlite.engine.buffer import arena, bound
+from flatlite.engine.program import Program
+
+warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads that are not ours
+rows.LONG = rows.SHARED = walk.WORTH = 0
+N = 1 << 16
+
+def make(threads=2):
+    program, x, last = Program(threads=threads), bound((N,), np.float32), None
+    for _ in range(30):
+        out = arena((N,), np.float32)
+        program.call("copy.copy", last or x, out, split=N)
+        last = out
+    program.keep(last)
+    program.close({x: np.arange(N, dtype=np.float32)})
+    return program, last
+
+def works(program, out):
+    for _ in range(5):
+        program.array(out)[:] = 0
+        program.run()
+        if not np.array_equal(program.array(out), np.arange(N)):
+            return False
+    return True
+
+def child_works(*programs):
+    pid = os.fork()
+    if not pid:
+        os._exit(0 if all(works(*p) for p in programs) else 3)
+    for _ in range(3000):
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return status == 0
+        time.sleep(0.01)
+    os.kill(pid, 9)
+    os.waitpid(pid, 0)
+    return False
+"""
+
+
+def script(text):
+    """Runs a script in a process of its own; gives (return code, what it printed)."""
+    code = SCRIPT + textwrap.dedent(text)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(not FORKS, reason="no fork on this system")
+def test_fork_while_idle():
+    assert script(
+        """
+        one = make()
+        print(works(*one), all(child_works(one, make(3)) for _ in range(20)), works(*one))
+        """
+    ) == (0, "True True True\n")
+
+
+@pytest.mark.skipif(not FORKS, reason="no fork on this system")
+def test_fork_while_another_thread_runs():
+    assert script(
+        """
+        busy, mine, end = make(), make(), []
+        def loop():
+            while not end:
+                busy[0].run()
+        thread = threading.Thread(target=loop)
+        thread.start()
+        print(works(*mine), all(child_works(mine, make(3)) for _ in range(20)), works(*mine))
+        end.append(1)
+        thread.join()
+        print(works(*busy))
+        """
+    ) == (0, "True True True\nTrue\n")
+
+
+@pytest.mark.skipif(not FORKS, reason="no fork on this system")
+def test_fork_inside_a_run():
+    assert script(
+        """
+        program, out = make()
+        works(program, out)
+        pids = []
+        program.run(check=lambda: pids.append(os.fork()))
+        good = np.array_equal(program.array(out), np.arange(N)) and works(program, out)
+        if not pids[0]:
+            os._exit(0 if good else 3)
+        print(good, os.waitpid(pids[0], 0)[1])
+        """
+    ) == (0, "True 0\n")
+
+
+@pytest.mark.parametrize("end", ["", "sys.exit(0)", "program.run = None", "del program, out"])
+def test_a_process_ends_cleanly_with_workers(end):
+    assert script(f"program, out = make(4)\nprint(works(program, out))\n{end}") == (0, "True\n")
+
+
+def test_a_process_ends_cleanly_in_the_middle_of_a_run():
+    assert script(
+        """
+        program, out = make(4)
+        def loop():
+            while True:
+                program.run()
+        threading.Thread(target=loop, daemon=True).start()
+        time.sleep(0.3)
+        print("end")
+        """
+    ) == (0, "end\n")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="signals of POSIX")
+def test_ctrl_c_ends_a_process():
+    code = SCRIPT + "program, out = make(2)\nprint('go', flush=True)\nwhile True: program.run()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "go\n"
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGINT
+    assert errors.rstrip().endswith("KeyboardInterrupt")

@@ -1,0 +1,63 @@
+"""Functions of one element: at most 4 units in the last place off, over all of float32."""
+
+import math
+
+import numpy as np
+import pytest
+
+erfc = np.vectorize(math.erfc, otypes=[np.longdouble])
+
+
+def gelu_tanh(x):
+    u = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+    return x / (1 + np.exp(-2 * u))
+
+
+EXACT = {
+    "cos": np.cos,
+    "elu": lambda x: np.where(x < 0, np.expm1(x), x),
+    "exp": np.exp,
+    "gelu": lambda x: x / 2 * erfc((-x / np.sqrt(np.longdouble(2))).astype(np.float64)),
+    "gelu_tanh": gelu_tanh,
+    "hard_swish": lambda x: x * np.clip(x + 3, 0, 6) / 6,
+    "log": np.log,
+    "logistic": lambda x: 1 / (1 + np.exp(-x)),
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "sin": np.sin,
+    "sqrt": np.sqrt,
+    "tanh": np.tanh,
+}
+POSITIVE = ("log", "rsqrt", "sqrt")
+
+
+def every_size(n=20_000):
+    """float32 numbers of all exponents, denormals included, and many near 1."""
+    random = np.random.default_rng(1)
+    bits = random.integers(0, 2**32, n, np.uint32).view(np.float32)
+    near = random.uniform(-20, 20, n).astype(np.float32)
+    x = np.concatenate([bits[np.isfinite(bits)], near])
+    return x[np.abs(x) < 1e37]  # hard_swish multiplies by 6 before it divides
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_within_four_units(run_kernel, name):
+    x = every_size()
+    x = np.abs(x) if name in POSITIVE else x
+    got = run_kernel(f"unary.{name}", x, out=(x.shape, x.dtype), split=x.size)
+    with np.errstate(all="ignore"):
+        exact = EXACT[name](x.astype(np.longdouble))
+        unit = np.spacing(np.abs(exact).astype(np.float32))
+        both = (got == exact.astype(np.float32)) | (np.abs(got - exact) <= 4 * unit)
+    assert both.all(), (x[~both][:5], got[~both][:5], exact[~both][:5])
+
+
+@pytest.mark.parametrize("name", ["absolute", "negative", "sign", "square"])
+@pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64])
+def test_integers_wrap(run_kernel, name, dtype):
+    limits = np.iinfo(dtype)
+    x = np.array([limits.min, -3, 0, 4, limits.max], dtype)
+    function = {"absolute": np.abs, "negative": np.negative}.get(name, getattr(np, name, None))
+    with np.errstate(over="ignore"):
+        want = function(x)
+    got = run_kernel(f"unary.{name}", x, out=(x.shape, x.dtype), split=x.size)
+    np.testing.assert_array_equal(got, want)
