@@ -1,0 +1,1 @@
+"""Graphs of TensorFlow's ops: how they are read, rewritten and run."""

@@ -1,0 +1,192 @@
+"""Shapes and small values of an operation's outputs, inferred when it is added to a graph."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from math import prod
+
+import numpy as np
+
+from .registry import Row, row_of
+from .shapes import Shape, UnknownRank, is_static
+
+MAX_VALUE_ELEMENTS = 1024
+"""Values up to this size are computed along with the shapes: sizes, axes, index vectors."""
+
+KERNEL_ERRORS = (ValueError, IndexError, TypeError, KeyError, ArithmeticError, MemoryError)
+"""What a kernel or shape function can raise when inputs or attributes do not suit it."""
+
+ELEMENTWISE: dict[str, Callable] = {
+    "Add": operator.add,
+    "AddV2": operator.add,
+    "Sub": operator.sub,
+    "Mul": operator.mul,
+    "FloorDiv": operator.floordiv,
+    "FloorMod": operator.mod,
+    "Cast": int,
+    "Maximum": max,
+    "Minimum": min,
+}
+"""Arithmetic on values that are known in part."""
+
+
+JOINING = ("Concat", "ConcatV2", "Pack")
+
+
+def infer(op) -> None:
+    """Sets what can be said of the shapes and values of `op`'s outputs.
+
+    Raises ValueError when the inputs cannot go together.
+    """
+    row = row_of(op.type)
+    for tensor, shape in zip(op.outputs, infer_shapes(op, row), strict=True):
+        tensor.set_shape(shape)
+    if row is not None and row.is_pure:
+        for tensor, array in zip(op.outputs, _values(op, row), strict=True):
+            tensor.value = array
+
+
+def infer_shapes(op, row: Row | None) -> list[Shape]:
+    """One shape for each output of `op`."""
+    if row is None:
+        return _declared_shapes(op)
+    try:
+        shapes = row.shape(op)
+    except UnknownRank:
+        return [None] * len(op.outputs)
+    except ValueError:
+        raise
+    except KERNEL_ERRORS as error:
+        raise ValueError(
+            f"{op.type} '{op.name}': inputs and attributes do not fit together ({error})"
+        ) from None
+    return shapes if isinstance(shapes, list) else [shapes]
+
+
+def _declared_shapes(op) -> list[Shape]:
+    """The shapes TensorFlow noted in the graph, for an op without a row."""
+    noted = op.attrs.get("_output_shapes")
+    if isinstance(noted, list) and len(noted) == len(op.outputs):
+        return [shape if isinstance(shape, tuple) else None for shape in noted]
+    return [None] * len(op.outputs)
+
+
+class SeenTensor:
+    """A tensor as shape functions see it, when its value is at hand."""
+
+    __slots__ = ("dtype", "shape", "value")
+
+    def __init__(self, tensor, array: np.ndarray):
+        self.dtype = tensor.dtype
+        self.shape = array.shape
+        self.value = array
+
+
+class Seen:
+    """An operation as shape functions see it, when the values of its inputs are at hand."""
+
+    def __init__(self, op, arrays):
+        self.type, self.name, self.attrs, self.graph = op.type, op.name, op.attrs, op.graph
+        self.signature, self.get_attr = op.signature, op.get_attr
+        self.outputs = op.outputs
+        self.inputs = [SeenTensor(t, array) for t, array in zip(op.inputs, arrays, strict=True)]
+
+
+def _run(row: Row, op, arrays):
+    """What the kernel gives for each output."""
+    if row.kernel is None:
+        raise TypeError(f"{op.type} has no kernel")
+    keywords = {name: op if name == "op" else op.get_attr(name) for name in row.attrs}
+    results = row.kernel(*arrays, **keywords)
+    return [results] if len(op.outputs) == 1 else results
+
+
+def known_bytes(op, shapes: list[Shape]) -> int:
+    """The bytes of the outputs whose shapes are known."""
+    return sum(
+        prod(shape) * (8 if tensor.dtype is None else tensor.dtype.itemsize)
+        for shape, tensor in zip(shapes, op.outputs, strict=True)
+        if is_static(shape)
+    )
+
+
+def call_kernel(row: Row, op, arrays) -> list[np.ndarray]:
+    """Runs the kernel of `op` on `arrays` and rounds its results to the declared dtypes."""
+    pairs = zip(op.outputs, _run(row, op, arrays), strict=True)
+    return [_rounded(np.asarray(result), tensor.dtype) for tensor, result in pairs]
+
+
+def _rounded(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """`array` in the dtype an op declares; handles and variants are objects."""
+    if array.dtype.kind == "c" and dtype.kind != "c":
+        raise TypeError(f"the result is {array.dtype}, {dtype} is declared")
+    return array.astype(object if dtype.names else dtype, copy=False)
+
+
+def _values(op, row: Row) -> list[np.ndarray | None]:
+    """The outputs' values as far as the inputs' say: None inside where an element is unknown."""
+    nothing: list[np.ndarray | None] = [None] * len(op.outputs)
+    if not all(_is_small(tensor.shape) for tensor in op.outputs):
+        return nothing
+    if row.static is not None:
+        return [_numbers(items, t) for items, t in zip(row.static(op), op.outputs, strict=True)]
+    seen = [_seen_value(op, tensor) for tensor in op.inputs]
+    arrays = [array for array in seen if array is not None]
+    if len(arrays) < len(seen):
+        return nothing
+    try:
+        with np.errstate(all="ignore"):
+            if any(_is_partial(array) for array in arrays):
+                return [*_partial_values(op, row, arrays)] or nothing
+            return [*call_kernel(row, op, arrays)]
+    except KERNEL_ERRORS:
+        return nothing
+
+
+def _is_small(shape: Shape) -> bool:
+    return is_static(shape) and prod(shape) <= MAX_VALUE_ELEMENTS
+
+
+def _seen_value(op, tensor) -> np.ndarray | None:
+    """The value of an input; where vectors are joined, an unknown one counts as unknown numbers."""
+    if tensor.value is not None or op.type not in JOINING or tensor.dtype is None:
+        return tensor.value
+    if tensor.dtype.kind not in "iu":
+        return None
+    return np.full(tensor.shape, None, object) if _is_small(tensor.shape) else None
+
+
+def _is_partial(array: np.ndarray) -> bool:
+    return array.dtype.kind == "O" and any(item is None for item in array.flat)
+
+
+def _partial_values(op, row: Row, arrays) -> list[np.ndarray]:
+    """The values of the outputs where some elements are unknown; none when nothing can be said."""
+    if op.type in ELEMENTWISE and op.outputs[0].dtype.kind in "iu":
+        shape = np.broadcast_shapes(*(array.shape for array in arrays))
+        items = zip(
+            *(np.broadcast_to(array.astype(object), shape).flat for array in arrays), strict=True
+        )
+        return [_objects([_apply(ELEMENTWISE[op.type], *item) for item in items], shape)]
+    if row.moves_elements:
+        return [np.asarray(result, object) for result in _run(row, op, arrays)]
+    return []
+
+
+def _apply(function, *numbers):
+    return None if None in numbers else function(*map(int, numbers))
+
+
+def _objects(items, shape) -> np.ndarray:
+    array = np.empty(len(items), object)
+    array[:] = items
+    return array.reshape(shape)
+
+
+def _numbers(items, tensor) -> np.ndarray:
+    """Sizes, some of them None, as the value of an output."""
+    sizes = list(np.array(items, object).flat)
+    if None in sizes:
+        return _objects(sizes, tensor.shape)
+    return np.array(sizes, tensor.dtype).reshape(tensor.shape)

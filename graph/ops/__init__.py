@@ -1,0 +1,24 @@
+"""Rows of TensorFlow's ops by family; see registry.py for what a row is."""
+
+FAMILIES = (
+    "activation",
+    "array",
+    "concat",
+    "control",
+    "conv",
+    "elementwise",
+    "gather",
+    "image",
+    "matmul",
+    "matrix",
+    "norm",
+    "pool",
+    "quantize",
+    "reduce",
+    "slice",
+    "source",
+    "space",
+    "state",
+    "tensorlist",
+)
+"""The modules that hold rows; the registry imports them all when it is first asked."""

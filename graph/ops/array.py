@@ -1,0 +1,239 @@
+"""Ops on shapes and on the order of elements."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from ..registry import op
+from ..shapes import (
+    UnknownRank,
+    as_shape,
+    axis_of,
+    broadcast_ranked,
+    count,
+    integers,
+    is_static,
+    known,
+    require,
+    scalar,
+    times,
+)
+
+
+def _rank_vector(op):
+    shape = op.inputs[0].shape
+    return (None if shape is None else len(shape),)
+
+
+def _shape_sizes(op):
+    return [tensor.shape for tensor in op.inputs]
+
+
+@op("Shape", shape=_rank_vector, static=_shape_sizes)
+def shape_of(x):
+    """The sizes of `x`."""
+    return x.shape
+
+
+@op(
+    "ShapeN",
+    shape=lambda op: [(None if t.shape is None else len(t.shape),) for t in op.inputs],
+    static=_shape_sizes,
+)
+def shape_n(*inputs):
+    """The sizes of each input."""
+    shapes = [x.shape for x in inputs]
+    return shapes[0] if len(shapes) == 1 else shapes
+
+
+def _n_elements(op):
+    shape = op.inputs[0].shape
+    return [None if shape is None else count(shape)]
+
+
+@op("Size", shape=scalar, static=_n_elements)
+def size(x):
+    """The number of elements."""
+    return x.size
+
+
+@op("Rank", shape=scalar, static=lambda op: list(_rank_vector(op)))
+def rank(x):
+    """The number of dimensions."""
+    return x.ndim
+
+
+def _reshape_shape(op):
+    target = as_shape(op, 1)
+    try:
+        given = known(op, 0)
+    except UnknownRank:
+        return target
+    if target is None:
+        return None
+    total, open_dims = count(given), [i for i, n in enumerate(target) if n is None]
+    if total is None and len(open_dims) == 1 and _same_unknown(given, target):
+        return target
+    if total is None or len(open_dims) > 1:
+        return target
+    rest = prod(n for n in target if n is not None)
+    if not open_dims:
+        require(op, rest == total, f"cannot reshape {given} to {target}")
+        return target
+    if rest == 0:
+        return target
+    require(op, total % rest == 0, f"cannot reshape {given} to {target}")
+    return tuple(total // rest if n is None else n for n in target)
+
+
+def _same_unknown(given, target) -> bool:
+    return given.count(None) == 1 and prod(n for n in given if n) == prod(n for n in target if n)
+
+
+@op("Reshape", shape=_reshape_shape, moves_elements=True)
+def reshape(x, dims):
+    """The same elements in another shape; one size may be -1."""
+    sizes = [int(n) for n in dims]
+    if min(sizes, default=0) < -1:
+        raise ValueError(f"sizes must be >= -1, got {sizes}")
+    if -1 in sizes and 0 in sizes and x.size == 0:  # numpy cannot tell; TensorFlow takes 0
+        sizes[sizes.index(-1)] = 0
+    return x.reshape(sizes)
+
+
+def _transpose_shape(op):
+    order = integers(op, 1)
+    try:
+        given = known(op, 0)
+    except UnknownRank:
+        return (None,) * len(order) if order is not None else None
+    if order is None:
+        return (None,) * len(given)
+    require(op, sorted(order) == list(range(len(given))), f"perm {order} does not fit {given}")
+    return tuple(given[axis] for axis in order)
+
+
+@op("Transpose", shape=_transpose_shape, moves_elements=True)
+def transpose(x, order):
+    """`x` with its axes in the order `order`."""
+    return np.transpose(x, [int(axis) for axis in order])
+
+
+@op("ConjugateTranspose", shape=_transpose_shape)
+def conjugate_transpose(x, order):
+    """The conjugate of `x` with its axes in another order."""
+    return np.conj(np.transpose(x, [int(axis) for axis in order]))
+
+
+def _expand_dims_shape(op):
+    given, axis = known(op, 0), integers(op, 1)
+    if axis is None:
+        return (None,) * (len(given) + 1)
+    position = axis_of(op, axis[0], len(given) + 1)
+    return given[:position] + (1,) + given[position:]
+
+
+@op("ExpandDims", shape=_expand_dims_shape, moves_elements=True)
+def expand_dims(x, axis):
+    """`x` with a dimension of size 1 at `axis`."""
+    return np.expand_dims(x, int(axis.flat[0]))
+
+
+def _squeeze_shape(op):
+    given, axes = known(op, 0), op.get_attr("squeeze_dims")
+    if not axes:
+        return None if None in given else tuple(n for n in given if n != 1)
+    found = {axis_of(op, axis, len(given)) for axis in axes}
+    for axis in found:
+        require(op, given[axis] in (None, 1), f"dimension {axis} must be 1, got {given[axis]}")
+    return tuple(n for i, n in enumerate(given) if i not in found)
+
+
+@op("Squeeze", shape=_squeeze_shape, moves_elements=True)
+def squeeze(x, *, squeeze_dims):
+    """`x` without dimensions of size 1: those given, else all."""
+    return np.squeeze(x, tuple(squeeze_dims) if squeeze_dims else None)
+
+
+def _tile_shape(op):
+    repeats = op.inputs[1].value
+    try:
+        given = known(op, 0)
+    except UnknownRank:
+        return (None,) * repeats.size if repeats is not None else None
+    if repeats is None:
+        return (None,) * len(given)
+    require(op, repeats.size == len(given), f"multiples must have {len(given)} elements")
+    numbers = [None if n is None else int(n) for n in repeats.flat]
+    require(op, all(n is None or n >= 0 for n in numbers), f"multiples must be >= 0, got {numbers}")
+    return tuple(times(n, m) for n, m in zip(given, numbers, strict=True))
+
+
+@op("Tile", shape=_tile_shape, moves_elements=True)
+def tile(x, repeats):
+    """`x` repeated along each axis."""
+    return np.tile(x, [int(n) for n in repeats])
+
+
+@op("BroadcastTo", shape=lambda op: _broadcast_to_shape(op), moves_elements=True)
+def broadcast_to(x, dims):
+    """`x` repeated to a shape."""
+    return np.broadcast_to(x, [int(n) for n in dims])
+
+
+def _broadcast_to_shape(op):
+    target = as_shape(op, 1)
+    given = op.inputs[0].shape
+    if is_static(target) and given is not None:
+        try:
+            fits = len(broadcast_ranked(given, target)) == len(target)
+        except ValueError:
+            fits = False
+        require(op, fits, f"cannot broadcast {given} to {target}")
+    return target
+
+
+def _same_shape(op):
+    return op.inputs[0].shape
+
+
+@op("Reverse", shape=_same_shape)
+def reverse(x, flags):
+    """`x` backwards along each axis whose flag is set."""
+    return np.flip(x, tuple(i for i, flag in enumerate(flags) if flag))
+
+
+@op("ReverseV2", shape=_same_shape)
+def reverse_v2(x, axes):
+    """`x` backwards along `axes`."""
+    return np.flip(x, tuple(int(axis) for axis in axes))
+
+
+@op("ReverseSequence", shape=_same_shape)
+def reverse_sequence(x, lengths, *, seq_dim, batch_dim):
+    """The first elements along `seq_dim` backwards, how many says `lengths` for each batch."""
+    moved = np.moveaxis(x, (batch_dim, seq_dim), (0, 1))
+    result = moved.copy()
+    for i, length in enumerate(lengths.tolist()):
+        if not 0 <= length <= moved.shape[1]:
+            raise ValueError(f"seq_lens({i}) must be in [0, {moved.shape[1]}], got {length}")
+        result[i, :length] = moved[i, :length][::-1]
+    return np.moveaxis(result, (0, 1), (batch_dim, seq_dim))
+
+
+@op("Roll", shape=_same_shape)
+def roll(x, shift, axis):
+    """`x` with elements that leave at one end of an axis coming back at the other."""
+    for by, along in zip(shift.flat, axis.flat, strict=True):
+        x = np.roll(x, int(by), int(along))
+    return x
+
+
+@op("InvertPermutation", shape=_same_shape)
+def invert_permutation(x):
+    """Where each number of a permutation stands."""
+    if sorted(x.tolist()) != list(range(len(x))):
+        raise ValueError(f"{x.tolist()} is not a permutation")
+    return np.argsort(x)

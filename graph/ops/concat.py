@@ -1,0 +1,153 @@
+"""Tensors joined along an axis, and taken apart."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..registry import op
+from ..shapes import Dim, UnknownRank, axis_of, integers, known, merge_dims, merged, plus, require
+
+
+def _pack_shape(op):
+    shape = merged(op, range(len(op.inputs)))
+    if shape is None:
+        raise UnknownRank
+    axis = axis_of(op, op.get_attr("axis"), len(shape) + 1)
+    return shape[:axis] + (len(op.inputs),) + shape[axis:]
+
+
+@op("Pack", shape=_pack_shape, moves_elements=True)
+def pack(*inputs, axis):
+    """The inputs side by side along a new axis."""
+    return np.stack(inputs, axis)
+
+
+def _unpack_shape(op):
+    given, n = known(op, 0), op.get_attr("num")
+    axis = axis_of(op, op.get_attr("axis"), len(given))
+    require(op, given[axis] in (None, n), f"dimension {axis} must be {n}, got {given[axis]}")
+    return [given[:axis] + given[axis + 1 :]] * n
+
+
+@op("Unpack", shape=_unpack_shape, moves_elements=True)
+def unpack(x, *, num, axis):
+    """The slices of `x` along `axis`."""
+    if x.shape[axis] != num:
+        raise ValueError(f"dimension {axis} must be {num}, got {x.shape[axis]}")
+    slices = (
+        list(np.moveaxis(x, axis, 0))
+        if x.ndim > 1
+        else [x[i : i + 1].reshape(()) for i in range(num)]
+    )
+    return slices[0] if num == 1 else slices
+
+
+def _concat_shape(op, axis_index: int, first: int):
+    axes = integers(op, axis_index)
+    last = len(op.inputs) - (axis_index > 0)
+    shapes = [op.inputs[i].shape for i in range(first, last)]
+    ranked = [shape for shape in shapes if shape is not None]
+    if not ranked:
+        raise UnknownRank
+    rank = len(ranked[0])
+    same_rank = all(len(shape) == rank for shape in ranked)
+    require(op, same_rank, f"all inputs must have the same rank, got {ranked}")
+    if axes is None:
+        return (None,) * rank
+    axis = axis_of(op, axes[0], rank)
+    result: tuple[Dim, ...] = (None,) * rank
+    try:
+        for shape in ranked:
+            rest = shape[:axis] + (None,) + shape[axis + 1 :]
+            result = tuple(merge_dims(x, y) for x, y in zip(result, rest, strict=True))
+    except ValueError:
+        require(op, False, f"sizes must be equal but along axis {axis}, got {ranked}")
+    length = plus(*(shape[axis] for shape in ranked)) if len(ranked) == len(shapes) else None
+    return result[:axis] + (length,) + result[axis + 1 :]
+
+
+@op("ConcatV2", shape=lambda op: _concat_shape(op, len(op.inputs) - 1, 0), moves_elements=True)
+def concat_v2(*inputs):
+    """All but the last input, one after another along the axis the last one names."""
+    return np.concatenate(inputs[:-1], int(inputs[-1]))
+
+
+@op("Concat", shape=lambda op: _concat_shape(op, 0, 1), moves_elements=True)
+def concat(axis, *inputs):
+    """The inputs one after another along `axis`."""
+    return np.concatenate(inputs, int(axis))
+
+
+@op("ParallelConcat", shape=lambda op: op.get_attr("shape"))
+def parallel_concat(*inputs):
+    """The inputs one after another along the first axis."""
+    return np.concatenate(inputs, 0)
+
+
+def _concat_offset_shape(op):
+    return [tensor.shape for tensor in op.inputs[1:]]
+
+
+@op("ConcatOffset", shape=_concat_offset_shape)
+def concat_offset(axis, *shapes):
+    """Where each of some shapes begins when they are concatenated along `axis`."""
+    offsets, at = [], 0
+    for shape in shapes:
+        offset = np.zeros_like(shape)
+        offset[int(axis)] = at
+        at += int(shape[int(axis)])
+        offsets.append(offset)
+    return offsets[0] if len(offsets) == 1 else offsets
+
+
+def _split_shape(op):
+    given, axes, n = known(op, 1), integers(op, 0), op.get_attr("num_split")
+    if axes is None:
+        return [(None,) * len(given)] * n
+    axis = axis_of(op, axes[0], len(given))
+    size = given[axis]
+    require(op, n > 0, f"num_split must be > 0, got {n}")
+    require(op, size is None or size % n == 0, f"dimension {axis} of {given} must divide by {n}")
+    part = None if size is None else size // n
+    return [given[:axis] + (part,) + given[axis + 1 :]] * n
+
+
+@op("Split", shape=_split_shape, moves_elements=True)
+def split(axis, x, *, num_split):
+    """Equal parts of `x` along `axis`."""
+    parts = np.split(x, num_split, int(axis))
+    return parts[0] if num_split == 1 else parts
+
+
+def _split_sizes(sizes: list[int], total: int) -> list[int]:
+    """The sizes of the parts, where one may be -1 for what is left."""
+    if sizes.count(-1) > 1 or min(sizes, default=0) < -1:
+        raise ValueError(f"size_splits must be >= 0, one may be -1, got {sizes}")
+    rest = total - sum(n for n in sizes if n >= 0)
+    if rest < 0 or (rest and -1 not in sizes):
+        raise ValueError(f"size_splits must add up to {total}, got {sizes}")
+    return [rest if n == -1 else n for n in sizes]
+
+
+def _split_v_shape(op):
+    given, sizes, axes = known(op, 0), integers(op, 1), integers(op, 2)
+    n = op.get_attr("num_split")
+    if axes is None:
+        return [(None,) * len(given)] * n
+    axis = axis_of(op, axes[0], len(given))
+    parts: list[int | None] = [None] * n
+    if sizes is not None:
+        require(op, len(sizes) == n, f"size_splits must have {n} elements, got {sizes}")
+        whole = given[axis]
+        known_sizes = sizes if whole is None else _split_sizes(sizes, whole)
+        parts = [None if size == -1 else size for size in known_sizes]
+    return [given[:axis] + (part,) + given[axis + 1 :] for part in parts]
+
+
+@op("SplitV", shape=_split_v_shape, moves_elements=True)
+def split_v(x, sizes, axis):
+    """Parts of `x` of the given sizes along `axis`."""
+    axis = int(axis)
+    parts = _split_sizes([int(n) for n in sizes], x.shape[axis])
+    results = np.split(x, np.cumsum(parts)[:-1], axis)
+    return results[0] if len(parts) == 1 else results

@@ -1,0 +1,79 @@
+"""Ops that call functions: calls, branches and loops."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+
+from ..registry import add_row, op
+from ..shapes import same, scalar, unknown
+
+
+def _run(op, reference, arguments):
+    """The results of a function of the library on `arguments`."""
+    evaluate = importlib.import_module("..evaluate", __package__)
+    return evaluate.evaluate_body(op.graph.functions.body(reference), arguments)
+
+
+def _as_results(results):
+    return results[0] if len(results) == 1 else results
+
+
+def _declared_shapes(op):
+    """What the attribute output_shapes says."""
+    shapes = op.get_attr("output_shapes")
+    return list(shapes) if len(shapes) == len(op.outputs) else [None] * len(op.outputs)
+
+
+def _merge_shapes(op):
+    """The shape of all inputs where they agree; a back edge may bring any."""
+    if any(tensor is None for tensor in op.inputs):
+        return [None, ()]
+    first, *rest = (tensor.shape for tensor in op.inputs)
+    return [first if all(shape == first for shape in rest) else None, ()]
+
+
+for _name in ("Enter", "Exit", "NextIteration", "RefEnter", "RefExit", "RefNextIteration"):
+    add_row(_name, None, same)
+for _name in ("Merge", "RefMerge"):
+    add_row(_name, None, _merge_shapes)
+for _name in ("Switch", "RefSwitch"):
+    add_row(_name, None, lambda op: [op.inputs[0].shape] * 2)
+add_row("LoopCond", None, scalar)
+
+
+@op("PartitionedCall", "StatefulPartitionedCall", shape=unknown, pure=False)
+def partitioned_call(*inputs, f, op):
+    """What the function gives."""
+    return _as_results(_run(op, f, inputs))
+
+
+def _is_true(condition) -> bool:
+    """Whether a condition holds: a number that is not zero, or anything that is not empty."""
+    if condition.ndim:
+        return condition.size > 0
+    item = condition.item()
+    return len(item) > 0 if isinstance(item, bytes) else bool(item)
+
+
+@op("If", "StatelessIf", shape=_declared_shapes, pure=False)
+def if_(condition, *inputs, then_branch, else_branch, op):
+    """What one of two functions gives."""
+    return _as_results(_run(op, then_branch if _is_true(condition) else else_branch, inputs))
+
+
+@op("Case", "StatelessCase", shape=_declared_shapes, pure=False)
+def case(index, *inputs, branches, op):
+    """What the function at `index` gives; the last one for an index out of range."""
+    i = int(index)
+    return _as_results(_run(op, branches[i if 0 <= i < len(branches) else -1], inputs))
+
+
+@op("While", "StatelessWhile", shape=_declared_shapes, pure=False)
+def while_(*inputs, cond, body, op):
+    """The loop variables, passed through `body` as long as `cond` holds."""
+    values = list(inputs)
+    while _is_true(np.asarray(_run(op, cond, values)[0])):
+        values = _run(op, body, values)
+    return _as_results(values)

@@ -1,0 +1,284 @@
+"""Element-wise ops of one, two or three inputs that broadcast together."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..registry import add_row, op
+from ..shapes import broadcasting, is_static, merged, same
+from .special import digamma, erf, erfc, erfinv, ndtri
+
+
+def _round_half_even(x):
+    return x if x.dtype.kind in "iu" else np.rint(x)
+
+
+def _sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+_lgamma = np.frompyfunc(
+    lambda x: math.inf if x == math.floor(x) and x <= 0 else math.lgamma(x), 1, 1
+)
+
+UNARY = {
+    "Abs": np.abs,
+    "Acos": np.arccos,
+    "Acosh": np.arccosh,
+    "Asin": np.arcsin,
+    "Asinh": np.arcsinh,
+    "Atan": np.arctan,
+    "Atanh": np.arctanh,
+    "Ceil": np.ceil,
+    "Conj": np.conj,
+    "Cos": np.cos,
+    "Cosh": np.cosh,
+    "Digamma": digamma,
+    "Erf": erf,
+    "Erfc": erfc,
+    "Erfinv": erfinv,
+    "Exp": np.exp,
+    "Expm1": np.expm1,
+    "Floor": np.floor,
+    "Inv": np.reciprocal,
+    "Invert": np.invert,
+    "IsFinite": np.isfinite,
+    "IsInf": np.isinf,
+    "IsNan": np.isnan,
+    "Lgamma": _lgamma,
+    "Log": np.log,
+    "Log1p": np.log1p,
+    "LogicalNot": np.logical_not,
+    "Ndtri": ndtri,
+    "Neg": np.negative,
+    "Reciprocal": np.reciprocal,
+    "Rint": np.rint,
+    "Round": _round_half_even,
+    "Rsqrt": lambda x: 1 / np.sqrt(x),
+    "Sigmoid": _sigmoid,
+    "Sign": np.sign,
+    "Sin": np.sin,
+    "Sinh": np.sinh,
+    "Sqrt": np.sqrt,
+    "Square": np.square,
+    "Tan": np.tan,
+    "Tanh": np.tanh,
+    "Angle": np.angle,
+    "ComplexAbs": np.abs,
+    "Imag": np.imag,
+    "Real": np.real,
+}
+
+for _name, _function in UNARY.items():
+    add_row(_name, _function, same)
+
+
+def _require_nonzero(y) -> None:
+    if y.dtype.kind in "iu" and not y.all():
+        raise ValueError("Integer division by zero")
+
+
+def _div(x, y):
+    return _truncate_div(x, y) if x.dtype.kind in "iu" else x / y
+
+
+def _truncate_div(x, y):
+    _require_nonzero(y)
+    if x.dtype.kind not in "iu":
+        return np.trunc(x / y)
+    quotient = np.floor_divide(x, y)
+    return quotient + ((np.mod(x, y) != 0) & ((x < 0) != (y < 0)))
+
+
+def _floor_div(x, y):
+    _require_nonzero(y)
+    return np.floor_divide(x, y) if x.dtype.kind in "iu" else np.floor(x / y)
+
+
+def _floor_mod(x, y):
+    _require_nonzero(y)
+    return np.mod(x, y)
+
+
+def _truncate_mod(x, y):
+    _require_nonzero(y)
+    return np.fmod(x, y)
+
+
+def _without_zeros(function, zero_of):
+    """`function`, but zero wherever the input that `zero_of` picks is zero."""
+
+    def kernel(x, y):
+        return np.where(zero_of(x, y) == 0, np.zeros((), x.dtype), function(x, y))
+
+    return kernel
+
+
+def _squared_difference(x, y):
+    difference = x - y
+    return np.conj(difference) * difference
+
+
+def _shift(function):
+    """A shift by the number of bits that is kept within the width of the type."""
+
+    def kernel(x, y):
+        return function(x, np.clip(y, 0, x.dtype.itemsize * 8 - 1))
+
+    return kernel
+
+
+BINARY = {
+    "Add": np.add,
+    "AddV2": np.add,
+    "Atan2": np.arctan2,
+    "BitwiseAnd": np.bitwise_and,
+    "BitwiseOr": np.bitwise_or,
+    "BitwiseXor": np.bitwise_xor,
+    "Complex": lambda real, imag: real + 1j * imag,
+    "Div": _div,
+    "DivNoNan": _without_zeros(np.divide, lambda x, y: y),
+    "FloorDiv": _floor_div,
+    "FloorMod": _floor_mod,
+    "Greater": np.greater,
+    "GreaterEqual": np.greater_equal,
+    "LeftShift": _shift(np.left_shift),
+    "Less": np.less,
+    "LessEqual": np.less_equal,
+    "LogicalAnd": np.logical_and,
+    "LogicalOr": np.logical_or,
+    "Maximum": np.maximum,
+    "Minimum": np.minimum,
+    "Mod": _truncate_mod,
+    "Mul": np.multiply,
+    "MulNoNan": _without_zeros(np.multiply, lambda x, y: y),
+    "NextAfter": np.nextafter,
+    "Pow": np.power,
+    "RealDiv": np.divide,
+    "RightShift": _shift(np.right_shift),
+    "SquaredDifference": _squared_difference,
+    "Sub": np.subtract,
+    "TruncateDiv": _truncate_div,
+    "TruncateMod": _truncate_mod,
+    "Xdivy": _without_zeros(np.divide, lambda x, y: x),
+    "Xlog1py": _without_zeros(lambda x, y: x * np.log1p(y), lambda x, y: x),
+    "Xlogy": _without_zeros(lambda x, y: x * np.log(y), lambda x, y: x),
+}
+
+for _name, _function in BINARY.items():
+    add_row(_name, _function, broadcasting)
+
+
+def _comparable(op):
+    """Broadcasting; a scalar where shapes may differ and do."""
+    if op.get_attr("incompatible_shape_error"):
+        return broadcasting(op)
+    if not all(is_static(tensor.shape) for tensor in op.inputs):
+        return None
+    try:
+        return broadcasting(op)
+    except ValueError:
+        return ()
+
+
+def _compared(function, otherwise: bool):
+    """Equality, or `otherwise` as a whole where the shapes may differ and do."""
+
+    def kernel(x, y, *, incompatible_shape_error):
+        try:
+            return function(x, y)
+        except ValueError:
+            if incompatible_shape_error:
+                raise
+            return np.bool_(otherwise)
+
+    return kernel
+
+
+add_row("Equal", _compared(np.equal, False), _comparable)
+add_row("NotEqual", _compared(np.not_equal, True), _comparable)
+
+
+@op("AddN", "AccumulateNV2", shape=lambda op: merged(op, range(len(op.inputs))))
+def add_n(*inputs):
+    """The sum of all inputs, in their order."""
+    total = inputs[0]
+    for x in inputs[1:]:
+        total = total + x
+    return total
+
+
+@op("ClipByValue", shape=same)
+def clip_by_value(x, lowest, highest):
+    """`x` within [lowest, highest]."""
+    return np.minimum(np.maximum(x, lowest), highest)
+
+
+def _select_shape(op):
+    return merged(op, (1, 2))
+
+
+@op("Select", shape=_select_shape)
+def select(condition, x, y):
+    """Elements or, for a vector of conditions, rows of `x` where it is true, else of `y`."""
+    if condition.ndim == 1 and x.ndim > 1:
+        condition = condition.reshape((-1,) + (1,) * (x.ndim - 1))
+    return np.where(condition, x, y)
+
+
+@op("SelectV2", shape=broadcasting)
+def select_v2(condition, x, y):
+    """`x` where the condition is true, else `y`, all broadcast together."""
+    return np.where(condition, x, y)
+
+
+@op("Cast", shape=same)
+def cast(x, *, DstT):
+    """`x` as another type; floats lose what is behind the point."""
+    if x.dtype.kind == "c" and DstT.kind != "c":
+        x = x.real
+    if DstT.kind == "b":
+        return x != 0
+    return x.astype(DstT)
+
+
+def _bitcast_shape(op):
+    shape = op.inputs[0].shape
+    old, new = op.inputs[0].dtype.itemsize, op.outputs[0].dtype.itemsize
+    if shape is None or old == new:
+        return shape
+    return shape + (old // new,) if old > new else shape[:-1]
+
+
+@op("Bitcast", shape=_bitcast_shape)
+def bitcast(x, *, type):
+    """The same bits as another type; the last dimension appears or goes when sizes differ."""
+    x = np.ascontiguousarray(x).reshape(x.shape)
+    if x.dtype.itemsize > type.itemsize:
+        return x.reshape(*x.shape, 1).view(type)
+    if x.dtype.itemsize < type.itemsize:
+        return x.view(type).reshape(x.shape[:-1])
+    return x.view(type)
+
+
+@op("CheckNumerics", shape=same, pure=False)
+def check_numerics(x, *, message):
+    """`x`, when all of it is finite."""
+    if not np.isfinite(x).all():
+        kind = "NaN" if np.isnan(x).any() else "Inf"
+        raise ValueError(f"{message.decode()} : Tensor had {kind} values")
+    return x
+
+
+@op("Print", shape=same, pure=False)
+def print_tensor(x, *data, message, first_n, summarize):
+    """`x`; nothing is printed."""
+    return x
+
+
+@op("Bucketize", shape=same)
+def bucketize(x, *, boundaries):
+    """The number of boundaries not above each element."""
+    return np.searchsorted(np.array(boundaries, np.float32), x, side="right")

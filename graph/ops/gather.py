@@ -1,0 +1,254 @@
+"""Elements picked, placed, sorted and told apart by index."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..registry import op
+from ..shapes import as_shape, axis_of, integers, known, require, unknown
+
+
+def require_indices(indices: np.ndarray, limit: int) -> None:
+    """Raises ValueError unless all indices are in [0, limit)."""
+    if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < limit:
+        wrong = np.argwhere((indices < 0) | (indices >= limit))[0].tolist()
+        found = indices[tuple(wrong)]
+        raise ValueError(f"indices{wrong} = {found} is not in [0, {limit})")
+
+
+def _gather_shape(op):
+    return known(op, 1) + known(op, 0)[1:]
+
+
+@op("Gather", shape=_gather_shape, moves_elements=True)
+def gather(params, indices):
+    """The rows of `params` at `indices`."""
+    require_indices(indices, len(params))
+    return np.take(params, indices, 0)
+
+
+def _gather_v2_shape(op):
+    params, indices, axes = known(op, 0), known(op, 1), integers(op, 2)
+    batch = op.get_attr("batch_dims")
+    batch = axis_of(op, batch, len(indices) + 1) if batch else 0
+    if axes is None:
+        return (None,) * (len(params) + len(indices) - 1 - batch)
+    axis = axis_of(op, axes[0], len(params))
+    require(op, batch <= axis, f"batch_dims must be <= axis, got {batch} and {axis}")
+    return params[:axis] + indices[batch:] + params[axis + 1 :]
+
+
+@op("GatherV2", shape=_gather_v2_shape, moves_elements=True)
+def gather_v2(params, indices, axis, *, batch_dims):
+    """The slices of `params` along `axis` at `indices`, apart for each of the batch dimensions."""
+    axis = int(axis) % params.ndim
+    batch = batch_dims % (indices.ndim + 1) if batch_dims else 0
+    require_indices(indices, params.shape[axis])
+    if not batch:
+        return np.take(params, indices, axis)
+    if params.shape[:batch] != indices.shape[:batch]:
+        raise ValueError(f"batch sizes differ: {params.shape[:batch]} and {indices.shape[:batch]}")
+    shape = params.shape[:axis] + indices.shape[batch:] + params.shape[axis + 1 :]
+    rows = params.reshape((-1,) + params.shape[batch:])
+    picks = indices.reshape((-1,) + indices.shape[batch:])
+    pairs = zip(rows, picks, strict=True)
+    return np.array([np.take(row, pick, axis - batch) for row, pick in pairs]).reshape(shape)
+
+
+def _gather_nd_shape(op):
+    params, indices = known(op, 0), known(op, 1)
+    require(op, len(indices) >= 1, "indices must have rank >= 1")
+    if indices[-1] is None:
+        return None
+    require(op, indices[-1] <= len(params), f"indices {indices} index deeper than {params}")
+    return indices[:-1] + params[indices[-1] :]
+
+
+@op("GatherNd", shape=_gather_nd_shape)
+def gather_nd(params, indices):
+    """The slices of `params` at index tuples."""
+    return params[_index_tuple(indices, params.shape)]
+
+
+def _index_tuple(indices, shape) -> tuple:
+    """The numpy index of index tuples in the last dimension."""
+    columns = tuple(np.moveaxis(indices, -1, 0))
+    for column, limit in zip(columns, shape, strict=False):
+        require_indices(column, limit)
+    return columns
+
+
+def _scatter_nd_shape(op):
+    return as_shape(op, 2)
+
+
+@op("ScatterNd", shape=_scatter_nd_shape)
+def scatter_nd(indices, updates, shape):
+    """Zeros, with the sum of `updates` at index tuples."""
+    result = np.zeros([int(n) for n in shape], updates.dtype)
+    np.add.at(result, _index_tuple(indices, result.shape), updates)
+    return result
+
+
+def _scatter(combine):
+    """A kernel that puts updates into a copy, one after another."""
+
+    def kernel(x, indices, updates):
+        result = x.copy()
+        at = _index_tuple(indices, x.shape)
+        if combine is None:
+            result[at] = updates
+        else:
+            combine.at(result, at, updates)
+        return result
+
+    return kernel
+
+
+SCATTERS = {
+    "TensorScatterUpdate": None,
+    "TensorScatterAdd": np.add,
+    "TensorScatterSub": np.subtract,
+    "TensorScatterMax": np.maximum,
+    "TensorScatterMin": np.minimum,
+}
+
+for _name, _combine in SCATTERS.items():
+    op(_name, shape=lambda op: op.inputs[0].shape)(_scatter(_combine))
+
+
+def _one_hot_shape(op):
+    indices, depths, axis = known(op, 0), integers(op, 1), op.get_attr("axis")
+    depth = None if depths is None else depths[0]
+    require(op, depth is None or depth >= 0, f"depth must be >= 0, got {depth}")
+    position = len(indices) if axis == -1 else axis_of(op, axis, len(indices) + 1)
+    return indices[:position] + (depth,) + indices[position:]
+
+
+@op("OneHot", shape=_one_hot_shape)
+def one_hot(indices, depth, on, off, *, axis):
+    """`on` at each index along a new axis, `off` elsewhere."""
+    position = indices.ndim if axis == -1 else axis
+    steps = np.arange(int(depth)).reshape((-1,) + (1,) * (indices.ndim - position))
+    return np.where(np.expand_dims(indices, position) == steps, on, off)
+
+
+@op(
+    "Where",
+    shape=lambda op: (None, None if op.inputs[0].shape is None else len(op.inputs[0].shape)),
+)
+def where(x):
+    """The index tuples of all elements that are not zero."""
+    return np.argwhere(x)
+
+
+def _unique(x, axis=0):
+    _, first, inverse, counts = np.unique(
+        x, return_index=True, return_inverse=True, return_counts=True, axis=axis
+    )
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return np.take(x, first[order], axis), rank[inverse.reshape(-1)], counts[order]
+
+
+@op("Unique", shape=lambda op: [(None,), op.inputs[0].shape])
+def unique(x):
+    """The different elements, in the order they appear, and for each element which it is."""
+    return _unique(x)[:2]
+
+
+@op("UniqueV2", shape=lambda op: [None, (None,)])
+def unique_v2(x, axis):
+    """The different slices along `axis`, and for each slice which it is."""
+    return _unique(x, int(axis[0]) if axis.size else 0)[:2]
+
+
+def _top_k_shape(op):
+    given, ks = known(op, 0), integers(op, 1)
+    require(op, len(given) >= 1, "input must have rank >= 1")
+    k = None if ks is None else ks[0]
+    require(
+        op,
+        k is None or given[-1] is None or 0 <= k <= given[-1],
+        f"k must be in [0, {given[-1]}], got {k}",
+    )
+    return [given[:-1] + (k,)] * 2
+
+
+@op("TopKV2", shape=_top_k_shape)
+def top_k_v2(x, k):
+    """The `k` largest elements of the last dimension, largest first, and where they are."""
+    k = int(k)
+    if not 0 <= k <= x.shape[-1]:
+        raise ValueError(f"input must have at least k columns. Had {x.shape[-1]}, needed {k}")
+    backwards = np.argsort(x[..., ::-1], axis=-1, kind="stable")[..., ::-1]
+    indices = (x.shape[-1] - 1 - backwards)[..., :k]
+    return np.take_along_axis(x, indices, -1), indices
+
+
+@op("TopK", shape=lambda op: [known(op, 0)[:-1] + (op.get_attr("k"),)] * 2)
+def top_k(x, *, k):
+    """The `k` largest elements of the last dimension, largest first, and where they are."""
+    return top_k_v2(x, k)
+
+
+@op("InTopKV2", shape=lambda op: op.inputs[1].shape)
+def in_top_k(predictions, targets, k):
+    """Whether each target is among the `k` best predictions of its row."""
+    rows = np.arange(len(targets))
+    inside = (targets >= 0) & (targets < predictions.shape[1])
+    score = predictions[rows, np.where(inside, targets, 0)]
+    better = (predictions > score[:, None]).sum(1)
+    return inside & np.isfinite(score) & (better < int(k))
+
+
+@op("DynamicPartition", shape=lambda op: [_partition_shape(op)] * op.get_attr("num_partitions"))
+def dynamic_partition(x, partitions, *, num_partitions):
+    """The slices of `x` sorted into lists by number."""
+    require_indices(partitions, num_partitions)
+    parts = [x[partitions == i] for i in range(num_partitions)]
+    return parts[0] if num_partitions == 1 else parts
+
+
+def _partition_shape(op):
+    return (None,) + known(op, 0)[len(known(op, 1)) :]
+
+
+@op("DynamicStitch", "ParallelDynamicStitch", shape=lambda op: _stitch_shape(op))
+def dynamic_stitch(*inputs):
+    """Slices put where their indices say; later ones win."""
+    n = len(inputs) // 2
+    indices, values = inputs[:n], inputs[n:]
+    count = max((int(index.max()) + 1 for index in indices if index.size), default=0)
+    rest = values[0].shape[indices[0].ndim :]
+    result = np.zeros((count,) + rest, values[0].dtype)
+    for index, value in zip(indices, values, strict=True):
+        require_indices(index, count)
+        result[index.reshape(-1)] = value.reshape((-1,) + rest)
+    return result
+
+
+def _stitch_shape(op):
+    n = len(op.inputs) // 2
+    return (None,) + known(op, n)[len(known(op, 0)) :]
+
+
+def _sparse_to_dense_shape(op):
+    return as_shape(op, 1)
+
+
+@op("SparseToDense", shape=_sparse_to_dense_shape)
+def sparse_to_dense(indices, shape, values, default):
+    """`default`, with `values` at index tuples."""
+    result = np.full([int(n) for n in shape], default)
+    at = indices.reshape(-1, 1) if indices.ndim < 2 else indices
+    result[_index_tuple(at, result.shape)] = values
+    return result
+
+
+@op("UnravelIndex", shape=unknown)
+def unravel_index(indices, dims):
+    """The index tuples of places counted in a row."""
+    require_indices(indices, int(np.prod(dims)))
+    return np.stack(np.unravel_index(indices, tuple(dims.tolist())))

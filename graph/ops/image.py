@@ -1,0 +1,136 @@
+"""Images in other sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..registry import op
+from ..shapes import integers, known, require
+
+
+def _resize_shape(op):
+    batch, _, _, channels = known(op, 0, 4)
+    sizes = integers(op, 1)
+    if sizes is None:
+        return (batch, None, None, channels)
+    require(op, len(sizes) == 2 and min(sizes) > 0, f"size must be two numbers > 0, got {sizes}")
+    return (batch, *sizes, channels)
+
+
+def _places(size: int, new: int, align_corners: bool, half_pixel_centers: bool) -> np.ndarray:
+    """Where each new element lies among the old ones, in the float32 steps TensorFlow takes."""
+    if align_corners and half_pixel_centers:
+        raise ValueError("If half_pixel_centers is True, align_corners must be False.")
+    apart = align_corners and new > 1
+    scale = (
+        np.float32(size - 1) / np.float32(new - 1) if apart else np.float32(size) / np.float32(new)
+    )
+    steps = np.arange(new, dtype=np.float32)
+    if half_pixel_centers:
+        return (steps + np.float32(0.5)) * scale - np.float32(0.5)
+    return steps * scale
+
+
+@op("ResizeBilinear", shape=_resize_shape)
+def resize_bilinear(images, size, *, align_corners, half_pixel_centers):
+    """Each new element from the four old ones around it."""
+    x = images.astype(np.float32)
+    for axis, new in enumerate(size.tolist(), 1):
+        x = _interpolate(x, axis, _places(x.shape[axis], new, align_corners, half_pixel_centers))
+    return x
+
+
+def _interpolate(x, axis: int, places):
+    low = np.floor(places)
+    first = np.maximum(low, 0).astype(np.int64)
+    second = np.minimum(np.ceil(places).astype(np.int64), x.shape[axis] - 1)
+    share = (places - low).reshape([-1] + [1] * (x.ndim - axis - 1))
+    before = np.take(x, first, axis)
+    return before + (np.take(x, second, axis) - before) * share
+
+
+@op("ResizeNearestNeighbor", shape=_resize_shape)
+def resize_nearest_neighbor(images, size, *, align_corners, half_pixel_centers):
+    """Each new element from the old one nearest to it."""
+    x = images
+    for axis, new in enumerate(size.tolist(), 1):
+        places = _places(x.shape[axis], new, align_corners, half_pixel_centers)
+        if half_pixel_centers:
+            places = places + np.float32(0.5)
+        places = np.floor(places + np.float32(0.5)) if align_corners else np.floor(places)
+        nearest = np.clip(places, 0, x.shape[axis] - 1).astype(np.int64)
+        x = np.take(x, nearest, axis)
+    return x
+
+
+CUBIC_STEPS = 1024
+"""TensorFlow looks the cubic's weights up in a table of this many steps."""
+
+
+def _cubic_weights(share: np.ndarray, a: float) -> np.ndarray:
+    """The weights of the four elements around each place."""
+    steps = np.rint(share * np.float32(CUBIC_STEPS)) / CUBIC_STEPS
+    near, far = np.stack([steps, 1 - steps]), np.stack([1 + steps, 2 - steps])
+    near = ((a + 2) * near - (a + 3)) * near * near + 1
+    far = ((a * far - 5 * a) * far + 8 * a) * far - 4 * a
+    return np.stack([far[0], near[0], near[1], far[1]]).astype(np.float32)
+
+
+@op("ResizeBicubic", shape=_resize_shape)
+def resize_bicubic(images, size, *, align_corners, half_pixel_centers):
+    """Each new element from the sixteen old ones around it."""
+    x = images.astype(np.float32)
+    for axis, new in enumerate(size.tolist(), 1):
+        places = _places(x.shape[axis], new, align_corners, half_pixel_centers)
+        low = np.floor(places)
+        weights = _cubic_weights(places - low, -0.5 if half_pixel_centers else -0.75)
+        around = low.astype(np.int64) + np.arange(-1, 3)[:, None]
+        inside = np.clip(around, 0, x.shape[axis] - 1)
+        if half_pixel_centers:  # what lies outside has no weight there
+            weights = np.where(inside == around, weights, 0)
+            weights = weights / weights.sum(0)
+        shape = [-1] + [1] * (x.ndim - axis - 1)
+        parts = (
+            np.take(x, index, axis) * weight.reshape(shape)
+            for index, weight in zip(inside, weights, strict=True)
+        )
+        x = np.add.reduce(list(parts))
+    return x
+
+
+def _crop_shape(op):
+    boxes, channels = known(op, 1, 2), known(op, 0, 4)[3]
+    sizes = integers(op, 3)
+    return (boxes[0], *(sizes or (None, None)), channels)
+
+
+@op("CropAndResize", shape=_crop_shape)
+def crop_and_resize(images, boxes, box_index, crop_size, *, method, extrapolation_value):
+    """Boxes, in parts of the image's size, cut out and resized."""
+    if box_index.size and not 0 <= box_index.min() <= box_index.max() < len(images):
+        raise ValueError(f"box_index has values outside [0, {len(images)})")
+    crops = [
+        _crop(images[i].astype(np.float32), box, crop_size.tolist(), method, extrapolation_value)
+        for i, box in zip(box_index, boxes, strict=True)
+    ]
+    shape = (0, *crop_size.tolist(), images.shape[3])
+    return np.array(crops, np.float32) if crops else np.zeros(shape, np.float32)
+
+
+def _crop(image, box, sizes, method: bytes, outside: float):
+    x, inside = image, np.ones(sizes, bool)
+    for axis, new in enumerate(sizes):
+        low, high, last = box[axis], box[axis + 2], np.array(x.shape[axis] - 1, np.float32)
+        if new > 1:
+            scale = (high - low) * last / np.float32(new - 1)
+            places = low * last + np.arange(new, dtype=np.float32) * scale
+        else:
+            places = np.float32(0.5) * (low + high) * last[None]
+        kept = (places >= 0) & (places <= last)
+        inside &= kept.reshape([-1, 1] if axis == 0 else [1, -1])
+        places = np.where(kept, places, 0)
+        if method == b"nearest":
+            x = np.take(x, np.floor(places + np.float32(0.5)).astype(np.int64), axis)
+        else:
+            x = _interpolate(x, axis, places)
+    return np.where(inside[..., None], x, np.float32(outside))

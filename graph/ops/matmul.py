@@ -1,0 +1,210 @@
+"""Matrix products and other linear algebra."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..registry import add_row, op
+from ..shapes import (
+    Dim,
+    UnknownRank,
+    broadcast_ranked,
+    divided,
+    known,
+    merge_dims,
+    plus,
+    require,
+    same,
+)
+
+
+def _matmul_shape(op):
+    a, b = known(op, 0, 2), known(op, 1, 2)
+    if op.get_attr("transpose_a"):
+        a = a[::-1]
+    if op.get_attr("transpose_b"):
+        b = b[::-1]
+    _inner(op, a[1], b[0])
+    return a[0], b[1]
+
+
+def _inner(op, x, y) -> None:
+    shapes = " and ".join(str(tensor.shape) for tensor in op.inputs)
+    require(op, None in (x, y) or x == y, f"inner sizes must be equal, got {x} and {y} in {shapes}")
+
+
+@op("MatMul", shape=_matmul_shape)
+def matmul(a, b, *, transpose_a, transpose_b):
+    """`a @ b`."""
+    return _product(a.T if transpose_a else a, b.T if transpose_b else b)
+
+
+def _product(a, b):
+    """`a @ b`, with 16-bit floats accumulated in 32 bits."""
+    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
+        a, b = a.astype(np.float32), b.astype(np.float32)
+    return np.matmul(a, b)
+
+
+def _batch_matmul_shape(op):
+    a, b = known(op, 0), known(op, 1)
+    require(op, min(len(a), len(b)) >= 2, f"ranks must be >= 2, got {a} and {b}")
+    (rows, inner), (other, columns) = a[-2:], b[-2:]
+    if op.get_attr("adj_x"):
+        rows, inner = inner, rows
+    if op.get_attr("adj_y"):
+        other, columns = columns, other
+    _inner(op, inner, other)
+    try:
+        batch = broadcast_ranked(a[:-2], b[:-2])
+    except ValueError as error:
+        raise ValueError(f"{op.type} '{op.name}': {error} in the batch of {a} and {b}") from None
+    return batch + (rows, columns)
+
+
+@op("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", shape=_batch_matmul_shape)
+def batch_matmul(a, b, *, adj_x, adj_y, op):
+    """`a @ b` for each matrix of a batch; an adjoint is conjugated too."""
+    a = np.conj(np.swapaxes(a, -1, -2)) if adj_x else a
+    b = np.conj(np.swapaxes(b, -1, -2)) if adj_y else b
+    dtype = op.outputs[0].dtype
+    if dtype != a.dtype:
+        a, b = a.astype(dtype), b.astype(dtype)
+    return _product(a, b)
+
+
+def _einsum_labels(op) -> tuple[list[str], str]:
+    equation = op.get_attr("equation").decode().replace(" ", "")
+    inputs, arrow, output = equation.partition("->")
+    labels = inputs.split(",")
+    require(op, arrow and len(labels) == len(op.inputs), f"equation {equation!r} does not fit")
+    return labels, output
+
+
+def _einsum_shape(op):
+    labels, output = _einsum_labels(op)
+    sizes: dict[str, int | None] = {}
+    batch: tuple[Dim, ...] = ()
+    for index, label in enumerate(labels):
+        shape = known(op, index)
+        head, dots, tail = label.partition("...")
+        n_named = len(head) + len(tail)
+        fits = len(shape) >= n_named if dots else len(shape) == n_named
+        require(op, fits, f"input {index} of shape {shape} does not fit '{label}'")
+        end = len(shape) - len(tail)
+        named = zip(head + tail, shape[: len(head)] + shape[end:], strict=True)
+        for name, size in named:
+            sizes[name] = merge_dims(sizes.get(name), size)
+        if dots:
+            batch = broadcast_ranked(batch, shape[len(head) : end])
+    head, dots, tail = output.partition("...")
+    missing = set(head + tail) - sizes.keys()
+    require(op, not missing, f"output labels {sorted(missing)} are in no input")
+    middle = batch if dots else ()
+    return tuple(sizes[n] for n in head) + tuple(middle) + tuple(sizes[n] for n in tail)
+
+
+@op("Einsum", shape=_einsum_shape)
+def einsum(*inputs, equation):
+    """Einstein's summation."""
+    text = equation.decode()
+    if inputs[0].dtype.itemsize == 2 and inputs[0].dtype.kind in "fV":
+        inputs = tuple(x.astype(np.float32) for x in inputs)
+    return np.einsum(text, *inputs, optimize="greedy")
+
+
+def _square(op):
+    shape = known(op, 0)
+    require(op, len(shape) >= 2, f"rank must be >= 2, got {shape}")
+    return shape
+
+
+def _adjoint(x):
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
+@op("MatrixInverse", shape=_square)
+def matrix_inverse(x, *, adjoint):
+    """The inverse of each matrix."""
+    return np.linalg.inv(_wide(_adjoint(x) if adjoint else x))
+
+
+@op("MatrixDeterminant", shape=lambda op: _square(op)[:-2])
+def matrix_determinant(x):
+    """The determinant of each matrix."""
+    return np.linalg.det(_wide(x))
+
+
+@op("Cholesky", shape=_square)
+def cholesky(x):
+    """The lower triangular root of each symmetric positive matrix."""
+    return np.linalg.cholesky(_wide(x))
+
+
+def _solve_shape(op):
+    a, b = _square(op), known(op, 1)
+    require(op, len(b) >= 2, f"rank must be >= 2, got {b}")
+    return broadcast_ranked(a[:-2], b[:-2]) + (a[-1], b[-1])
+
+
+@op("MatrixSolve", shape=_solve_shape)
+def matrix_solve(a, b, *, adjoint):
+    """The x of `a @ x = b`."""
+    return np.linalg.solve(_wide(_adjoint(a) if adjoint else a), _wide(b))
+
+
+@op("MatrixTriangularSolve", shape=_solve_shape)
+def matrix_triangular_solve(a, b, *, lower, adjoint):
+    """The x of `a @ x = b`, where only one triangle of `a` counts."""
+    a = np.tril(a) if lower else np.triu(a)
+    return np.linalg.solve(_wide(_adjoint(a) if adjoint else a), _wide(b))
+
+
+def _wide(x):
+    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+def _fft_shape(rank: int, halves: bool):
+    """Shape of real transforms: the last dimensions are those of the second input."""
+
+    def shape(op):
+        try:
+            size = known(op, 0)
+        except UnknownRank:
+            return None
+        require(op, len(size) >= rank, f"rank must be >= {rank}, got {size}")
+        lengths = op.inputs[1].value
+        last: list[Dim] = [None] * rank
+        if lengths is not None:
+            last = [None if n is None else int(n) for n in lengths.flat]
+        require(op, len(last) == rank, f"fft_length must have {rank} elements, got {len(last)}")
+        if halves:
+            last[-1] = plus(divided(last[-1], 2), 1)
+        return size[: len(size) - rank] + tuple(last)
+
+    return shape
+
+
+def _real_fft(function, rank: int):
+    def kernel(x, lengths):
+        sizes = [int(n) for n in lengths]
+        needed = [*sizes[:-1], sizes[-1] // 2 + 1 if x.dtype.kind == "c" else sizes[-1]]
+        if any(n < m for n, m in zip(x.shape[x.ndim - rank :], needed, strict=True)):
+            raise ValueError(f"the last dimensions must be at least {needed}, got {x.shape}")
+        return function(x, sizes, axes=range(-rank, 0))
+
+    return kernel
+
+
+def _fft(function, rank: int):
+    def kernel(x):
+        return function(x, axes=range(-rank, 0))
+
+    return kernel
+
+
+for _suffix, _rank in (("", 1), ("2D", 2)):
+    add_row(f"FFT{_suffix}", _fft(np.fft.fftn, _rank), same)
+    add_row(f"IFFT{_suffix}", _fft(np.fft.ifftn, _rank), same)
+    add_row(f"RFFT{_suffix}", _real_fft(np.fft.rfftn, _rank), _fft_shape(_rank, True))
+    add_row(f"IRFFT{_suffix}", _real_fft(np.fft.irfftn, _rank), _fft_shape(_rank, False))

@@ -1,0 +1,125 @@
+"""Bias, batch normalization and local response normalization."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..registry import op
+from ..shapes import known, merge, require, same
+
+
+def channels_last(x, data_format: bytes):
+    """`x` with its channels in the last dimension."""
+    return np.moveaxis(x, 1, -1) if data_format.startswith(b"NC") else x
+
+
+def channels_back(x, data_format: bytes):
+    """`x`, whose channels are in the last dimension, in `data_format`."""
+    return np.moveaxis(x, -1, 1) if data_format.startswith(b"NC") else x
+
+
+def _bias_shape(op):
+    shape, bias = known(op, 0), known(op, 1, 1)
+    require(op, len(shape) >= 2, f"value must have rank >= 2, got {shape}")
+    first = op.type == "BiasAdd" and op.get_attr("data_format") == b"NCHW"
+    channels = shape[1] if first else shape[-1]
+    fits = None in (channels, bias[0]) or channels == bias[0]
+    require(op, fits, f"bias must have {channels} elements, got {bias[0]}")
+    return shape
+
+
+@op("BiasAdd", shape=_bias_shape)
+def bias_add(x, bias, *, data_format):
+    """`x + bias`, one bias for each channel."""
+    if data_format == b"NCHW":
+        bias = bias.reshape((-1,) + (1,) * (x.ndim - 2))
+    return x + bias
+
+
+@op("BiasAddV1", shape=_bias_shape)
+def bias_add_v1(x, bias):
+    """`x + bias`, one bias for each channel."""
+    return x + bias
+
+
+def _bias_grad_shape(op):
+    shape = known(op, 0)
+    return (shape[1] if op.get_attr("data_format") == b"NCHW" else shape[-1],)
+
+
+@op("BiasAddGrad", shape=_bias_grad_shape)
+def bias_add_grad(dy, *, data_format):
+    """The sum of `dy` over all but the channels."""
+    dy = channels_last(dy, data_format)
+    return np.sum(dy.reshape(-1, dy.shape[-1]), 0, dtype=np.float64)
+
+
+def _batch_norm_shape(op):
+    shape = known(op, 0)
+    first = op.get_attr("data_format").startswith(b"NC")
+    channels = (shape[1] if first else shape[-1],)
+    for index in (1, 2):
+        given = op.inputs[index].shape
+        try:
+            channels = merge(channels, given)
+        except ValueError:
+            require(op, False, f"input {index} must have shape {channels}, got {given}")
+    return [shape] + [channels] * 4 + [(0,)] * (len(op.outputs) - 5)
+
+
+@op("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", shape=_batch_norm_shape)
+def fused_batch_norm(
+    x,
+    scale,
+    offset,
+    mean,
+    variance,
+    *,
+    epsilon,
+    exponential_avg_factor,
+    data_format,
+    is_training,
+    op,
+):
+    """(x - mean) / sqrt(variance + epsilon) * scale + offset, and the statistics.
+
+    In training mean and variance are those of the batch.
+    """
+    x = channels_last(x, data_format).astype(np.float32)
+    given_mean, given_variance = mean, variance
+    if is_training:
+        rows = x.reshape(-1, x.shape[-1])
+        mean = rows.mean(0, dtype=np.float64)
+        variance = np.square(rows - mean, dtype=np.float64).mean(0)
+        unbiased = variance * (len(rows) / max(len(rows) - 1, 1))
+        factor = exponential_avg_factor
+        new_mean, new_variance = mean, unbiased
+        if factor != 1:
+            new_mean = given_mean * (1 - factor) + mean * factor
+            new_variance = given_variance * (1 - factor) + unbiased * factor
+    else:
+        new_mean, new_variance = mean, variance
+    ratio = scale / np.sqrt(variance.astype(np.float64) + epsilon)
+    y = (x - mean.astype(np.float32)) * ratio.astype(np.float32) + offset
+    results = [channels_back(y, data_format), new_mean, new_variance, mean, variance]
+    return results + [np.zeros(0, np.float32)] * (len(op.outputs) - 5)
+
+
+@op("BatchNormWithGlobalNormalization", shape=same)
+def batch_norm_with_global_normalization(
+    x, mean, variance, beta, gamma, *, variance_epsilon, scale_after_normalization
+):
+    """(x - mean) / sqrt(variance + epsilon) * gamma + beta; gamma only where asked for."""
+    ratio = 1 / np.sqrt(variance + variance_epsilon)
+    return (x - mean) * (ratio * gamma if scale_after_normalization else ratio) + beta
+
+
+@op("LRN", shape=same)
+def lrn(x, *, depth_radius, bias, alpha, beta):
+    """x / (bias + alpha * sum of squares of the channels around)**beta."""
+    squares = np.square(x, dtype=np.float64)
+    sums = np.cumsum(np.pad(squares, [(0, 0)] * (x.ndim - 1) + [(1, 0)]), -1)
+    n = x.shape[-1]
+    high = np.minimum(np.arange(n) + depth_radius + 1, n)
+    low = np.maximum(np.arange(n) - depth_radius, 0)
+    return x / (bias + alpha * (sums[..., high] - sums[..., low])) ** beta

@@ -1,0 +1,167 @@
+"""Pooling of any spatial rank."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..registry import op
+from ..shapes import UnknownRank, integers, known, require
+from .norm import channels_back, channels_last
+from .window import Windows, explicit_pads, pad_spatial, spatial, spatial_axes
+
+
+def _windows(op, ksize, strides, rank: int) -> Windows:
+    kernel, steps = spatial(op, ksize, "ksize"), spatial(op, strides, "strides")
+    require(
+        op, len(kernel) == len(steps) == rank - 2, f"ksize and strides must have {rank} numbers"
+    )
+    explicit = explicit_pads(op, rank)
+    return Windows(kernel, steps, (1,) * len(kernel), op.get_attr("padding"), explicit)
+
+
+def _pooled(op, windows: Windows, shape):
+    axes = spatial_axes(op.get_attr("data_format"), len(shape))
+    outputs = dict(zip(axes, windows.outputs([shape[axis] for axis in axes]), strict=True))
+    return tuple(outputs.get(axis, size) for axis, size in enumerate(shape))
+
+
+def _pool_shape(op, rank: int):
+    windows = _windows(op, op.get_attr("ksize"), op.get_attr("strides"), rank)
+    return _pooled(op, windows, known(op, 0, rank))
+
+
+def _lowest(dtype):
+    return -np.inf if dtype.kind in "fV" else np.iinfo(dtype).min
+
+
+def _max(op, x, windows: Windows):
+    """The largest element of each window."""
+    data_format = op.get_attr("data_format")
+    x = channels_last(x, data_format)
+    padded = pad_spatial(x, windows.pads(x.shape[1:-1]), _lowest(x.dtype))
+    outputs = windows.outputs(x.shape[1:-1])
+    result = np.full((x.shape[0], *outputs, x.shape[-1]), _lowest(x.dtype), x.dtype)
+    for _, place in windows.places(outputs):
+        np.maximum(result, padded[place], out=result)
+    return channels_back(result, data_format)
+
+
+def _counts(windows: Windows, sizes, outputs) -> np.ndarray:
+    """How many elements of the input each window has."""
+    ones = pad_spatial(np.ones((1, *sizes, 1)), windows.pads(sizes))
+    counts = np.zeros((1, *outputs, 1))
+    for _, place in windows.places(outputs):
+        counts += ones[place]
+    return counts
+
+
+def _average(op, x, windows: Windows):
+    """The mean of each window, without what was padded."""
+    data_format = op.get_attr("data_format")
+    x = channels_last(x, data_format)
+    padded = pad_spatial(x, windows.pads(x.shape[1:-1]))
+    outputs = windows.outputs(x.shape[1:-1])
+    total = np.zeros((x.shape[0], *outputs, x.shape[-1]))
+    for _, place in windows.places(outputs):
+        total += padded[place]
+    return channels_back(total / _counts(windows, x.shape[1:-1], outputs), data_format)
+
+
+def _pool_kernel(function):
+    def kernel(x, *, ksize, strides, op):
+        return function(op, x, _windows(op, ksize, strides, x.ndim))
+
+    return kernel
+
+
+for _name, _function, _rank in (
+    ("MaxPool", _max, 4),
+    ("AvgPool", _average, 4),
+    ("MaxPool3D", _max, 5),
+    ("AvgPool3D", _average, 5),
+):
+    op(_name, shape=lambda op, rank=_rank: _pool_shape(op, rank))(_pool_kernel(_function))
+
+
+def _max_pool_v2_shape(op):
+    ksize, strides = integers(op, 1), integers(op, 2)
+    if ksize is None or strides is None:
+        raise UnknownRank
+    return _pooled(op, _windows(op, ksize, strides, 4), known(op, 0, 4))
+
+
+@op("MaxPoolV2", shape=_max_pool_v2_shape)
+def max_pool_v2(x, ksize, strides, *, op):
+    """The largest element of each window."""
+    return _max(op, x, _windows(op, ksize.tolist(), strides.tolist(), 4))
+
+
+def _argmax_windows(op) -> Windows:
+    kernel, strides = op.get_attr("ksize")[1:3], op.get_attr("strides")[1:3]
+    return Windows(tuple(kernel), tuple(strides), (1, 1), op.get_attr("padding"))
+
+
+def _argmax_shape(op):
+    batch, *sizes, channels = known(op, 0, 4)
+    return [(batch, *_argmax_windows(op).outputs(sizes), channels)] * 2
+
+
+@op("MaxPoolWithArgmax", shape=_argmax_shape)
+def max_pool_with_argmax(x, *, include_batch_in_index, op):
+    """The largest element of each window, and its place counted through the image."""
+    windows = _argmax_windows(op)
+    places = np.arange(x.size).reshape(x.shape)
+    if not include_batch_in_index:
+        places = places % max(x[0].size, 1)
+    pads = windows.pads(x.shape[1:-1])
+    padded, padded_places = pad_spatial(x, pads, _lowest(x.dtype)), pad_spatial(places, pads, -1)
+    outputs = windows.outputs(x.shape[1:-1])
+    best = np.full((x.shape[0], *outputs, x.shape[-1]), _lowest(x.dtype), x.dtype)
+    where = np.full(best.shape, -1)
+    for _, place in windows.places(outputs):
+        better = (padded[place] > best) | ((where < 0) & (padded_places[place] >= 0))
+        best = np.where(better, padded[place], best)
+        where = np.where(better, padded_places[place], where)
+    return best, where
+
+
+def _require_last(op) -> None:
+    data_format = op.get_attr("data_format")
+    require(op, not data_format.startswith(b"NC"), f"data_format must be NHWC, got {data_format}")
+
+
+@op("MaxPoolGrad", shape=lambda op: op.inputs[0].shape)
+def max_pool_grad(x, y, dy, *, ksize, strides, op):
+    """`dy` at the first largest element of each window."""
+    _require_last(op)
+    windows = _windows(op, ksize, strides, x.ndim)
+    pads = windows.pads(x.shape[1:-1])
+    padded = pad_spatial(x, pads, _lowest(x.dtype))
+    result, left = np.zeros(padded.shape, dy.dtype), np.ones(y.shape, bool)
+    for _, place in windows.places(y.shape[1:-1]):
+        hit = left & (padded[place] == y)
+        result[place] += np.where(hit, dy, 0)
+        left &= ~hit
+    inner = (slice(a, n - b) for (a, b), n in zip(pads, padded.shape[1:-1], strict=True))
+    return result[(slice(None), *inner)]
+
+
+def _sizes_shape(op):
+    sizes = integers(op, 0)
+    return (None,) * 4 if sizes is None else tuple(sizes)
+
+
+@op("AvgPoolGrad", shape=_sizes_shape)
+def avg_pool_grad(sizes, dy, *, ksize, strides, op):
+    """`dy` shared among the elements of each window."""
+    _require_last(op)
+    windows = _windows(op, ksize, strides, dy.ndim)
+    spatial_sizes = [int(n) for n in sizes[1:-1]]
+    pads, outputs = windows.pads(spatial_sizes), dy.shape[1:-1]
+    padded = [n + sum(pair) for n, pair in zip(spatial_sizes, pads, strict=True)]
+    share = dy / _counts(windows, spatial_sizes, outputs)
+    result = np.zeros((dy.shape[0], *padded, dy.shape[-1]))
+    for _, place in windows.places(outputs):
+        result[place] += share
+    inner = (slice(a, n - b) for (a, b), n in zip(pads, padded, strict=True))
+    return result[(slice(None), *inner)]

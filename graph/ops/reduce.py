@@ -1,0 +1,251 @@
+"""Reductions over axes, running sums, and sums over segments of rows."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from ..registry import add_row, op
+from ..shapes import axis_of, integers, known, require, same, value
+
+
+def wide(x: np.ndarray):
+    """The dtype in which sums of `x` lose nothing worth speaking of."""
+    if x.dtype.kind == "f" or x.dtype.kind == "V":
+        return np.float64
+    return np.complex128 if x.dtype.kind == "c" else x.dtype
+
+
+def axes_of(axes: np.ndarray, rank: int) -> tuple[int, ...]:
+    """The axes an index tensor names, counted from the front."""
+    found = [int(axis) for axis in axes.flat]
+    for axis in found:
+        if not -rank <= axis < rank:
+            raise ValueError(f"Invalid reduction dimension {axis} for input with {rank} dimensions")
+    found = [axis % rank for axis in found]
+    if len(set(found)) != len(found):
+        raise ValueError(f"Invalid reduction arguments: axes contain {found} twice")
+    return tuple(found)
+
+
+def _reduced(op):
+    """The shape without the reduced axes, or with 1 in their place."""
+    keep, axes = op.get_attr("keep_dims"), value(op, 1)
+    shape = known(op, 0)
+    if axes is None:
+        return (None,) * len(shape) if keep else None
+    found = axes_of(axes, len(shape))
+    if keep:
+        return tuple(1 if i in found else size for i, size in enumerate(shape))
+    return tuple(size for i, size in enumerate(shape) if i not in found)
+
+
+def _lowest(dtype):
+    return -np.inf if dtype.kind in "fV" else np.iinfo(dtype).min
+
+
+def _highest(dtype):
+    return np.inf if dtype.kind in "fV" else np.iinfo(dtype).max
+
+
+def _mean(x, axis, keepdims):
+    total = np.sum(x, axis=axis, keepdims=keepdims, dtype=wide(x))
+    n = prod(x.shape[i] for i in axis)
+    if x.dtype.kind not in "iu":
+        return total / n
+    return (np.sign(total) * (np.abs(total) // n)).astype(x.dtype)
+
+
+def _norm(x, axis, keepdims):
+    return np.sqrt(np.sum(np.square(np.abs(x).astype(wide(x))), axis=axis, keepdims=keepdims))
+
+
+def _product(x, axis, keepdims):
+    return np.prod(x, axis=axis, keepdims=keepdims, dtype=wide(x))
+
+
+REDUCTIONS = {
+    "All": lambda x, axis, keepdims: np.all(x, axis=axis, keepdims=keepdims),
+    "Any": lambda x, axis, keepdims: np.any(x, axis=axis, keepdims=keepdims),
+    "EuclideanNorm": _norm,
+    "Max": lambda x, axis, keepdims: np.max(x, axis, keepdims=keepdims, initial=_lowest(x.dtype)),
+    "Mean": _mean,
+    "Min": lambda x, axis, keepdims: np.min(x, axis, keepdims=keepdims, initial=_highest(x.dtype)),
+    "Prod": _product,
+    "Sum": lambda x, axis, keepdims: np.sum(x, axis=axis, keepdims=keepdims, dtype=wide(x)),
+}
+
+
+def _reduction(function):
+    """A kernel that applies `function` over the axes given as second input."""
+
+    def kernel(x, axes, *, keep_dims):
+        return function(x, axes_of(axes, x.ndim), keep_dims)
+
+    return kernel
+
+
+for _name, _function in REDUCTIONS.items():
+    add_row(_name, _reduction(_function), _reduced)
+
+
+def _without_axis(op):
+    """The shape without the axis given as second input."""
+    shape, axis = known(op, 0), integers(op, 1)
+    if axis is None:
+        return (None,) * (len(shape) - 1) if shape else None
+    position = axis_of(op, axis[0], len(shape))
+    return shape[:position] + shape[position + 1 :]
+
+
+@op("ArgMax", shape=_without_axis)
+def arg_max(x, axis):
+    """The index of the first largest element along `axis`."""
+    return np.argmax(x, axis=int(axis))
+
+
+@op("ArgMin", shape=_without_axis)
+def arg_min(x, axis):
+    """The index of the first smallest element along `axis`."""
+    return np.argmin(x, axis=int(axis))
+
+
+def _running(function, start):
+    """A kernel that accumulates along an axis: from the end, or without the element itself."""
+
+    def kernel(x, axis, *, exclusive, reverse):
+        axis = axes_of(axis, x.ndim)[0]
+        if reverse:
+            x = np.flip(x, axis)
+        result = function(x, axis=axis, dtype=wide(x))
+        if exclusive and x.shape[axis]:
+            result = np.roll(result, 1, axis)
+            result[(slice(None),) * axis + (0,)] = start
+        return np.flip(result, axis) if reverse else result
+
+    return kernel
+
+
+add_row("Cumsum", _running(np.cumsum, 0), same)
+add_row("Cumprod", _running(np.cumprod, 1), same)
+
+
+def _require_sorted(ids) -> int:
+    """The number of segments that sorted ids name."""
+    if ids.size and (ids[0] < 0 or (np.diff(ids) < 0).any()):
+        raise ValueError("segment ids are not increasing")
+    return int(ids[-1]) + 1 if ids.size else 0
+
+
+def _combined(combine, x, ids, n_segments: int, start, dtype) -> np.ndarray:
+    """`combine` over the rows of each segment, `start` where there are none."""
+    result = np.full((n_segments,) + x.shape[ids.ndim :], start, dtype)
+    rows = x.reshape((ids.size,) + x.shape[ids.ndim :])
+    flat = ids.reshape(-1)
+    if flat.size and int(flat.max()) >= n_segments:
+        raise ValueError(f"segment ids must be below {n_segments}, got {int(flat.max())}")
+    combine.at(result, flat[flat >= 0], rows[flat >= 0].astype(dtype))
+    return result
+
+
+SEGMENT = {
+    "Sum": (np.add, 0),
+    "Prod": (np.multiply, 1),
+    "Min": (np.minimum, None),
+    "Max": (np.maximum, None),
+}
+
+
+def _extreme(kind: str, dtype):
+    """What the smallest or largest of no elements is: a finite number."""
+    limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+    return limits.max if kind == "Min" else limits.min
+
+
+def _segment(kind: str):
+    """A kernel for sorted ids: segments without rows become 0, of a product 1."""
+    combine, neutral = SEGMENT[kind]
+
+    def kernel(x, ids):
+        n = _require_sorted(ids)
+        start = _extreme(kind, x.dtype) if neutral is None else neutral
+        result = _combined(combine, x, ids, n, start, wide(x) if neutral is not None else x.dtype)
+        if neutral is None:
+            result[np.bincount(ids, minlength=n) == 0] = 0
+        return result
+
+    return kernel
+
+
+def _unsorted_segment(kind: str):
+    """A kernel for ids in any order; rows with a negative one are dropped."""
+    combine, neutral = SEGMENT[kind]
+
+    def kernel(x, ids, n_segments):
+        start = _extreme(kind, x.dtype) if neutral is None else neutral
+        dtype = wide(x) if neutral is not None else x.dtype
+        return _combined(combine, x, ids, int(n_segments), start, dtype)
+
+    return kernel
+
+
+def _segment_shape(op):
+    ids = value(op, 1)
+    first = None if ids is None else (int(ids.flat[-1]) + 1 if ids.size else 0)
+    require(op, first is None or first >= 0, f"segment ids must be >= 0, got {first}")
+    return (first,) + known(op, 0)[1:]
+
+
+def _unsorted_segment_shape(op):
+    n_segments, shape = integers(op, 2), known(op, 0)
+    first = None if n_segments is None else n_segments[0]
+    require(op, first is None or first >= 0, f"num_segments must be >= 0, got {first}")
+    return (first,) + shape[len(known(op, 1)) :]
+
+
+for _name in SEGMENT:
+    add_row(f"Segment{_name}", _segment(_name), _segment_shape)
+    add_row(f"UnsortedSegment{_name}", _unsorted_segment(_name), _unsorted_segment_shape)
+
+
+@op("SegmentMean", shape=_segment_shape)
+def segment_mean(x, ids):
+    """The mean of each segment's rows; 0 where there are none."""
+    total = _combined(np.add, x, ids, _require_sorted(ids), 0, wide(x))
+    counts = np.maximum(np.bincount(ids, minlength=len(total)), 1)
+    return total / counts.reshape((-1,) + (1,) * (x.ndim - 1))
+
+
+SPARSE_SEGMENT = {
+    "SparseSegmentSum": lambda counts: np.ones(counts.shape),
+    "SparseSegmentMean": lambda counts: counts,
+    "SparseSegmentSqrtN": np.sqrt,
+}
+"""What the sum of a segment is divided by, given the number of its rows."""
+
+
+def _sparse_segment(divisor):
+    """A kernel that takes the rows at `indices` first."""
+
+    def kernel(x, indices, ids, n_segments=None):
+        if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < len(x):
+            raise ValueError(f"indices must be in [0, {len(x)}), got {indices.tolist()[:8]}")
+        n = _require_sorted(ids) if n_segments is None else int(n_segments)
+        total = _combined(np.add, x[indices], ids, n, 0, wide(x))
+        counts = np.maximum(np.bincount(ids, minlength=n), 1)
+        return total / divisor(counts).reshape((-1,) + (1,) * (x.ndim - 1))
+
+    return kernel
+
+
+def _sparse_segment_shape(op):
+    last = integers(op, 3) if len(op.inputs) > 3 else None
+    if last is None and len(op.inputs) == 3 and (ids := value(op, 2)) is not None:
+        last = [int(ids.flat[-1]) + 1 if ids.size else 0]
+    return ((last[0] if last else None),) + known(op, 0)[1:]
+
+
+for _name, _divisor in SPARSE_SEGMENT.items():
+    add_row(_name, _sparse_segment(_divisor), _sparse_segment_shape)
+    add_row(f"{_name}WithNumSegments", _sparse_segment(_divisor), _sparse_segment_shape)

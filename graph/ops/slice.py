@@ -1,0 +1,252 @@
+"""Parts of tensors, and tensors with more around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ..registry import op
+from ..shapes import Dim, UnknownRank, as_shape, integers, known, plus, require, vector_size
+
+
+def _numbers(array: np.ndarray | None, n: int) -> list[Dim]:
+    """The elements of a value, None where unknown; `n` unknown ones when nothing is known."""
+    if array is None:
+        return [None] * n
+    return [None if item is None else int(item) for item in array.flat]
+
+
+def _slice_shape(op):
+    begins, sizes = op.inputs[1].value, op.inputs[2].value
+    try:
+        given = known(op, 0)
+    except UnknownRank:
+        return (None,) * sizes.size if sizes is not None else None
+    rank = len(given)
+    starts = _numbers(begins, rank)
+    lengths = _numbers(sizes, rank)
+    require(op, len(starts) == len(lengths) == rank, f"begin and size must have {rank} elements")
+    result: list[Dim] = []
+    for size, start, length in zip(given, starts, lengths, strict=True):
+        if length is not None and length >= 0:
+            fits = size is None or start is None or 0 <= start <= size - length
+            require(op, fits, f"begin {start} and size {length} must lie within {size}")
+            result.append(length)
+        else:
+            result.append(None if start is None or length != -1 else plus(size, -start))
+    return tuple(result)
+
+
+@op("Slice", shape=_slice_shape, moves_elements=True)
+def slice_(x, begin, size):
+    """`size` elements from `begin` along each axis; size -1 is up to the end."""
+    index = []
+    for start, length, whole in zip(begin.tolist(), size.tolist(), x.shape, strict=True):
+        end = whole if length == -1 else start + length
+        if not 0 <= start <= end <= whole:
+            raise ValueError(f"Expected begin and size within {whole}, got {start} and {length}")
+        index.append(slice(start, end))
+    return x[tuple(index)]
+
+
+class StridedIndex:
+    """What begin, end, strides and the masks of StridedSlice say of each dimension."""
+
+    def __init__(self, get_attr, begin: Sequence, end: Sequence, strides: Sequence, rank: int):
+        self.masks = {
+            name: get_attr(f"{name}_mask")
+            for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
+        }
+        if not len(begin) == len(end) == len(strides):
+            raise ValueError(
+                f"begin, end and strides must be of one length, got {len(begin)}, "
+                f"{len(end)} and {len(strides)}"
+            )
+        if self.masks["ellipsis"] & (self.masks["ellipsis"] - 1):
+            raise ValueError("Multiple ellipses in slice spec not allowed")
+        self.begin, self.end, self.strides, self.rank = begin, end, strides, rank
+        if any(stride == 0 for stride in strides):
+            raise ValueError(f"strides must be non-zero, got {list(strides)}")
+
+    def has(self, name: str, i: int) -> bool:
+        """Whether bit `i` of a mask is set."""
+        return bool(self.masks[name] >> i & 1)
+
+    def items(self) -> Iterator:
+        """For each entry: np.newaxis, an int, or a slice; None inside where a number is unknown."""
+        n = len(self.begin)
+        has_ellipsis = self.masks["ellipsis"] & ((1 << n) - 1)
+        named = sum(not self.has("ellipsis", i) and not self.has("new_axis", i) for i in range(n))
+        if named > self.rank:
+            raise ValueError(f"Index out of range using input dim {named}; rank is {self.rank}")
+        for i in range(n):
+            if self.has("ellipsis", i):
+                yield from [slice(None)] * (self.rank - named)
+            elif self.has("new_axis", i):
+                yield np.newaxis
+            elif self.has("shrink_axis", i):
+                yield Shrunk(self.begin[i])
+            else:
+                yield Part(
+                    self.begin[i],
+                    self.end[i],
+                    self.strides[i],
+                    self.has("begin", i),
+                    self.has("end", i),
+                )
+        if not has_ellipsis:
+            yield from [slice(None)] * (self.rank - named)
+
+
+class Shrunk:
+    """One element of a dimension, which then goes."""
+
+    def __init__(self, position):
+        self.position = position
+
+
+class Part:
+    """A range of a dimension; each bound may be open, and each number unknown (None)."""
+
+    def __init__(self, begin, end, stride, open_begin: bool, open_end: bool):
+        self.begin, self.end, self.stride = begin, end, stride
+        self.open_begin, self.open_end = open_begin, open_end
+
+    def slice(self) -> slice:
+        """As Python's slice."""
+        return slice(
+            None if self.open_begin else int(self.begin),
+            None if self.open_end else int(self.end),
+            int(self.stride),
+        )
+
+    def size(self, whole: int | None) -> int | None:
+        """How many elements of a dimension of size `whole` it has, None when that is unknown."""
+        begin = 0 if self.open_begin else self.begin
+        end = 0 if self.open_end else self.end
+        if None in (begin, end, self.stride):
+            return None
+        if whole is not None:
+            return len(range(*self.slice().indices(whole)))
+        if self.open_begin and self.open_end:
+            return 0 if whole == 0 else None
+        same_side = (self.begin >= 0) == (self.end >= 0) and not (self.open_begin or self.open_end)
+        if same_side and (self.end - self.begin) * self.stride <= 0:
+            return 0
+        return None
+
+
+def _strided_slice_shape(op):
+    given = known(op, 0)
+    begin, end, strides = (_numbers(op.inputs[i].value, vector_size(op, i)) for i in (1, 2, 3))
+    rest, result = list(given), []
+    try:
+        items = list(StridedIndex(op.get_attr, begin, end, strides, len(given)).items())
+    except ValueError as error:
+        raise ValueError(f"{op.type} '{op.name}': {error}") from None
+    for item in items:
+        if item is np.newaxis:
+            result.append(1)
+        elif isinstance(item, Shrunk):
+            size, at = rest.pop(0), item.position
+            fits = size is None or at is None or -size <= at < size
+            require(op, fits, f"slice index {at} of a dimension of size {size} out of bounds")
+        elif isinstance(item, Part):
+            result.append(item.size(rest.pop(0)))
+        else:
+            result.append(rest.pop(0))
+    return tuple(result)
+
+
+def strided_index(op, x_rank: int, begin, end, strides) -> tuple:
+    """The numpy index that StridedSlice and its relatives mean."""
+    items = StridedIndex(
+        op.get_attr, begin.tolist(), end.tolist(), strides.tolist(), x_rank
+    ).items()
+    return tuple(
+        item.slice()
+        if isinstance(item, Part)
+        else int(item.position)
+        if isinstance(item, Shrunk)
+        else item
+        for item in items
+    )
+
+
+@op("StridedSlice", shape=_strided_slice_shape, moves_elements=True)
+def strided_slice(x, begin, end, strides, *, op):
+    """What Python's x[begin:end:strides, ..., newaxis, 3] gives, said in masks."""
+    return x[strided_index(op, x.ndim, begin, end, strides)]
+
+
+@op("StridedSliceGrad", shape=lambda op: as_shape(op, 0))
+def strided_slice_grad(shape, begin, end, strides, dy, *, op):
+    """`dy` at the places of a slice of zeros."""
+    result = np.zeros([int(n) for n in shape], dy.dtype)
+    result[strided_index(op, result.ndim, begin, end, strides)] = dy
+    return result
+
+
+@op("TensorStridedSliceUpdate", shape=lambda op: op.inputs[0].shape)
+def tensor_strided_slice_update(x, begin, end, strides, value, *, op):
+    """`x` with `value` at the places of a slice."""
+    result = x.copy()
+    result[strided_index(op, x.ndim, begin, end, strides)] = value
+    return result
+
+
+def _pad_shape(op):
+    pads = integers(op, 1)
+    try:
+        given = known(op, 0)
+    except UnknownRank:
+        return (None,) * vector_size(op, 1)
+    if pads is None:
+        return (None,) * len(given)
+    require(op, len(pads) == 2 * len(given), f"paddings must be {len(given)} pairs, got {pads}")
+    require(op, min(pads, default=0) >= 0, f"paddings must be >= 0, got {pads}")
+    return tuple(
+        plus(n, before, after)
+        for n, before, after in zip(given, pads[::2], pads[1::2], strict=True)
+    )
+
+
+@op("Pad", shape=_pad_shape)
+def pad(x, paddings):
+    """`x` with zeros around it."""
+    return np.pad(x, paddings)
+
+
+@op("PadV2", shape=_pad_shape)
+def pad_v2(x, paddings, value):
+    """`x` with `value` around it."""
+    return np.pad(x, paddings, constant_values=value)
+
+
+@op("MirrorPad", shape=_pad_shape)
+def mirror_pad(x, paddings, *, mode):
+    """`x` with its mirror image around it: without its edge (REFLECT) or with it (SYMMETRIC)."""
+    limit = 1 if mode == b"REFLECT" else 0
+    for size, pair in zip(x.shape, paddings.tolist(), strict=True):
+        if max(pair) > size - limit:
+            raise ValueError(f"paddings must be no greater than {size - limit}, got {pair}")
+    return np.pad(x, paddings, mode="reflect" if limit else "symmetric")
+
+
+def _mirror_pad_grad_shape(op):
+    given, pads = known(op, 0), integers(op, 1)
+    if pads is None:
+        return (None,) * len(given)
+    return tuple(plus(n, -a, -b) for n, a, b in zip(given, pads[::2], pads[1::2], strict=True))
+
+
+@op("MirrorPadGrad", shape=_mirror_pad_grad_shape)
+def mirror_pad_grad(dy, paddings, *, mode):
+    """The sum of what each element of the unpadded tensor became."""
+    inner = [n - sum(pair) for n, pair in zip(dy.shape, paddings.tolist(), strict=True)]
+    positions = np.arange(int(np.prod(inner))).reshape(inner)
+    spread = mirror_pad(positions, paddings, mode=mode)
+    sums = np.zeros(positions.size, np.float64 if dy.dtype.kind == "f" else dy.dtype)
+    np.add.at(sums, spread.reshape(-1), dy.reshape(-1))
+    return sums.reshape(inner)

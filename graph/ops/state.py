@@ -1,0 +1,66 @@
+"""Ops with state or chance: only their shapes are known here."""
+
+from __future__ import annotations
+
+from ..registry import add_row
+from ..shapes import Shape, as_shape, known, same, scalar, unknown
+
+for _name in ("VarHandleOp", "HashTable", "HashTableV2", "MutableHashTable", "MutableHashTableV2"):
+    add_row(_name, None, scalar)
+for _name in ("LookupTableSizeV2", "VarIsInitializedOp", "IsVariableInitialized"):
+    add_row(_name, None, scalar)
+for _name in ("Variable", "VariableV2"):
+    add_row(_name, None, lambda op: op.get_attr("shape"))
+
+
+def _variable_shape(op) -> Shape:
+    """The shape the variable was declared with, when its handle is at hand."""
+    handle = op.inputs[0].op
+    return handle.get_attr("shape") if handle.type == "VarHandleOp" else None
+
+
+add_row("ReadVariableOp", None, _variable_shape)
+add_row("VariableShape", None, unknown)
+
+
+def _gathered_shape(op) -> Shape:
+    variable, indices = _variable_shape(op), op.inputs[1].shape
+    batch = op.get_attr("batch_dims")
+    if variable is None or indices is None or batch:
+        return None
+    return indices + variable[1:]
+
+
+add_row("ResourceGather", None, _gathered_shape)
+
+
+def _found_shape(op) -> Shape:
+    """The shape of the keys, when each gives one value."""
+    return op.inputs[1].shape if op.inputs[2].shape == () else None
+
+
+for _name in ("LookupTableFind", "LookupTableFindV2"):
+    add_row(_name, None, _found_shape)
+
+for _name in (
+    "RandomStandardNormal",
+    "RandomUniform",
+    "RandomUniformInt",
+    "StatelessRandomNormal",
+    "StatelessRandomUniform",
+    "StatelessRandomUniformFullInt",
+    "StatelessRandomUniformInt",
+    "StatelessTruncatedNormal",
+    "TruncatedNormal",
+):
+    add_row(_name, None, lambda op: as_shape(op, 0))
+add_row("RandomShuffle", None, same)
+
+
+def _samples_shape(op) -> Shape:
+    samples = op.inputs[1].value
+    return (known(op, 0, 2)[0], None if samples is None else int(samples))
+
+
+for _name in ("Multinomial", "StatelessMultinomial"):
+    add_row(_name, None, _samples_shape)

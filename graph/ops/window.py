@@ -1,0 +1,128 @@
+"""Windows that slide over the spatial dimensions: their places, sizes and paddings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ..limits import reserve
+from ..shapes import Dim, require
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Kernel sizes, strides, dilations and paddings of each spatial dimension."""
+
+    kernel: tuple[Any, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    padding: bytes
+    explicit: tuple[tuple[int, int], ...] = ()
+
+    def extents(self) -> list[int]:
+        """The size of a window with its gaps."""
+        return [(k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations, strict=True)]
+
+    def outputs(self, sizes: Sequence[Any]) -> tuple[Any, ...]:
+        """How many windows there are along dimensions of these sizes."""
+        return tuple(
+            None if size is None or extent is None else self._output(i, size, extent)
+            for i, (size, extent) in enumerate(zip(sizes, self._known_extents(), strict=True))
+        )
+
+    def _known_extents(self) -> list[Dim]:
+        return [
+            None if k is None else (k - 1) * d + 1
+            for k, d in zip(self.kernel, self.dilations, strict=True)
+        ]
+
+    def _output(self, i: int, size: int, extent: int) -> int:
+        if self.padding == b"SAME":
+            return -(-size // self.strides[i])
+        before, after = self.explicit[i] if self.explicit else (0, 0)
+        return max((size + before + after - extent) // self.strides[i] + 1, 0)
+
+    def pads(self, sizes: Sequence[int]) -> list[tuple[int, int]]:
+        """The elements added before and after each dimension."""
+        if self.explicit:
+            return list(self.explicit)
+        if self.padding != b"SAME":
+            return [(0, 0)] * len(self.kernel)
+        result = []
+        for size, extent, stride in zip(sizes, self.extents(), self.strides, strict=True):
+            needed = max((-(-size // stride) - 1) * stride + extent - size, 0)
+            result.append((needed // 2, needed - needed // 2))
+        return result
+
+    def places(self, outputs: Sequence[int]):
+        """For each position in the kernel, it and the slices of a padded input that meet it."""
+        for position in np.ndindex(*self.kernel):
+            slices = (
+                slice(p * d, p * d + (n - 1) * s + 1, s)
+                for p, d, s, n in zip(position, self.dilations, self.strides, outputs, strict=True)
+            )
+            yield position, (slice(None), *slices)
+
+    def view(self, padded: np.ndarray) -> np.ndarray:
+        """A padded [n, *sizes, c] as [n, *outputs, *kernel, c], without copying."""
+        rank = len(self.kernel)
+        spatial = padded.strides[1 : rank + 1]
+        outputs = [
+            (size - extent) // stride + 1
+            for size, extent, stride in zip(
+                padded.shape[1 : rank + 1], self.extents(), self.strides, strict=True
+            )
+        ]
+        shape = (padded.shape[0], *outputs, *self.kernel, padded.shape[-1])
+        steps = (
+            padded.strides[0],
+            *(step * stride for step, stride in zip(spatial, self.strides, strict=True)),
+            *(step * gap for step, gap in zip(spatial, self.dilations, strict=True)),
+            padded.strides[-1],
+        )
+        return as_strided(padded, shape, steps, writeable=False)
+
+
+def spatial_axes(data_format: bytes, rank: int) -> range:
+    """Where the spatial dimensions are."""
+    return range(2, rank) if data_format.startswith(b"NC") else range(1, rank - 1)
+
+
+def spatial(op, values: Sequence, name: str) -> tuple:
+    """The spatial part of an attribute that has one number for each dimension."""
+    axes = spatial_axes(op.get_attr("data_format"), len(values))
+    others = [value for axis, value in enumerate(values) if axis not in axes]
+    fits = len(axes) > 0 and all(value == 1 for value in others)
+    require(op, fits, f"{name} must be 1 for batch and channels, got {list(values)}")
+    result = tuple(values[axis] for axis in axes)
+    require(op, min(result) >= 1, f"{name} must be >= 1, got {list(values)}")
+    return result
+
+
+def explicit_pads(op, rank: int) -> tuple[tuple[int, int], ...]:
+    """The spatial pairs of explicit_paddings, empty when padding is not EXPLICIT."""
+    padding = op.get_attr("padding")
+    require(
+        op, padding in (b"SAME", b"VALID", b"EXPLICIT"), f"padding must be known, got {padding}"
+    )
+    if padding != b"EXPLICIT":
+        return ()
+    numbers = op.get_attr("explicit_paddings")
+    require(op, len(numbers) == 2 * rank, f"explicit_paddings must have {2 * rank} numbers")
+    require(op, min(numbers) >= 0, f"explicit_paddings must be >= 0, got {numbers}")
+    axes = spatial_axes(op.get_attr("data_format"), rank)
+    return tuple((numbers[2 * axis], numbers[2 * axis + 1]) for axis in axes)
+
+
+def pad_spatial(x: np.ndarray, pads, value: float = 0) -> np.ndarray:
+    """A [n, *sizes, c] with `value` around its spatial dimensions."""
+    if not any(map(any, pads)):
+        return x
+    sizes = [n + sum(pair) for n, pair in zip(x.shape[1:-1], pads, strict=True)]
+    reserve(prod(sizes) * x.shape[0] * x.shape[-1] * x.itemsize)
+    return np.pad(x, [(0, 0), *pads, (0, 0)], constant_values=value)

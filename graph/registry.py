@@ -1,0 +1,107 @@
+"""The rows of TensorFlow's ops: reference kernel and shape function, one row per op type.
+
+A family module under ops/ registers its rows when it is imported:
+
+    @op("BiasAdd", shape=same)
+    def bias_add(x, bias, *, data_format):
+        ...
+
+The kernel takes the inputs as arrays and the attributes it names as keywords (`op` is the
+operation itself) and returns one array, or a sequence with one for each output. Whatever dtype it
+computes in, the caller rounds the results to the dtypes the op's signature declares.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .ops import FAMILIES
+from .shapes import unknown
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is known of one op type.
+
+    `kernel` is None for ops that only have a shape. `moves_elements` marks ops whose results are
+    elements of their inputs, so that they also work on values that are known in part. `static`
+    gives the outputs' numbers where they follow from the inputs' shapes alone. `is_pure` says that
+    the kernel's results depend on its inputs alone.
+    """
+
+    type: str
+    kernel: Callable | None
+    shape: Callable
+    attrs: tuple[str, ...] = ()
+    moves_elements: bool = False
+    static: Callable | None = None
+    is_pure: bool = True
+
+
+_ROWS: dict[str, Row] = {}
+
+
+def op(*types: str, shape: Callable = unknown, pure: bool = True, **fields):
+    """Registers the decorated kernel for op `types`; `fields` are further fields of the rows."""
+
+    def register(kernel):
+        for kind in types:
+            add_row(kind, kernel, shape, pure, **fields)
+        return kernel
+
+    return register
+
+
+def add_row(kind: str, kernel, shape: Callable, pure: bool = True, **fields) -> None:
+    """Registers one row; the kernel is None for an op that only has a shape."""
+    if kind in _ROWS:
+        raise RuntimeError(f"op {kind} is registered twice")
+    is_pure = pure and kernel is not None
+    _ROWS[kind] = Row(kind, kernel, shape, _keywords(kernel), is_pure=is_pure, **fields)
+
+
+def row_of(kind: str) -> Row | None:
+    """The row of op type `kind`, or None when there is none."""
+    _load()
+    return _ROWS.get(kind)
+
+
+def kernel_of(kind: str) -> Callable | None:
+    """The reference kernel of op type `kind`, or None when there is none."""
+    row = row_of(kind)
+    return row.kernel if row else None
+
+
+def shape_of(kind: str) -> Callable:
+    """The shape function of op type `kind`; one that knows nothing when there is none."""
+    row = row_of(kind)
+    return row.shape if row else unknown
+
+
+def is_pure(kind: str) -> bool:
+    """Whether the op may be computed ahead of time: it has a kernel, no state and no effects."""
+    row = row_of(kind)
+    return row is not None and row.is_pure
+
+
+def registered_types() -> list[str]:
+    """Every op type with a row."""
+    _load()
+    return sorted(_ROWS)
+
+
+@functools.cache
+def _load() -> None:
+    for family in FAMILIES:
+        importlib.import_module(f".ops.{family}", __package__)
+
+
+def _keywords(kernel) -> tuple[str, ...]:
+    """The names of a kernel's keyword-only parameters."""
+    code = getattr(kernel, "__code__", None)
+    if code is None:
+        return ()
+    return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]

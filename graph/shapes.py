@@ -1,0 +1,210 @@
+"""Arithmetic on shapes that are known in part.
+
+A shape is a tuple with None for each unknown size, or None when even the rank is unknown. Shape
+functions take an operation, ask for what they need with the functions here, and return one shape,
+or a list with one for each output. `known` stops a shape function early when a rank it needs is
+unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+from typing import TypeAlias, TypeGuard
+
+import numpy as np
+
+Dim: TypeAlias = "int | None"
+Shape: TypeAlias = "tuple[int | None, ...] | None"
+
+MAX_RANK = 254
+"""TensorFlow's own bound on the rank of a tensor."""
+
+
+class UnknownRank(Exception):
+    """A shape function needs a rank that is not known: every output's shape is unknown."""
+
+
+def require(op, condition: object, message: str) -> None:
+    """Raises ValueError "<TYPE> '<name>': <message>" unless `condition` holds."""
+    if not condition:
+        raise ValueError(f"{op.type} '{op.name}': {message}")
+
+
+def known(op, index: int, rank: int | None = None) -> tuple[Dim, ...]:
+    """The shape of input `index`; unknown sizes when only the asked-for rank is known.
+
+    Raises:
+        UnknownRank: neither shape nor rank is known.
+        ValueError: the input has another rank.
+    """
+    shape = op.inputs[index].shape
+    if shape is None:
+        if rank is None:
+            raise UnknownRank
+        return (None,) * rank
+    if rank is not None:
+        require(op, len(shape) == rank, f"input {index} must have rank {rank}, got shape {shape}")
+    return shape
+
+
+def same(op) -> Shape:
+    """The shape of the first input."""
+    return op.inputs[0].shape
+
+
+def scalar(op) -> Shape:
+    """The shape of a single number."""
+    return ()
+
+
+def unknown(op) -> list[Shape]:
+    """Nothing is known: the shape depends on the data."""
+    return [None] * len(op.outputs)
+
+
+def merge_dims(a: Dim, b: Dim) -> Dim:
+    """The size that both say; ValueError when they contradict."""
+    if a is not None and b is not None and a != b:
+        raise ValueError(f"sizes {a} and {b} differ")
+    return b if a is None else a
+
+
+def merge(a: Shape, b: Shape) -> Shape:
+    """What both shapes say together; ValueError when they contradict."""
+    if a is None or b is None:
+        return b if a is None else a
+    if len(a) != len(b) or any(None not in (x, y) and x != y for x, y in zip(a, b, strict=True)):
+        raise ValueError(f"Shapes {a} and {b} are not compatible")
+    return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
+
+
+def merged(op, indices: Iterable[int]) -> Shape:
+    """The one shape the inputs at `indices` share."""
+    shape: Shape = None
+    try:
+        for index in indices:
+            shape = merge(shape, op.inputs[index].shape)
+    except ValueError as error:
+        raise ValueError(f"{op.type} '{op.name}': {error}") from None
+    return shape
+
+
+def is_static(shape: Shape) -> TypeGuard[tuple[int, ...]]:
+    """Whether every size is known."""
+    return shape is not None and None not in shape
+
+
+def count(shape: Iterable[Dim]) -> Dim:
+    """The number of elements, None when a size is unknown."""
+    sizes = tuple(shape)
+    if is_static(sizes):
+        return prod(sizes)
+    return 0 if 0 in sizes else None
+
+
+def plus(*dims: Dim) -> Dim:
+    """The sum of sizes, None when one is unknown."""
+    return sum(dims) if is_static(dims) else None
+
+
+def times(*dims: Dim) -> Dim:
+    """The product of sizes, None when one is unknown."""
+    return prod(dims) if is_static(dims) else None
+
+
+def divided(dim: Dim, by: int) -> Dim:
+    """The whole part of a size divided by a number."""
+    return None if dim is None or by <= 0 else dim // by
+
+
+def broadcast_dims(a: Dim, b: Dim) -> Dim:
+    """The size of a dimension that broadcasts `a` with `b`."""
+    if a is not None and b is not None:
+        if a != b and 1 not in (a, b):
+            raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
+        return b if a == 1 else a
+    size = b if a is None else a
+    return size if size is not None and size > 1 else None
+
+
+def broadcast_ranked(*shapes: tuple[Dim, ...]) -> tuple[Dim, ...]:
+    """The shape to which shapes of known rank broadcast; ValueError when they cannot."""
+    result: tuple[Dim, ...] = ()
+    for shape in shapes:
+        rank = max(len(result), len(shape))
+        a = (1,) * (rank - len(result)) + result
+        b = (1,) * (rank - len(shape)) + shape
+        result = tuple(broadcast_dims(x, y) for x, y in zip(a, b, strict=True))
+    return result
+
+
+def broadcast(*shapes: Shape) -> Shape:
+    """The shape to which all broadcast together; ValueError when they cannot."""
+    ranked = [shape for shape in shapes if shape is not None]
+    return broadcast_ranked(*ranked) if len(ranked) == len(shapes) else None
+
+
+def broadcasting(op) -> Shape:
+    """The shape function of element-wise ops: all inputs broadcast together."""
+    try:
+        return broadcast(*(tensor.shape for tensor in op.inputs))
+    except ValueError as error:
+        shapes = ", ".join(str(tensor.shape) for tensor in op.inputs)
+        raise ValueError(f"{op.type} '{op.name}': {error}, input shapes: {shapes}") from None
+
+
+def axis_of(op, axis: int, rank: int) -> int:
+    """`axis` counted from the front; ValueError unless it is in [-rank, rank)."""
+    require(op, -rank <= axis < rank, f"axis must be in [{-rank}, {rank}), got {axis}")
+    return axis % rank
+
+
+def value(op, index: int) -> np.ndarray | None:
+    """The value of input `index` when all of it is known."""
+    array = op.inputs[index].value
+    if array is None or (array.dtype == object and any(item is None for item in array.flat)):
+        return None
+    return array
+
+
+def integers(op, index: int) -> list[int] | None:
+    """The numbers of input `index` in order, None when not all are known."""
+    array = value(op, index)
+    return None if array is None else [int(item) for item in array.flat]
+
+
+def vector_size(op, index: int) -> int:
+    """How many elements input `index`, a vector with one for each dimension, has.
+
+    Raises UnknownRank when that is not known.
+    """
+    shape = op.inputs[index].shape
+    if shape is None or not shape or shape[0] is None:
+        raise UnknownRank
+    require(op, shape[0] <= MAX_RANK, f"rank must be <= {MAX_RANK}, got {shape[0]}")
+    return shape[0]
+
+
+def as_shape(op, index: int) -> Shape:
+    """The shape that input `index` spells: None where a number is unknown or -1.
+
+    A vector of unknown numbers still gives the rank.
+    """
+    tensor = op.inputs[index]
+    array = tensor.value
+    if array is not None and array.ndim == 0 and array.item() == -1:
+        return None
+    if array is None:
+        if tensor.shape is None or len(tensor.shape) != 1 or tensor.shape[0] is None:
+            return None
+        return (None,) * vector_size(op, index)
+    return shape_from(op, [None if item is None else int(item) for item in array.flat])
+
+
+def shape_from(op, sizes: Sequence[Dim]) -> Shape:
+    """A shape from numbers of the graph: -1 is an unknown size, less is an error."""
+    require(op, len(sizes) <= MAX_RANK, f"rank must be <= 254, got {len(sizes)}")
+    for size in sizes:
+        require(op, size is None or size >= -1, f"sizes must be >= 0, got {list(sizes)}")
+    return tuple(None if size == -1 else size for size in sizes)

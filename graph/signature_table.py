@@ -1,0 +1,561 @@
+"""TensorFlow's ops, one row each: inputs -> outputs ; attributes.
+
+Written by tests/graph/generate_signatures.py.
+
+    name:type        one tensor; the type is a dtype or the attribute that holds it
+    name:N*type      as many tensors as attribute N says
+    name:*types      one tensor for each dtype of attribute `types`
+    name:&type       a reference to a variable's buffer
+    attr:kind=value  kind as TensorFlow writes it, default as JSON (shape ?: unknown rank)
+
+A row that starts with `!` is of a stateful op.
+"""
+# ruff: noqa: E501
+
+ROWS = r"""
+Abs x:T -> y:T ; T:type
+AccumulateNV2 inputs:N*T -> sum:T ; N:int T:type shape:shape
+Acos x:T -> y:T ; T:type
+Acosh x:T -> y:T ; T:type
+Add x:T y:T -> z:T ; T:type
+AddN inputs:N*T -> sum:T ; N:int T:type
+AddV2 x:T y:T -> z:T ; T:type
+AdjustContrastv2 images:T contrast_factor:float32 -> output:T ; T:type="float32"
+All input:bool reduction_indices:Tidx -> output:bool ; keep_dims:bool=false Tidx:type="int32"
+Angle input:T -> output:Tout ; T:type="complex64" Tout:type="float32"
+Any input:bool reduction_indices:Tidx -> output:bool ; keep_dims:bool=false Tidx:type="int32"
+ApplyAdadelta var:&T accum:&T accum_update:&T lr:T rho:T epsilon:T grad:T -> out:&T ; T:type use_locking:bool=false
+ApplyAdagrad var:&T accum:&T lr:T grad:T -> out:&T ; T:type use_locking:bool=false update_slots:bool=true
+ApplyAdam var:&T m:&T v:&T beta1_power:T beta2_power:T lr:T beta1:T beta2:T epsilon:T grad:T -> out:&T ; T:type use_locking:bool=false use_nesterov:bool=false
+ApplyCenteredRMSProp var:&T mg:&T ms:&T mom:&T lr:T rho:T momentum:T epsilon:T grad:T -> out:&T ; T:type use_locking:bool=false
+ApplyFtrl var:&T accum:&T linear:&T grad:T lr:T l1:T l2:T lr_power:T -> out:&T ; T:type use_locking:bool=false multiply_linear_by_lr:bool=false
+ApplyFtrlV2 var:&T accum:&T linear:&T grad:T lr:T l1:T l2:T l2_shrinkage:T lr_power:T -> out:&T ; T:type use_locking:bool=false multiply_linear_by_lr:bool=false
+ApplyGradientDescent var:&T alpha:T delta:T -> out:&T ; T:type use_locking:bool=false
+ApplyMomentum var:&T accum:&T lr:T grad:T momentum:T -> out:&T ; T:type use_locking:bool=false use_nesterov:bool=false
+ApplyRMSProp var:&T ms:&T mom:&T lr:T rho:T momentum:T epsilon:T grad:T -> out:&T ; T:type use_locking:bool=false
+ArgMax input:T dimension:Tidx -> output:output_type ; T:type Tidx:type="int32" output_type:type="int64"
+ArgMin input:T dimension:Tidx -> output:output_type ; T:type Tidx:type="int32" output_type:type="int64"
+AsString input:T -> output:string ; T:type precision:int=-1 scientific:bool=false shortest:bool=false width:int=-1 fill:string=""
+Asin x:T -> y:T ; T:type
+Asinh x:T -> y:T ; T:type
+!Assert condition:bool data:*T -> ; T:list(type) summarize:int=3
+Assign ref:&T value:T -> output_ref:&T ; T:type validate_shape:bool=true use_locking:bool=true
+AssignAdd ref:&T value:T -> output_ref:&T ; T:type use_locking:bool=false
+!AssignAddVariableOp resource:resource value:dtype -> ; dtype:type
+AssignSub ref:&T value:T -> output_ref:&T ; T:type use_locking:bool=false
+!AssignSubVariableOp resource:resource value:dtype -> ; dtype:type
+!AssignVariableOp resource:resource value:dtype -> ; dtype:type validate_shape:bool=false
+Atan x:T -> y:T ; T:type
+Atan2 y:T x:T -> z:T ; T:type
+Atanh x:T -> y:T ; T:type
+AudioSpectrogram input:float32 -> spectrogram:float32 ; window_size:int stride:int magnitude_squared:bool=false
+AvgPool value:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NHWC" T:type
+AvgPool3D input:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NDHWC" T:type
+AvgPool3DGrad orig_input_shape:int32 grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NDHWC" T:type
+AvgPoolGrad orig_input_shape:int32 grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NHWC" T:type
+BatchMatMul x:T y:T -> output:T ; T:type adj_x:bool=false adj_y:bool=false grad_x:bool=false grad_y:bool=false
+BatchMatMulV2 x:T y:T -> output:T ; T:type adj_x:bool=false adj_y:bool=false grad_x:bool=false grad_y:bool=false
+BatchMatMulV3 x:Ta y:Tb -> output:Tout ; Ta:type Tb:type Tout:type adj_x:bool=false adj_y:bool=false grad_x:bool=false grad_y:bool=false
+BatchNormWithGlobalNormalization t:T m:T v:T beta:T gamma:T -> result:T ; T:type variance_epsilon:float scale_after_normalization:bool
+BatchNormWithGlobalNormalizationGrad t:T m:T v:T gamma:T backprop:T -> dx:T dm:T dv:T db:T dg:T ; T:type variance_epsilon:float scale_after_normalization:bool
+BatchToSpace input:T crops:Tidx -> output:T ; T:type block_size:int Tidx:type="int32"
+BatchToSpaceND input:T block_shape:Tblock_shape crops:Tcrops -> output:T ; T:type Tblock_shape:type="int32" Tcrops:type="int32"
+BiasAdd value:T bias:T -> output:T ; T:type data_format:string="NHWC"
+BiasAddGrad out_backprop:T -> output:T ; T:type data_format:string="NHWC"
+BiasAddV1 value:T bias:T -> output:T ; T:type
+Bincount arr:int32 size:int32 weights:T -> bins:T ; T:type
+Bitcast input:T -> output:type ; T:type type:type
+BitwiseAnd x:T y:T -> z:T ; T:type
+BitwiseOr x:T y:T -> z:T ; T:type
+BitwiseXor x:T y:T -> z:T ; T:type
+BlockLSTM seq_len_max:int64 x:T cs_prev:T h_prev:T w:T wci:T wcf:T wco:T b:T -> i:T cs:T f:T o:T ci:T co:T h:T ; forget_bias:float=1.0 cell_clip:float=3.0 use_peephole:bool=false T:type
+BlockLSTMV2 seq_len_max:int64 x:T cs_prev:T h_prev:T w:T wci:T wcf:T wco:T b:T -> i:T cs:T f:T o:T ci:T co:T h:T ; cell_clip:float=0.0 use_peephole:bool=false T:type
+BroadcastArgs s0:T s1:T -> r0:T ; T:type="int32"
+BroadcastGradientArgs s0:T s1:T -> r0:T r1:T ; T:type="int32"
+BroadcastTo input:T shape:Tidx -> output:T ; T:type Tidx:type="int32"
+Bucketize input:T -> output:int32 ; T:type boundaries:list(float)
+!Case branch_index:int32 input:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) branches:list(func) output_shapes:list(shape)=[]
+Cast x:SrcT -> y:DstT ; SrcT:type DstT:type Truncate:bool=false
+Ceil x:T -> y:T ; T:type
+!CheckNumerics tensor:T -> output:T ; T:type message:string
+Cholesky input:T -> output:T ; T:type
+ClipByValue t:T clip_value_min:T clip_value_max:T -> output:T ; T:type
+Complex real:T imag:T -> out:Tout ; T:type="float32" Tout:type="complex64"
+ComplexAbs x:T -> y:Tout ; T:type="complex64" Tout:type="float32"
+Concat concat_dim:int32 values:N*T -> output:T ; N:int T:type
+ConcatOffset concat_dim:int32 shape:N*shape_type -> offset:N*shape_type ; N:int shape_type:type="int32"
+ConcatV2 values:N*T axis:Tidx -> output:T ; N:int T:type Tidx:type="int32"
+Conj input:T -> output:T ; T:type="complex64"
+ConjugateTranspose x:T perm:Tperm -> y:T ; T:type Tperm:type="int32"
+Const -> output:dtype ; value:tensor dtype:type
+ControlTrigger -> ;
+Conv2D input:T filter:T -> output:T ; T:type strides:list(int) use_cudnn_on_gpu:bool=true padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" dilations:list(int)=[1,1,1,1]
+Conv2DBackpropFilter input:T filter_sizes:int32 out_backprop:T -> output:T ; T:type strides:list(int) use_cudnn_on_gpu:bool=true padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" dilations:list(int)=[1,1,1,1]
+Conv2DBackpropInput input_sizes:int32 filter:T out_backprop:T -> output:T ; T:type strides:list(int) use_cudnn_on_gpu:bool=true padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" dilations:list(int)=[1,1,1,1]
+Conv3D input:T filter:T -> output:T ; T:type strides:list(int) padding:string data_format:string="NDHWC" dilations:list(int)=[1,1,1,1,1]
+Conv3DBackpropFilter input:T filter:T out_backprop:T -> output:T ; T:type strides:list(int) padding:string dilations:list(int)=[1,1,1,1,1]
+Conv3DBackpropFilterV2 input:T filter_sizes:int32 out_backprop:T -> output:T ; T:type strides:list(int) padding:string data_format:string="NDHWC" dilations:list(int)=[1,1,1,1,1]
+Conv3DBackpropInput input:T filter:T out_backprop:T -> output:T ; T:type strides:list(int) padding:string dilations:list(int)=[1,1,1,1,1]
+Conv3DBackpropInputV2 input_sizes:Tshape filter:T out_backprop:T -> output:T ; T:type strides:list(int) padding:string data_format:string="NDHWC" dilations:list(int)=[1,1,1,1,1] Tshape:type="int32"
+Cos x:T -> y:T ; T:type
+Cosh x:T -> y:T ; T:type
+CropAndResize image:T boxes:float32 box_ind:int32 crop_size:int32 -> crops:float32 ; T:type method:string="bilinear" extrapolation_value:float=0.0
+Cumprod x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
+Cumsum x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
+DecodeBase64 input:string -> output:string ;
+DecodeImage contents:string -> image:dtype ; channels:int=0 dtype:type="uint8" expand_animations:bool=true
+DecodeJpeg contents:string -> image:uint8 ; channels:int=0 ratio:int=1 fancy_upscaling:bool=true try_recover_truncated:bool=false acceptable_fraction:float=1.0 dct_method:string=""
+DecodePng contents:string -> image:dtype ; channels:int=0 dtype:type="uint8"
+DecodeRaw bytes:string -> output:out_type ; out_type:type little_endian:bool=true
+DecodeWav contents:string -> audio:float32 sample_rate:int32 ; desired_channels:int=-1 desired_samples:int=-1
+DenseBincount input:Tidx size:Tidx weights:T -> output:T ; Tidx:type T:type binary_output:bool=false
+DepthToSpace input:T -> output:T ; T:type block_size:int data_format:string="NHWC"
+DepthwiseConv2dNative input:T filter:T -> output:T ; T:type strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" dilations:list(int)=[1,1,1,1]
+DepthwiseConv2dNativeBackpropFilter input:T filter_sizes:int32 out_backprop:T -> output:T ; T:type strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" dilations:list(int)=[1,1,1,1]
+DepthwiseConv2dNativeBackpropInput input_sizes:int32 filter:T out_backprop:T -> output:T ; T:type strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" dilations:list(int)=[1,1,1,1]
+Dequantize input:T min_range:float32 max_range:float32 -> output:dtype ; T:type mode:string="MIN_COMBINED" narrow_range:bool=false axis:int=-1 dtype:type="float32"
+Diag diagonal:T -> output:T ; T:type
+DiagPart input:T -> diagonal:T ; T:type
+Digamma x:T -> y:T ; T:type
+Dilation2D input:T filter:T -> output:T ; T:type strides:list(int) rates:list(int) padding:string
+Div x:T y:T -> z:T ; T:type
+DivNoNan x:T y:T -> z:T ; T:type
+DynamicPartition data:T partitions:int32 -> outputs:num_partitions*T ; num_partitions:int T:type
+DynamicStitch indices:N*int32 data:N*T -> merged:T ; N:int T:type
+!EagerPyFunc input:*Tin -> output:*Tout ; token:string is_async:bool=false Tin:list(type) Tout:list(type)
+Einsum inputs:N*T -> output:T ; equation:string N:int T:type
+Elu features:T -> activations:T ; T:type
+EluGrad gradients:T outputs:T -> backprops:T ; T:type
+!Empty shape:int32 -> output:dtype ; dtype:type init:bool=false
+EmptyTensorList element_shape:shape_type max_num_elements:int32 -> handle:variant ; element_dtype:type shape_type:type
+EncodeBase64 input:string -> output:string ; pad:bool=false
+EncodeJpeg image:uint8 -> contents:string ; format:string="" quality:int=95 progressive:bool=false optimize_size:bool=false chroma_downsampling:bool=true density_unit:string="in" x_density:int=300 y_density:int=300 xmp_metadata:string=""
+EncodePng image:T -> contents:string ; compression:int=-1 T:type="uint8"
+EnsureShape input:T -> output:T ; shape:shape T:type
+Enter data:T -> output:T ; T:type frame_name:string is_constant:bool=false parallel_iterations:int=10
+Equal x:T y:T -> z:bool ; T:type incompatible_shape_error:bool=true
+Erf x:T -> y:T ; T:type
+Erfc x:T -> y:T ; T:type
+Erfinv x:T -> y:T ; T:type
+EuclideanNorm input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
+Exit data:T -> output:T ; T:type
+Exp x:T -> y:T ; T:type
+ExpandDims input:T dim:Tdim -> output:T ; T:type Tdim:type="int32"
+Expm1 x:T -> y:T ; T:type
+ExtractImagePatches images:T -> patches:T ; ksizes:list(int) strides:list(int) rates:list(int) T:type padding:string
+FFT input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
+FFT2D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
+!FIFOQueue -> handle:&string ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 container:string="" shared_name:string=""
+!FIFOQueueV2 -> handle:resource ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 container:string="" shared_name:string=""
+FakeQuantWithMinMaxArgs inputs:float32 -> outputs:float32 ; min:float=-6.0 max:float=6.0 num_bits:int=8 narrow_range:bool=false
+FakeQuantWithMinMaxArgsGradient gradients:float32 inputs:float32 -> backprops:float32 ; min:float=-6.0 max:float=6.0 num_bits:int=8 narrow_range:bool=false
+FakeQuantWithMinMaxVars inputs:float32 min:float32 max:float32 -> outputs:float32 ; num_bits:int=8 narrow_range:bool=false
+FakeQuantWithMinMaxVarsGradient gradients:float32 inputs:float32 min:float32 max:float32 -> backprops_wrt_input:float32 backprop_wrt_min:float32 backprop_wrt_max:float32 ; num_bits:int=8 narrow_range:bool=false
+FakeQuantWithMinMaxVarsPerChannel inputs:float32 min:float32 max:float32 -> outputs:float32 ; num_bits:int=8 narrow_range:bool=false
+FakeQuantWithMinMaxVarsPerChannelGradient gradients:float32 inputs:float32 min:float32 max:float32 -> backprops_wrt_input:float32 backprop_wrt_min:float32 backprop_wrt_max:float32 ; num_bits:int=8 narrow_range:bool=false
+Fill dims:index_type value:T -> output:T ; T:type index_type:type="int32"
+Floor x:T -> y:T ; T:type
+FloorDiv x:T y:T -> z:T ; T:type
+FloorMod x:T y:T -> z:T ; T:type
+FusedBatchNorm x:T scale:T offset:T mean:T variance:T -> y:T batch_mean:T batch_variance:T reserve_space_1:T reserve_space_2:T ; T:type epsilon:float=9.99999975e-05 exponential_avg_factor:float=1.0 data_format:string="NHWC" is_training:bool=true
+FusedBatchNormGrad y_backprop:T x:T scale:T reserve_space_1:T reserve_space_2:T -> x_backprop:T scale_backprop:T offset_backprop:T reserve_space_3:T reserve_space_4:T ; T:type epsilon:float=9.99999975e-05 data_format:string="NHWC" is_training:bool=true
+FusedBatchNormGradV2 y_backprop:T x:T scale:float32 reserve_space_1:U reserve_space_2:U -> x_backprop:T scale_backprop:U offset_backprop:U reserve_space_3:U reserve_space_4:U ; T:type U:type epsilon:float=9.99999975e-05 data_format:string="NHWC" is_training:bool=true
+FusedBatchNormGradV3 y_backprop:T x:T scale:float32 reserve_space_1:U reserve_space_2:U reserve_space_3:U -> x_backprop:T scale_backprop:U offset_backprop:U reserve_space_4:U reserve_space_5:U ; T:type U:type epsilon:float=9.99999975e-05 data_format:string="NHWC" is_training:bool=true
+FusedBatchNormV2 x:T scale:U offset:U mean:U variance:U -> y:T batch_mean:U batch_variance:U reserve_space_1:U reserve_space_2:U ; T:type U:type epsilon:float=9.99999975e-05 exponential_avg_factor:float=1.0 data_format:string="NHWC" is_training:bool=true
+FusedBatchNormV3 x:T scale:U offset:U mean:U variance:U -> y:T batch_mean:U batch_variance:U reserve_space_1:U reserve_space_2:U reserve_space_3:U ; T:type U:type epsilon:float=9.99999975e-05 exponential_avg_factor:float=1.0 data_format:string="NHWC" is_training:bool=true
+GRUBlockCell x:T h_prev:T w_ru:T w_c:T b_ru:T b_c:T -> r:T u:T c:T h:T ; T:type
+Gather params:Tparams indices:Tindices -> output:Tparams ; validate_indices:bool=true Tparams:type Tindices:type
+GatherNd params:Tparams indices:Tindices -> output:Tparams ; Tparams:type Tindices:type bad_indices_policy:string=""
+GatherV2 params:Tparams indices:Tindices axis:Taxis -> output:Tparams ; batch_dims:int=0 Tparams:type Tindices:type Taxis:type
+Greater x:T y:T -> z:bool ; T:type
+GreaterEqual x:T y:T -> z:bool ; T:type
+!GuaranteeConst input:T -> output:T ; T:type
+HSVToRGB images:T -> output:T ; T:type="float32"
+!HashTable -> table_handle:&string ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type
+!HashTableV2 -> table_handle:resource ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type
+IFFT input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
+IFFT2D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
+IRFFT input:Tcomplex fft_length:int32 -> output:Treal ; Treal:type="float32" Tcomplex:type="complex64"
+IRFFT2D input:Tcomplex fft_length:int32 -> output:Treal ; Treal:type="float32" Tcomplex:type="complex64"
+Identity input:T -> output:T ; T:type
+IdentityN input:*T -> output:*T ; T:list(type)
+!If cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
+Imag input:T -> output:Tout ; T:type="complex64" Tout:type="float32"
+InTopKV2 predictions:float32 targets:T k:T -> precision:bool ; T:type="int32"
+InitializeTable table_handle:&string keys:Tkey values:Tval -> ; Tkey:type Tval:type
+!InitializeTableFromTextFileV2 table_handle:resource filename:string -> ; key_index:int value_index:int vocab_size:int=-1 delimiter:string="\t" offset:int=0
+!InitializeTableV2 table_handle:resource keys:Tkey values:Tval -> ; Tkey:type Tval:type
+Inv x:T -> y:T ; T:type
+InvGrad y:T dy:T -> z:T ; T:type
+Invert x:T -> y:T ; T:type
+InvertPermutation x:T -> y:T ; T:type="int32"
+IsFinite x:T -> y:bool ; T:type
+IsInf x:T -> y:bool ; T:type
+IsNan x:T -> y:bool ; T:type
+IsVariableInitialized ref:&dtype -> is_initialized:bool ; dtype:type
+L2Loss t:T -> output:T ; T:type
+LRN input:T -> output:T ; depth_radius:int=5 bias:float=1.0 alpha:float=1.0 beta:float=0.5 T:type="float32"
+LRNGrad input_grads:T input_image:T output_image:T -> output:T ; depth_radius:int=5 bias:float=1.0 alpha:float=1.0 beta:float=0.5 T:type="float32"
+LSTMBlockCell x:T cs_prev:T h_prev:T w:T wci:T wcf:T wco:T b:T -> i:T cs:T f:T o:T ci:T co:T h:T ; forget_bias:float=1.0 cell_clip:float=3.0 use_peephole:bool=false T:type
+LeakyRelu features:T -> activations:T ; alpha:float=0.200000003 T:type="float32"
+LeakyReluGrad gradients:T features:T -> backprops:T ; alpha:float=0.200000003 T:type="float32"
+LeftShift x:T y:T -> z:T ; T:type
+Less x:T y:T -> z:bool ; T:type
+LessEqual x:T y:T -> z:bool ; T:type
+Lgamma x:T -> y:T ; T:type
+LinSpace start:T stop:T num:Tidx -> output:T ; T:type Tidx:type="int32"
+Log x:T -> y:T ; T:type
+Log1p x:T -> y:T ; T:type
+LogSoftmax logits:T -> logsoftmax:T ; T:type
+LogicalAnd x:bool y:bool -> z:bool ;
+LogicalNot x:bool -> y:bool ;
+LogicalOr x:bool y:bool -> z:bool ;
+!LookupTableExportV2 table_handle:resource -> keys:Tkeys values:Tvalues ; Tkeys:type Tvalues:type
+LookupTableFind table_handle:&string keys:Tin default_value:Tout -> values:Tout ; Tin:type Tout:type
+!LookupTableFindV2 table_handle:resource keys:Tin default_value:Tout -> values:Tout ; Tin:type Tout:type
+LookupTableImport table_handle:&string keys:Tin values:Tout -> ; Tin:type Tout:type
+!LookupTableImportV2 table_handle:resource keys:Tin values:Tout -> ; Tin:type Tout:type
+LookupTableInsert table_handle:&string keys:Tin values:Tout -> ; Tin:type Tout:type
+!LookupTableInsertV2 table_handle:resource keys:Tin values:Tout -> ; Tin:type Tout:type
+!LookupTableRemoveV2 table_handle:resource keys:Tin -> ; Tin:type
+!LookupTableSizeV2 table_handle:resource -> size:int64 ;
+LoopCond input:bool -> output:bool ;
+LowerBound sorted_inputs:T values:T -> output:out_type ; T:type out_type:type="int32"
+MatMul a:T b:T -> product:T ; transpose_a:bool=false transpose_b:bool=false T:type grad_a:bool=false grad_b:bool=false
+MatrixBandPart input:T num_lower:Tindex num_upper:Tindex -> band:T ; T:type Tindex:type="int64"
+MatrixDeterminant input:T -> output:T ; T:type
+MatrixDiag diagonal:T -> output:T ; T:type
+MatrixDiagPart input:T -> diagonal:T ; T:type
+MatrixDiagPartV2 input:T k:int32 padding_value:T -> diagonal:T ; T:type
+MatrixDiagPartV3 input:T k:int32 padding_value:T -> diagonal:T ; T:type align:string="RIGHT_LEFT"
+MatrixDiagV2 diagonal:T k:int32 num_rows:int32 num_cols:int32 padding_value:T -> output:T ; T:type
+MatrixDiagV3 diagonal:T k:int32 num_rows:int32 num_cols:int32 padding_value:T -> output:T ; T:type align:string="RIGHT_LEFT"
+MatrixInverse input:T -> output:T ; adjoint:bool=false T:type
+MatrixSetDiag input:T diagonal:T -> output:T ; T:type
+MatrixSetDiagV2 input:T diagonal:T k:int32 -> output:T ; T:type
+MatrixSetDiagV3 input:T diagonal:T k:int32 -> output:T ; T:type align:string="RIGHT_LEFT"
+MatrixSolve matrix:T rhs:T -> output:T ; adjoint:bool=false T:type
+MatrixSolveLs matrix:T rhs:T l2_regularizer:float64 -> output:T ; T:type fast:bool=true
+MatrixTriangularSolve matrix:T rhs:T -> output:T ; lower:bool=true adjoint:bool=false T:type
+Max input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
+MaxPool input:T -> output:T ; T:type="float32" ksize:list(int) strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC"
+MaxPool3D input:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NDHWC" T:type
+MaxPool3DGrad orig_input:TInput orig_output:TInput grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NDHWC" T:type="float32" TInput:type="float32"
+MaxPoolGrad orig_input:T orig_output:T grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" T:type="float32"
+MaxPoolGradV2 orig_input:T orig_output:T grad:T ksize:int32 strides:int32 -> output:T ; padding:string data_format:string="NHWC" T:type="float32"
+MaxPoolGradWithArgmax input:T grad:T argmax:Targmax -> output:T ; ksize:list(int) strides:list(int) padding:string include_batch_in_index:bool=false Targmax:type T:type
+MaxPoolV2 input:T ksize:int32 strides:int32 -> output:T ; T:type="float32" padding:string data_format:string="NHWC"
+MaxPoolWithArgmax input:T -> output:T argmax:Targmax ; ksize:list(int) strides:list(int) Targmax:type="int64" padding:string include_batch_in_index:bool=false T:type
+Maximum x:T y:T -> z:T ; T:type
+Mean input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
+Merge inputs:N*T -> output:T value_index:int32 ; T:type N:int
+!MergeV2Checkpoints checkpoint_prefixes:string destination_prefix:string -> ; delete_old_dirs:bool=true allow_missing_files:bool=false
+Mfcc spectrogram:float32 sample_rate:int32 -> output:float32 ; upper_frequency_limit:float=4000.0 lower_frequency_limit:float=20.0 filterbank_channel_count:int=40 dct_coefficient_count:int=13
+Min input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
+Minimum x:T y:T -> z:T ; T:type
+MirrorPad input:T paddings:Tpaddings -> output:T ; T:type Tpaddings:type="int32" mode:string
+MirrorPadGrad input:T paddings:Tpaddings -> output:T ; T:type Tpaddings:type="int32" mode:string
+Mod x:T y:T -> z:T ; T:type
+Mul x:T y:T -> z:T ; T:type
+MulNoNan x:T y:T -> z:T ; T:type
+!Multinomial logits:T num_samples:int32 -> output:output_dtype ; seed:int=0 seed2:int=0 T:type output_dtype:type="int64"
+!MutableHashTable -> table_handle:&string ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type
+!MutableHashTableV2 -> table_handle:resource ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type
+Ndtri x:T -> y:T ; T:type
+Neg x:T -> y:T ; T:type
+NextAfter x1:T x2:T -> output:T ; T:type="float32"
+NextIteration data:T -> output:T ; T:type
+NoOp -> ;
+NonMaxSuppression boxes:float32 scores:float32 max_output_size:int32 -> selected_indices:int32 ; iou_threshold:float=0.5
+NonMaxSuppressionV2 boxes:T scores:T max_output_size:int32 iou_threshold:T_threshold -> selected_indices:int32 ; T:type="float32" T_threshold:type="float32"
+NonMaxSuppressionV3 boxes:T scores:T max_output_size:int32 iou_threshold:T_threshold score_threshold:T_threshold -> selected_indices:int32 ; T:type="float32" T_threshold:type="float32"
+NonMaxSuppressionV4 boxes:T scores:T max_output_size:int32 iou_threshold:T_threshold score_threshold:T_threshold -> selected_indices:int32 valid_outputs:int32 ; T:type="float32" T_threshold:type="float32" pad_to_max_output_size:bool=false
+NonMaxSuppressionV5 boxes:T scores:T max_output_size:int32 iou_threshold:T score_threshold:T soft_nms_sigma:T -> selected_indices:int32 selected_scores:T valid_outputs:int32 ; T:type="float32" pad_to_max_output_size:bool=false
+NotEqual x:T y:T -> z:bool ; T:type incompatible_shape_error:bool=true
+NthElement input:T n:int32 -> values:T ; reverse:bool=false T:type
+OneHot indices:TI depth:int32 on_value:T off_value:T -> output:T ; axis:int=-1 T:type TI:type="int64"
+OnesLike x:T -> y:T ; T:type
+Pack values:N*T -> output:T ; N:int T:type axis:int=0
+Pad input:T paddings:Tpaddings -> output:T ; T:type Tpaddings:type="int32"
+PadV2 input:T paddings:Tpaddings constant_values:T -> output:T ; T:type Tpaddings:type="int32"
+ParallelConcat values:N*T -> output:T ; N:int T:type shape:shape
+ParallelDynamicStitch indices:N*int32 data:N*T -> merged:T ; N:int T:type
+ParseExample serialized:string names:string sparse_keys:Nsparse*string dense_keys:Ndense*string dense_defaults:*Tdense -> sparse_indices:Nsparse*int64 sparse_values:*sparse_types sparse_shapes:Nsparse*int64 dense_values:*Tdense ; Nsparse:int Ndense:int sparse_types:list(type) Tdense:list(type) dense_shapes:list(shape)
+ParseExampleV2 serialized:string names:string sparse_keys:string dense_keys:string ragged_keys:string dense_defaults:*Tdense -> sparse_indices:num_sparse*int64 sparse_values:*sparse_types sparse_shapes:num_sparse*int64 dense_values:*Tdense ragged_values:*ragged_value_types ragged_row_splits:*ragged_split_types ; Tdense:list(type) num_sparse:int sparse_types:list(type) ragged_value_types:list(type) ragged_split_types:list(type) dense_shapes:list(shape)
+ParseTensor serialized:string -> output:out_type ; out_type:type
+PartitionedCall args:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) f:func config:string="" config_proto:string="" executor_type:string=""
+Placeholder -> output:dtype ; dtype:type shape:shape="?"
+PlaceholderV2 -> output:dtype ; dtype:type shape:shape
+PlaceholderWithDefault input:dtype -> output:dtype ; dtype:type shape:shape
+PopulationCount x:T -> y:uint8 ; T:type
+Pow x:T y:T -> z:T ; T:type
+PreventGradient input:T -> output:T ; T:type message:string=""
+!Print input:T data:*U -> output:T ; T:type U:list(type) message:string="" first_n:int=-1 summarize:int=3
+!PrintV2 input:string -> ; output_stream:string="stderr" end:string="\n"
+!PriorityQueue -> handle:&string ; component_types:list(type)=[] shapes:list(shape) capacity:int=-1 container:string="" shared_name:string=""
+!PriorityQueueV2 -> handle:resource ; component_types:list(type)=[] shapes:list(shape) capacity:int=-1 container:string="" shared_name:string=""
+Prod input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
+!PyFunc input:*Tin -> output:*Tout ; token:string Tin:list(type) Tout:list(type)
+PyFuncStateless input:*Tin -> output:*Tout ; token:string Tin:list(type) Tout:list(type)
+QuantizeAndDequantize input:T -> output:T ; signed_input:bool=true num_bits:int=8 range_given:bool=false input_min:float=0.0 input_max:float=0.0 T:type
+QuantizeAndDequantizeV2 input:T input_min:T input_max:T -> output:T ; signed_input:bool=true num_bits:int=8 range_given:bool=false T:type round_mode:string="HALF_TO_EVEN" narrow_range:bool=false axis:int=-1
+QuantizeAndDequantizeV3 input:T input_min:T input_max:T num_bits:int32 -> output:T ; signed_input:bool=true range_given:bool=true T:type narrow_range:bool=false axis:int=-1
+QuantizeAndDequantizeV4 input:T input_min:T input_max:T -> output:T ; signed_input:bool=true num_bits:int=8 range_given:bool=false T:type round_mode:string="HALF_TO_EVEN" narrow_range:bool=false axis:int=-1
+QuantizeV2 input:float32 min_range:float32 max_range:float32 -> output:T output_min:float32 output_max:float32 ; T:type mode:string="MIN_COMBINED" round_mode:string="HALF_AWAY_FROM_ZERO" narrow_range:bool=false axis:int=-1 ensure_minimum_range:float=0.00999999978
+QueueClose handle:&string -> ; cancel_pending_enqueues:bool=false
+!QueueCloseV2 handle:resource -> ; cancel_pending_enqueues:bool=false
+QueueDequeue handle:&string -> components:*component_types ; component_types:list(type) timeout_ms:int=-1
+QueueDequeueMany handle:&string n:int32 -> components:*component_types ; component_types:list(type) timeout_ms:int=-1
+!QueueDequeueManyV2 handle:resource n:int32 -> components:*component_types ; component_types:list(type) timeout_ms:int=-1
+QueueDequeueUpTo handle:&string n:int32 -> components:*component_types ; component_types:list(type) timeout_ms:int=-1
+!QueueDequeueUpToV2 handle:resource n:int32 -> components:*component_types ; component_types:list(type) timeout_ms:int=-1
+!QueueDequeueV2 handle:resource -> components:*component_types ; component_types:list(type) timeout_ms:int=-1
+QueueEnqueue handle:&string components:*Tcomponents -> ; Tcomponents:list(type) timeout_ms:int=-1
+QueueEnqueueMany handle:&string components:*Tcomponents -> ; Tcomponents:list(type) timeout_ms:int=-1
+!QueueEnqueueManyV2 handle:resource components:*Tcomponents -> ; Tcomponents:list(type) timeout_ms:int=-1
+!QueueEnqueueV2 handle:resource components:*Tcomponents -> ; Tcomponents:list(type) timeout_ms:int=-1
+!QueueIsClosedV2 handle:resource -> is_closed:bool ;
+QueueSize handle:&string -> size:int32 ;
+!QueueSizeV2 handle:resource -> size:int32 ;
+RFFT input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
+RFFT2D input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
+RGBToHSV images:T -> output:T ; T:type="float32"
+RaggedRange starts:T limits:T deltas:T -> rt_nested_splits:Tsplits rt_dense_values:T ; T:type="int32" Tsplits:type="int64"
+!RandomCrop image:T size:int64 -> output:T ; T:type seed:int=0 seed2:int=0
+!RandomShuffle value:T -> output:T ; seed:int=0 seed2:int=0 T:type
+!RandomShuffleQueue -> handle:&string ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 min_after_dequeue:int=0 seed:int=0 seed2:int=0 container:string="" shared_name:string=""
+!RandomShuffleQueueV2 -> handle:resource ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 min_after_dequeue:int=0 seed:int=0 seed2:int=0 container:string="" shared_name:string=""
+!RandomStandardNormal shape:T -> output:dtype ; seed:int=0 seed2:int=0 dtype:type T:type
+!RandomUniform shape:T -> output:dtype ; seed:int=0 seed2:int=0 dtype:type T:type
+!RandomUniformInt shape:T minval:Tout maxval:Tout -> output:Tout ; seed:int=0 seed2:int=0 Tout:type T:type
+Range start:Tidx limit:Tidx delta:Tidx -> output:Tidx ; Tidx:type="int32"
+Rank input:T -> output:int32 ; T:type
+ReadFile filename:string -> contents:string ;
+!ReadVariableOp resource:resource -> value:dtype ; dtype:type
+Real input:T -> output:Tout ; T:type="complex64" Tout:type="float32"
+RealDiv x:T y:T -> z:T ; T:type
+Reciprocal x:T -> y:T ; T:type
+ReciprocalGrad y:T dy:T -> z:T ; T:type
+ReduceJoin inputs:string reduction_indices:int32 -> output:string ; keep_dims:bool=false separator:string=""
+RefEnter data:&T -> output:&T ; T:type frame_name:string is_constant:bool=false parallel_iterations:int=10
+RefExit data:&T -> output:&T ; T:type
+RefIdentity input:&T -> output:&T ; T:type
+RefMerge inputs:&N*T -> output:&T value_index:int32 ; T:type N:int
+RefNextIteration data:&T -> output:&T ; T:type
+RefSelect index:int32 inputs:&N*T -> output:&T ; T:type N:int
+RefSwitch data:&T pred:bool -> output_false:&T output_true:&T ; T:type
+RegexReplace input:string pattern:string rewrite:string -> output:string ; replace_global:bool=true
+Relu features:T -> activations:T ; T:type
+Relu6 features:T -> activations:T ; T:type
+Relu6Grad gradients:T features:T -> backprops:T ; T:type
+ReluGrad gradients:T features:T -> backprops:T ; T:type
+Reshape tensor:T shape:Tshape -> output:T ; T:type Tshape:type="int32"
+ResizeArea images:T size:int32 -> resized_images:float32 ; T:type align_corners:bool=false
+ResizeBicubic images:T size:int32 -> resized_images:float32 ; T:type align_corners:bool=false half_pixel_centers:bool=false
+ResizeBilinear images:T size:int32 -> resized_images:float32 ; T:type align_corners:bool=false half_pixel_centers:bool=false
+ResizeBilinearGrad grads:float32 original_image:T -> output:T ; T:type align_corners:bool=false half_pixel_centers:bool=false
+ResizeNearestNeighbor images:T size:int32 -> resized_images:T ; T:type align_corners:bool=false half_pixel_centers:bool=false
+ResizeNearestNeighborGrad grads:T size:int32 -> output:T ; T:type align_corners:bool=false half_pixel_centers:bool=false
+!ResourceApplyAdadelta var:resource accum:resource accum_update:resource lr:T rho:T epsilon:T grad:T -> ; T:type use_locking:bool=false
+!ResourceApplyAdagrad var:resource accum:resource lr:T grad:T -> ; T:type use_locking:bool=false update_slots:bool=true
+!ResourceApplyAdagradV2 var:resource accum:resource lr:T epsilon:T grad:T -> ; T:type use_locking:bool=false update_slots:bool=true
+!ResourceApplyAdam var:resource m:resource v:resource beta1_power:T beta2_power:T lr:T beta1:T beta2:T epsilon:T grad:T -> ; T:type use_locking:bool=false use_nesterov:bool=false
+!ResourceApplyAdamWithAmsgrad var:resource m:resource v:resource vhat:resource beta1_power:T beta2_power:T lr:T beta1:T beta2:T epsilon:T grad:T -> ; T:type use_locking:bool=false
+!ResourceApplyCenteredRMSProp var:resource mg:resource ms:resource mom:resource lr:T rho:T momentum:T epsilon:T grad:T -> ; T:type use_locking:bool=false
+!ResourceApplyFtrl var:resource accum:resource linear:resource grad:T lr:T l1:T l2:T lr_power:T -> ; T:type use_locking:bool=false multiply_linear_by_lr:bool=false
+!ResourceApplyFtrlV2 var:resource accum:resource linear:resource grad:T lr:T l1:T l2:T l2_shrinkage:T lr_power:T -> ; T:type use_locking:bool=false multiply_linear_by_lr:bool=false
+!ResourceApplyGradientDescent var:resource alpha:T delta:T -> ; T:type use_locking:bool=false
+!ResourceApplyKerasMomentum var:resource accum:resource lr:T grad:T momentum:T -> ; T:type use_locking:bool=false use_nesterov:bool=false
+!ResourceApplyMomentum var:resource accum:resource lr:T grad:T momentum:T -> ; T:type use_locking:bool=false use_nesterov:bool=false
+!ResourceApplyRMSProp var:resource ms:resource mom:resource lr:T rho:T momentum:T epsilon:T grad:T -> ; T:type use_locking:bool=false
+!ResourceGather resource:resource indices:Tindices -> output:dtype ; batch_dims:int=0 validate_indices:bool=true dtype:type Tindices:type
+!ResourceGatherNd resource:resource indices:Tindices -> output:dtype ; dtype:type Tindices:type
+!ResourceScatterAdd resource:resource indices:Tindices updates:dtype -> ; dtype:type Tindices:type
+!ResourceScatterNdAdd ref:resource indices:Tindices updates:T -> ; T:type Tindices:type use_locking:bool=true bad_indices_policy:string=""
+!ResourceScatterNdMax ref:resource indices:Tindices updates:T -> ; T:type Tindices:type use_locking:bool=true bad_indices_policy:string=""
+!ResourceScatterNdMin ref:resource indices:Tindices updates:T -> ; T:type Tindices:type use_locking:bool=true bad_indices_policy:string=""
+!ResourceScatterNdSub ref:resource indices:Tindices updates:T -> ; T:type Tindices:type use_locking:bool=true bad_indices_policy:string=""
+!ResourceScatterNdUpdate ref:resource indices:Tindices updates:T -> ; T:type Tindices:type use_locking:bool=true bad_indices_policy:string=""
+!ResourceScatterSub resource:resource indices:Tindices updates:dtype -> ; dtype:type Tindices:type
+!ResourceScatterUpdate resource:resource indices:Tindices updates:dtype -> ; dtype:type Tindices:type
+!ResourceStridedSliceAssign ref:resource begin:Index end:Index strides:Index value:T -> ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
+!RestoreV2 prefix:string tensor_names:string shape_and_slices:string -> tensors:*dtypes ; dtypes:list(type)
+Reverse tensor:T dims:bool -> output:T ; T:type
+ReverseSequence input:T seq_lengths:Tlen -> output:T ; seq_dim:int batch_dim:int=0 T:type Tlen:type="int64"
+ReverseV2 tensor:T axis:Tidx -> output:T ; Tidx:type="int32" T:type
+RightShift x:T y:T -> z:T ; T:type
+Rint x:T -> y:T ; T:type
+Roll input:T shift:Tshift axis:Taxis -> output:T ; T:type Tshift:type Taxis:type
+Round x:T -> y:T ; T:type
+Rsqrt x:T -> y:T ; T:type
+RsqrtGrad y:T dy:T -> z:T ; T:type
+!SaveV2 prefix:string tensor_names:string shape_and_slices:string tensors:*dtypes -> ; dtypes:list(type)
+ScatterAdd ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
+ScatterDiv ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
+ScatterMax ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
+ScatterMin ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
+ScatterMul ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
+ScatterNd indices:Tindices updates:T shape:Tindices -> output:T ; T:type Tindices:type bad_indices_policy:string=""
+ScatterNdAdd ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false bad_indices_policy:string=""
+ScatterNdMax ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false bad_indices_policy:string=""
+ScatterNdMin ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false bad_indices_policy:string=""
+ScatterNdSub ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false bad_indices_policy:string=""
+ScatterNdUpdate ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=true bad_indices_policy:string=""
+ScatterSub ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
+ScatterUpdate ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=true
+SegmentMax data:T segment_ids:Tindices -> output:T ; T:type Tindices:type
+SegmentMaxV2 data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
+SegmentMean data:T segment_ids:Tindices -> output:T ; T:type Tindices:type
+SegmentMin data:T segment_ids:Tindices -> output:T ; T:type Tindices:type
+SegmentMinV2 data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
+SegmentProd data:T segment_ids:Tindices -> output:T ; T:type Tindices:type
+SegmentProdV2 data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
+SegmentSum data:T segment_ids:Tindices -> output:T ; T:type Tindices:type
+SegmentSumV2 data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
+Select condition:bool t:T e:T -> output:T ; T:type
+SelectV2 condition:bool t:T e:T -> output:T ; T:type
+Selu features:T -> activations:T ; T:type
+SeluGrad gradients:T outputs:T -> backprops:T ; T:type
+Shape input:T -> output:out_type ; T:type out_type:type="int32"
+ShapeN input:N*T -> output:N*out_type ; N:int T:type out_type:type="int32"
+ShardedFilename basename:string shard:int32 num_shards:int32 -> filename:string ;
+ShardedFilespec basename:string num_shards:int32 -> filename:string ;
+Sigmoid x:T -> y:T ; T:type
+SigmoidGrad y:T dy:T -> z:T ; T:type
+Sign x:T -> y:T ; T:type
+Sin x:T -> y:T ; T:type
+Sinh x:T -> y:T ; T:type
+Size input:T -> output:out_type ; T:type out_type:type="int32"
+Slice input:T begin:Index size:Index -> output:T ; T:type Index:type
+Softmax logits:T -> softmax:T ; T:type
+SoftmaxCrossEntropyWithLogits features:T labels:T -> loss:T backprop:T ; T:type
+Softplus features:T -> activations:T ; T:type
+SoftplusGrad gradients:T features:T -> backprops:T ; T:type
+Softsign features:T -> activations:T ; T:type
+SoftsignGrad gradients:T features:T -> backprops:T ; T:type
+SpaceToBatch input:T paddings:Tpaddings -> output:T ; T:type Tpaddings:type="int32" block_size:int
+SpaceToBatchND input:T block_shape:Tblock_shape paddings:Tpaddings -> output:T ; T:type Tblock_shape:type="int32" Tpaddings:type="int32"
+SpaceToDepth input:T -> output:T ; T:type block_size:int data_format:string="NHWC"
+SparseAdd a_indices:int64 a_values:T a_shape:int64 b_indices:int64 b_values:T b_shape:int64 thresh:Treal -> sum_indices:int64 sum_values:T sum_shape:int64 ; T:type Treal:type
+SparseApplyAdagrad var:&T accum:&T lr:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false update_slots:bool=true
+SparseApplyFtrl var:&T accum:&T linear:&T grad:T indices:Tindices lr:T l1:T l2:T lr_power:T -> out:&T ; T:type Tindices:type use_locking:bool=false multiply_linear_by_lr:bool=false
+SparseApplyFtrlV2 var:&T accum:&T linear:&T grad:T indices:Tindices lr:T l1:T l2:T l2_shrinkage:T lr_power:T -> out:&T ; T:type Tindices:type use_locking:bool=false multiply_linear_by_lr:bool=false
+SparseApplyMomentum var:&T accum:&T lr:T grad:T indices:Tindices momentum:T -> out:&T ; T:type Tindices:type use_locking:bool=false use_nesterov:bool=false
+SparseApplyRMSProp var:&T ms:&T mom:&T lr:T rho:T momentum:T epsilon:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false
+SparseConcat indices:N*int64 values:N*T shapes:N*int64 -> output_indices:int64 output_values:T output_shape:int64 ; concat_dim:int N:int T:type
+SparseFillEmptyRows indices:int64 values:T dense_shape:int64 default_value:T -> output_indices:int64 output_values:T empty_row_indicator:bool reverse_index_map:int64 ; T:type
+SparseReorder input_indices:int64 input_values:T input_shape:int64 -> output_indices:int64 output_values:T ; T:type
+SparseReshape input_indices:int64 input_shape:int64 new_shape:int64 -> output_indices:int64 output_shape:int64 ;
+SparseSegmentMean data:T indices:Tidx segment_ids:Tsegmentids -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
+SparseSegmentMeanWithNumSegments data:T indices:Tidx segment_ids:Tsegmentids num_segments:Tnumsegments -> output:T ; T:type Tidx:type="int32" Tnumsegments:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
+SparseSegmentSqrtN data:T indices:Tidx segment_ids:Tsegmentids -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
+SparseSegmentSqrtNWithNumSegments data:T indices:Tidx segment_ids:Tsegmentids num_segments:Tnumsegments -> output:T ; T:type Tidx:type="int32" Tnumsegments:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
+SparseSegmentSum data:T indices:Tidx segment_ids:Tsegmentids -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
+SparseSegmentSumWithNumSegments data:T indices:Tidx segment_ids:Tsegmentids num_segments:Tnumsegments -> output:T ; T:type Tidx:type="int32" Tnumsegments:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
+SparseSoftmaxCrossEntropyWithLogits features:T labels:Tlabels -> loss:T backprop:T ; T:type Tlabels:type="int64"
+SparseTensorDenseAdd a_indices:Tindices a_values:T a_shape:Tindices b:T -> output:T ; T:type Tindices:type
+SparseTensorDenseMatMul a_indices:Tindices a_values:T a_shape:int64 b:T -> product:T ; T:type Tindices:type="int64" adjoint_a:bool=false adjoint_b:bool=false
+SparseToDense sparse_indices:Tindices output_shape:Tindices sparse_values:T default_value:T -> dense:T ; validate_indices:bool=true T:type Tindices:type
+Split split_dim:int32 value:T -> output:num_split*T ; num_split:int T:type
+SplitV value:T size_splits:Tlen split_dim:int32 -> output:num_split*T ; num_split:int T:type Tlen:type="int64"
+Sqrt x:T -> y:T ; T:type
+SqrtGrad y:T dy:T -> z:T ; T:type
+Square x:T -> y:T ; T:type
+SquaredDifference x:T y:T -> z:T ; T:type
+Squeeze input:T -> output:T ; T:type squeeze_dims:list(int)=[]
+!StatefulPartitionedCall args:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) f:func config:string="" config_proto:string="" executor_type:string=""
+StatelessCase branch_index:int32 input:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) branches:list(func) output_shapes:list(shape)=[]
+StatelessIf cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
+StatelessMultinomial logits:T num_samples:int32 seed:Tseed -> output:output_dtype ; T:type Tseed:type="int64" output_dtype:type="int64"
+StatelessRandomNormal shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
+StatelessRandomUniform shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
+StatelessRandomUniformFullInt shape:T seed:Tseed -> output:dtype ; dtype:type="uint64" T:type="int32" Tseed:type="int64"
+StatelessRandomUniformInt shape:T seed:Tseed minval:dtype maxval:dtype -> output:dtype ; dtype:type T:type Tseed:type="int64"
+StatelessTruncatedNormal shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
+StatelessWhile input:*T -> output:*T ; T:list(type) cond:func body:func output_shapes:list(shape)=[] parallel_iterations:int=10
+StaticRegexReplace input:string -> output:string ; pattern:string rewrite:string replace_global:bool=true
+StopGradient input:T -> output:T ; T:type
+StridedSlice input:T begin:Index end:Index strides:Index -> output:T ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
+StridedSliceAssign ref:&T begin:Index end:Index strides:Index value:T -> output_ref:&T ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
+StridedSliceGrad shape:Index begin:Index end:Index strides:Index dy:T -> output:T ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
+StringJoin inputs:N*string -> output:string ; N:int separator:string=""
+StringLength input:string -> output:int32 ; unit:string="BYTE"
+StringSplitV2 input:string sep:string -> indices:int64 values:string shape:int64 ; maxsplit:int=-1
+StringToHashBucket string_tensor:string -> output:int64 ; num_buckets:int
+StringToHashBucketFast input:string -> output:int64 ; num_buckets:int
+StringToNumber string_tensor:string -> output:out_type ; out_type:type="float32"
+Sub x:T y:T -> z:T ; T:type
+Substr input:string pos:T len:T -> output:string ; T:type unit:string="BYTE"
+Sum input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
+Switch data:T pred:bool -> output_false:T output_true:T ; T:type
+Tan x:T -> y:T ; T:type
+Tanh x:T -> y:T ; T:type
+TanhGrad y:T dy:T -> z:T ; T:type
+!TensorArrayCloseV3 handle:resource -> ;
+!TensorArrayConcatV3 handle:resource flow_in:float32 -> value:dtype lengths:int64 ; dtype:type element_shape_except0:shape="?"
+!TensorArrayGatherV3 handle:resource indices:int32 flow_in:float32 -> value:dtype ; dtype:type element_shape:shape="?"
+!TensorArrayGradV3 handle:resource flow_in:float32 -> grad_handle:resource flow_out:float32 ; source:string
+!TensorArrayReadV3 handle:resource index:int32 flow_in:float32 -> value:dtype ; dtype:type
+!TensorArrayScatterV3 handle:resource indices:int32 value:T flow_in:float32 -> flow_out:float32 ; T:type
+!TensorArraySizeV3 handle:resource flow_in:float32 -> size:int32 ;
+!TensorArraySplitV3 handle:resource value:T lengths:int64 flow_in:float32 -> flow_out:float32 ; T:type
+!TensorArrayV3 size:int32 -> handle:resource flow:float32 ; dtype:type element_shape:shape="?" dynamic_size:bool=false clear_after_read:bool=true identical_element_shapes:bool=false tensor_array_name:string=""
+!TensorArrayWriteV3 handle:resource index:int32 value:T flow_in:float32 -> flow_out:float32 ; T:type
+TensorListConcat input_handle:variant -> tensor:element_dtype lengths:int64 ; element_dtype:type element_shape:shape="?"
+TensorListConcatLists input_a:variant input_b:variant -> output:variant ; element_dtype:type
+TensorListConcatV2 input_handle:variant element_shape:shape_type leading_dims:int64 -> tensor:element_dtype lengths:int64 ; element_dtype:type shape_type:type
+TensorListElementShape input_handle:variant -> element_shape:shape_type ; shape_type:type
+TensorListFromTensor tensor:element_dtype element_shape:shape_type -> output_handle:variant ; element_dtype:type shape_type:type
+TensorListGather input_handle:variant indices:int32 element_shape:int32 -> values:element_dtype ; element_dtype:type
+TensorListGetItem input_handle:variant index:int32 element_shape:Tshape -> item:element_dtype ; element_dtype:type Tshape:type="int32"
+TensorListLength input_handle:variant -> length:int32 ;
+TensorListPopBack input_handle:variant element_shape:int32 -> output_handle:variant tensor:element_dtype ; element_dtype:type
+TensorListPushBack input_handle:variant tensor:element_dtype -> output_handle:variant ; element_dtype:type
+TensorListPushBackBatch input_handles:variant tensor:element_dtype -> output_handles:variant ; element_dtype:type
+TensorListReserve element_shape:shape_type num_elements:int32 -> handle:variant ; element_dtype:type shape_type:type
+TensorListResize input_handle:variant size:int32 -> output_handle:variant ;
+TensorListScatter tensor:element_dtype indices:int32 element_shape:shape_type -> output_handle:variant ; element_dtype:type shape_type:type
+TensorListScatterIntoExistingList input_handle:variant tensor:element_dtype indices:int32 -> output_handle:variant ; element_dtype:type
+TensorListScatterV2 tensor:element_dtype indices:int32 element_shape:shape_type num_elements:int32 -> output_handle:variant ; element_dtype:type shape_type:type
+TensorListSetItem input_handle:variant index:int32 item:element_dtype -> output_handle:variant ; element_dtype:type resize_if_index_out_of_bounds:bool=false
+TensorListSplit tensor:element_dtype element_shape:shape_type lengths:int64 -> output_handle:variant ; element_dtype:type shape_type:type
+TensorListStack input_handle:variant element_shape:int32 -> tensor:element_dtype ; element_dtype:type num_elements:int=-1
+TensorScatterAdd tensor:T indices:Tindices updates:T -> output:T ; T:type Tindices:type bad_indices_policy:string=""
+TensorScatterMax tensor:T indices:Tindices updates:T -> output:T ; T:type Tindices:type bad_indices_policy:string=""
+TensorScatterMin tensor:T indices:Tindices updates:T -> output:T ; T:type Tindices:type bad_indices_policy:string=""
+TensorScatterSub tensor:T indices:Tindices updates:T -> output:T ; T:type Tindices:type bad_indices_policy:string=""
+TensorScatterUpdate tensor:T indices:Tindices updates:T -> output:T ; T:type Tindices:type bad_indices_policy:string=""
+TensorStridedSliceUpdate input:T begin:Index end:Index strides:Index value:T -> output:T ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
+Tile input:T multiples:Tmultiples -> output:T ; T:type Tmultiples:type="int32"
+TileGrad input:T multiples:int32 -> output:T ; T:type
+ToBool input:T -> output:bool ; T:type
+TopK input:T -> values:T indices:int32 ; k:int sorted:bool=true T:type
+TopKV2 input:T k:Tk -> values:T indices:index_type ; sorted:bool=true T:type Tk:type="int32" index_type:type="int32"
+Transpose x:T perm:Tperm -> y:T ; T:type Tperm:type="int32"
+TruncateDiv x:T y:T -> z:T ; T:type
+TruncateMod x:T y:T -> z:T ; T:type
+!TruncatedNormal shape:T -> output:dtype ; seed:int=0 seed2:int=0 dtype:type T:type
+Unique x:T -> y:T idx:out_idx ; T:type out_idx:type="int32"
+UniqueV2 x:T axis:Taxis -> y:T idx:out_idx ; T:type Taxis:type="int64" out_idx:type="int32"
+Unpack value:T -> output:num*T ; num:int T:type axis:int=0
+UnravelIndex indices:Tidx dims:Tidx -> output:Tidx ; Tidx:type="int32"
+UnsortedSegmentMax data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
+UnsortedSegmentMin data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
+UnsortedSegmentProd data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
+UnsortedSegmentSum data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
+UpperBound sorted_inputs:T values:T -> output:out_type ; T:type out_type:type="int32"
+!VarHandleOp -> resource:resource ; container:string="" shared_name:string="" debug_name:string="" dtype:type shape:shape allowed_devices:list(string)=[]
+!VarIsInitializedOp resource:resource -> is_initialized:bool ;
+!Variable -> ref:&dtype ; shape:shape dtype:type container:string="" shared_name:string=""
+!VariableShape input:resource -> output:out_type ; out_type:type="int32"
+!VariableV2 -> ref:&dtype ; shape:shape dtype:type container:string="" shared_name:string=""
+Where input:T -> index:int64 ; T:type="bool"
+!While input:*T -> output:*T ; T:list(type) cond:func body:func output_shapes:list(shape)=[] parallel_iterations:int=10
+!WriteFile filename:string contents:string -> ;
+Xdivy x:T y:T -> z:T ; T:type
+Xlog1py x:T y:T -> z:T ; T:type
+Xlogy x:T y:T -> z:T ; T:type
+ZerosLike x:T -> y:T ; T:type
+!_Arg -> output:T ; T:type index:int
+!_Retval input:T -> ; T:type index:int
+"""

@@ -1,0 +1,117 @@
+"""Writes graph/signature_table.py from TensorFlow's own op registry.
+
+Needs an environment with TensorFlow, which flatlite itself never does:
+
+    python tests/graph/generate_signatures.py                 rewrites the rows that are there
+    python tests/graph/generate_signatures.py Betainc Lu      adds rows for these ops
+"""
+
+# pyright: reportMissingImports=false, reportMissingModuleSource=false, reportArgumentType=false
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+from tensorflow.core.framework import op_def_pb2, types_pb2
+from tensorflow.python.client import pywrap_tf_session
+
+TABLE = Path(__file__).parents[2] / "graph" / "signature_table.py"
+HEAD = '''\
+"""TensorFlow's ops, one row each: inputs -> outputs ; attributes.
+
+Written by tests/graph/generate_signatures.py.
+
+    name:type        one tensor; the type is a dtype or the attribute that holds it
+    name:N*type      as many tensors as attribute N says
+    name:*types      one tensor for each dtype of attribute `types`
+    name:&type       a reference to a variable's buffer
+    attr:kind=value  kind as TensorFlow writes it, default as JSON (shape ?: unknown rank)
+
+A row that starts with `!` is of a stateful op.
+"""
+# ruff: noqa: E501
+
+ROWS = r"""
+'''
+
+
+def dtype_name(number: int) -> str:
+    """float32 for DT_FLOAT: numpy's names where there are any."""
+    name = types_pb2.DataType.Name(number).removeprefix("DT_").lower()
+    return {"float": "float32", "double": "float64", "half": "float16"}.get(name, name)
+
+
+def argument(arg) -> str:
+    """One input or output as the table writes it."""
+    if arg.type_list_attr:
+        return f"{arg.name}:*{arg.type_list_attr}"
+    count = f"{arg.number_attr}*" if arg.number_attr else ""
+    reference = "&" if arg.is_ref else ""
+    return f"{arg.name}:{reference}{count}{arg.type_attr or dtype_name(arg.type)}"
+
+
+def plain(value, kind: str):
+    """A default as JSON can hold it."""
+    if kind.startswith("list("):
+        field = {"int": "i", "float": "f", "bool": "b", "string": "s"}.get(kind[5:-1], kind[5:-1])
+        items = getattr(value.list, field)
+        return [plain_item(item, kind[5:-1]) for item in items]
+    field = value.WhichOneof("value")
+    return plain_item(getattr(value, field), kind)
+
+
+def plain_item(item, kind: str):
+    """One number, text, dtype or shape as JSON can hold it."""
+    if kind == "string":
+        return item.decode()
+    if kind == "type":
+        return dtype_name(item)
+    if kind == "shape":
+        return "?" if item.unknown_rank else [dim.size for dim in item.dim]
+    if kind in ("int", "float", "bool"):
+        return float(f"{item:.9g}") if kind == "float" else item
+    raise SystemExit(f"a default of kind {kind} has no form in the table")
+
+
+def attribute(attr) -> str:
+    """One attribute as the table writes it."""
+    if not attr.HasField("default_value"):
+        return f"{attr.name}:{attr.type}"
+    default = json.dumps(plain(attr.default_value, attr.type), separators=(",", ":"))
+    if " " in default:
+        raise SystemExit(f"the default {default} of {attr.name} needs quoting rules")
+    return f"{attr.name}:{attr.type}={default}"
+
+
+def row(definition) -> str:
+    """The row of one op."""
+    words = ["!" + definition.name if definition.is_stateful else definition.name]
+    words += map(argument, definition.input_arg)
+    words += ["->", *map(argument, definition.output_arg)]
+    words += [";", *map(attribute, definition.attr)]
+    return " ".join(words)
+
+
+def registered_ops() -> dict:
+    """Every op this TensorFlow knows, by name."""
+    ops = op_def_pb2.OpList()
+    ops.ParseFromString(pywrap_tf_session.TF_GetBuffer(pywrap_tf_session.TF_GetAllOpList()))
+    return {op.name: op for op in ops.op}
+
+
+def main(extra: list[str]) -> None:
+    """Rewrites the table with its own ops and those of `extra`."""
+    kept = re.findall(r"^!?(\w+) .*;", TABLE.read_text(), re.M) if TABLE.exists() else []
+    ops = registered_ops()
+    unknown = [name for name in extra if name not in ops]
+    if unknown:
+        raise SystemExit(f"this TensorFlow has no op {', '.join(unknown)}")
+    rows = [row(ops[name]) for name in sorted({*kept, *extra} & ops.keys())]
+    TABLE.write_text(HEAD + "\n".join(rows) + '\n"""\n')
+    sys.stdout.write(f"{len(rows)} rows in {TABLE.name}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

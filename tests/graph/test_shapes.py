@@ -1,0 +1,132 @@
+"""Static shapes that follow from shapes and small values known in part."""
+
+import numpy as np
+import pytest
+
+from flatlite.graph.graph import Graph
+from flatlite.graph.shapes import broadcast, merge
+
+INT = np.dtype("int32")
+
+
+class Maker:
+    """Appends operations and returns their only output."""
+
+    def __init__(self):
+        self.graph = Graph()
+
+    def input(self, shape, dtype="float32"):
+        attrs = {"dtype": np.dtype(dtype), "shape": shape}
+        return self.graph.add("Placeholder", None, (), attrs).outputs[0]
+
+    def __getattr__(self, kind):
+        def add(*inputs, **attrs):
+            tensors = [
+                item if hasattr(item, "op") else self.graph.constant(np.asarray(item, np.int32))
+                for item in inputs
+            ]
+            return self.graph.add(kind, None, tensors, attrs).outputs[0]
+
+        return add
+
+
+@pytest.fixture
+def make():
+    return Maker()
+
+
+def first(make, shape):
+    return make.StridedSlice(shape, [0], [1], [1], shrink_axis_mask=1)
+
+
+def test_flatten_keeps_the_rest_of_the_shape(make):
+    x = make.input((None, 4, 5))
+    batch = first(make, make.Shape(x))
+    assert batch.value.item() is None
+    target = make.Pack(batch, -1)
+    assert make.Reshape(x, target).shape == (None, None)
+    assert make.Reshape(x, make.Pack(batch, 20)).shape == (None, 20)
+    assert make.Reshape(make.input((2, 4, 5)), target).shape == (None, None)
+
+
+def test_sizes_are_computed_along(make):
+    shape = make.Shape(make.input((None, 6, 8, 3)))
+    sizes = make.StridedSlice(shape, [1], [3], [1])
+    assert sizes.value.tolist() == [6, 8]
+    double = make.Mul(sizes, [2, 2])
+    images = make.ResizeBilinear(make.input((None, None, None, 3)), double)
+    assert images.shape == (None, 12, 16, 3)
+
+
+def test_unknown_sizes_stay_unknown_through_arithmetic(make):
+    shape = make.Shape(make.input((None, 6)))
+    product = make.Mul(
+        make.Cast(shape, DstT=np.dtype("int64")), make.Cast([3, 3], DstT=np.dtype("int64"))
+    )
+    assert product.value.tolist() == [None, 18]
+    joined = make.ConcatV2(shape, [7], 0)
+    assert joined.value.tolist() == [None, 6, 7]
+    assert make.Fill(joined, make.input((), "float32")).shape == (None, 6, 7)
+
+
+def test_joined_unknown_numbers_leave_the_known_ones(make):
+    n = make.input((), "int32")
+    assert make.Fill(make.Pack(n, 3), make.input(())).shape == (None, 3)
+    assert make.Fill(make.input((3,), "int32"), make.input(())).shape == (None, None, None)
+    assert make.Fill(make.input((None,), "int32"), make.input(())).shape is None
+
+
+def test_large_values_are_not_computed(make):
+    assert make.Fill([1024], make.graph.constant(np.float32(1))).value is not None
+    big = make.Fill([1025], make.graph.constant(np.float32(1)))
+    assert (big.shape, big.value) == ((1025,), None)
+    huge = make.Fill([2**31 - 1, 2**31 - 1], make.graph.constant(np.float32(1)))
+    assert (huge.shape, huge.value) == ((2**31 - 1, 2**31 - 1), None)
+
+
+def test_a_placeholder_with_default_has_no_value(make):
+    x = make.PlaceholderWithDefault([1, 2], shape=(2,))
+    assert (x.shape, x.value) == ((2,), None)
+
+
+def test_reshape_to_unknown_numbers(make):
+    x = make.input((2, None))
+    assert make.Reshape(x, make.input((3,), "int32")).shape == (None, None, None)
+    assert make.Reshape(x, make.input((None,), "int32")).shape is None
+    assert make.Reshape(make.input((4, 6)), [-1, 8]).shape == (3, 8)
+    assert make.Reshape(make.input((None, 0, 6)), [-1, 0]).shape == (None, 0)
+    with pytest.raises(ValueError, match=r"cannot reshape \(4, 6\) to \(None, 7\)"):
+        make.Reshape(make.input((4, 6)), [-1, 7])
+
+
+@pytest.mark.parametrize(
+    ("shapes", "result"),
+    [
+        ([(2, 1), (3,)], (2, 3)),
+        ([(None, 1), (3,)], (None, 3)),
+        ([(None,), (3,)], (3,)),
+        ([(None,), (1,)], (None,)),
+        ([None, (3,)], None),
+        ([(), (2,), (5, 1)], (5, 2)),
+        ([(0,), (1,)], (0,)),
+    ],
+)
+def test_broadcast(shapes, result):
+    assert broadcast(*shapes) == result
+
+
+def test_merge():
+    assert merge((None, 2), (3, None)) == (3, 2)
+    assert merge(None, (3, None)) == (3, None)
+    with pytest.raises(ValueError, match="are not compatible"):
+        merge((1,), (1, 1))
+
+
+def test_loops_leave_the_rank_open(make):
+    x = make.input((2, 3))
+    enter = make.Enter(x, frame_name=b"f")
+    merge_op = make.graph.add("Merge", "m", [enter, None], {"T": np.dtype("float32"), "N": 2})
+    following = make.NextIteration(merge_op.outputs[0])
+    merge_op.set_input(1, following)
+    assert [tensor.shape for tensor in merge_op.outputs] == [None, ()]
+    assert merge_op.inputs == (enter, following)
