@@ -1,0 +1,140 @@
+"""What users pass to an interpreter: model sources, delegates, shapes and values, checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..schema.dtypes import PACKED_BITS
+from ..schema.files import map_file
+from .loaded import TensorSpec
+
+MAX_ELEMENTS = 2**31 - 1
+
+
+def content_of(path: str | os.PathLike[str] | None, content: Any) -> Any:
+    """The bytes of the model that the constructor was given."""
+    if isinstance(content, str):
+        raise TypeError("model_content must be bytes or have a buffer, got str")
+    has_content = content is not None and memoryview(content).nbytes > 0
+    if path and has_content:
+        raise ValueError("Can't both provide `model_path` and `model_content`")
+    if has_content:
+        return content
+    if path is None or path == "":
+        raise ValueError("`model_path` or `model_content` must be specified.")
+    name = os.fspath(path)
+    failed = f"Could not open '{name}'.The model allocation is null/empty"
+    try:
+        mapped = map_file(name)
+    except OSError as error:
+        raise ValueError(f"{failed}: {error.strerror or error}") from error
+    if not mapped.nbytes:
+        raise ValueError(f"{failed}: the file is empty")
+    return mapped
+
+
+def usable_delegates(delegates: Sequence[Any] | None) -> list[Any]:
+    """The delegates, checked.
+
+    Raises ValueError for an object that is no delegate, NotImplementedError for any other.
+    """
+    for delegate in delegates or ():
+        if not callable(getattr(delegate, "parts", None)) or not callable(
+            getattr(delegate, "compile", None)
+        ):
+            raise ValueError(
+                "experimental_delegates must hold objects with methods parts and compile, "
+                f"got {delegate!r}"
+            )
+        raise NotImplementedError(
+            f"delegate {delegate!r} cannot be used: this version runs every operator itself; "
+            "leave experimental_delegates out"
+        )
+    return []
+
+
+def check_shape(declared: TensorSpec, shape: tuple[int, ...]) -> None:
+    """Raises RuntimeError unless a tensor can have `shape`."""
+    size = 1
+    for n in shape:
+        size *= n
+    if min(shape, default=0) < 0 or size > MAX_ELEMENTS:
+        raise RuntimeError(
+            "BytesRequired number of elements overflowed: input "
+            f"'{declared.name}' needs dimensions of at least 0 and at most {MAX_ELEMENTS} "
+            f"elements, got shape {shape}"
+        )
+
+
+def check_strict(
+    tensor: int, declared: TensorSpec, before: tuple[int, ...], shape: tuple[int, ...]
+) -> None:
+    """Raises RuntimeError when `shape` changes a dimension that is known."""
+    rule = "ResizeInputTensorStrict only allows mutating unknown dimensions identified by -1."
+    if len(shape) != len(before):
+        raise RuntimeError(
+            f"Attempting to resize tensor {tensor} of {len(before)} dimensions to {len(shape)}. "
+            f"{rule}"
+        )
+    for i, (old, new, known) in enumerate(zip(before, shape, declared.signature, strict=True)):
+        if known != -1 and old != new:
+            raise RuntimeError(
+                f"Attempting to resize dimension {i} of tensor {tensor} with value {old} to {new}. "
+                f"{rule}"
+            )
+
+
+def check_fits(tensor: int, got: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    """Raises ValueError unless an array of shape `got` fits a tensor of shape `expected`."""
+    if len(got) != len(expected):
+        raise ValueError(
+            f"Cannot set tensor: Dimension mismatch. Got {len(got)} but expected {len(expected)} "
+            f"for input {tensor}."
+        )
+    for i, (n, wanted) in enumerate(zip(got, expected, strict=True)):
+        if n != wanted:
+            raise ValueError(
+                f"Cannot set tensor: Dimension mismatch. Got {n} but expected {wanted} for "
+                f"dimension {i} of input {tensor}."
+            )
+
+
+def check_type(declared: TensorSpec, dtype: np.dtype) -> None:
+    """Raises ValueError unless an array of `dtype` may be copied into a tensor.
+
+    Integers of less than a byte are given as int8, uint8 or ml_dtypes' own.
+    """
+    got = _type_name(dtype)
+    packed = declared.type_name in PACKED_BITS and dtype in (np.int8, np.uint8)
+    if got != declared.type_name and dtype != declared.dtype and not packed:
+        raise ValueError(
+            f"Cannot set tensor: Got value of type {got} but expected type "
+            f"{declared.type_name} for input {declared.index}, name: {declared.name} "
+        )
+
+
+def strings_of(array: np.ndarray) -> np.ndarray:
+    """The elements as bytes objects; text is written as UTF-8.
+
+    Raises ValueError when one is neither str nor bytes.
+    """
+    items = array.reshape(-1).tolist()
+    for item in items:
+        if not isinstance(item, (str, bytes)):
+            raise ValueError(f"a string tensor takes str or bytes, got {type(item).__name__}")
+    strings = np.empty(len(items), object)
+    strings[:] = [item.encode() if isinstance(item, str) else item for item in items]
+    return strings.reshape(array.shape)
+
+
+def _type_name(dtype: np.dtype) -> str:
+    """The TensorType an array of `dtype` would have."""
+    if dtype.kind in "OSU":
+        return "STRING"
+    if dtype.kind in "biufc" or (dtype.kind == "V" and dtype.names is None):
+        return dtype.name.upper()
+    return "NOTYPE"

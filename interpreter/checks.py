@@ -1,0 +1,154 @@
+"""What several op families ask of a node: types, fused activations, sliding windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..schema.tables import name_of
+from .node import Node, Operand
+
+_LARGEST = float(np.finfo(np.float32).max)
+CLAMPS = {
+    "NONE": (-_LARGEST, _LARGEST),
+    "RELU": (0.0, _LARGEST),
+    "RELU_N1_TO_1": (-1.0, 1.0),
+    "RELU6": (0.0, 6.0),
+}
+"""Fused activation -> the limits of the result. As in TFLite's kernels, no result is infinite."""
+
+_SCALES = (1e-12, 1e12)
+"""Scales whose products and quotients, three at a time, are finite float32."""
+
+_SMALL = (np.int8, np.uint8, np.int16)
+
+
+def required(node: Node, count: int) -> list[Operand]:
+    """The first `count` inputs, none of which may be omitted."""
+    given = [operand for operand in node.inputs[:count] if operand is not None]
+    for i in range(count):
+        node.require(node.optional(i) is not None, f"input {i} is missing")
+    return given
+
+
+def supported(
+    node: Node, operands: Iterable[Operand | None], dtypes: Sequence[type] = (np.float32,)
+) -> None:
+    """Refuses operands of another dtype, and quantized ones; None stands for an omitted one."""
+    for operand in operands:
+        if operand is not None:
+            quantized = operand.quantization is not None and operand.dtype in _SMALL
+            node.require(
+                operand.dtype in dtypes and not quantized,
+                f"{operand.dtype} is not supported yet",
+            )
+
+
+def one_scale(node: Node, *operands: Operand) -> None:
+    """Refuses operands, or a first output, without one scale and a zero point that is stored."""
+    result = node.outputs[0]
+    for given in (*operands, result):
+        scheme, name = given.quantization, given.name
+        if scheme is None or scheme.is_per_channel or not scheme.scale > 0:
+            node.fail(f"'{name}' must have one positive scale")
+        low, high = _SCALES
+        node.require(
+            low <= scheme.scale <= high,
+            f"the scale of '{name}' must be in [{low}, {high}], got {scheme.scale}",
+        )
+        if given.dtype is not None:
+            known = np.iinfo(given.dtype.name)
+            node.require(
+                known.min <= scheme.zero_point <= known.max,
+                f"the zero point of '{name}' must be {given.dtype}, got {scheme.zero_point}",
+            )
+
+
+def same_dtype(node: Node, operands: Iterable[Operand | None]) -> None:
+    """Refuses operands whose dtypes differ from the first one's."""
+    first, *others = [operand for operand in operands if operand is not None]
+    for other in others:
+        node.require(other.dtype == first.dtype, f"inputs must be {first.dtype}, got {other.dtype}")
+
+
+def rank(node: Node, name: str, operand: Operand, wanted: int) -> None:
+    """Refuses an operand that has not `wanted` dimensions."""
+    node.require(
+        operand.ndim == wanted, f"{name} must have {wanted} dimensions, got shape {operand.shape}"
+    )
+
+
+def clamp_of(node: Node, ignored: Sequence[str] = ("TANH", "SIGN_BIT")) -> tuple[float, float]:
+    """The limits that the option `fused_activation_function` sets to the result.
+
+    TFLite's kernels take the activations in `ignored` without complaint and leave them out.
+    """
+    name = name_of("ActivationFunctionType", node.options.fused_activation_function)
+    if name in ignored:
+        name = "NONE"
+    node.require(
+        name in CLAMPS,
+        f"fused_activation_function must be one of {', '.join(CLAMPS)}, got {name}",
+    )
+    return CLAMPS[name]
+
+
+@dataclass(frozen=True)
+class Window:
+    """How a window slides along one dimension.
+
+    Attributes:
+        size: number of taps.
+        stride: step from one position to the next.
+        dilation: distance between taps.
+        padding: "SAME" or "VALID".
+    """
+
+    size: int
+    stride: int
+    dilation: int
+    padding: str
+
+    @property
+    def reach(self) -> int:
+        """Elements from the first tap to the last, both included."""
+        return (self.size - 1) * self.dilation + 1
+
+    def positions(self, n: int) -> int:
+        """Number of positions over `n` elements; negative when they are far too few."""
+        if self.padding == "SAME":
+            return -(-n // self.stride)
+        return int((n + self.stride - self.reach) / self.stride)
+
+    def before(self, n: int) -> int:
+        """Padding before the first of `n` elements."""
+        if self.padding == "VALID":
+            return 0
+        return max((self.positions(n) - 1) * self.stride + self.reach - n, 0) // 2
+
+
+def windows(node: Node, sizes: Sequence[int], axes: str = "hw") -> tuple[Window, ...]:
+    """The windows of `sizes` along `axes`, by the options for strides, dilations and padding."""
+    padding = name_of("Padding", node.options.padding)
+    found = []
+    for size, axis in zip(sizes, axes, strict=True):
+        stride = int(getattr(node.options, f"stride_{axis}"))
+        dilation = int(getattr(node.options, f"dilation_{axis}_factor", 1))
+        node.require(size > 0, f"filter must not be empty, got {size} along {axis}")
+        node.require(stride > 0, f"stride_{axis} must be positive, got {stride}")
+        node.require(dilation > 0, f"dilation_{axis}_factor must be positive, got {dilation}")
+        found.append(Window(int(size), stride, dilation, padding))
+    return tuple(found)
+
+
+def slide(node: Node, spans: Sequence[Window], sizes: Sequence[int]) -> tuple[int, ...]:
+    """Number of positions along each dimension; refuses an input smaller than the window."""
+    counts = tuple(span.positions(n) for span, n in zip(spans, sizes, strict=True))
+    for span, n, count in zip(spans, sizes, counts, strict=True):
+        node.require(
+            count >= 0,
+            f"the filter must fit into the input, got {span.reach} against {n}; pad the input",
+        )
+    return counts

@@ -1,0 +1,485 @@
+"""Interpreter: runs a .tflite model, with the surface of `tf.lite.Interpreter`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum, unique
+from operator import index as as_index
+from typing import Any
+
+import numpy as np
+
+from ..schema.dtypes import PACKED_BITS
+from .arguments import (
+    check_fits,
+    check_shape,
+    check_strict,
+    check_type,
+    content_of,
+    strings_of,
+    usable_delegates,
+)
+from .details import operator_details, tensor_details
+from .loaded import LoadedModel, SignatureSpec, SubgraphSpec, TensorSpec
+from .plan import Plan
+from .scope import Scope
+from .signature import SignatureRunner
+from .turn import Turn
+from .views import Views
+
+_NULL = "Tensor data is null. Run allocate_tensors() first"
+_ALIVE = """There is at least 1 reference to internal data
+      in the interpreter in the form of a numpy array or slice. Be sure to
+      only hold the function returned from tensor() if you are using raw
+      data access."""
+
+
+@unique
+class OpResolverType(Enum):
+    """Which kernels LiteRT would choose; flatlite has one set, exact as BUILTIN_REF."""
+
+    AUTO = 0
+    BUILTIN = 1
+    BUILTIN_REF = 2
+    BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
+
+
+class Interpreter:
+    """Runs a .tflite model.
+
+    Call `allocate_tensors`, fill the inputs with `set_tensor`, `invoke`, and read the outputs with
+    `get_tensor`; or call a signature by names, see `get_signature_runner`. An interpreter belongs
+    to one thread at a time; a second one gets RuntimeError.
+
+    Args:
+        model_path: a .tflite file; it is mapped, not read.
+        model_content: the bytes of one, in anything that has a buffer.
+        experimental_delegates: delegates that run parts of the model elsewhere.
+        num_threads: threads for the kernels, at least 1.
+        experimental_op_resolver_type: accepted; every choice gives the same results.
+        experimental_preserve_all_tensors: keep every intermediate result readable.
+        experimental_disable_delegate_clustering: accepted, without effect.
+        experimental_default_delegate_latest_features: accepted, without effect.
+        experimental_compress_quantization_zero_points: accepted, without effect.
+        experimental_disable_delegate_node_fusion: accepted, without effect.
+        experimental_force_delegate_node_profiling: accepted, without effect.
+
+    Raises:
+        ValueError: an argument or the model is invalid (ModelError says where).
+    """
+
+    _custom_ops: Mapping[str, type] = {}
+
+    def __init__(
+        self,
+        model_path: str | os.PathLike[str] | None = None,
+        model_content: Any = None,
+        experimental_delegates: Sequence[Any] | None = None,
+        num_threads: int | None = None,
+        experimental_op_resolver_type: OpResolverType = OpResolverType.AUTO,
+        experimental_preserve_all_tensors: bool = False,
+        experimental_disable_delegate_clustering: bool = False,
+        experimental_default_delegate_latest_features: bool = False,
+        experimental_compress_quantization_zero_points: bool = False,
+        experimental_disable_delegate_node_fusion: bool = False,
+        experimental_force_delegate_node_profiling: bool = False,
+    ):
+        if not isinstance(experimental_op_resolver_type, OpResolverType):
+            raise ValueError(
+                f"Unrecognized passed in op resolver type: {experimental_op_resolver_type}"
+            )
+        if num_threads is not None:
+            if not isinstance(num_threads, int):
+                raise ValueError("type of num_threads should be int")
+            if num_threads < 1:
+                raise ValueError("num_threads should >= 1")
+        self._options = {
+            "num_threads": num_threads,
+            "experimental_op_resolver_type": experimental_op_resolver_type,
+            "experimental_preserve_all_tensors": experimental_preserve_all_tensors,
+            "experimental_disable_delegate_clustering": experimental_disable_delegate_clustering,
+            "experimental_default_delegate_latest_features": (
+                experimental_default_delegate_latest_features
+            ),
+            "experimental_compress_quantization_zero_points": (
+                experimental_compress_quantization_zero_points
+            ),
+            "experimental_disable_delegate_node_fusion": experimental_disable_delegate_node_fusion,
+            "experimental_force_delegate_node_profiling": (
+                experimental_force_delegate_node_profiling
+            ),
+        }
+        self._delegates = usable_delegates(experimental_delegates)
+        self._start(LoadedModel(content_of(model_path, model_content)))
+
+    def _start(self, model: LoadedModel) -> None:
+        self._model = model
+        self._turn = Turn()
+        self._views = Views()
+        self._plans: dict[int, Plan] = {}
+        self._shapes: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._inputs: dict[int, dict[int, np.ndarray]] = {}
+        preserve = self._options["experimental_preserve_all_tensors"]
+        self._scope = Scope(model, self._options["num_threads"] or 1, preserve)
+        self._scope.custom_ops.update(self._custom_ops)
+
+    def allocate_tensors(self) -> None:
+        """Prepares the operators for the inputs' shapes and gives the tensors memory.
+
+        Raises RuntimeError when an operator cannot run as the model says, or an array that
+        `tensor()` gave is still alive. The interpreter stays usable: resize and allocate again.
+        """
+        self._ensure_safe()
+        with self._turn:
+            self._allocate(0)
+
+    def invoke(self) -> None:
+        """Runs the model on the values of its input tensors.
+
+        Raises RuntimeError before `allocate_tensors`, when an operator refuses its data, or when
+        an array that `tensor()` gave is still alive.
+        """
+        if self._views.alive:
+            self._ensure_safe()
+        with self._turn:
+            plan = self._plans.get(0) or self._ready(0)
+            plan.run()
+
+    def reset_all_variables(self) -> None:
+        """Gives every variable tensor its initial value."""
+        with self._turn:
+            self._scope.reset_states()
+
+    def get_input_details(self) -> list[dict[str, Any]]:
+        """A dictionary for each input.
+
+        Keys: name, index, shape (int32 array), shape_signature (with -1 for what is unknown),
+        dtype (numpy type), quantization (scale, zero_point; (0.0, 0) when none or per channel),
+        quantization_parameters (scales, zero_points, quantized_dimension, block_size),
+        sparsity_parameters (empty for a dense tensor).
+        """
+        return [self._details(0, tensor) for tensor in self._model.subgraph(0).inputs]
+
+    def get_output_details(self) -> list[dict[str, Any]]:
+        """A dictionary for each output, with the keys of `get_input_details`."""
+        return [self._details(0, tensor) for tensor in self._model.subgraph(0).outputs]
+
+    def get_tensor_details(self, subgraph_index: int = 0) -> list[dict[str, Any]]:
+        """A dictionary for each tensor of a subgraph, with the keys of `get_input_details`."""
+        if not 0 <= subgraph_index < self._model.n_subgraphs:
+            raise ValueError(
+                f"subgraph_index is out of range: {subgraph_index} for the model, which has "
+                f"{self._model.n_subgraphs} subgraphs."
+            )
+        tensors = self._model.subgraph(subgraph_index).tensors
+        return [self._details(subgraph_index, tensor) for tensor in range(len(tensors))]
+
+    def set_tensor(self, tensor_index: int, value: Any) -> None:
+        """Copies `value`, of the tensor's own type and shape, into an input tensor.
+
+        Raises ValueError when type or shape differ, or before `allocate_tensors`.
+        """
+        with self._turn:
+            self._set(0, as_index(tensor_index), value)
+
+    def get_tensor(self, tensor_index: int, subgraph_index: int = 0) -> np.ndarray:
+        """A copy of a tensor's value.
+
+        Raises ValueError for an intermediate result whose memory is used again, unless the
+        interpreter was made with experimental_preserve_all_tensors.
+        """
+        with self._turn:
+            return self._get(as_index(subgraph_index), as_index(tensor_index))
+
+    def tensor(self, tensor_index: int) -> Callable[[], np.ndarray]:
+        """A function that gives a view of the tensor's memory at that moment.
+
+        Keep the function, not the array: while an array it gave exists, `invoke`,
+        `allocate_tensors` and `resize_tensor_input` raise RuntimeError.
+        """
+        return lambda: self._view(as_index(tensor_index))
+
+    def resize_tensor_input(
+        self, input_index: int, tensor_size: Sequence[int], strict: bool = False
+    ) -> None:
+        """Gives an input another shape, from the next `allocate_tensors` on.
+
+        Args:
+            input_index: index of the input tensor.
+            tensor_size: the shape.
+            strict: change only the dimensions that shape_signature says are unknown.
+
+        Raises:
+            RuntimeError: the tensor is no input or the shape is not allowed; nothing changed.
+        """
+        self._ensure_safe()
+        with self._turn:
+            self._resize(0, as_index(input_index), tensor_size, strict)
+
+    def get_signature_list(self) -> dict[str, dict[str, list[str]]]:
+        """Signature key -> {"inputs": names, "outputs": names}."""
+        return {
+            key: {"inputs": list(signature.inputs), "outputs": list(signature.outputs)}
+            for key, signature in self._model.signatures.items()
+        }
+
+    def get_signature_runner(self, signature_key: str | None = None) -> SignatureRunner:
+        """A callable that runs one signature; the key may be left out when there is only one."""
+        if signature_key is None:
+            keys = list(self._model.signatures)
+            if len(keys) != 1:
+                raise ValueError(
+                    f"SignatureDef signature_key is None and model has {len(keys)} Signatures. "
+                    "None is only allowed when the model has 1 SignatureDef"
+                )
+            signature_key = keys[0]
+        return SignatureRunner(interpreter=self, signature_key=signature_key)
+
+    def num_subgraphs(self) -> int:
+        """How many subgraphs the model has."""
+        return self._model.n_subgraphs
+
+    def clone(self) -> Interpreter:
+        """Another interpreter of the same model, with the same options and variable values.
+
+        The constants of the model are shared; the copy is not allocated.
+        """
+        other = type(self).__new__(type(self))
+        other._options = dict(self._options)
+        other._delegates = list(self._delegates)
+        other._custom_ops = self._custom_ops
+        with self._turn:
+            other._start(self._model)
+            other._scope.restore(self._scope.snapshot())
+        return other
+
+    @property
+    def experimental_compress_quantization_zero_points(self) -> bool:
+        """What the constructor was given under this name."""
+        return self._options["experimental_compress_quantization_zero_points"]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Interpreter:
+        return self.clone()
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._turn:
+            return {
+                "content": bytes(self._model.content),
+                "options": dict(self._options),
+                "delegates": list(self._delegates),
+                "custom_ops": dict(self._custom_ops),
+                "variables": self._scope.snapshot(),
+            }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._options = state["options"]
+        self._delegates = state["delegates"]
+        self._custom_ops = state["custom_ops"]
+        self._start(LoadedModel(state["content"]))
+        self._scope.restore(state["variables"])
+
+    def _safe_to_run(self) -> bool:
+        """Whether no array that `tensor()` gave is alive."""
+        return not self._views
+
+    def _ensure_safe(self) -> None:
+        """Raises RuntimeError while an array that `tensor()` gave is alive."""
+        if not self._safe_to_run():
+            raise RuntimeError(_ALIVE)
+
+    def _signature(self, key: str) -> SignatureSpec | None:
+        return self._model.signatures.get(key)
+
+    def _get_full_signature_list(self) -> dict[str, dict[str, dict[str, int]]]:
+        """Signature key -> {"inputs": {name: tensor}, "outputs": {name: tensor}}."""
+        return {
+            key: {"inputs": dict(signature.inputs), "outputs": dict(signature.outputs)}
+            for key, signature in self._model.signatures.items()
+        }
+
+    def _get_op_details(self, op_index: int) -> dict[str, Any]:
+        """Index, op_name, inputs, outputs, operand_types and result_types of an operator."""
+        spec = self._model.subgraph(0)
+        if not 0 <= op_index < len(spec.operators):
+            raise ValueError("Invalid node index")
+        return operator_details(spec, spec.operators[op_index])
+
+    def _get_ops_details(self) -> list[dict[str, Any]]:
+        """`_get_op_details` of every operator."""
+        return [self._get_op_details(i) for i in range(len(self._model.subgraph(0).operators))]
+
+    def _get_tensor_details(self, tensor_index: int, subgraph_index: int) -> dict[str, Any]:
+        """The dictionary of one tensor, with the keys of `get_input_details`."""
+        return self._details(int(subgraph_index), int(tensor_index))
+
+    def _details(self, subgraph: int, tensor: int) -> dict[str, Any]:
+        _, declared = self._find(subgraph, tensor)
+        shape = self._shapes.get((subgraph, tensor))
+        plan = self._plans.get(subgraph)
+        if shape is None and plan is not None:
+            shape = plan.shape(tensor)
+        return tensor_details(declared, declared.shape if shape is None else shape)
+
+    def _find(self, subgraph: int, tensor: int) -> tuple[SubgraphSpec, TensorSpec]:
+        n_subgraphs = self._model.n_subgraphs
+        if not 0 <= subgraph < n_subgraphs:
+            raise ValueError(
+                f"Invalid subgraph index {subgraph} exceeds max subgraph index {n_subgraphs}"
+            )
+        spec = self._model.subgraph(subgraph)
+        if not 0 <= tensor < len(spec.tensors):
+            raise ValueError(
+                f"Invalid tensor index {tensor} exceeds max tensor index {len(spec.tensors)}"
+            )
+        return spec, spec.tensors[tensor]
+
+    def _shape(self, spec: SubgraphSpec, tensor: int) -> tuple[int, ...]:
+        return self._shapes.get((spec.index, tensor), spec.tensors[tensor].shape)
+
+    def _allocate(self, subgraph: int) -> None:
+        if subgraph in self._plans:
+            return
+        spec = self._model.subgraph(subgraph)
+        shapes = {tensor: self._shape(spec, tensor) for tensor in spec.inputs if tensor >= 0}
+        for tensor, shape in shapes.items():
+            check_shape(spec.tensors[tensor], shape)
+        self._plans[subgraph] = Plan(self._scope, spec, shapes, self._inputs.get(subgraph))
+        if self._inputs.pop(subgraph, None) is not None:
+            self._scope.reset_states()
+
+    def _profiled(self) -> dict[tuple[int, str, str], float]:
+        """Runs the model; seconds by (position, kind, name) of the operators that ran."""
+        self._ensure_safe()
+        with self._turn:
+            times: dict[tuple[int, str, str], float] = {}
+            for node, seconds in self._ready(0).profile():
+                key = node.index, node.kind, node.name
+                times[key] = times.get(key, 0.0) + seconds
+            return times
+
+    def _ready(self, subgraph: int) -> Plan:
+        plan = self._plans.get(subgraph)
+        if plan is None:
+            raise RuntimeError("Invoke called on model that is not ready.")
+        return plan
+
+    def _resize(self, subgraph: int, tensor: int, size: Any, strict: bool) -> None:
+        size = np.array(size, dtype=np.int32)
+        if size.ndim != 1:
+            raise ValueError(f"Shape should be 1D instead of {size.ndim}.")
+        shape = tuple(size.tolist())
+        spec = self._model.subgraph(subgraph)
+        n_tensors = len(spec.tensors)
+        if not 0 <= tensor < n_tensors:
+            raise RuntimeError(
+                f"Invalid tensor index {tensor} exceeds max tensor index {n_tensors}"
+            )
+        declared = spec.tensors[tensor]
+        if tensor not in spec.inputs or declared.is_constant:
+            raise RuntimeError(
+                f"Attempting to resize a fixed-size tensor. Tensor {tensor} '{declared.name}' is "
+                "no input of the model"
+            )
+        check_shape(declared, shape)
+        before = self._shape(spec, tensor)
+        if strict:
+            check_strict(tensor, declared, before, shape)
+        if shape == before:
+            return
+        self._shapes[subgraph, tensor] = shape
+        plan = self._plans.pop(subgraph, None)
+        if plan is not None:
+            self._inputs[subgraph] = {t: plan.first.arrays[t] for t in plan.inputs}
+
+    def _set(self, subgraph: int, tensor: int, value: Any) -> None:
+        spec, declared = self._find(subgraph, tensor)
+        array = np.asarray(value)
+        check_type(declared, array.dtype)
+        plan = self._plans.get(subgraph)
+        shape = plan.shape(tensor) if plan is not None else None
+        check_fits(tensor, array.shape, self._shape(spec, tensor) if shape is None else shape)
+        if declared.is_constant:
+            raise ValueError(f"Cannot set tensor: tensor {tensor} '{declared.name}' is constant")
+        memory = None if plan is None else plan.array(tensor)
+        if memory is None or not memory.flags.writeable:
+            raise ValueError(
+                "Cannot set tensor: Tensor is unallocated. Try calling allocate_tensors() first"
+            )
+        memory[...] = strings_of(array) if declared.dtype.hasobject else array
+
+    def _memory(self, subgraph: int, tensor: int) -> np.ndarray:
+        _, declared = self._find(subgraph, tensor)
+        if declared.is_constant:
+            return declared.value
+        plan = self._plans.get(subgraph)
+        if plan is None:
+            raise ValueError(_NULL)
+        if not plan.finished and tensor not in plan.inputs and not declared.is_variable:
+            raise ValueError(
+                "Tensor data is not valid: the last invoke did not come to its end; invoke again"
+            )
+        memory = plan.array(tensor)
+        if memory is None:
+            raise ValueError(
+                f"{_NULL}; tensor {tensor} '{declared.name}' is an intermediate result whose "
+                "memory is used again: make the interpreter with "
+                "experimental_preserve_all_tensors=True to read it"
+            )
+        return memory
+
+    def _get(self, subgraph: int, tensor: int) -> np.ndarray:
+        memory = self._memory(subgraph, tensor)
+        packed = self._model.subgraph(subgraph).tensors[tensor].type_name in PACKED_BITS
+        return memory.astype(np.int8) if packed else memory.copy()
+
+    def _view(self, tensor: int) -> np.ndarray:
+        with self._turn:
+            memory = self._memory(0, tensor)
+            if memory.dtype.hasobject:
+                raise ValueError(f"tensor {tensor} holds strings, use get_tensor({tensor})")
+            return self._views.give(memory)
+
+    def _call(
+        self, subgraph: int, values: Mapping[int, Any], outputs: Sequence[int]
+    ) -> list[np.ndarray]:
+        """The outputs of one run of a subgraph, resized to the shapes of `values`."""
+        self._ensure_safe()
+        with self._turn:
+            for tensor, value in values.items():
+                self._resize(subgraph, tensor, value.shape, False)
+            self._allocate(subgraph)
+            for tensor, value in values.items():
+                self._set(subgraph, tensor, value)
+            self._ready(subgraph).run()
+            return [self._get(subgraph, tensor) for tensor in outputs]
+
+
+class InterpreterWithCustomOps(Interpreter):
+    """An interpreter with custom operators of its own.
+
+    Args:
+        custom_op_registerers: functions that are given a decorator like `custom_op` and register
+            classes with it: `lambda custom_op: custom_op("Twice")(Twice)`.
+        **kwargs: as for Interpreter.
+    """
+
+    def __init__(
+        self,
+        custom_op_registerers: Sequence[Callable[[Callable[[str], Any]], Any]] | None = None,
+        **kwargs: Any,
+    ):
+        custom_ops: dict[str, type] = {}
+
+        def custom_op(name: str) -> Callable[[type], type]:
+            return lambda cls: custom_ops.setdefault(name, cls)
+
+        for registerer in custom_op_registerers or ():
+            if not callable(registerer):
+                raise ValueError(
+                    f"Looking up symbol {registerer!r} failed: flatlite takes functions that "
+                    "register Python classes, not names of native symbols"
+                )
+            registerer(custom_op)
+        self._custom_ops = custom_ops
+        super().__init__(**kwargs)

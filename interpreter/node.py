@@ -1,0 +1,292 @@
+"""What an operator's `prepare` sees: its inputs, options and declared outputs."""
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from ..engine.buffer import CONSTANT, Buffer, Storage, arena, constant
+
+
+class NodeError(ValueError):
+    """An operator cannot run as the model says; the message names the op and its result.
+
+    Attributes:
+        node: the Node it is about; None when it is not about one.
+    """
+
+    def __init__(self, message: str, node: "Node | None" = None):
+        super().__init__(message)
+        self.node = node
+
+
+class Unknown(Exception):
+    """`prepare` needs the value of input `index`, which is known only at run time."""
+
+    def __init__(self, index: int):
+        super().__init__(f"the value of input {index} is known only at run time")
+        self.index = index
+
+
+class Quantization:
+    """real = scale * (stored - zero_point), one pair for all or one for each slice on `axis`.
+
+    Attributes:
+        scales: float32, one or as many as slices.
+        zero_points: int64, as many.
+        axis: the quantized dimension.
+        block_size: elements along `axis` that share a scale; 0 when it is not by blocks.
+    """
+
+    __slots__ = ("axis", "block_size", "scales", "zero_points")
+
+    def __init__(
+        self, scales: np.ndarray, zero_points: np.ndarray, axis: int = 0, block_size: int = 0
+    ):
+        self.scales = scales
+        self.zero_points = zero_points
+        self.axis = axis
+        self.block_size = block_size
+
+    @property
+    def scale(self) -> float:
+        """The first scale: the only one when per tensor."""
+        return float(self.scales[0])
+
+    @property
+    def zero_point(self) -> int:
+        """The first zero point: the only one when per tensor."""
+        return int(self.zero_points[0])
+
+    @property
+    def is_per_channel(self) -> bool:
+        """Whether each slice on `axis` has its own scale."""
+        return len(self.scales) > 1
+
+
+class Declared(NamedTuple):
+    """An output as the file declares it; None where the op has to infer."""
+
+    name: str = ""
+    dtype: np.dtype | None = None
+    quantization: Quantization | None = None
+    shape: tuple[int, ...] | None = None
+
+
+class Operand(Buffer):
+    """A typed buffer with the tensor's name and quantization.
+
+    `value` is the array when it is known before the model runs (constants and what is computed
+    from them), else None. Strings have dtype object and memory of Python's own.
+    """
+
+    __slots__ = ("name", "objects", "quantization")
+
+    def __init__(
+        self,
+        dtype: np.dtype,
+        shape: Sequence[int],
+        storage: Storage,
+        offset: int = 0,
+        name: str = "",
+        quantization: Quantization | None = None,
+    ):
+        super().__init__(dtype, shape, storage, offset)
+        self.name = name
+        self.quantization = quantization
+        self.objects: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, buffer: Buffer, name: str = "", quantization: Quantization | None = None):
+        """The operand over `buffer`'s memory."""
+        return cls(buffer.dtype, buffer.shape, buffer.storage, buffer.offset, name, quantization)
+
+    @classmethod
+    def known(
+        cls, value: np.ndarray, name: str = "", quantization: Quantization | None = None
+    ) -> "Operand":
+        """A constant operand; `value` must not change afterwards."""
+        operand = cls(value.dtype, value.shape, _NO_STORAGE, 0, name, quantization)
+        operand.settle(value)
+        return operand
+
+    @property
+    def value(self) -> np.ndarray | None:
+        """The array when it is known before the model runs, read-only; else None."""
+        return super().value if self.objects is None else self.objects
+
+    def settle(self, value: np.ndarray) -> None:
+        """Makes `value` the known value of this operand."""
+        if value.dtype.hasobject:
+            self.objects = value
+            self.storage = Storage(CONSTANT, 0, None, self.name)
+        else:
+            self.storage = constant(value, self.name).storage
+        self.offset = 0
+
+
+_NO_STORAGE = Storage(CONSTANT, 0)
+
+
+class Late(NamedTuple):
+    """A step whose results have shapes that are known only after it ran.
+
+    `function(*input arrays)` returns the arrays; `shapes` says what is known before, None for
+    an unknown dimension.
+    """
+
+    function: Callable[..., Sequence[np.ndarray]]
+    shapes: Sequence[tuple[int | None, ...]]
+
+
+class Node:
+    """One operator while it is prepared.
+
+    Attributes:
+        kind: the operator's name in the schema ("CONV_2D"), or the custom code.
+        name: name of the first output tensor.
+        index: position in the subgraph.
+        version: the operator's version.
+        inputs: an Operand for each input; None for an omitted optional one.
+        options: the schema's options record, with defaults when the file has none; None for
+            ops without options.
+        custom_options: bytes of a custom op's options.
+        outputs: the outputs as the file declares them.
+        intermediates: tensors that only tell the quantization of values inside the operator.
+        results: the Operands made so far by `result` and `alias`.
+        scope: what runs other subgraphs and keeps variables; None outside an interpreter.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        inputs: Sequence[Operand | None],
+        outputs: Sequence[Declared],
+        options: Any = None,
+        *,
+        index: int = 0,
+        version: int = 1,
+        custom_options: bytes = b"",
+        intermediates: Sequence[Declared] = (),
+        scope: Any = None,
+    ):
+        self.kind = kind
+        self.name = outputs[0].name if outputs else ""
+        self.index = index
+        self.version = version
+        self.inputs = list(inputs)
+        self.options = options
+        self.custom_options = custom_options
+        self.outputs = list(outputs)
+        self.intermediates = list(intermediates)
+        self.results: list[Operand] = []
+        self.scope = scope
+
+    def fail(self, message: str) -> NoReturn:
+        """Raises NodeError "<OP> '<name>': <message>"."""
+        raise NodeError(f"{self.kind} '{self.name}': {message}", self)
+
+    def require(self, condition: Any, message: str) -> None:
+        """Raises NodeError "<OP> '<name>': <message>" unless `condition` holds."""
+        if not condition:
+            self.fail(message)
+
+    def optional(self, i: int) -> Operand | None:
+        """Input `i`, or None when it is omitted or the list is shorter."""
+        return self.inputs[i] if i < len(self.inputs) else None
+
+    def constant(self, i: int) -> np.ndarray:
+        """The value of input `i`; raises Unknown when it is not known yet."""
+        operand = self.optional(i)
+        if operand is None:
+            self.fail(f"input {i} is missing")
+        value = operand.value
+        if value is None:
+            raise Unknown(i)
+        return value
+
+    def axis(self, name: str, operand: Buffer, value: int | None = None) -> int:
+        """The option `name` (or `value`) as an axis of `operand`, counted from the front."""
+        axis = int(getattr(self.options, name) if value is None else value)
+        rank = operand.ndim
+        self.require(-rank <= axis < rank, f"{name} must be in [{-rank}, {rank}), got {axis}")
+        return axis + rank if axis < 0 else axis
+
+    def result(
+        self,
+        shape: Sequence[int],
+        dtype: np.dtype | type | None = None,
+        value: np.ndarray | None = None,
+    ) -> Operand:
+        """The next output, with new memory.
+
+        Args:
+            shape: its dimensions.
+            dtype: its type; the declared one when None.
+            value: the result itself, when `prepare` already knows it.
+        """
+        declared = self._declared()
+        shape = tuple(map(int, shape))
+        if dtype is None:
+            dtype = declared.dtype
+        if dtype is None:
+            self.fail(f"the type of output {len(self.results)} is not declared")
+        dtype = np.dtype(dtype)
+        if declared.dtype is not None and dtype != declared.dtype:
+            self.fail(
+                f"output '{declared.name}' must be {dtype}, the model declares {declared.dtype}"
+            )
+        if min(shape, default=0) < 0:
+            self.fail(f"dimensions must not be negative, got {shape}")
+        if value is not None:
+            array = np.asarray(value, dtype).reshape(shape)
+            return self._add(Operand.known(array, declared.name, declared.quantization))
+        buffer = arena(shape, dtype, declared.name)
+        return self._add(Operand.of(buffer, declared.name, declared.quantization))
+
+    def alias(
+        self, operand: Buffer, shape: Sequence[int], dtype: np.dtype | type | None = None
+    ) -> Operand:
+        """The next output, sharing the memory of `operand` under another shape (or type)."""
+        declared = self._declared()
+        shape = tuple(map(int, shape))
+        dtype = operand.dtype if dtype is None else np.dtype(dtype)
+        if declared.dtype is not None and dtype != declared.dtype:
+            self.fail(
+                f"output '{declared.name}' must be {dtype}, the model declares {declared.dtype}"
+            )
+        if prod(shape) * dtype.itemsize != operand.nbytes or min(shape, default=0) < 0:
+            self.fail(
+                f"shape {operand.shape} cannot be seen as {shape}: "
+                f"{operand.size} elements against {prod(shape)}"
+            )
+        value = operand.value
+        if value is not None:
+            seen = np.ascontiguousarray(value)
+            seen = (seen if dtype == seen.dtype else seen.ravel().view(dtype)).reshape(shape)
+            return self._add(Operand.known(seen, declared.name, declared.quantization))
+        buffer = Buffer(dtype, shape, operand.storage, operand.offset)
+        return self._add(Operand.of(buffer, declared.name, declared.quantization))
+
+    def late(
+        self,
+        function: Callable[..., Sequence[np.ndarray]],
+        shapes: Sequence[tuple[int | None, ...]],
+    ) -> Late:
+        """What `prepare` returns when the results' shapes are known only after the op ran.
+
+        `function(*input arrays)` (None for an omitted input) returns one array for each output;
+        `shapes` has None for each dimension that is not known before.
+        """
+        return Late(function, tuple(shapes))
+
+    def _declared(self) -> Declared:
+        position = len(self.results)
+        if position >= len(self.outputs):
+            self.fail(f"has {len(self.outputs)} outputs in the model, needs more than {position}")
+        return self.outputs[position]
+
+    def _add(self, operand: Operand) -> Operand:
+        self.results.append(operand)
+        return operand

@@ -1,0 +1,133 @@
+"""Activation functions: one element in, one element out."""
+
+from math import inf, prod
+
+import numpy as np
+
+from ...engine.buffer import arena
+from ...engine.families.layout import move
+from ...engine.families.rescale import fixed_scale
+from ...engine.view import View
+from ..checks import one_scale, required, supported
+from ..registry import op
+from .quantized import is_quantized
+from .tables import look_up
+
+CLAMPS = {
+    "RELU": (0.0, inf),
+    "RELU6": (0.0, 6.0),
+    "RELU_N1_TO_1": (-1.0, 1.0),
+    "RELU_0_TO_1": (0.0, 1.0),
+}
+KERNELS = {
+    "TANH": "unary.tanh",
+    "LOGISTIC": "unary.logistic",
+    "ELU": "unary.elu",
+    "HARD_SWISH": "unary.hard_swish",
+}
+
+
+@op(*CLAMPS)
+def clamp(node):
+    """`x` within two limits."""
+    low, high = CLAMPS[node.kind]
+    return _each(node, "unary.clamp", low=low, high=high)
+
+
+@op(*KERNELS)
+def plain(node):
+    """A function without options."""
+    return _each(node, KERNELS[node.kind])
+
+
+@op("LEAKY_RELU")
+def leaky_relu(node):
+    """`x`, times `alpha` where it is negative."""
+    return _each(node, "unary.leaky", alpha=float(node.options.alpha))
+
+
+@op("GELU")
+def gelu(node):
+    """`x` times the chance of a normal variable below it, or the tanh approximation of that."""
+    return _each(node, "unary.gelu_tanh" if node.options.approximate else "unary.gelu")
+
+
+@op("PRELU")
+def prelu(node):
+    """`x`, times `alpha` where it is negative; `alpha` is repeated to the shape of `x`."""
+    x, alpha = required(node, 2)
+    stored = is_quantized(x)
+    if not stored:
+        supported(node, (x, alpha))
+    missing = x.ndim - alpha.ndim
+    node.require(
+        missing >= 0
+        and all(a in (1, n) for a, n in zip(alpha.shape, x.shape[missing:], strict=True)),
+        f"alpha must be repeatable to the input's shape {x.shape}, got {alpha.shape}",
+    )
+    terms = _slopes(node, x, alpha) if stored else {}
+    out = node.result(x.shape, x.dtype)
+    own = alpha.shape
+    while own and own[0] == 1:
+        own = own[1:]
+    tail = x.shape[x.ndim - len(own) :]
+    rows = (prod(x.shape[: x.ndim - len(own)]), prod(tail))
+
+    def emit(program):
+        if not x.size:
+            return
+        repeated = alpha
+        if own != tail:
+            repeated = arena(tail, alpha.dtype)
+            move(program, View.of(alpha, own).broadcast(tail), View.of(repeated))
+        name, slopes = "stored" if stored else "unary", repeated.ravel()
+        program.call(
+            f"{name}.leaky_rows",
+            x.reshape(rows),
+            slopes,
+            out.reshape(rows),
+            split=rows[0],
+            **terms,
+        )
+
+    return emit
+
+
+def _slopes(node, x, alpha):
+    """The numbers of stored.leaky_rows."""
+    wanted = node.outputs[0].quantization
+    node.require(
+        x.dtype in (np.int8, np.uint8) and alpha.dtype == x.dtype,
+        f"quantized {x.dtype} and {alpha.dtype} are not supported, only int8 or uint8",
+    )
+    one_scale(node, x, alpha)
+    scales = [np.float32(s.scale) for s in (x.quantization, alpha.quantization, wanted)]
+    multiplier, shift = fixed_scale(float(scales[0] / scales[2]))
+    slope, slope_shift = fixed_scale(float(scales[0] * scales[1] / scales[2]))
+    limits = np.iinfo(x.dtype)
+    return {
+        "x_zero": x.quantization.zero_point,
+        "alpha_zero": alpha.quantization.zero_point,
+        "multiplier": multiplier,
+        "shift": shift,
+        "slope": slope,
+        "slope_shift": slope_shift,
+        "out_zero": wanted.zero_point,
+        "low": int(limits.min),
+        "high": int(limits.max),
+    }
+
+
+def _each(node, kernel, **numbers):
+    """What emits `kernel` over all elements."""
+    (x,) = required(node, 1)
+    if is_quantized(x):
+        return look_up(node, x)
+    supported(node, (x,))
+    out = node.result(x.shape, x.dtype)
+
+    def emit(program):
+        if x.size:
+            program.call(kernel, x.ravel(), out.ravel(), split=x.size, **numbers)
+
+    return emit

@@ -1,0 +1,118 @@
+"""Which arithmetic an operator on inputs and weights needs: reals, stored integers, or both."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ...engine.buffer import Buffer, constant
+from ...engine.families import integers, products
+from ..checks import one_scale
+from ..node import Node, Operand
+from .quantized import stored_limits
+
+_STORED = {
+    ("int8", "int8"): np.int32,
+    ("int8", "int4"): np.int32,
+    ("uint8", "uint8"): np.int32,
+    ("int16", "int8"): np.int64,
+    ("int16", "int4"): np.int64,
+    ("int16", "int16"): np.int64,
+}
+"""Types of input and weights -> of the sums where no bias says it."""
+
+_HYBRID = ("int8", "uint8", "int4")
+_BIASES = {"int8": ("int32",), "uint8": ("int32",), "int16": ("int32", "int64")}
+
+
+def arithmetic(
+    node: Node,
+    x: Operand,
+    weights: Operand,
+    bias: Operand | None,
+    clamp: tuple[float, float] | None = None,
+    **rounding: bool,
+) -> tuple[ModuleType, Buffer, dict[str, Any]]:
+    """The module with the products, the weights for it, and its clamp or scheme by keyword.
+
+    Args:
+        node: an operator with one result.
+        x: its input.
+        weights: what the input is multiplied with.
+        bias: None when there is none.
+        clamp: the limits of reals; None when the operator has no fused activation.
+        rounding: `exact`, whether stored results are rounded from float64; `asymmetric`, whether
+            reals get a zero point when they meet stored weights.
+    """
+    pair = (x.dtype.name, weights.dtype.name)
+    if pair in _STORED:
+        scheme = _stored(node, x, weights, bias, clamp, rounding.get("exact", False))
+        return integers, _bytes(weights), {"scheme": scheme}
+    node.require(x.dtype == np.float32, f"{x.dtype} is not supported yet")
+    node.require(
+        bias is None or bias.dtype == x.dtype, f"bias must be float32, got {bias and bias.dtype}"
+    )
+    if weights.dtype == x.dtype:
+        return products, weights, {} if clamp is None else {"clamp": clamp}
+    node.require(weights.dtype.name in _HYBRID, f"{weights.dtype} is not supported yet")
+    scheme = integers.Hybrid(
+        _scales(node, weights),
+        rounding.get("asymmetric", False),
+        clamp or products.NO_CLAMP,
+    )
+    signed = weights.view(np.int8) if weights.dtype == np.uint8 else _bytes(weights)
+    return integers, signed, {"scheme": scheme}
+
+
+def one_scale_each(node: Node, how: dict[str, Any], n: int) -> None:
+    """Refuses scales that are neither one nor one for each of `n` output channels."""
+    scheme = how.get("scheme")
+    node.require(
+        scheme is None or len(scheme.scales) in (1, n),
+        f"weights must have 1 or {n} scales, got {scheme and len(scheme.scales)}",
+    )
+
+
+def _stored(node, x, weights, bias, clamp, exact):
+    result = node.outputs[0].quantization
+    one_scale(node, x)
+    sums = _STORED[x.dtype.name, weights.dtype.name]
+    if bias is not None:
+        allowed = _BIASES[x.dtype.name]
+        node.require(
+            bias.dtype.name in allowed, f"bias must be {' or '.join(allowed)}, got {bias.dtype}"
+        )
+        sums = bias.dtype.type
+    scales = _scales(node, weights)
+    before, after = (np.float64(np.float32(s.scale)) for s in (x.quantization, result))
+    many = "wide" if sums is np.int64 else "narrow"
+    return integers.Stored(
+        before * scales.astype(np.float64) / after,
+        (x.quantization.zero_point, _zero_point(weights), result.zero_point),
+        stored_limits(node, node.outputs[0].dtype or x.dtype, result, fused=clamp is not None),
+        sums,
+        "exact" if exact else many,
+    )
+
+
+def _scales(node, weights):
+    node.require(weights.quantization is not None, "weights must have a scale")
+    scales = np.asarray(weights.quantization.scales, np.float32)
+    node.require((scales >= 0).all(), f"scales must not be negative, got {scales.min()}")
+    return scales
+
+
+def _zero_point(weights):
+    scheme = weights.quantization
+    return 0 if scheme.is_per_channel else scheme.zero_point
+
+
+def _bytes(weights: Operand) -> Buffer:
+    """`weights`, those of half a byte as int8."""
+    if weights.dtype.name != "int4":
+        return weights
+    if weights.value is None:
+        return weights.view(np.int8)
+    return constant(weights.value.astype(np.int8), weights.name)

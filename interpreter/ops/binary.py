@@ -1,0 +1,163 @@
+"""ADD, SUB, MUL, DIV and other operators on two operands, the smaller repeated by numpy's rule."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from ...engine.buffer import constant
+from ...engine.families.elementwise import broadcast_shape, elementwise
+from ..checks import clamp_of, required, same_dtype
+from ..registry import op
+from .quantized import KERNELS as QUANTIZED
+from .quantized import is_quantized, quantized_pair
+
+_NUMBERS = ("float32", "int32", "int64")
+_LARGEST = float(np.finfo(np.float32).max)
+
+ARITHMETIC = {
+    "ADD": "add",
+    "SUB": "subtract",
+    "MUL": "multiply",
+    "DIV": "divide",
+}
+"""Operator with a fused activation -> kernel of kernels/arithmetic.py."""
+
+PLAIN = {
+    "MAXIMUM": dict.fromkeys((*_NUMBERS, "int8", "uint8", "int16"), "arithmetic.maximum"),
+    "MINIMUM": dict.fromkeys((*_NUMBERS, "int8", "uint8", "int16"), "arithmetic.minimum"),
+    "SQUARED_DIFFERENCE": dict.fromkeys(("float32", "int32"), "arithmetic.squared_difference"),
+    "POW": {"float32": "division.power", "int32": "division.power_integer"},
+    "ATAN2": dict.fromkeys(("float32", "float64"), "division.angle"),
+    "FLOOR_DIV": {
+        "float32": "division.floor_divide_float",
+        **dict.fromkeys(("int8", "int16", "int32", "int64"), "division.floor_divide"),
+    },
+    "FLOOR_MOD": {
+        "float32": "division.floor_modulo_float",
+        **dict.fromkeys(("int8", "int16", "int32", "int64"), "division.floor_modulo"),
+    },
+    "LOGICAL_AND": {"bool": "bits.both"},
+    "LOGICAL_OR": {"bool": "bits.either"},
+    "BITWISE_XOR": dict.fromkeys(
+        ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32"), "bits.differ"
+    ),
+    "RIGHT_SHIFT": {
+        f"{sign}int{bits}": f"bits.shift_right_{bits}" for bits in (8, 16, 32) for sign in ("", "u")
+    },
+}
+"""Operator -> dtype -> kernel."""
+
+_SAME_SCALE = ("MAXIMUM", "MINIMUM")
+
+
+@op(*ARITHMETIC)
+def arithmetic(node):
+    """The result for each pair of elements, within the limits of the fused activation."""
+    a, b = required(node, 2)
+    shape = _common(node, a, b)
+    if is_quantized(a):
+        return quantized_pair(node, a, b, shape)
+    node.require(a.dtype.name in _NUMBERS, f"{a.dtype} is not supported yet")
+    low, high = clamp_of(node)
+    out = node.result(shape, a.dtype)
+
+    def emit(program):
+        limits = limits_of(a.dtype, low, high)
+        if node.kind == "DIV" and a.is_integer:
+            elementwise(program, "division.divide", (a, b), out)
+            for kernel, limit in (("maximum", low), ("minimum", high)):
+                if abs(limit) < _LARGEST:
+                    bound = constant(np.array(limit, a.dtype))
+                    elementwise(program, f"arithmetic.{kernel}", (out, bound), out)
+        else:
+            elementwise(program, f"arithmetic.{ARITHMETIC[node.kind]}", (a, b), out, limits)
+
+    return emit
+
+
+@op(*PLAIN)
+def plain(node):
+    """The result for each pair of elements."""
+    a, b = required(node, 2)
+    shape = _common(node, a, b)
+    if is_quantized(a) and node.kind in QUANTIZED:
+        return quantized_pair(node, a, b, shape)
+    kernel = PLAIN[node.kind].get(a.dtype.name)
+    node.require(
+        kernel is not None and (not is_quantized(a) or node.kind in _SAME_SCALE),
+        f"{_kind(a)} is not supported",
+    )
+    if is_quantized(a):
+        _require_scale(node)
+    if node.kind == "POW" and a.is_integer and b.value is not None:
+        node.require(not (b.value < 0).any(), f"powers must not be negative, got {b.value.min()}")
+    out = node.result(shape, a.dtype)
+
+    def emit(program):
+        operands = [x.view(np.uint8) if x.dtype == np.bool_ else x for x in (a, b, out)]
+        elementwise(program, kernel, operands[:2], operands[2])
+
+    return emit
+
+
+@op("ADD_N")
+def add_n(node):
+    """The sum of all inputs."""
+    first, *others = required(node, max(1, len(node.inputs)))
+    same_dtype(node, node.inputs)
+    node.require(first.dtype.name in _NUMBERS, f"{_kind(first)} is not supported")
+    for other in others:
+        node.require(
+            other.shape == first.shape,
+            f"inputs must have one shape, got {first.shape} and {other.shape}",
+        )
+    if not others:
+        node.alias(first, first.shape)
+        return None
+    out = node.result(first.shape, first.dtype)
+
+    def emit(program):
+        limits, total = limits_of(first.dtype, -np.inf, np.inf), first
+        for other in others:
+            elementwise(program, "arithmetic.add", (total, other), out, limits)
+            total = out
+
+    return emit
+
+
+@lru_cache(64)
+def limits_of(dtype, low, high):
+    """A buffer with both limits; those that are no limit let infinite results stay infinite."""
+    if dtype.kind == "f":
+        low, high = (-np.inf if low <= -_LARGEST else low, np.inf if high >= _LARGEST else high)
+        return constant(np.array([low, high], dtype))
+    known = np.iinfo(dtype)
+    return constant(np.array([int(max(low, known.min)), int(min(high, known.max))], dtype))
+
+
+def _common(node, a, b):
+    """The shape both operands broadcast to."""
+    same_dtype(node, (a, b))
+    shape = broadcast_shape(a.shape, b.shape)
+    node.require(shape is not None, f"shapes {a.shape} and {b.shape} do not broadcast")
+    return shape
+
+
+def _require_scale(node):
+    """Refuses operands that are not stored with the output's scale."""
+    wanted = node.outputs[0].quantization
+    for x in node.inputs:
+        given = x.quantization
+        node.require(
+            wanted is None
+            or (
+                given is not None
+                and given.scale == wanted.scale
+                and given.zero_point == wanted.zero_point
+            ),
+            "inputs and output must have one scale and zero point",
+        )
+
+
+def _kind(x):
+    return f"{'quantized ' if is_quantized(x) else ''}{x.dtype}"

@@ -1,0 +1,246 @@
+"""CAST, BITCAST, QUANTIZE, DEQUANTIZE, FAKE_QUANT: numbers of one type as numbers of another."""
+
+from math import prod
+
+import numpy as np
+
+from ...engine.buffer import arena, constant
+from ...engine.families.layout import move
+from ...engine.families.rescale import fixed_scale
+from ...engine.view import View
+from ..checks import required
+from ..registry import op
+from .quantized import scheme_of
+
+_STORED = (np.int8, np.uint8, np.int16)
+_REQUANTIZED = {
+    "int8": ("int8", "uint8"),
+    "uint8": ("int8", "uint8"),
+    "int16": ("int8", "int16", "int32"),
+    "int32": ("int8", "int16"),
+}
+"""Stored type -> the types QUANTIZE turns it into, beside floats."""
+
+
+@op("CAST")
+def cast(node):
+    """`x` as numbers of the declared type; floats lose their fraction and stay within limits."""
+    (x,) = required(node, 1)
+    dtype = node.outputs[0].dtype
+    node.require(dtype is not None, "the output's type is not declared")
+    for given in (x.dtype, dtype):
+        node.require(_castable(given), f"{given} is not supported yet")
+    if dtype == x.dtype:
+        node.alias(x, x.shape)
+        return None
+    out = node.result(x.shape, dtype)
+    return lambda program: convert(program, x, dtype, out)
+
+
+@op("BITCAST")
+def bitcast(node):
+    """The bytes of `x` read as the declared type; the last dimension splits or closes up."""
+    (x,) = required(node, 1)
+    dtype = node.outputs[0].dtype
+    node.require(dtype is not None, "the output's type is not declared")
+    shape = x.shape
+    if dtype.itemsize < x.itemsize:
+        shape = (*shape, x.itemsize // dtype.itemsize)
+    elif dtype.itemsize > x.itemsize:
+        ratio = dtype.itemsize // x.itemsize
+        node.require(
+            shape and shape[-1] == ratio,
+            f"the last dimension must be {ratio} to make a {dtype} of {x.dtype}, got {shape}",
+        )
+        shape = shape[:-1]
+    node.alias(x, shape, dtype)
+
+
+@op("QUANTIZE")
+def quantize(node):
+    """Reals as integers with the output's scale, or integers with another scale than before."""
+    (x,), declared = required(node, 1), node.outputs[0]
+    scheme, dtype = scheme_of(node, declared, "the output"), declared.dtype
+    _require_fit(node, x.shape, scheme)
+    if x.dtype != np.float32:
+        return _requantize(node, x, scheme)
+    node.require(dtype in _STORED, f"float32 cannot be quantized to {dtype} yet")
+    out = node.result(x.shape, dtype)
+    limits = np.iinfo(out.dtype)
+
+    def emit(program):
+        if out.size:
+            shape, scales, zero_points = _by_channel(x.shape, scheme)
+            program.call(
+                "quantize.quantize",
+                x.reshape(shape),
+                scales,
+                zero_points,
+                out.reshape(shape),
+                split=shape[0] * shape[1],
+                low=int(limits.min),
+                high=int(limits.max),
+            )
+
+    return emit
+
+
+def _requantize(node, x, scheme):
+    """Integers with another scale than before."""
+    dtype = node.outputs[0].dtype
+    known = _REQUANTIZED.get(x.dtype.name, ())
+    node.require(str(dtype) in known, f"{x.dtype} cannot be quantized to {dtype}")
+    before = scheme_of(node, x, "the input")
+    node.require(
+        not before.is_per_channel and not scheme.is_per_channel,
+        "integers must have one scale before and after",
+    )
+    out = node.result(x.shape, dtype)
+    limits = np.iinfo(out.dtype)
+    ratio = float(np.float32(before.scale)) / float(np.float32(scheme.scale))
+    multiplier, shift = fixed_scale(ratio)
+
+    def emit(program):
+        if out.size:
+            program.call(
+                "quantize.requantize",
+                x.ravel(),
+                out.ravel(),
+                split=out.size,
+                x_zero=before.zero_point,
+                multiplier=multiplier,
+                shift=shift,
+                out_zero=scheme.zero_point,
+                low=int(limits.min),
+                high=int(limits.max),
+            )
+
+    return emit
+
+
+@op("DEQUANTIZE")
+def dequantize(node):
+    """The reals that the stored integers, or float16, stand for."""
+    (x,) = required(node, 1)
+    if x.dtype == np.float16:
+        out = node.result(x.shape, np.float32)
+        return lambda program: convert(program, x, np.float32, out)
+    node.require(x.dtype in _STORED, f"{x.dtype} is not supported yet")
+    scheme = scheme_of(node, x, "the input")
+    _require_fit(node, x.shape, scheme)
+    out = node.result(x.shape, np.float32)
+
+    def emit(program):
+        if out.size:
+            shape, scales, zero_points = _by_channel(x.shape, scheme)
+            program.call(
+                "quantize.dequantize",
+                x.reshape(shape),
+                scales,
+                zero_points,
+                out.reshape(shape),
+                split=shape[0] * shape[1],
+            )
+
+    return emit
+
+
+@op("FAKE_QUANT")
+def fake_quant(node):
+    """Reals rounded to what `num_bits` can tell apart between `min` and `max`."""
+    (x,) = required(node, 1)
+    options = node.options
+    bits = int(options.num_bits)
+    node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
+    node.require(2 <= bits <= 16, f"num_bits must be in [2, 16], got {bits}")
+    low, high = np.float32(options.min), np.float32(options.max)
+    node.require(low < high, f"min must be below max, got {low} and {high}")
+    first, last = np.float32(bool(options.narrow_range)), np.float32((1 << bits) - 1)
+    scale = (high - low) / (last - first)
+    zero_point = np.floor(min(max(first - low / scale, first), last) + np.float32(0.5))
+    out = node.result(x.shape, x.dtype)
+
+    def emit(program):
+        if out.size:
+            program.call(
+                "quantize.round_to_steps",
+                x.ravel(),
+                out.ravel(),
+                split=out.size,
+                low=float((first - zero_point) * scale),
+                high=float((last - zero_point) * scale),
+                scale=float(scale),
+            )
+
+    return emit
+
+
+def _require_fit(node, shape, scheme):
+    if scheme.is_per_channel:
+        node.require(
+            0 <= scheme.axis < len(shape) and shape[scheme.axis] == len(scheme.scales),
+            f"{len(scheme.scales)} scales must fit axis {scheme.axis} of shape {shape}",
+        )
+
+
+def _by_channel(shape, scheme):
+    """The shape [before, channels, inside], and the scale and zero point of each channel."""
+    scales = constant(np.array(scheme.scales, np.float32))
+    zero_points = constant(np.broadcast_to(scheme.zero_points, scales.shape).astype(np.int32))
+    if not scheme.is_per_channel:
+        return (1, 1, prod(shape)), scales, zero_points
+    axis = scheme.axis
+    return (prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])), scales, zero_points
+
+
+_INTEGERS = frozenset(map(np.dtype, ("i1", "u1", "i2", "u2", "i4", "u4", "i8")))
+_FLOATS = frozenset(map(np.dtype, ("f4", "f8")))
+_HALF, _SINGLE, _BOOL = np.dtype("f2"), np.dtype("f4"), np.dtype("?")
+
+
+def convert(program, x, dtype, out=None):
+    """Adds the rows that make `x` numbers of `dtype`; gives where they lie, `out` when given."""
+    dtype = np.dtype(dtype)
+    if dtype == x.dtype and out is None:
+        return x
+    out = arena(x.shape, dtype) if out is None else out
+    if not out.size:
+        return out
+    source = (
+        x.view(f"u{x.itemsize}") if x.dtype == _BOOL or (dtype == _BOOL and x.is_integer) else x
+    )
+    step = _step(source.dtype, dtype)
+    if step is None:
+        hub = _SINGLE if _HALF in (x.dtype, dtype) else np.dtype(np.int64)
+        return convert(program, convert(program, x, hub), dtype, out)
+    kernel, limits = step
+    source, target = (b.view(np.uint16) if b.dtype == _HALF else b for b in (source, out))
+    if kernel == "layout.move":
+        move(program, View.of(source.view(dtype)), View.of(out))
+    else:
+        program.call(kernel, source.ravel(), target.ravel(), split=out.size, **limits)
+    return out
+
+
+def _step(source, target) -> tuple[str, dict[str, int]] | None:
+    """The kernel from one type to another and its numbers; None when it takes two."""
+    if _HALF in (source, target):
+        halves = {(_HALF, _SINGLE): "cast.from_half", (_SINGLE, _HALF): "cast.to_half"}
+        kernel = halves.get((source, target))
+        return (kernel, {}) if kernel else None
+    if target == _BOOL:
+        return "cast.truth", {}
+    if target in _FLOATS:
+        return "cast.real", {}
+    if source in _FLOATS:
+        limits = np.iinfo(target)
+        return "cast.truncate", {"low": int(limits.min), "high": int(limits.max)}
+    if source.itemsize == target.itemsize:
+        return "layout.move", {}
+    if source.name in ("int32", "int64"):
+        return "cast.wrap", {}
+    return ("cast.widen", {}) if target.name in ("int32", "int64") else None
+
+
+def _castable(dtype):
+    return dtype in _INTEGERS or dtype in _FLOATS or dtype in (_HALF, _BOOL)

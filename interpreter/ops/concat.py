@@ -1,0 +1,153 @@
+"""CONCATENATION, PACK, SPLIT, SPLIT_V, UNPACK: tensors put together and taken apart."""
+
+from ...engine.families.layout import move
+from ...engine.view import View
+from ...schema.tables import name_of
+from ..checks import required, same_dtype
+from ..registry import op
+
+
+@op("CONCATENATION")
+def concatenation(node):
+    """The inputs one after the other along `axis`."""
+    parts = required(node, max(1, len(node.inputs)))
+    first = parts[0]
+    axis = node.axis("axis", first)
+    rest = first.shape[:axis] + first.shape[axis + 1 :]
+    same_dtype(node, parts)
+    for part in parts:
+        node.require(
+            part.ndim == first.ndim and part.shape[:axis] + part.shape[axis + 1 :] == rest,
+            f"inputs must have equal shapes but for axis {axis}, "
+            f"got {first.shape} and {part.shape}",
+        )
+    code = node.options.fused_activation_function
+    node.require(
+        not code, f"fused activation must be NONE, got {name_of('ActivationFunctionType', code)}"
+    )
+    _same_quantization(node)
+    size = sum(part.shape[axis] for part in parts)
+    out = node.result((*first.shape[:axis], size, *first.shape[axis + 1 :]), first.dtype)
+
+    def emit(program):
+        start = 0
+        for part in parts:
+            count = part.shape[axis]
+            move(program, View.of(part), View.of(out).part(axis, start, count))
+            start += count
+
+    return emit
+
+
+@op("PACK")
+def pack(node):
+    """The inputs along a new dimension `axis`."""
+    parts = required(node, max(1, len(node.inputs)))
+    first = parts[0]
+    axis = _new_axis(node, first.ndim + 1)
+    same_dtype(node, parts)
+    for part in parts:
+        node.require(
+            part.shape == first.shape,
+            f"inputs must have equal shapes, got {first.shape} and {part.shape}",
+        )
+    _same_quantization(node)
+    out = node.result((*first.shape[:axis], len(parts), *first.shape[axis:]), first.dtype)
+
+    def emit(program):
+        for i, part in enumerate(parts):
+            move(program, View.of(part), View.of(out).pick(axis, i))
+
+    return emit
+
+
+@op("UNPACK")
+def unpack(node):
+    """The slices of `x` along `axis`, without that dimension."""
+    (x,) = required(node, 1)
+    axis = node.axis("axis", x)
+    count = x.shape[axis]
+    node.require(
+        count == node.options.num,
+        f"num must be the size {count} of axis {axis}, got {node.options.num}",
+    )
+    shape = x.shape[:axis] + x.shape[axis + 1 :]
+    outs = [node.result(shape, x.dtype) for _ in range(count)]
+
+    def emit(program):
+        for i, out in enumerate(outs):
+            move(program, View.of(x).pick(axis, i), View.of(out))
+
+    return emit
+
+
+@op("SPLIT")
+def split(node):
+    """`x` in `num_splits` equal parts along the axis of the first input."""
+    _, x = required(node, 2)
+    axis = _axis_input(node, 0, x)
+    count = int(node.options.num_splits)
+    node.require(
+        count > 0 and x.shape[axis] % count == 0,
+        f"num_splits must divide the size {x.shape[axis]} of axis {axis}, got {count}",
+    )
+    return _cut(node, x, axis, [x.shape[axis] // count] * count)
+
+
+@op("SPLIT_V")
+def split_v(node):
+    """`x` in parts of the sizes of the second input; one -1 takes what is left."""
+    (x,) = required(node, 1)
+    sizes = [int(n) for n in node.constant(1).ravel()]
+    axis = _axis_input(node, 2, x)
+    free = [i for i, n in enumerate(sizes) if n == -1]
+    node.require(
+        len(free) <= 1 and all(n >= -1 for n in sizes),
+        f"sizes must not be negative but for one -1, got {sizes}",
+    )
+    if free:
+        sizes[free[0]] = x.shape[axis] - (sum(sizes) + 1)
+    node.require(
+        sum(sizes) == x.shape[axis] and all(n >= 0 for n in sizes),
+        f"sizes must add up to the size {x.shape[axis]} of axis {axis}, got {sizes}",
+    )
+    return _cut(node, x, axis, sizes)
+
+
+def _cut(node, x, axis, sizes):
+    """Results of the given sizes along `axis`, and the rows that fill them."""
+    outs = [node.result((*x.shape[:axis], n, *x.shape[axis + 1 :]), x.dtype) for n in sizes]
+
+    def emit(program):
+        start = 0
+        for out, n in zip(outs, sizes, strict=True):
+            move(program, View.of(x).part(axis, start, n), View.of(out))
+            start += n
+
+    return emit
+
+
+def _axis_input(node, i, x):
+    value = node.constant(i)
+    node.require(value.size == 1, f"axis must be one number, got shape {value.shape}")
+    return node.axis("axis", x, int(value.ravel()[0]))
+
+
+def _new_axis(node, rank):
+    axis = int(node.options.axis)
+    node.require(-rank <= axis < rank, f"axis must be in [{-rank}, {rank}), got {axis}")
+    return axis % rank
+
+
+def _same_quantization(node):
+    """Refuses inputs whose integers mean other real numbers than those of the output."""
+    wanted = node.outputs[0].quantization
+    for part in node.inputs:
+        given = part.quantization
+        if part.is_integer and given is not None and wanted is not None:
+            node.require(
+                given.scale == wanted.scale and given.zero_point == wanted.zero_point,
+                f"inputs must have the output's scale {wanted.scale} and zero point "
+                f"{wanted.zero_point}, got {given.scale} and {given.zero_point} of "
+                f"'{part.name}'; put a QUANTIZE before it",
+            )

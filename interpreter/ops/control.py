@@ -1,0 +1,63 @@
+"""IF, WHILE, CALL, CALL_ONCE: operators that run other subgraphs."""
+
+from ..registry import op
+
+
+@op("IF", pure=False)
+def if_(node):
+    """The results of the `then` or the `else` subgraph, as the first input says."""
+    _require_flag(node, node.inputs[0])
+    branches = node.options.then_subgraph_index, node.options.else_subgraph_index
+
+    def run(condition, *inputs):
+        then, otherwise = branches
+        return node.scope.run(then if condition.ravel()[0] else otherwise, inputs)
+
+    return node.late(run, _declared_shapes(node))
+
+
+@op("WHILE", pure=False)
+def while_(node):
+    """The inputs, sent through the `body` subgraph as long as the `cond` subgraph says so."""
+    condition, body = node.options.cond_subgraph_index, node.options.body_subgraph_index
+
+    def run(*values):
+        while True:
+            flag = node.scope.run(condition, values)[0]
+            if flag.dtype != bool or flag.size != 1:
+                node.fail(f"the condition must give one bool, got {flag.dtype} {flag.shape}")
+            if not flag.ravel()[0]:
+                return values
+            values = node.scope.run(body, values)
+
+    return node.late(run, _declared_shapes(node))
+
+
+@op("CALL", pure=False)
+def call(node):
+    """The results of a subgraph."""
+    subgraph = node.options.subgraph
+    return node.late(lambda *inputs: node.scope.run(subgraph, inputs), _declared_shapes(node))
+
+
+@op("CALL_ONCE", pure=False)
+def call_once(node):
+    """Runs a subgraph the first time the model is invoked, to initialise variables."""
+    subgraph = node.options.init_subgraph_index
+
+    def run():
+        node.scope.run_once(subgraph)
+        return []
+
+    return node.late(run, ())
+
+
+def _require_flag(node, condition):
+    node.require(
+        condition.dtype == bool and condition.size == 1,
+        f"the condition must be one bool, got {condition.dtype} {condition.shape}",
+    )
+
+
+def _declared_shapes(node):
+    return [declared.shape or () for declared in node.outputs]

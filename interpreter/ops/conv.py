@@ -1,0 +1,181 @@
+"""CONV_2D, DEPTHWISE_CONV_2D, TRANSPOSE_CONV, CONV_3D, CONV_3D_TRANSPOSE."""
+
+from typing import Any
+
+from ...engine.families import products
+from ..checks import clamp_of, rank, required, slide, supported, windows
+from ..registry import op
+from .arithmetic import arithmetic, one_scale_each
+
+
+def _bias(node, i, n):
+    """Input `i`: one element for each of `n` output channels, or None."""
+    bias = node.optional(i)
+    if bias is not None:
+        node.require(
+            bias.size == n, f"bias must have {n} elements, one a channel, got shape {bias.shape}"
+        )
+    return bias
+
+
+@op("CONV_2D")
+def conv_2d(node):
+    """Filters [n, height, width, channels] over `x`; fewer channels than `x` has mean groups."""
+    x, weights = required(node, 2)
+    rank(node, "input", x, 4)
+    rank(node, "filter", weights, 4)
+    n, *taps, of_group = weights.shape
+    channels = x.shape[3]
+    node.require(
+        of_group > 0 and channels % of_group == 0,
+        f"channels of the filter must divide those of the input, got {of_group} and {channels}",
+    )
+    groups = max(channels // of_group, 1)
+    node.require(
+        channels > 0 and n % groups == 0,
+        f"the {groups} groups must divide the {n} filters",
+    )
+    bias = _bias(node, 2, n)
+    family, weights, how = arithmetic(
+        node, x, weights, bias, clamp_of(node), asymmetric=_differ(weights)
+    )
+    one_scale_each(node, how, n)
+    spans = windows(node, taps)
+    out = node.result((x.shape[0], *slide(node, spans, x.shape[1:3]), n), x.dtype)
+    steps = _steps(spans, x.shape[1:3])
+
+    def emit(program):
+        family.conv2d(program, x, weights, bias, out, groups=groups, **how, **steps)
+
+    return emit
+
+
+@op("DEPTHWISE_CONV_2D")
+def depthwise_conv_2d(node):
+    """A filter [1, height, width, channels * multiplier], for each channel its own."""
+    x, weights = required(node, 2)
+    rank(node, "input", x, 4)
+    rank(node, "filter", weights, 4)
+    one, *taps, n = weights.shape
+    channels = x.shape[3]
+    node.require(one == 1, f"filter must have 1 as first dimension, got shape {weights.shape}")
+    node.require(
+        channels > 0 and n % channels == 0,
+        f"channels of the filter must be a multiple of the input's {channels}, got {n}",
+    )
+    bias = _bias(node, 2, n)
+    family, weights, how = arithmetic(node, x, weights, bias, clamp_of(node), asymmetric=True)
+    one_scale_each(node, how, n)
+    spans = windows(node, taps)
+    out = node.result((x.shape[0], *slide(node, spans, x.shape[1:3]), n), x.dtype)
+    steps = _steps(spans, x.shape[1:3])
+
+    def emit(program):
+        kernel = weights.reshape(weights.shape[1:])
+        family.depthwise(program, x, kernel, bias, out, **how, **steps)
+
+    return emit
+
+
+@op("CONV_3D")
+def conv_3d(node):
+    """Filters [depth, height, width, channels, n] over `x`."""
+    x, weights = required(node, 2)
+    rank(node, "input", x, 5)
+    rank(node, "filter", weights, 5)
+    *taps, channels, n = weights.shape
+    _same_channels(node, channels, x)
+    bias = _bias(node, 2, n)
+    supported(node, (x, weights, bias))
+    clamp = clamp_of(node)
+    spans = windows(node, taps, "dhw")
+    out = node.result((x.shape[0], *slide(node, spans, x.shape[1:4]), n), x.dtype)
+    steps = _steps(spans, x.shape[1:4])
+
+    def emit(program):
+        products.convolution(program, x, weights, bias, out, clamp=clamp, **steps)
+
+    return emit
+
+
+@op("TRANSPOSE_CONV")
+def transpose_conv(node):
+    """The convolution with filters [n, height, width, channels] turned round: `x` spread out."""
+    _, weights, x = required(node, 3)
+    rank(node, "input", x, 4)
+    rank(node, "filter", weights, 4)
+    n, *taps, channels = weights.shape
+    _same_channels(node, channels, x)
+    bias = _bias(node, 3, n)
+    family, weights, how = arithmetic(node, x, weights, bias, clamp_of(node), asymmetric=True)
+    one_scale_each(node, how, n)
+    spans = windows(node, taps)
+    out = node.result(_spread_shape(node, x, n, spans), x.dtype)
+    before = _steps(spans, out.shape[1:3])["before"]
+    stride = tuple(span.stride for span in spans)
+
+    def emit(program):
+        family.transpose_conv2d(program, x, weights, bias, out, stride=stride, before=before, **how)
+
+    return emit
+
+
+@op("CONV_3D_TRANSPOSE")
+def conv_3d_transpose(node):
+    """The convolution with filters [depth, height, width, n, channels] turned round."""
+    _, weights, x = required(node, 3)
+    rank(node, "input", x, 5)
+    rank(node, "filter", weights, 5)
+    *taps, n, channels = weights.shape
+    _same_channels(node, channels, x)
+    bias = _bias(node, 3, n)
+    supported(node, (x, weights, bias))
+    clamp = clamp_of(node)
+    spans = windows(node, taps, "dhw")
+    out = node.result(_spread_shape(node, x, n, spans), x.dtype)
+    steps = _steps(spans, out.shape[1:4])
+
+    def emit(program):
+        filters = products.permuted(program, weights, (0, 1, 2, 4, 3))
+        products.transposed_convolution(program, x, filters, bias, out, clamp=clamp, **steps)
+
+    return emit
+
+
+def _differ(weights):
+    """Whether the filters have scales of their own: only then reals get a zero point."""
+    scheme = weights.quantization
+    return scheme is not None and len(set(scheme.scales.tolist())) > 1
+
+
+def _same_channels(node, channels, x):
+    node.require(
+        channels == x.shape[-1] > 0,
+        f"filter and input must have equal channels, got {channels} and {x.shape[-1]}",
+    )
+
+
+def _steps(spans, sizes) -> dict[str, Any]:
+    """Strides, dilations and leading padding of windows that slide over `sizes`."""
+    return {
+        "stride": tuple(span.stride for span in spans),
+        "dilation": tuple(span.dilation for span in spans),
+        "before": tuple(span.before(n) for span, n in zip(spans, sizes, strict=True)),
+    }
+
+
+def _spread_shape(node, x, n, spans):
+    """The first input, if a convolution takes that shape to the shape of `x`."""
+    shape = tuple(int(size) for size in node.constant(0).ravel())
+    node.require(
+        len(shape) == x.ndim and shape[0] == x.shape[0] and shape[-1] == n,
+        f"output shape must be ({x.shape[0]}, ..., {n}) in {x.ndim} dimensions, got {shape}",
+    )
+    node.require(min(shape) >= 0, f"output shape must not be negative, got {shape}")
+    counts = slide(node, spans, shape[1:-1])
+    node.require(
+        counts == x.shape[1:-1],
+        f"a convolution over output shape {shape} must give the input's {x.shape[1:-1]}, "
+        f"gives {counts}",
+    )
+    return shape

@@ -1,0 +1,152 @@
+"""SHAPE, RANK, FILL, ZEROS_LIKE, RANGE, ONE_HOT, TILE, BROADCAST_TO, BROADCAST_ARGS."""
+
+from math import ceil, prod
+
+import numpy as np
+
+from ...engine.buffer import constant
+from ...engine.families.elementwise import broadcast_shape
+from ...engine.families.layout import fill, move
+from ...engine.view import View
+from ...schema.dtypes import numpy_dtype
+from ..checks import required, same_dtype
+from ..node import Node
+from ..registry import op
+
+
+@op("SHAPE")
+def shape(node):
+    """The dimensions of `x`."""
+    (x,) = required(node, 1)
+    dtype = numpy_dtype(int(node.options.out_type))
+    dtype = dtype if dtype in (np.int32, np.int64) else np.dtype(np.int32)
+    node.result((x.ndim,), dtype, value=np.array(x.shape, dtype))
+
+
+@op("RANK")
+def rank(node):
+    """The number of dimensions of `x`."""
+    node.result((), np.int32, value=np.array(required(node, 1)[0].ndim, np.int32))
+
+
+@op("FILL")
+def fill_(node):
+    """The second input repeated to the shape of the first."""
+    _, value = required(node, 2)
+    dims = _dims(node, 0)
+    node.require(value.size == 1, f"the value must be one element, got shape {value.shape}")
+    if value.dtype.hasobject:
+        return node.late(lambda _, text: [np.full(dims, text.item(), object)], [tuple(dims)])
+    out = node.result(dims, value.dtype)
+    return lambda program: fill(program, value, out)
+
+
+@op("ZEROS_LIKE")
+def zeros_like(node):
+    """Zeros of the shape and type of `x`."""
+    (x,) = required(node, 1)
+    out = node.result(x.shape, x.dtype)
+    return lambda program: fill(program, constant(np.zeros(1, x.dtype)), out)
+
+
+@op("RANGE")
+def range_(node):
+    """`start`, `start + delta`, ... below `limit`; floats are added up one by one, as in TFLite."""
+    same_dtype(node, required(node, 3))
+    start, limit, delta = (node.constant(i).ravel()[0] for i in range(3))
+    dtype = node.inputs[0].dtype
+    node.require(
+        (delta > 0 and start <= limit) or (delta < 0 and start >= limit),
+        f"delta must lead from start to limit, got {start}, {limit} and {delta}",
+    )
+    if dtype.kind == "f":
+        terms = np.full(ceil(abs((limit - start) / delta)), delta, dtype)
+        terms[:1] = start
+        value = np.cumsum(terms, dtype=dtype)
+    else:
+        value = np.array(range(int(start), int(limit), int(delta)), dtype)
+    node.result(value.shape, dtype, value=value)
+
+
+@op("ONE_HOT")
+def one_hot(node):
+    """`on` where the new dimension `axis` counts the index, `off` elsewhere."""
+    indices, _, on, off = required(node, 4)
+    depth = int(node.constant(1).ravel()[0])
+    node.require(indices.is_integer, f"indices must be integers, got {indices.dtype}")
+    node.require(depth >= 0, f"depth must not be negative, got {depth}")
+    node.require(
+        on.size == off.size == 1 and on.dtype == off.dtype,
+        f"on and off must be one {on.dtype} each, got shapes {on.shape} and {off.shape}",
+    )
+    axis = int(node.options.axis)
+    rank = indices.ndim + 1
+    node.require(-1 <= axis < rank, f"axis must be in [-1, {rank}), got {axis}")
+    axis = rank - 1 if axis == -1 else axis
+    before, after = indices.shape[:axis], indices.shape[axis:]
+    out = node.result((*before, depth, *after), on.dtype)
+
+    def emit(program):
+        fill(program, off, out)
+        if out.size:
+            program.call(
+                "scatter.hot",
+                indices.reshape((prod(before), prod(after))),
+                on.ravel(),
+                out.reshape((prod(before), depth, prod(after))),
+                split=prod(before),
+            )
+
+    return emit
+
+
+@op("TILE")
+def tile(node):
+    """`x` repeated along each dimension as often as the second input says."""
+    (x,) = required(node, 1)
+    times = _dims(node, 1)
+    node.require(
+        len(times) == x.ndim,
+        f"multiples must have one number for each of {x.ndim} dimensions, got {times}",
+    )
+    out = node.result([n * m for n, m in zip(x.shape, times, strict=True)], x.dtype)
+
+    def emit(program):
+        source, target = View.of(x), View.of(out)
+        for axis in reversed(range(x.ndim)):
+            source = source.insert(axis, times[axis])
+            target = target.split(axis, times[axis], x.shape[axis])
+        move(program, source, target)
+
+    return emit
+
+
+@op("BROADCAST_TO")
+def broadcast_to(node):
+    """`x` repeated to the shape of the second input by numpy's rule."""
+    (x,) = required(node, 1)
+    dims = tuple(_dims(node, 1))
+    node.require(
+        broadcast_shape(x.shape, dims) == dims, f"shape {x.shape} does not broadcast to {dims}"
+    )
+    out = node.result(dims, x.dtype)
+    return lambda program: move(program, View.of(x).broadcast(dims), out)
+
+
+@op("BROADCAST_ARGS")
+def broadcast_args(node: Node):
+    """The shape to which the shapes in both inputs broadcast."""
+    x, y = required(node, 2)
+    same_dtype(node, (x, y))
+    first, second = _dims(node, 0), _dims(node, 1)
+    dims = broadcast_shape(tuple(first), tuple(second))
+    if dims is None:
+        node.fail(f"shapes {first} and {second} do not broadcast")
+    node.result((len(dims),), x.dtype, value=np.array(dims, x.dtype))
+
+
+def _dims(node, i):
+    """Input `i` as a list of sizes."""
+    dims = [int(n) for n in node.constant(i).ravel()]
+    node.require(all(n >= 0 for n in dims), f"sizes must not be negative, got {dims}")
+    return dims

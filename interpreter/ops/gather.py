@@ -1,0 +1,259 @@
+"""GATHER, GATHER_ND, EMBEDDING_LOOKUP, SCATTER_ND, SPARSE_TO_DENSE, DYNAMIC_UPDATE_SLICE."""
+
+from math import prod
+
+import numpy as np
+
+from ...engine.buffer import arena, constant
+from ...engine.families.layout import fill, move
+from ...engine.view import View
+from ..checks import required, same_dtype
+from ..registry import op
+from .cast import convert
+from .quantized import scheme_of
+
+
+@op("GATHER")
+def gather(node):
+    """Slices of `params` along `axis`, one for each of `indices`."""
+    params, indices = required(node, 2)
+    axis = node.axis("axis", params)
+    _require_indices(node, indices)
+    batch = int(node.options.batch_dims)
+    batch += indices.ndim if batch < 0 else 0
+    node.require(
+        0 <= batch <= min(axis, indices.ndim),
+        f"batch_dims must be in [0, {min(axis, indices.ndim)}], got {node.options.batch_dims}",
+    )
+    node.require(
+        params.shape[:batch] == indices.shape[:batch],
+        f"the first {batch} dimensions must be equal, got {params.shape} and {indices.shape}",
+    )
+    shape = params.shape[:axis] + indices.shape[batch:] + params.shape[axis + 1 :]
+    if params.dtype.hasobject:
+        return node.late(lambda text, at: [np.take(text, at, axis)], [shape])
+    out = node.result(shape, params.dtype)
+    batches, outer, inner = (
+        prod(params.shape[:batch]),
+        prod(params.shape[batch:axis]),
+        prod(params.shape[axis + 1 :]),
+    )
+    count = prod(indices.shape[batch:])
+
+    def emit(program):
+        if indices.size:
+            program.call(
+                "gather.slices",
+                params.reshape((batches, outer, params.shape[axis], inner)),
+                _wide(program, indices).reshape((batches, count)),
+                out.reshape((batches, outer, count, inner)),
+                split=batches * outer,
+            )
+
+    return emit
+
+
+@op("GATHER_ND")
+def gather_nd(node):
+    """The slices of `params` at the points that the rows of `indices` name."""
+    params, indices = required(node, 2)
+    _require_indices(node, indices)
+    node.require(
+        indices.ndim >= 1 and indices.shape[-1] <= params.ndim,
+        f"indices must have 1 to {params.ndim} numbers in each row, got shape {indices.shape}",
+    )
+    depth = indices.shape[-1]
+    shape = indices.shape[:-1] + params.shape[depth:]
+    if params.dtype.hasobject:
+        return node.late(lambda text, at: [text[tuple(np.moveaxis(at, -1, 0))]], [shape])
+    out = node.result(shape, params.dtype)
+    count, inner = prod(indices.shape[:-1]), prod(params.shape[depth:])
+
+    def emit(program):
+        if count:
+            program.call(
+                "gather.points",
+                params.reshape((prod(params.shape[:depth]), inner)),
+                _wide(program, indices).reshape((count, depth)),
+                constant(np.array(params.shape[:depth], np.int64)),
+                out.reshape((count, inner)),
+                split=count,
+            )
+
+    return emit
+
+
+@op("SCATTER_ND")
+def scatter_nd(node):
+    """Zeros of the shape of the third input, with `updates` added at the points of `indices`."""
+    indices, updates = required(node, 2)
+    shape = [int(n) for n in node.constant(2).ravel()]
+    node.require(indices.dtype == np.int32, f"indices must be int32, got {indices.dtype}")
+    node.require(
+        indices.ndim >= 1 and indices.shape[-1] <= len(shape),
+        f"indices must have 1 to {len(shape)} numbers in each row, got shape {indices.shape}",
+    )
+    depth = indices.shape[-1]
+    wanted = (*indices.shape[:-1], *shape[depth:])
+    node.require(updates.shape == wanted, f"updates must have shape {wanted}, got {updates.shape}")
+    out = node.result(shape, updates.dtype)
+    count, inner = prod(indices.shape[:-1]), prod(shape[depth:])
+
+    def emit(program):
+        fill(program, constant(np.zeros(1, updates.dtype)), out)
+        if count:
+            program.call(
+                "scatter.add",
+                indices.reshape((count, depth)),
+                updates.reshape((count, inner)),
+                constant(np.array(shape[:depth], np.int64)),
+                out.reshape((prod(shape[:depth]), inner)),
+            )
+
+    return emit
+
+
+@op("SPARSE_TO_DENSE")
+def sparse_to_dense(node):
+    """The fourth input everywhere, but the values of the third at the points of the first."""
+    indices, _, values, default = required(node, 4)
+    shape = [int(n) for n in node.constant(1).ravel()]
+    _require_indices(node, indices)
+    same_dtype(node, (values, default))
+    depth = indices.shape[-1] if indices.ndim == 2 else 1
+    node.require(
+        indices.ndim <= 2 and depth == len(shape),
+        f"indices must be rows of {len(shape)} numbers, got shape {indices.shape}",
+    )
+    count = indices.size // depth if depth else 0
+    node.require(
+        values.size == 1 or values.shape == (count,),
+        f"values must be one or {count}, got shape {values.shape}",
+    )
+    node.require(default.size == 1, f"the default must be one value, got shape {default.shape}")
+    out = node.result(shape, values.dtype)
+
+    def emit(program):
+        fill(program, default, out)
+        if count:
+            program.call(
+                "scatter.put",
+                convert(program, indices, np.int64).reshape((count, depth)),
+                values.ravel(),
+                constant(np.array(shape, np.int64)),
+                out.ravel(),
+            )
+
+    return emit
+
+
+@op("EMBEDDING_LOOKUP")
+def embedding_lookup(node):
+    """The rows of the second input that the first one names, as floats when so declared."""
+    rows, table = required(node, 2)
+    node.require(
+        rows.ndim == 1 and rows.dtype == np.int32,
+        f"the rows must be int32 of one dimension, got {rows.dtype} of shape {rows.shape}",
+    )
+    node.require(table.ndim >= 2, f"the table must have 2 dimensions, got shape {table.shape}")
+    out = node.result((rows.size, *table.shape[1:]), node.outputs[0].dtype or table.dtype)
+    stored = out.dtype != table.dtype
+    given_scales = _row_scales(node, table, out) if stored else np.ones(1)
+
+    def emit(program):
+        if not out.size:
+            return
+        found = arena(out.shape, table.dtype) if stored else out
+        _take(program, table, rows, found)
+        if stored:
+            scales = constant(given_scales.astype(np.float32))
+            each = arena((rows.size,), np.float32)
+            if scales.size == 1:
+                fill(program, scales, each)
+            else:
+                _take(program, scales.reshape((scales.size, 1)), rows, each)
+            program.call(
+                "quantize.dequantize",
+                found.reshape((1, rows.size, prod(table.shape[1:]))),
+                each,
+                constant(np.zeros(rows.size, np.int32)),
+                out.reshape((1, rows.size, prod(table.shape[1:]))),
+                split=rows.size,
+            )
+
+    return emit
+
+
+@op("DYNAMIC_UPDATE_SLICE")
+def dynamic_update_slice(node):
+    """`x` with `update` written over it at the start indices, held so that it fits."""
+    x, update, starts = required(node, 3)
+    same_dtype(node, (x, update))
+    _require_indices(node, starts)
+    node.require(
+        starts.shape == (x.ndim,), f"start indices must have shape {(x.ndim,)}, got {starts.shape}"
+    )
+    node.require(
+        update.ndim == x.ndim and all(n <= m for n, m in zip(update.shape, x.shape, strict=True)),
+        f"update must fit into shape {x.shape}, got {update.shape}",
+    )
+    out = node.result(x.shape, x.dtype)
+
+    def emit(program):
+        move(program, x, out)
+        if update.size:
+            view = View.of(out)
+            if not x.ndim:
+                view = view.insert(0)
+            geometry = [update.shape or (1,), view.shape, view.strides]
+            program.call(
+                "scatter.place",
+                update.ravel(),
+                convert(program, starts if x.ndim else constant(np.zeros(1, np.int64)), np.int64),
+                constant(np.array(geometry, np.int64)),
+                out.ravel(),
+                split=update.size // geometry[0][-1],
+            )
+
+    return emit
+
+
+def _take(program, table, rows, out):
+    """Adds the row out = table[rows], along the first dimension."""
+    inner = prod(table.shape[1:])
+    program.call(
+        "gather.slices",
+        table.reshape((1, 1, table.shape[0], inner)),
+        rows.reshape((1, rows.size)),
+        out.reshape((1, 1, rows.size, inner)),
+        split=1,
+    )
+
+
+def _row_scales(node, table, out):
+    """The scales by which the lookup turns `table` to floats: one, or one for each row."""
+    given = scheme_of(node, table, "the table")
+    node.require(
+        out.dtype == np.float32 and table.dtype in (np.int8, np.uint8),
+        f"a table of {table.dtype} cannot give {out.dtype}",
+    )
+    node.require(
+        not given.zero_points.any()
+        and len(given.scales) in (1, table.shape[0])
+        and given.axis == 0,
+        f"the table must have zero points 0 and one scale, or one for each of {table.shape[0]} "
+        f"rows, got {len(given.scales)} along axis {given.axis}",
+    )
+    return given.scales
+
+
+def _require_indices(node, indices):
+    node.require(
+        indices.dtype in (np.int16, np.int32, np.int64),
+        f"indices must be integers, got {indices.dtype}",
+    )
+
+
+def _wide(program, indices):
+    """The indices in a type the kernels take."""
+    return convert(program, indices, np.int32) if indices.dtype == np.int16 else indices

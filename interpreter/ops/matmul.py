@@ -1,0 +1,92 @@
+"""FULLY_CONNECTED and BATCH_MATMUL."""
+
+from math import prod
+
+import numpy as np
+
+from ..checks import clamp_of, rank, required
+from ..registry import op
+from .arithmetic import arithmetic, one_scale_each
+
+
+@op("FULLY_CONNECTED")
+def fully_connected(node):
+    """Rows of `x` times the transpose of weights [n, depth], plus bias.
+
+    With `keep_num_dims` the result keeps all dimensions of `x` but the last; else `x` is cut into
+    rows of `depth`, whatever its shape. uint8 may give int16.
+    """
+    x, weights = required(node, 2)
+    bias = node.optional(2)
+    rank(node, "weights", weights, 2)
+    n, depth = weights.shape
+    if bias is not None:
+        node.require(
+            bias.size == n, f"bias must have {n} elements, one a unit, got shape {bias.shape}"
+        )
+    node.require(not node.options.weights_format, "shuffled weights are not supported")
+    family, weights, how = arithmetic(
+        node,
+        x,
+        weights,
+        bias,
+        clamp_of(node, ignored=()),
+        exact=True,
+        asymmetric=bool(node.options.asymmetric_quantize_inputs),
+    )
+    one_scale_each(node, how, n)
+    if node.options.keep_num_dims:
+        node.require(
+            x.ndim > 0 and x.shape[-1] == depth,
+            f"last dimension of the input must be {depth}, as in the weights, got shape {x.shape}",
+        )
+        shape = (*x.shape[:-1], n)
+    else:
+        node.require(
+            x.size % depth == 0 if depth else x.shape[-1:] == (0,),
+            f"input must divide into rows of {depth}, as in the weights, got shape {x.shape}",
+        )
+        shape = (x.size // depth if depth else prod(x.shape[:-1]), n)
+    wide = x.dtype == np.uint8 and node.outputs[0].dtype == np.int16
+    out = node.result(shape, np.int16 if wide else x.dtype)
+    n_rows = prod(shape[:-1])
+
+    def emit(program):
+        rows, results = x.reshape((n_rows, depth)), out.reshape((n_rows, n))
+        family.matmul(program, rows, weights, bias, results, transpose_b=True, **how)
+
+    return emit
+
+
+@op("BATCH_MATMUL")
+def batch_matmul(node):
+    """Matrix products of the last two dimensions, the others repeated by numpy's rule."""
+    x, y = required(node, 2)
+    for name, operand in (("left", x), ("right", y)):
+        node.require(
+            operand.ndim >= 2,
+            f"{name} input must have 2 dimensions or more, got shape {operand.shape}",
+        )
+    adj_x, adj_y = bool(node.options.adj_x), bool(node.options.adj_y)
+    rows, depth = x.shape[-2:][:: -1 if adj_x else 1]
+    same_depth, columns = y.shape[-2:][:: -1 if adj_y else 1]
+    node.require(
+        depth == same_depth,
+        f"inner dimensions must agree, got {depth} and {same_depth} in {x.shape} and {y.shape}",
+    )
+    repeated = zip(reversed(x.shape[:-2]), reversed(y.shape[:-2]), strict=False)
+    node.require(
+        all(m == n or 1 in (m, n) for m, n in repeated),
+        f"batch dimensions must be equal or 1, got {x.shape} and {y.shape}",
+    )
+    batch = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    family, y, how = arithmetic(
+        node, x, y, None, asymmetric=bool(node.options.asymmetric_quantize_inputs)
+    )
+    one_scale_each(node, how, 1)
+    out = node.result((*batch, rows, columns), x.dtype)
+
+    def emit(program):
+        family.matmul(program, x, y, None, out, transpose_a=adj_x, transpose_b=adj_y, **how)
+
+    return emit

@@ -1,0 +1,175 @@
+"""PAD, PADV2, MIRROR_PAD, SPACE_TO_BATCH_ND, BATCH_TO_SPACE_ND: borders added and cut off."""
+
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from ...engine.buffer import constant
+from ...engine.families.layout import fill, move
+from ...engine.view import View
+from ..checks import required
+from ..registry import op
+
+REFLECT, SYMMETRIC = 0, 1
+
+
+@op("PAD", "PADV2")
+def pad(node):
+    """`x` with the second input's rows and columns of zeros, or of the third input, around it."""
+    (x,) = required(node, 1)
+    borders = _borders(node, x)
+    value = node.optional(2)
+    if value is None:
+        value = constant(np.full(1, _zero(x), x.dtype))
+    node.require(
+        value.size == 1 and value.dtype == x.dtype,
+        f"the value must be one {x.dtype}, got {value.dtype} of shape {value.shape}",
+    )
+    out = node.result([before + n + after for n, (before, after) in borders], x.dtype)
+
+    def emit(program):
+        inside = View.of(out)
+        for axis, (n, (before, after)) in enumerate(borders):
+            fill(program, value, inside.part(axis, 0, before))
+            fill(program, value, inside.part(axis, before + n, after))
+            inside = inside.part(axis, before, n)
+        move(program, x, inside)
+
+    return emit
+
+
+@op("MIRROR_PAD")
+def mirror_pad(node):
+    """`x` with its own rows and columns mirrored around it, the outermost too when SYMMETRIC."""
+    (x,) = required(node, 1)
+    borders = _borders(node, x)
+    mode = int(node.options.mode)
+    node.require(mode in (REFLECT, SYMMETRIC), f"mode must be REFLECT or SYMMETRIC, got {mode}")
+    edge = 1 if mode == REFLECT else 0
+    for axis, (n, paddings) in enumerate(borders):
+        node.require(
+            max(paddings) == 0 or max(paddings) <= n - edge,
+            f"paddings of dimension {axis} must be at most {max(n - edge, 0)}, got {paddings}",
+        )
+    out = node.result([before + n + after for n, (before, after) in borders], x.dtype)
+
+    def emit(program):
+        inside = View.of(out)
+        for axis, (n, (before, _)) in enumerate(borders):
+            inside = inside.part(axis, before, n)
+        move(program, x, inside)
+        for axis in reversed(range(len(borders))):
+            n, (before, after) = borders[axis]
+            whole = View.of(out)
+            for outer, (m, (start, _)) in enumerate(borders[:axis]):
+                whole = whole.part(outer, start, m)
+            end = before + n
+            mirrored = whole.part(axis, 2 * before - 1 + edge, before, -1)
+            move(program, mirrored, whole.part(axis, 0, before))
+            mirrored = whole.part(axis, end - 1 - edge, after, -1)
+            move(program, mirrored, whole.part(axis, end, after))
+
+    return emit
+
+
+@op("SPACE_TO_BATCH_ND")
+def space_to_batch(node):
+    """Each block of rows and columns, zeros added around, shared out among as many batches."""
+    (x,) = required(node, 1)
+    blocks, paddings = _blocks(node, x, "paddings")
+    sizes = [n + sum(padding) for n, padding in zip(x.shape[1:], paddings, strict=False)]
+    node.require(
+        all(size % block == 0 for size, block in zip(sizes, blocks, strict=True)),
+        f"padded sizes {sizes} must be multiples of the block {blocks}",
+    )
+    steps = [size // block for size, block in zip(sizes, blocks, strict=True)]
+    rest = x.shape[1 + len(blocks) :]
+    out = node.result((x.shape[0] * prod(blocks), *steps, *rest), x.dtype)
+
+    def emit(program):
+        if any(map(any, paddings)):
+            fill(program, constant(np.full(1, _zero(x), x.dtype)), out)
+        batches = View.of(out).split(0, *blocks, x.shape[0])
+        starts = [before for before, _ in paddings]
+        for space, batch in _interleaved(View.of(x), batches, blocks, starts):
+            move(program, space, batch)
+
+    return emit
+
+
+@op("BATCH_TO_SPACE_ND")
+def batch_to_space(node):
+    """Batches put back as blocks of rows and columns, with borders cut off."""
+    (x,) = required(node, 1)
+    blocks, crops = _blocks(node, x, "crops")
+    node.require(
+        x.shape[0] % prod(blocks) == 0,
+        f"the batch must be a multiple of the block's {prod(blocks)}, got {x.shape[0]}",
+    )
+    sizes = [n * block for n, block in zip(x.shape[1:], blocks, strict=False)]
+    sizes = [size - sum(crop) for size, crop in zip(sizes, crops, strict=True)]
+    node.require(min(sizes, default=0) >= 0, f"crops {crops} must not exceed shape {x.shape}")
+    rest = x.shape[1 + len(blocks) :]
+    out = node.result((x.shape[0] // prod(blocks), *sizes, *rest), x.dtype)
+
+    def emit(program):
+        batches = View.of(x).split(0, *blocks, out.shape[0])
+        starts = [before for before, _ in crops]
+        for space, batch in _interleaved(View.of(out), batches, blocks, starts):
+            move(program, batch, space)
+
+    return emit
+
+
+def _interleaved(space, batches, blocks, starts):
+    """Pairs of views of the same elements: in the image, and in the batch of each block offset.
+
+    Image position p along an axis lies in the batch of offset (p + start) % block, at
+    (p + start) // block.
+    """
+    for offsets in product(*map(range, blocks)):
+        image, batch = space, batches
+        for offset in offsets:
+            batch = batch.pick(0, offset)
+        for axis, (offset, block, start) in enumerate(zip(offsets, blocks, starts, strict=True), 1):
+            low = max(0, -(-(start - offset) // block))
+            first = low * block + offset - start
+            count = max(0, -(-(space.shape[axis] - first) // block))
+            image = image.part(axis, first, count, block)
+            batch = batch.part(axis, low, count)
+        yield image, batch
+
+
+def _borders(node, x):
+    """(size, (before, after)) of each dimension, from the second input."""
+    paddings = node.constant(1)
+    node.require(
+        paddings.shape == (x.ndim, 2),
+        f"paddings must have shape {(x.ndim, 2)}, got {paddings.shape}",
+    )
+    node.require(
+        not (paddings < 0).any(), f"paddings must not be negative, got {paddings.tolist()}"
+    )
+    return [(n, (int(a), int(b))) for n, (a, b) in zip(x.shape, paddings, strict=True)]
+
+
+def _blocks(node, x, name):
+    """The block size and the (before, after) of each blocked dimension."""
+    blocks = [int(n) for n in node.constant(1).ravel()]
+    edges = node.constant(2)
+    node.require(
+        len(blocks) < x.ndim and all(n > 0 for n in blocks),
+        f"block must have fewer than {x.ndim} positive numbers, got {blocks}",
+    )
+    node.require(
+        edges.shape == (len(blocks), 2) and not (edges < 0).any(),
+        f"{name} must be {len(blocks)} pairs of numbers that are not negative, "
+        f"got {edges.tolist()}",
+    )
+    return blocks, [(int(before), int(after)) for before, after in edges]
+
+
+def _zero(x):
+    """The stored number that means 0."""
+    return x.quantization.zero_point if x.is_integer and x.quantization is not None else 0

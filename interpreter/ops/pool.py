@@ -1,0 +1,50 @@
+"""AVERAGE_POOL_2D, MAX_POOL_2D, L2_POOL_2D."""
+
+from ...engine.families.windows import pool
+from ..checks import clamp_of, one_scale, rank, required, supported, windows
+from ..registry import op
+from .quantized import is_quantized, stored_limits
+
+POOLS = {
+    "AVERAGE_POOL_2D": "average",
+    "MAX_POOL_2D": "maximum",
+    "L2_POOL_2D": "root_mean_square",
+}
+
+
+@op(*POOLS)
+def pool_2d(node):
+    """One value for each position of the window; padding takes no part in it."""
+    (x,) = required(node, 1)
+    rank(node, "input", x, 4)
+    if is_quantized(x) and node.kind != "L2_POOL_2D":
+        clamp = same_limits(node, x)
+    else:
+        supported(node, (x,))
+        clamp = clamp_of(node)
+    taps = (node.options.filter_height, node.options.filter_width)
+    spans = windows(node, taps)
+    n, *sizes, channels = x.shape
+    counts = [max(span.positions(size), 0) for span, size in zip(spans, sizes, strict=True)]
+    out = node.result((n, *counts, channels), x.dtype)
+    stride = tuple(span.stride for span in spans)
+    before = tuple(span.before(size) for span, size in zip(spans, sizes, strict=True))
+
+    def emit(program):
+        pool(
+            program, POOLS[node.kind], x, out, size=taps, stride=stride, before=before, clamp=clamp
+        )
+
+    return emit
+
+
+def same_limits(node, x):
+    """The stored limits of a result that must have the scale of `x`."""
+    one_scale(node, x)
+    scheme = node.outputs[0].quantization
+    node.require(
+        abs(x.quantization.scale - scheme.scale) <= 1e-6
+        and x.quantization.zero_point == scheme.zero_point,
+        "input and output must have one scale and zero point",
+    )
+    return stored_limits(node, x.dtype, scheme)

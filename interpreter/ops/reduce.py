@@ -1,0 +1,137 @@
+"""SUM, MEAN, REDUCE_*, ARG_MAX, ARG_MIN, CUMSUM: along some of the dimensions."""
+
+from functools import partial
+from math import prod
+
+import numpy as np
+
+from ...engine.families import reductions
+from ...engine.families.rescale import fixed_scale
+from ..checks import one_scale, required, supported
+from ..registry import op
+from .quantized import is_quantized
+
+NUMBERS = (np.float32, np.int32, np.int64)
+_STORED = (np.int8, np.uint8, np.int16)
+REDUCTIONS = {
+    "SUM": ("add", NUMBERS),
+    "MEAN": ("mean", NUMBERS),
+    "REDUCE_PROD": ("multiply", NUMBERS),
+    "REDUCE_MAX": ("maximum", (*NUMBERS, *_STORED)),
+    "REDUCE_MIN": ("minimum", (*NUMBERS, *_STORED)),
+    "REDUCE_ANY": ("maximum", (np.bool_,)),
+    "REDUCE_ALL": ("minimum", (np.bool_,)),
+}
+"""Operator -> what engine/families/reductions.py calls it, dtypes."""
+
+
+_COMPARED = (np.float32, np.int32, np.int8, np.uint8, np.bool_)
+
+
+@op(*REDUCTIONS)
+def reduce(node):
+    """The dimensions `axes` of `x` folded into one value each, kept as 1 or left out."""
+    x, axes = required(node, 2)[0], node.constant(1)
+    kind, dtypes = REDUCTIONS[node.kind]
+    node.require(axes.dtype == np.int32, f"axes must be int32, got {axes.dtype}")
+    folded = set()
+    if x.ndim:  # a scalar has nothing to fold, whatever the axes say
+        folded = {node.axis("axes", x, int(axis)) for axis in axes.ravel()}
+    stored = is_quantized(x)
+    if not stored:
+        supported(node, (x,), dtypes)
+    kept = [1 if i in folded else n for i, n in enumerate(x.shape)]
+    if not node.options.keep_dims:
+        kept = [n for i, n in enumerate(x.shape) if i not in folded]
+    out = node.result(kept, x.dtype)
+    add_rows = _stored(node, kind, x, out) if stored else partial(reductions.reduce, kind=kind)
+
+    def emit(program):
+        add_rows(program, x=x, axes=folded, out=out)
+
+    return emit
+
+
+def _stored(node, kind, x, out):
+    """The family's function for stored integers, with its numbers."""
+    one_scale(node, x)
+    before, after = x.quantization, out.quantization
+    name, limits = x.dtype.name, np.iinfo(x.dtype)
+    if kind in ("maximum", "minimum"):
+        node.require(
+            before.scale == after.scale and before.zero_point == after.zero_point,
+            "input and output must have one scale and zero point",
+        )
+        return partial(reductions.reduce, kind=kind)
+    count = max(x.size // max(out.size, 1), 1)
+    scales = [np.float32(scheme.scale) for scheme in (before, after)]
+    ends = {"out_zero": after.zero_point, "low": int(limits.min), "high": int(limits.max)}
+    if kind == "add":
+        scale = scales[0] / scales[1]
+        bias = -np.float32(before.zero_point) * scale * np.float32(count)
+        numbers = {"scale": float(scale), "bias": float(bias), **ends}
+        return partial(reductions.sum_stored, kernel="round_sums", **numbers)
+    wide = [float(scale) for scale in scales]
+    if kind == "mean":
+        multiplier, shift = fixed_scale(wide[0] / wide[1])
+        places = min(count.bit_length() - 1, 32, 31 + shift)
+        numbers = {"multiplier": (multiplier << places) // count, "shift": shift - places, **ends}
+        offset = before.zero_point * count
+        return partial(reductions.sum_stored, kernel="rescale_sums", offset=offset, **numbers)
+    node.require(name != "uint8", f"quantized {name} is not supported")
+    node.require(x.size, f"input must not be empty, got shape {x.shape}")
+    multiplier, shift = fixed_scale(wide[0] / wide[1] ** (1 / count))
+    numbers = {"x_zero": before.zero_point, "multiplier": multiplier, "shift": shift, **ends}
+    return partial(reductions.multiply_stored, **numbers)
+
+
+@op("ARG_MAX", "ARG_MIN")
+def arg_max(node):
+    """Where along the axis the largest or smallest element comes first."""
+    x, axes = required(node, 2)[0], node.constant(1)
+    node.require(axes.size == 1, f"axis must be one number, got shape {axes.shape}")
+    axis = node.axis("axis", x, int(axes.ravel()[0]))
+    node.require(x.dtype in _COMPARED, f"{x.dtype} is not supported")
+    outer, n, inner = _around(x, axis)
+    node.require(n > 0, f"dimension {axis} must not be empty, got shape {x.shape}")
+    out = node.result(x.shape[:axis] + x.shape[axis + 1 :])
+    node.require(out.dtype in (np.int32, np.int64), f"result must be an integer, got {out.dtype}")
+    source = x.view(np.uint8) if x.dtype == np.bool_ else x
+
+    def emit(program):
+        if out.size:
+            program.call(
+                "reduce.position",
+                source.reshape((outer, n, inner)),
+                out.reshape((outer, inner)),
+                split=outer,
+                smallest=int(node.kind == "ARG_MIN"),
+            )
+
+    return emit
+
+
+@op("CUMSUM")
+def cumsum(node):
+    """Sums of the elements up to each one, without it if `exclusive`, from the end if `reverse`."""
+    x, axes = required(node, 2)[0], node.constant(1)
+    node.require(axes.size == 1, f"axis must be one number, got shape {axes.shape}")
+    axis = node.axis("axis", x, int(axes.ravel()[0]))
+    supported(node, (x,), NUMBERS)
+    out = node.result(x.shape, x.dtype)
+    shape = _around(x, axis)
+    kernel = "cumulate_float" if x.is_float else "cumulate"
+    options = {name: int(getattr(node.options, name)) for name in ("exclusive", "reverse")}
+
+    def emit(program):
+        if x.size:
+            program.call(
+                f"reduce.{kernel}", x.reshape(shape), out.reshape(shape), split=shape[0], **options
+            )
+
+    return emit
+
+
+def _around(x, axis):
+    """The size of `x` before, along and after `axis`."""
+    return prod(x.shape[:axis]), x.shape[axis], prod(x.shape[axis + 1 :])

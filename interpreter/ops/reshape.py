@@ -1,0 +1,55 @@
+"""RESHAPE, SQUEEZE, EXPAND_DIMS: the same memory under another shape."""
+
+from math import prod
+
+from ..checks import required
+from ..registry import op
+
+
+@op("RESHAPE")
+def reshape(node):
+    """`x` under the shape of the second input or the option; one -1 takes what is left."""
+    (x,) = required(node, 1)
+    if node.optional(1) is not None:
+        shape = [int(n) for n in node.constant(1).ravel()]
+    else:
+        declared = node.options.new_shape
+        shape = [] if declared is None else [int(n) for n in declared]
+        if shape == [0]:  # old converters write [0] for a scalar
+            shape = []
+    free = [i for i, n in enumerate(shape) if n == -1]
+    node.require(len(free) <= 1, f"at most one dimension can be -1, got {shape}")
+    node.require(all(n >= -1 for n in shape), f"dimensions must not be negative, got {shape}")
+    if free:
+        known = prod(n for n in shape if n != -1)
+        node.require(
+            known > 0 and x.size % known == 0,
+            f"{x.size} elements of shape {x.shape} do not divide into {shape}",
+        )
+        shape[free[0]] = x.size // known
+    node.alias(x, shape)
+
+
+@op("SQUEEZE")
+def squeeze(node):
+    """`x` without the dimensions `squeeze_dims`, or without all of size 1."""
+    (x,) = required(node, 1)
+    dims = node.options.squeeze_dims
+    if dims is None or not len(dims):
+        axes = {i for i, n in enumerate(x.shape) if n == 1}
+    else:
+        axes = {node.axis("squeeze_dims", x, axis) for axis in dims}
+    for i in axes:
+        node.require(x.shape[i] == 1, f"dimension {i} must be 1, got {x.shape[i]}")
+    node.alias(x, [n for i, n in enumerate(x.shape) if i not in axes])
+
+
+@op("EXPAND_DIMS")
+def expand_dims(node):
+    """`x` with a dimension of size 1 put in before `axis`."""
+    (x,) = required(node, 1)
+    axis = int(node.constant(1).ravel()[0])
+    rank = x.ndim + 1
+    node.require(-rank <= axis < rank, f"axis must be in [{-rank}, {rank}), got {axis}")
+    axis %= rank
+    node.alias(x, x.shape[:axis] + (1,) + x.shape[axis:])

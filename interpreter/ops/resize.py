@@ -1,0 +1,86 @@
+"""RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR: images of another size."""
+
+import numpy as np
+
+from ..checks import rank, required
+from ..registry import op
+
+_INTEGERS = (np.int8, np.int16)
+
+
+@op("RESIZE_NEAREST_NEIGHBOR")
+def resize_nearest(node):
+    """Each pixel of the result is the nearest one of the input."""
+    x, out = _images(node)
+    align, half = bool(node.options.align_corners), bool(node.options.half_pixel_centers)
+
+    def emit(program):
+        if out.size:
+            program.call(
+                "resize.nearest",
+                x,
+                out,
+                split=out.shape[0] * out.shape[1],
+                scale_h=_scale(x.shape[1], out.shape[1], align),
+                scale_w=_scale(x.shape[2], out.shape[2], align),
+                offset=0.5 if half else 0.0,
+                align_corners=align,
+            )
+
+    return emit
+
+
+@op("RESIZE_BILINEAR")
+def resize_bilinear(node):
+    """Each pixel of the result is a weighted mean of the four around its place in the input."""
+    x, out = _images(node)
+    align, half = bool(node.options.align_corners), bool(node.options.half_pixel_centers)
+    node.require(not (align and half), "align_corners and half_pixel_centers must not both be set")
+    node.require(x.dtype in (np.float32, np.uint8, *_INTEGERS), f"{x.dtype} is not supported")
+    kernel, scale, more = "resize.bilinear", _scale, {"rounding": 0.5 if x.is_integer else 0.0}
+    if x.dtype in _INTEGERS:
+        kernel, scale, more = "resize.bilinear_integer", _scale_integer, {}
+
+    def emit(program):
+        if out.size:
+            program.call(
+                kernel,
+                x,
+                out,
+                split=out.shape[0] * out.shape[1],
+                scale_h=scale(x.shape[1], out.shape[1], align),
+                scale_w=scale(x.shape[2], out.shape[2], align),
+                half=half,
+                **more,
+            )
+
+    return emit
+
+
+def _images(node):
+    """The input and the result of the size that the second input says."""
+    (x,) = required(node, 1)
+    rank(node, "input", x, 4)
+    size = node.constant(1)
+    node.require(
+        size.shape == (2,) and (size > 0).all(),
+        f"the size must be two positive numbers, got {size.tolist()}",
+    )
+    node.require(
+        min(x.shape[1:3]) > 0, f"the input must have rows and columns, got shape {x.shape}"
+    )
+    return x, node.result((x.shape[0], *size, x.shape[3]), x.dtype)
+
+
+def _scale(before, after, align):
+    """Steps in the input for one step in the result, in float32 as TFLite divides."""
+    if align and after > 1:
+        before, after = before - 1, after - 1
+    return float(np.float32(before) / np.float32(after))
+
+
+def _scale_integer(before, after, align):
+    """`_scale` in steps of 1 / 1024, rounded to nearest."""
+    if align and after > 1:
+        before, after = before - 1, after - 1
+    return (1024 * before + after // 2) // after

@@ -1,0 +1,67 @@
+"""WHERE, UNIQUE, TOPK_V2: elements found by their value."""
+
+from math import prod
+
+import numpy as np
+
+from ...engine.buffer import arena
+from ...schema.dtypes import numpy_dtype
+from ..checks import required
+from ..registry import op
+from .cast import convert
+
+_TOP = (np.float32, np.int32, np.int64, np.int16, np.int8, np.uint8)
+
+
+@op("WHERE")
+def where(node):
+    """The indices of the elements that are not zero, in order."""
+    (x,) = required(node, 1)
+    return node.late(lambda condition: [np.argwhere(condition).astype(np.int64)], [(None, x.ndim)])
+
+
+@op("UNIQUE")
+def unique(node):
+    """The values of a vector as they first come, and for each element which one it is."""
+    (x,) = required(node, 1)
+    node.require(x.ndim == 1, f"input must have one dimension, got shape {x.shape}")
+    dtype = numpy_dtype(int(node.options.idx_out_type))
+
+    def find(values):
+        _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        return [values[first[order]], rank[inverse].astype(dtype)]
+
+    return node.late(find, [(None,), x.shape])
+
+
+@op("TOPK_V2")
+def top_k(node):
+    """The k largest of each row in falling order, and where they are."""
+    (x,) = required(node, 1)
+    node.require(x.dtype in _TOP, f"{x.dtype} is not supported")
+    node.require(x.ndim >= 1, f"input must have a dimension, got shape {x.shape}")
+    k = max(0, int(node.constant(1).ravel()[0]))
+    node.require(
+        k <= x.shape[-1], f"k must be at most the {x.shape[-1]} elements of a row, got {k}"
+    )
+    shape, n = (*x.shape[:-1], k), prod(x.shape[:-1])
+    out = node.result(shape, x.dtype)
+    where = node.result(shape, node.outputs[1].dtype or np.int32)
+
+    def emit(program):
+        if out.size:
+            found = where if where.dtype == np.int32 else arena(shape, np.int32)
+            program.call(
+                "search.top",
+                x.reshape((n, x.shape[-1])),
+                out.reshape((n, k)),
+                found.reshape((n, k)),
+                split=n,
+            )
+            if found is not where:
+                convert(program, found, where.dtype, where)
+
+    return emit

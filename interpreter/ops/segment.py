@@ -1,0 +1,58 @@
+"""SEGMENT_SUM and UNSORTED_SEGMENT_*: rows of the same segment brought together."""
+
+from math import prod
+
+import numpy as np
+
+from ...engine.buffer import constant
+from ...engine.families.layout import fill
+from ..checks import required
+from ..registry import op
+
+_TYPES = (np.float32, np.int32, np.int64)
+
+SEGMENTS = {
+    "SEGMENT_SUM": ("sum", lambda limits: 0),
+    "UNSORTED_SEGMENT_SUM": ("sum", lambda limits: 0),
+    "UNSORTED_SEGMENT_PROD": ("product", lambda limits: 1),
+    "UNSORTED_SEGMENT_MAX": ("largest", lambda limits: limits.min),
+    "UNSORTED_SEGMENT_MIN": ("smallest", lambda limits: limits.max),
+}
+"""Operator -> kernel of kernels/segment.py, and the value of an empty segment."""
+
+
+@op(*SEGMENTS)
+def segments(node):
+    """One row for each segment, made of the rows of `x` that the second input puts there."""
+    x, ids = required(node, 2)
+    node.require(x.dtype in _TYPES, f"{x.dtype} is not supported")
+    node.require(ids.dtype == np.int32, f"segment ids must be int32, got {ids.dtype}")
+    node.require(
+        ids.ndim >= 1 and ids.shape == x.shape[: ids.ndim],
+        f"segment ids must have the first dimensions of {x.shape}, got {ids.shape}",
+    )
+    in_order = node.kind == "SEGMENT_SUM"
+    if in_order:
+        known = node.constant(1)
+        node.require(ids.ndim == 1, f"segment ids must have one dimension, got {ids.shape}")
+        count = max(int(known[-1]) + 1, 0) if known.size else 0
+    else:
+        count = int(node.constant(2).ravel()[0])
+        node.require(count >= 0, f"the number of segments must not be negative, got {count}")
+    rest = x.shape[ids.ndim :]
+    out = node.result((count, *rest), x.dtype)
+    kernel, start = SEGMENTS[node.kind]
+    limits = np.finfo(np.float32) if x.is_float else np.iinfo(x.dtype.name)
+
+    def emit(program):
+        fill(program, constant(np.full(1, start(limits), x.dtype)), out)
+        if x.size:
+            program.call(
+                f"segment.{kernel}",
+                x.reshape((ids.size, prod(rest))),
+                ids.ravel(),
+                out.reshape((count, prod(rest))),
+                sorted_ids=in_order,
+            )
+
+    return emit

@@ -1,0 +1,235 @@
+"""SLICE, STRIDED_SLICE, REVERSE_V2, REVERSE_SEQUENCE: some elements, or all in another order."""
+
+from math import prod
+
+import numpy as np
+
+from ...engine.buffer import arena, constant
+from ...engine.families.layout import fill, move
+from ...engine.view import View, contiguous_strides
+from ..checks import required
+from ..registry import op
+from .cast import convert
+
+
+@op("SLICE")
+def slice_(node):
+    """The box of `x` that begins at the second input and has the size of the third."""
+    x, begin = required(node, 2)
+    sizes = [int(n) for n in node.constant(2).ravel()]
+    late = begin.value is None and min(sizes, default=0) >= 0
+    begins = [0] * begin.size if late else [int(i) for i in node.constant(1).ravel()]
+    node.require(
+        len(begins) == len(sizes) == x.ndim,
+        f"begin and size must have one number for each of {x.ndim} dimensions, "
+        f"got {begins} and {sizes}",
+    )
+    for axis, (start, size) in enumerate(zip(begins, sizes, strict=True)):
+        n = x.shape[axis]
+        if size == -1:
+            sizes[axis] = size = n - start
+        node.require(
+            min(start, size) >= 0 and start + size <= n,
+            f"begin {start} and size {size} must lie within the {n} slices of dimension {axis}, "
+            f"got begin {begins} and size {sizes} for shape {x.shape}",
+        )
+    out = node.result(sizes, x.dtype)
+
+    def emit(program):
+        if late:
+            _take_box(program, x, convert(program, begin.ravel(), np.int64), sizes, out)
+            return
+        view = View.of(x)
+        for axis, (start, size) in enumerate(zip(begins, sizes, strict=True)):
+            view = view.part(axis, start, size)
+        move(program, view, out)
+
+    return emit
+
+
+def _take_box(program, x, starts, sizes, out, wrap=False):
+    """Adds the rows that copy the part of `x` from `starts` on, whose shape is `sizes`."""
+    if not x.ndim:
+        move(program, x, out)
+    elif out.size:
+        program.call(
+            "gather.box",
+            x.ravel(),
+            starts,
+            constant(np.array([sizes, x.shape, View.of(x).strides], np.int64)),
+            out.ravel(),
+            split=out.size // sizes[-1],
+            wrap=wrap,
+        )
+
+
+@op("STRIDED_SLICE")
+def strided_slice(node):
+    """`x[begin:end:stride, ...]` with the masks of TF: ellipsis, new axes, single indices."""
+    x, begin = required(node, 2)
+    node.require(begin.ndim == 1, f"begin must have one dimension, got shape {begin.shape}")
+    entries = _entries(node, x, begin.size)
+    if begin.value is None and _only_picks(node, entries):
+        return _late_picks(node, x, begin, entries)
+    cuts = _cuts(node, x, entries)
+    out = node.result([count for _, _, count, kept in cuts if kept], x.dtype)
+
+    def emit(program):
+        view = View.of(x)
+        for axis, (start, step, count, _) in enumerate(cuts):
+            view = view.insert(axis) if step is None else view.part(axis, start, count, step)
+        for axis in reversed(range(len(cuts))):
+            view = view if cuts[axis][3] else view.drop(axis)
+        move(program, view, out)
+
+    return emit
+
+
+def _entries(node, x, count):
+    """(i, axis) in the order of the result: entry `i` of begin cuts dimension `axis` of `x`.
+
+    `i` is None where no entry names the dimension, `axis` where the entry makes a new one.
+    """
+    options = node.options
+    ellipsis = [i for i in range(count) if options.ellipsis_mask >> i & 1]
+    node.require(len(ellipsis) <= 1, f"at most one ellipsis, got mask {options.ellipsis_mask}")
+    new = [i for i in range(count) if options.new_axis_mask >> i & 1 and i not in ellipsis]
+    unnamed = x.ndim - (count - len(new) - len(ellipsis))
+    node.require(
+        unnamed >= 0,
+        f"begin must name at most {x.ndim} dimensions of shape {x.shape}, got {x.ndim - unnamed}",
+    )
+    entries, axis = [], 0
+    for i in range(count):
+        if i in ellipsis:
+            entries += [(None, axis + j) for j in range(unnamed)]
+            axis += unnamed
+        elif i in new:
+            entries.append((i, None))
+        else:
+            entries.append((i, axis))
+            axis += 1
+    return entries + [(None, rest) for rest in range(axis, x.ndim)]
+
+
+def _only_picks(node, entries):
+    """Whether every dimension is either taken whole or at one index."""
+    options = node.options
+    whole = options.begin_mask & options.end_mask | options.shrink_axis_mask
+    named = [i for i, axis in entries if None not in (i, axis)]
+    strides = node.constant(3).ravel()
+    return all(whole >> i & 1 and strides[i] == 1 for i in named)
+
+
+def _late_picks(node, x, begin, entries):
+    """STRIDED_SLICE of single indices known only at run time, and of whole dimensions."""
+    picked = {i: axis for i, axis in entries if None not in (i, axis)}
+    picked = {i: axis for i, axis in picked.items() if node.options.shrink_axis_mask >> i & 1}
+    sizes = [1 if axis in picked.values() else n for axis, n in enumerate(x.shape)]
+    shape = [1 if axis is None else x.shape[axis] for i, axis in entries if i not in picked]
+    out = node.result(shape, x.dtype)
+
+    def emit(program):
+        given = convert(program, begin, np.int64)
+        starts = arena((x.ndim,), np.int64)
+        fill(program, constant(np.zeros(1, np.int64)), starts)
+        for i, axis in picked.items():
+            move(program, View.of(given).part(0, i, 1), View.of(starts).part(0, axis, 1))
+        _take_box(program, x, starts, sizes, out, wrap=True)
+
+    return emit
+
+
+def _cuts(node, x, entries):
+    """(start, step, count, kept) of each entry; step is None for a new dimension."""
+    begin, end, stride = ([int(i) for i in node.constant(j).ravel()] for j in (1, 2, 3))
+    node.require(
+        len(begin) == len(end) == len(stride),
+        f"begin, end and strides must have one length, got {begin}, {end} and {stride}",
+    )
+    cuts = []
+    for i, axis in entries:
+        if axis is None:
+            cuts.append((0, None, 1, True))
+        elif i is None:
+            cuts.append((0, 1, x.shape[axis], True))
+        else:
+            cuts.append(_cut(node, i, x.shape[axis], begin[i], end[i], stride[i]))
+    return cuts
+
+
+def _cut(node, i, n, begin, end, stride):
+    """(start, step, count, kept) of entry `i`, which cuts a dimension of size `n`."""
+    options = node.options
+    node.require(stride != 0, f"strides must not be zero, got 0 at position {i}")
+    if options.offset:
+        end += begin
+    start = begin + n if begin < 0 else begin
+    if options.shrink_axis_mask >> i & 1:
+        if options.begin_mask >> i & 1:
+            start = 0 if stride > 0 else n - 1
+        node.require(0 <= start < n, f"index {begin} at position {i} must be in [{-n}, {n})")
+        return start, stride, 1, False
+    low, high = (0, n) if stride > 0 else (-1, n - 1)
+    first, last = (low, high) if stride > 0 else (high, low)
+    start = first if options.begin_mask >> i & 1 else min(max(start, low), high)
+    stop = end + n if end < 0 and not options.offset else end
+    stop = last if options.end_mask >> i & 1 else min(max(stop, low), high)
+    return start, stride, len(range(start, stop, stride)), True
+
+
+@op("REVERSE_V2")
+def reverse(node):
+    """`x` backwards along the axes of the second input."""
+    (x,) = required(node, 1)
+    given = [int(axis) for axis in node.constant(1).ravel()]
+    axes = [node.axis("axis", x, axis) for axis in given]
+    node.require(len(set(axes)) == len(axes), f"axes must differ, got {given}")
+    out = node.result(x.shape, x.dtype)
+
+    def emit(program):
+        view = View.of(x)
+        for axis in axes:
+            view = view.part(axis, x.shape[axis] - 1, x.shape[axis], -1)
+        move(program, view, out)
+
+    return emit
+
+
+@op("REVERSE_SEQUENCE")
+def reverse_sequence(node):
+    """`x` with the first `lengths[b]` steps of each batch entry `b` backwards."""
+    x, lengths = required(node, 2)
+    steps_axis, batch_axis = node.axis("seq_dim", x), node.axis("batch_dim", x)
+    node.require(
+        steps_axis != batch_axis, f"seq_dim and batch_dim must differ, both are {steps_axis}"
+    )
+    batch = x.shape[batch_axis]
+    node.require(
+        lengths.shape == (batch,), f"lengths must have shape {(batch,)}, got {lengths.shape}"
+    )
+    node.require(lengths.is_integer, f"lengths must be integers, got {lengths.dtype}")
+    out = node.result(x.shape, x.dtype)
+    strides = contiguous_strides(x.shape)
+    low, high = sorted((steps_axis, batch_axis))
+
+    def emit(program):
+        if not out.size:
+            return
+        program.call(
+            "gather.reverse_sequence",
+            x.ravel(),
+            convert(program, lengths, np.int64),
+            out.ravel(),
+            split=batch,
+            outer=prod(x.shape[:low]),
+            outer_stride=strides[low] * x.shape[low],
+            middle=prod(x.shape[low + 1 : high]),
+            middle_stride=strides[high] * x.shape[high],
+            batch_stride=strides[batch_axis],
+            steps=x.shape[steps_axis],
+            step_stride=strides[steps_axis],
+            inner=strides[high],
+        )
+
+    return emit

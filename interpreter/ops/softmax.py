@@ -1,0 +1,115 @@
+"""SOFTMAX and LOG_SOFTMAX along the last dimension."""
+
+from math import floor, prod
+
+import numpy as np
+
+from ...engine.buffer import constant
+from ...engine.families.fixed_arrays import exp_of_negative, scaled
+from ...engine.families.rescale import fixed_scale
+from ..checks import one_scale, required, supported
+from ..registry import op
+from .quantized import is_quantized
+from .tables import sampled
+
+
+@op("SOFTMAX", "LOG_SOFTMAX")
+def softmax(node):
+    """exp(beta * x) (or exp(x)) over its sum, and the logarithm of that."""
+    (x,) = required(node, 1)
+    node.require(
+        x.ndim or node.kind == "LOG_SOFTMAX", "input must have 1 dimension or more, got a scalar"
+    )
+    if is_quantized(x):
+        kernel, tables, numbers = _stored(node, x)
+        out = node.result(x.shape, node.outputs[0].dtype or x.dtype)
+    else:
+        supported(node, (x,))
+        kernel, tables = f"softmax.{node.kind.lower()}", ()
+        numbers = {"beta": float(node.options.beta)} if node.kind == "SOFTMAX" else {}
+        out = node.result(x.shape, x.dtype)
+    rows = (prod(x.shape[:-1]), x.shape[-1] if x.ndim else 1)
+
+    def emit(program):
+        if x.size:
+            program.call(
+                kernel, x.reshape(rows), *tables, out.reshape(rows), split=rows[0], **numbers
+            )
+
+    return emit
+
+
+_RESULTS = {"int8": ("int8", "int16"), "uint8": ("uint8", "int16"), "int16": ("int16",)}
+"""Type of the input -> of the result of SOFTMAX."""
+
+
+def _stored(node, x):
+    """The kernel for stored integers, its tables and numbers."""
+    one_scale(node, x)
+    result = node.outputs[0].dtype or x.dtype
+    if node.kind == "LOG_SOFTMAX":
+        limits = np.iinfo(x.dtype)
+        node.require(x.dtype in (np.int8, np.uint8), f"quantized {x.dtype} is not supported")
+        _fixed_scheme(node, 1 / 16, int(limits.max))
+        return _log_softmax(x)
+    node.require(result.name in _RESULTS[x.dtype.name], f"{x.dtype} cannot give {result}")
+    node.require(node.options.beta > 0, f"beta must be positive, got {node.options.beta}")
+    limits = np.iinfo(result.name)
+    if result != np.int16:
+        _fixed_scheme(node, 1 / 256, int(limits.min))
+    elif x.dtype == np.int16:
+        _fixed_scheme(node, 1 / 32768, 0)
+        return _softmax_16(node, x)
+    _, exps, _ = _exponents(x, float(node.options.beta))
+    numbers = {"low": int(limits.min), "high": int(limits.max), "bits": limits.bits}
+    return "stored.softmax", (constant(exps),), numbers
+
+
+def _fixed_scheme(node, scale, zero_point):
+    scheme = node.outputs[0].quantization
+    node.require(
+        abs(scheme.scale - scale) <= 1e-3 * scale and scheme.zero_point == zero_point,
+        f"output must have scale {scale} and zero point {zero_point}, "
+        f"got {scheme.scale} and {scheme.zero_point}",
+    )
+
+
+def _exponents(x, beta):
+    """Differences 0 to 255 from the largest: times 2 ** 26, exp of them, and the scale.
+
+    exp is 0 where the difference is too large for TFLite.
+    """
+    real = min(beta * float(np.float32(x.quantization.scale)) * (1 << 26), (1 << 31) - 1.0)
+    multiplier, shift = fixed_scale(real)
+    radius = floor(31 * (1 << 26) / (1 << max(shift, 0)))
+    steps = -np.arange(256)
+    near = steps >= -radius
+    fine = scaled(np.where(near, steps, 0), multiplier, shift)
+    exps = np.where(near, exp_of_negative(fine), 0)
+    return fine.astype(np.int32)[None], exps.astype(np.int32)[None], (multiplier, shift, radius)
+
+
+def _log_softmax(x):
+    fine, exps, (multiplier, shift, radius) = _exponents(x, 1.0)
+    reverse, reverse_shift = fixed_scale((1 << (31 - shift)) / multiplier)
+    limits = np.iinfo(x.dtype)
+    numbers = {
+        "radius": radius,
+        "reverse": reverse,
+        "reverse_shift": reverse_shift,
+        "low": int(limits.min),
+        "high": int(limits.max),
+    }
+    return "stored.log_softmax", (constant(fine), constant(exps)), numbers
+
+
+def _softmax_16(node, x):
+    rescale = float(np.float32(x.quantization.scale) * np.float32(node.options.beta)) / (10 / 65535)
+    multiplier, shift = fixed_scale(rescale)
+    ends = [(np.float64(-10), np.float64(0)), (np.float64(0), np.float64(1))]
+    functions = (np.exp, lambda y: 1 / (1 + y))
+    tables = [
+        sampled(function, *end, 32768.0) for function, end in zip(functions, ends, strict=True)
+    ]
+    numbers = {"multiplier": multiplier, "shift": shift}
+    return "stored.softmax_16", (constant(np.array(tables, np.int16)),), numbers

@@ -1,0 +1,277 @@
+"""Functions of one stored integer: a table of all its values, made when the plan is made.
+
+`TABLES` has for each operator and type a function (node, stored values, input's and output's
+quantization) -> stored results, with the roundings of TFLite's kernel.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import erfc, log, trunc
+
+import numpy as np
+
+from ...engine.buffer import constant
+from ...engine.families.fixed_arrays import inverse_root, rounding_shift, scaled
+from ...engine.families.rescale import fixed_scale
+from ..checks import one_scale
+
+_F = np.float32
+_STEPS = 512
+"""Intervals of a function of 16 bits."""
+
+
+def look_up(node, x):
+    """What emits the row that replaces each element of `x` by its entry of the table."""
+    one_scale(node, x)
+    wanted = node.outputs[0].quantization
+    make = TABLES.get(node.kind, {}).get(x.dtype.name)
+    node.require(make is not None, f"quantized {x.dtype} is not supported")
+    unsigned = np.dtype(f"uint{8 * x.itemsize}")
+    values = np.arange(1 << 8 * x.itemsize).astype(unsigned).view(x.dtype).astype(np.int64)
+    limits = np.iinfo(x.dtype)
+    results = np.clip(make(node, values, x.quantization, wanted), limits.min, limits.max)
+    table = constant(results.astype(x.dtype).view(unsigned))
+    out = node.result(x.shape, x.dtype)
+
+    def emit(program):
+        if x.size:
+            source, target = x.ravel().view(unsigned), out.ravel().view(unsigned)
+            program.call("stored.look_up", source, table, target, split=x.size)
+
+    return emit
+
+
+def rounded(values):
+    """Floats rounded to nearest, halves away from zero."""
+    wide = values.astype(np.float64)
+    return np.trunc(wide + np.copysign(0.5, wide)).astype(values.dtype)
+
+
+def sampled(function, low, high, inverse):
+    """inverse * function at 65536 steps from `low` to `high`, as int16 in rising order.
+
+    The function is taken at 513 points; between them is a line, as in TFLite's LUTLookup. A point
+    is moved by half the error in the middle of its interval. `low` and `high` say the precision.
+    """
+    kind = low.dtype.type
+    step = (high - low) / kind(_STEPS)
+    x = low + np.arange(_STEPS, dtype=kind) * step
+    following = low + np.arange(1, _STEPS + 1, dtype=kind) * step
+    here, after, middle = (function(v) * inverse for v in (x, following, x + step / kind(2)))
+    point = rounded(here)
+    error = rounded((after + point) / kind(2)) - rounded(middle)
+    last = rounded(function(np.array([high])) * inverse)
+    points = np.append(point - rounded(error / kind(2)), last)
+    points = np.clip(points, -32768, 32767).astype(np.int64)
+    values = np.arange(-32768, 32768)
+    at, rest = 256 + (values >> 7), values & 127
+    return points[at] + (((points[at + 1] - points[at]) * rest + 64) >> 7)
+
+
+def _through(function):
+    """`function` of float32 computed in float64 and rounded once."""
+
+    def apply(x):
+        with np.errstate(all="ignore"):
+            return function(x.astype(np.float64)).astype(_F)
+
+    return apply
+
+
+def _real(make, node, values, given, wanted):
+    """The function of reals that `make(node, output's quantization)` gives, of stored values."""
+    function, scale = _through(make(node, wanted)), _F(wanted.scale)
+    if len(values) > 1 << 8:
+        low, high = (_F(given.scale) * _F(v - given.zero_point) for v in (-32768, 32767))
+        inverse = _F(65536) / (scale * _F(32767) - scale * _F(-32768))
+        return sampled(function, low, high, inverse)[values + 32768]
+    x = _F(given.scale) * (values - given.zero_point).astype(_F)
+    with np.errstate(all="ignore"):
+        results = rounded(function(x) * (_F(1) / scale))
+    results = np.clip(np.nan_to_num(results, nan=0.0), -1e9, 1e9)
+    return results.astype(np.int64) + wanted.zero_point
+
+
+def _log(node, wanted):
+    lowest = np.iinfo(node.inputs[0].dtype).min - wanted.zero_point
+    least = float(_F(lowest) * _F(wanted.scale))
+    return lambda x: np.where(x > 0, np.log(np.where(x > 0, x, 1.0)), least)
+
+
+def _rsqrt(node, wanted):
+    most = 32767 * wanted.scale
+    return lambda x: np.where(x > 0, 1 / np.sqrt(np.where(x > 0, x, 1.0)), most)
+
+
+def _gelu(node, wanted):
+    if node.options.approximate:
+        return lambda x: 0.5 * x * (1 + np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x**3)))
+    return lambda x: 0.5 * x * np.vectorize(erfc)(-x * 0.5**0.5)
+
+
+def _plain(function):
+    return lambda node, wanted: function
+
+
+def _sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def _rescaled(values, given, wanted, factor=1.0):
+    """Stored values on the output's scale, times `factor`."""
+    with np.errstate(all="ignore"):
+        fixed = fixed_scale(float(_F(given.scale) * _F(factor) / _F(wanted.scale)))
+    return scaled(values - given.zero_point, *fixed) + wanted.zero_point
+
+
+def _clamp(low, high):
+    def table(node, values, given, wanted):
+        limits = [-np.inf, np.inf]
+        for i, limit in enumerate((low, high)):
+            if np.isfinite(limit):
+                steps = float(_F(limit) / _F(wanted.scale))
+                limits[i] = trunc(steps + np.copysign(0.5, steps)) + wanted.zero_point
+        return np.clip(_rescaled(values, given, wanted), limits[0], limits[1])
+
+    return table
+
+
+def _leaky(node, values, given, wanted):
+    below = _rescaled(values, given, wanted, node.options.alpha)
+    return np.where(values < given.zero_point, below, _rescaled(values, given, wanted))
+
+
+def _absolute(node, values, given, wanted):
+    sizes = abs(values - given.zero_point)
+    if given.scale != wanted.scale:
+        sizes = scaled(sizes, *fixed_scale(float(_F(given.scale) / _F(wanted.scale))))
+    return sizes + wanted.zero_point
+
+
+def _negative(node, values, given, wanted):
+    node.require(
+        given.scale == wanted.scale,
+        f"input and output must have one scale, got {given.scale} and {wanted.scale}",
+    )
+    return given.zero_point + wanted.zero_point - values
+
+
+def _square_root(node, values, given, wanted):
+    x = _F(given.scale) * np.maximum(values - given.zero_point, 0).astype(_F)
+    return np.trunc(np.sqrt(x) / _F(wanted.scale)).astype(np.int64) + wanted.zero_point
+
+
+def _halved(fixed):
+    """A 31-bit multiplier as 15 bits."""
+    multiplier, shift = fixed
+    return min((multiplier + (1 << 15)) >> 16, 32767), shift
+
+
+def _hard_swish(node, values, given, wanted):
+    """x * clamp(x + 3, 0, 6) / 6 in 16-bit steps, as TFLite's reference kernel."""
+    fine = _F(1 / 128) * _F(given.scale)
+    multiplier, shift = _halved(fixed_scale(float(fine / _F(wanted.scale))))
+    gate_multiplier, gate_shift = _halved(fixed_scale(float(fine / _F(3 / 32768))))
+    node.require(shift <= 0, f"output scale must exceed {fine}, got {wanted.scale}")
+    x = (values - given.zero_point) << 7
+    on_output = _product_16(x, multiplier)
+    gate = x
+    if gate_shift > 0:
+        gate = _within_16(gate << (gate_shift - 1))
+    gate = _product_16(gate, gate_multiplier)
+    if gate_shift > 0:
+        gate = _within_16(gate << 1)
+    gate = (rounding_shift(gate, -gate_shift) + (1 << 15)) >> 1
+    product = gate * on_output
+    product = np.where(product < 0, -(-product >> 15), product >> 15)
+    return rounding_shift(product, -shift) + wanted.zero_point
+
+
+def _product_16(a, b):
+    """a * b / 2 ** 15 rounded to nearest, halves up; of int16."""
+    return _within_16((a * b + (1 << 14)) >> 15)
+
+
+def _within_16(values):
+    return np.clip(values, -32768, 32767)
+
+
+def _sigmoids():
+    """65536 / (1 + exp(-i / 24)), moved by half the error in the middle of the interval."""
+    here, middle, after = (65536 * _sigmoid((np.arange(256) + part) / 24) for part in (0, 0.5, 1))
+    table = np.rint(here - ((here + after) / 2 - middle) / 2).astype(np.int64)
+    return np.append(table[:255], [65535, 65535])
+
+
+_SIGMOIDS = _sigmoids()
+
+
+def _input_steps(values, given, whole_shifts):
+    """Stored values in steps of 1 / 3 / 4096."""
+    rough = _F(log(given.scale)) * (_F(1) / _F(log(2)))
+    shift = 12 + round(float(rough))
+    if abs(rough - round(float(rough))) < 1e-3 and shift in whole_shifts:
+        return values * (3 << shift)
+    factor, places = given.scale * 4096 * 3, 0
+    while factor <= 32767 / 2 and places <= 30:
+        factor, places = factor * 2, places + 1
+    return (values * int(factor) + ((1 << places) >> 1)) >> places
+
+
+def _between(sizes, bits):
+    """The sigmoid of sizes / 24 / 2 ** bits, times 2 ** (16 + bits)."""
+    at = np.minimum(sizes >> bits, 255)
+    rest = sizes & ((1 << bits) - 1)
+    line = (_SIGMOIDS[at] << bits) + rest * (_SIGMOIDS[at + 1] - _SIGMOIDS[at])
+    return np.where(sizes >> bits >= 255, (65535 if bits == 8 else 65534) << bits, line)
+
+
+def _tanh_16(node, values, given, wanted):
+    x = _input_steps(values, given, (0, 1))
+    y = _between(abs(x), 8)
+    y = np.where(x >= 0, y - (1 << 23) + (1 << 7), -y + (1 << 23) + (1 << 7) - 1)
+    return y >> 8
+
+
+def _sigmoid_16(node, values, given, wanted):
+    x = _input_steps(values, given, (0,))
+    y = _between(abs(x), 9)
+    return np.where(x >= 0, y + (1 << 9), (1 << 25) - y + (1 << 9) - 1) >> 10
+
+
+def _inverse_root(node, values, given, wanted):
+    """1 / sqrt(x); the largest result where x is not positive."""
+    sizes = values - given.zero_point
+    multiplier, shift = fixed_scale(1 / (float(np.sqrt(_F(given.scale))) * float(_F(wanted.scale))))
+    pairs = [inverse_root(size) for size in np.maximum(sizes, 1).tolist()]
+    roots = np.array([int(scaled(1, inverse, 20 - places)) for inverse, places in pairs])
+    results = scaled(roots, multiplier, shift - 20) + wanted.zero_point
+    return np.where(sizes > 0, results, 127)
+
+
+def _rows(make, *dtypes):
+    return dict.fromkeys(dtypes, make)
+
+
+_BYTES, _SIGNED, _ALL = ("int8", "uint8"), ("int8", "int16"), ("int8", "uint8", "int16")
+
+TABLES = {
+    "TANH": {**_rows(partial(_real, _plain(np.tanh)), *_BYTES), "int16": _tanh_16},
+    "LOGISTIC": {**_rows(partial(_real, _plain(_sigmoid)), *_BYTES), "int16": _sigmoid_16},
+    "ELU": _rows(partial(_real, _plain(lambda x: np.where(x < 0, np.expm1(x), x))), "int8"),
+    "EXP": _rows(partial(_real, _plain(np.exp)), *_SIGNED),
+    "LOG": _rows(partial(_real, _log), *_SIGNED),
+    "GELU": _rows(partial(_real, _gelu), *_ALL),
+    "NEG": {"int8": _negative},
+    "RSQRT": {"int8": _inverse_root, "int16": partial(_real, _rsqrt)},
+    "SQRT": _rows(_square_root, *_SIGNED),
+    "ABS": _rows(_absolute, *_SIGNED),
+    "HARD_SWISH": _rows(_hard_swish, *_BYTES),
+    "LEAKY_RELU": _rows(_leaky, *_ALL),
+    "RELU": _rows(_clamp(0, np.inf), *_ALL),
+    "RELU6": _rows(_clamp(0, 6), *_ALL),
+    "RELU_N1_TO_1": _rows(_clamp(-1, 1), *_BYTES),
+    "RELU_0_TO_1": _rows(_clamp(0, 1), *_BYTES),
+}
+"""Operator -> type -> the function that makes its table."""

@@ -1,0 +1,122 @@
+"""TRANSPOSE, SPACE_TO_DEPTH, DEPTH_TO_SPACE, MATRIX_DIAG, MATRIX_SET_DIAG: other places."""
+
+import numpy as np
+
+from ...engine.buffer import constant
+from ...engine.families.layout import fill, move
+from ...engine.view import View
+from ..checks import required, same_dtype
+from ..registry import op
+
+
+@op("TRANSPOSE")
+def transpose(node):
+    """`x` with its dimensions in the order of the second input."""
+    (x,) = required(node, 1)
+    given = [int(axis) for axis in node.constant(1).ravel()]
+    node.require(
+        sorted(axis % x.ndim if -x.ndim <= axis < x.ndim else -1 for axis in given)
+        == list(range(x.ndim)),
+        f"permutation must name each of the {x.ndim} axes once, got {given}",
+    )
+    permutation = tuple(axis % x.ndim for axis in given)
+    shape = [x.shape[axis] for axis in permutation]
+    moving = [axis for axis in permutation if x.shape[axis] != 1]
+    if moving == sorted(moving):
+        node.alias(x, shape)
+        return None
+    out = node.result(shape, x.dtype)
+
+    def emit(program):
+        move(program, View.of(x).transpose(permutation), View.of(out))
+
+    return emit
+
+
+def _blocks(node):
+    """The 4-D input and the block size of SPACE_TO_DEPTH and DEPTH_TO_SPACE."""
+    (x,) = required(node, 1)
+    block = int(node.options.block_size)
+    node.require(x.ndim == 4, f"input must have 4 dimensions, got shape {x.shape}")
+    node.require(block > 0, f"block_size must be positive, got {block}")
+    return x, block
+
+
+@op("SPACE_TO_DEPTH")
+def space_to_depth(node):
+    """Each block of rows and columns becomes one pixel with the channels of all."""
+    x, block = _blocks(node)
+    n, h, w, c = x.shape
+    node.require(
+        h % block == 0 and w % block == 0,
+        f"height and width must be multiples of block_size {block}, got {x.shape}",
+    )
+    out = node.result((n, h // block, w // block, block * block * c), x.dtype)
+
+    def emit(program):
+        tiles = View.of(x, (n, h // block, block, w // block, block, c))
+        pixels = View.of(out, (n, h // block, w // block, block, block, c))
+        move(program, tiles.transpose((0, 1, 3, 2, 4, 5)), pixels)
+
+    return emit
+
+
+@op("DEPTH_TO_SPACE")
+def depth_to_space(node):
+    """Each pixel becomes a block of rows and columns, its channels shared out among them."""
+    x, block = _blocks(node)
+    n, h, w, c = x.shape
+    node.require(
+        c % (block * block) == 0,
+        f"channels must be a multiple of block_size squared, {block * block}, got {c}",
+    )
+    depth = c // (block * block)
+    out = node.result((n, h * block, w * block, depth), x.dtype)
+
+    def emit(program):
+        pixels = View.of(x, (n, h, w, block, block, depth))
+        tiles = View.of(out, (n, h, block, w, block, depth))
+        move(program, pixels.transpose((0, 1, 3, 2, 4, 5)), tiles)
+
+    return emit
+
+
+@op("MATRIX_DIAG")
+def matrix_diag(node):
+    """Square matrices with the rows of `x` as diagonals and zeros elsewhere."""
+    (x,) = required(node, 1)
+    node.require(x.ndim >= 1, f"input must have a dimension, got shape {x.shape}")
+    out = node.result((*x.shape, x.shape[-1]), x.dtype)
+
+    def emit(program):
+        fill(program, constant(np.zeros(1, x.dtype)), out)
+        move(program, x, _diagonal(out))
+
+    return emit
+
+
+@op("MATRIX_SET_DIAG")
+def matrix_set_diag(node):
+    """The matrices of `x` with the rows of the second input as diagonals."""
+    x, diagonals = required(node, 2)
+    same_dtype(node, (x, diagonals))
+    node.require(x.ndim >= 2, f"input must have two dimensions, got shape {x.shape}")
+    wanted = (*x.shape[:-2], min(x.shape[-2:]))
+    node.require(
+        diagonals.shape == wanted, f"diagonals must have shape {wanted}, got {diagonals.shape}"
+    )
+    out = node.result(x.shape, x.dtype)
+
+    def emit(program):
+        move(program, x, out)
+        move(program, diagonals, _diagonal(out))
+
+    return emit
+
+
+def _diagonal(matrices):
+    """The view of the diagonals of the last two dimensions."""
+    view = View.of(matrices)
+    n = min(view.shape[-2:])
+    strides = (*view.strides[:-2], sum(view.strides[-2:]))
+    return View(matrices, (*view.shape[:-2], n), strides)

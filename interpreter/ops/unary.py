@@ -1,0 +1,47 @@
+"""Functions of one element that are no activations."""
+
+import numpy as np
+
+from ..checks import required, supported
+from ..registry import op
+from .quantized import is_quantized
+from .tables import TABLES, look_up
+
+FLOAT = (np.float32,)
+KERNELS = {
+    "ABS": ("absolute", (np.float32, np.int16, np.int32)),
+    "NEG": ("negative", (np.float32, np.int16, np.int32, np.int64)),
+    "SIGN": ("sign", (np.float32, np.int32)),
+    "SQUARE": ("square", FLOAT),
+    "CEIL": ("ceil", FLOAT),
+    "COS": ("cos", FLOAT),
+    "EXP": ("exp", FLOAT),
+    "FLOOR": ("floor", FLOAT),
+    "LOG": ("log", FLOAT),
+    "ROUND": ("round", FLOAT),
+    "RSQRT": ("rsqrt", FLOAT),
+    "SIN": ("sin", FLOAT),
+    "SQRT": ("sqrt", FLOAT),
+    "LOGICAL_NOT": ("logical_not", (np.bool_,)),
+}
+"""Operator -> kernel of kernels/unary.py, dtypes."""
+
+
+@op(*KERNELS)
+def unary(node):
+    """The function of each element of `x`."""
+    kernel, dtypes = KERNELS[node.kind]
+    (x,) = required(node, 1)
+    if is_quantized(x) and x.dtype.name in TABLES.get(node.kind, ()):
+        return look_up(node, x)
+    supported(node, (x,), dtypes)
+    out = node.result(x.shape, x.dtype)
+
+    def emit(program):
+        source, target = x.ravel(), out.ravel()
+        if x.dtype == np.bool_:
+            source, target = source.view(np.uint8), target.view(np.uint8)
+        if x.size:
+            program.call(f"unary.{kernel}", source, target, split=x.size)
+
+    return emit

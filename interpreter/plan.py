@@ -1,0 +1,239 @@
+"""One subgraph prepared for one set of input shapes.
+
+A plan is a chain of stages. A stage is one engine program: all operators up to the first that
+needs a value which only running can give. When a stage has run, that value is read and the stage
+after it is prepared, or found again if the value (or, for results of data-dependent size, the
+shape) was met before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..engine.faults import Fault
+from .loaded import OperatorSpec, SubgraphSpec
+from .node import Late, Node, NodeError, Operand
+from .stage import REFUSALS, PlanError, Preparation, Stage
+
+if TYPE_CHECKING:
+    from .scope import Scope
+
+MAX_FOLLOWING = 4
+"""Stages kept after each stage, one for each value or shape that was met."""
+
+_FAILURES = (NodeError, Fault, PlanError)
+"""What a step makes of its own accord; a custom operator's other exceptions pass as they are."""
+
+
+class Plan:
+    """The stages of one subgraph.
+
+    Args:
+        scope: variables and other subgraphs.
+        spec: the subgraph.
+        shapes: shape of each input tensor, by index.
+        inputs: arrays to use for inputs of the same shape, by index.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        spec: SubgraphSpec,
+        shapes: Mapping[int, tuple[int, ...]],
+        inputs: Mapping[int, np.ndarray] | None = None,
+    ):
+        self.spec = spec
+        self.finished = True
+        self._times: list[tuple[Node, float]] | None = None
+        self._preparation = Preparation(scope, spec)
+        operands: dict[int, Operand] = {}
+        arrays: dict[int, np.ndarray] = {}
+        for tensor in spec.inputs:
+            if tensor < 0 or spec.tensors[tensor].is_constant:
+                continue
+            shape = tuple(shapes[tensor])
+            array = (inputs or {}).get(tensor)
+            if array is None or array.shape != shape:
+                array = aligned(shape, spec.tensors[tensor].dtype)
+            arrays[tensor] = array
+            operands[tensor] = self._preparation.bound(tensor, array)
+        self.inputs = tuple(operands)
+        self.first = self.reached = self._preparation.stage(0, operands, arrays)
+
+    def run(self) -> None:
+        """Runs every operator; `finished` is False when it did not come to the end.
+
+        Raises:
+            PlanError: an operator failed; the message names it.
+            KeyboardInterrupt: between two rows of the plan; another run starts from the front.
+        """
+        self.finished = False
+        stage: Stage | None = self.first
+        while stage is not None:
+            self.reached = stage
+            self._run_stage(stage)
+            stage = self._next(stage)
+        self.finished = True
+
+    def profile(self) -> list[tuple[Node, float]]:
+        """Runs every operator; gives (node, seconds) of each row and step, in order."""
+        self._times = times = []
+        try:
+            self.run()
+        finally:
+            self._times = None
+        return times
+
+    def call(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The outputs for `inputs`, arrays of the types and shapes the plan is for.
+
+        What it gives is overwritten by the next run.
+        """
+        for tensor, value in zip(self.spec.inputs, inputs, strict=True):
+            array = self.first.arrays.get(tensor)
+            if array is not None:
+                array[...] = value
+        self.run()
+        if self.reached.outputs is None:
+            self.reached.outputs = self._outputs()
+        return [array.copy() if lent else array for array, lent in self.reached.outputs]
+
+    def array(self, tensor: int) -> np.ndarray | None:
+        """The memory of `tensor` as far as the last run came; None when it is not kept."""
+        stage = self.first if tensor in self.inputs else self.reached
+        array = stage.arrays.get(tensor)
+        if array is not None:
+            return array
+        operand = self.reached.operands.get(tensor)
+        if operand is None:
+            spec = self.spec.tensors[tensor]
+            return spec.value if spec.is_constant else None
+        return operand.value
+
+    def shape(self, tensor: int) -> tuple[int, ...] | None:
+        """The shape of `tensor` as far as it is known."""
+        operand = self.reached.operands.get(tensor) or self.first.operands.get(tensor)
+        return None if operand is None else operand.shape
+
+    def _outputs(self) -> list[tuple[np.ndarray, bool]]:
+        """The outputs' arrays, and whether an input or a variable lends its memory."""
+        tensors, outputs = self.spec.tensors, []
+        lenders = [self.first.arrays[t] for t in self.inputs]
+        lenders += [x for t, x in self.reached.arrays.items() if tensors[t].is_variable]
+        for tensor in self.spec.outputs:
+            array = self.array(tensor)
+            if array is None:
+                raise NodeError(
+                    f"output '{tensors[tensor].name}' of subgraph {self.spec.index} "
+                    f"'{self.spec.name}' is no result of any operator"
+                )
+            lent = any(np.may_share_memory(array, x) for x in lenders)
+            outputs.append((array, lent))
+        return outputs
+
+    def _run_stage(self, stage: Stage) -> None:
+        try:
+            rows = stage.program.run(profile=self._times is not None)
+            if self._times is not None:
+                self._times.extend((node, seconds) for node, _, seconds in rows or ())
+        except Fault as fault:
+            raise self._preparation.failed(fault.tag, fault, "invoke") from fault
+        except NodeError as error:
+            raise self._preparation.failed(error.node, error, "invoke") from error
+
+    def _next(self, stage: Stage) -> Stage | None:
+        if stage.cut is None:
+            return None
+        node, step = stage.cut
+        if isinstance(step, Late):
+            return self._after_late(stage, node, step)
+        value = stage.arrays[step]
+        key = _key(value)
+        following = self._recall(stage, key)
+        if following is None:
+            operands, arrays = self._preparation.carried(stage)
+            known = self.spec.tensors[step]
+            operands[step] = Operand.known(value.copy(), known.name, known.quantization)
+            del arrays[step]
+            following = self._preparation.stage(stage.stop, operands, arrays)
+            stage.following[key] = following
+        return following
+
+    def _after_late(self, stage: Stage, node: Node, late: Late) -> Stage:
+        operator = self.spec.operators[node.index]
+        values = [None if t < 0 else self._value(stage, t) for t in operator.inputs]
+        expected = _FAILURES if operator.is_custom else (*REFUSALS, PlanError)
+        try:
+            start = perf_counter()
+            results = late.function(*values)
+            if self._times is not None:
+                self._times.append((node, perf_counter() - start))
+        except expected as error:
+            raise self._preparation.failed(node, error, "invoke") from error
+        made = self._checked(node, operator, results)
+        key = tuple((array.shape, array.dtype.num) for array in made.values())
+        following = self._recall(stage, key)
+        if following is None:
+            operands, arrays = self._preparation.carried(stage)
+            for tensor, array in made.items():
+                arrays[tensor] = aligned(array.shape, array.dtype)
+                operands[tensor] = self._preparation.bound(tensor, arrays[tensor])
+            following = self._preparation.stage(operator.position + 1, operands, arrays)
+            following.results = tuple(made)
+            stage.following[key] = following
+        for tensor in following.results:
+            following.arrays[tensor][...] = made[tensor]
+        return following
+
+    def _recall(self, stage: Stage, key: Any) -> Stage | None:
+        following = stage.following.pop(key, None)
+        if following is not None:
+            stage.following[key] = following
+        elif len(stage.following) >= MAX_FOLLOWING:
+            del stage.following[next(iter(stage.following))]
+        return following
+
+    def _checked(
+        self, node: Node, operator: OperatorSpec, results: Sequence[np.ndarray]
+    ) -> dict[int, np.ndarray]:
+        if len(results) != len(operator.outputs):
+            error = NodeError(
+                f"{node.kind} '{node.name}': gave {len(results)} results, "
+                f"the model declares {len(operator.outputs)}"
+            )
+            raise self._preparation.failed(node, error, "invoke")
+        made = {}
+        for tensor, array in zip(operator.outputs, results, strict=True):
+            if tensor < 0:
+                continue
+            declared = self.spec.tensors[tensor]
+            if array.dtype != declared.dtype:
+                error = NodeError(
+                    f"{node.kind} '{node.name}': output '{declared.name}' must be "
+                    f"{declared.dtype}, got {array.dtype}"
+                )
+                raise self._preparation.failed(node, error, "invoke")
+            made[tensor] = array
+        return made
+
+    def _value(self, stage: Stage, tensor: int) -> np.ndarray | None:
+        array = stage.arrays.get(tensor)
+        return stage.operands[tensor].value if array is None else array
+
+
+def aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """A new array of zeros (empty strings) that starts on a cache line."""
+    if dtype.hasobject:
+        return np.full(shape, b"", object)
+    size = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    memory = np.zeros(size + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
+def _key(value: np.ndarray) -> Any:
+    return value.shape, tuple(value.ravel()) if value.dtype.hasobject else value.tobytes()

@@ -1,0 +1,160 @@
+"""What the plans of one interpreter share: the model, its variables, and calls of subgraphs."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..graph.custom import custom_op_of
+from .loaded import LoadedModel, OperatorSpec, SubgraphSpec
+from .node import NodeError
+from .plan import Plan
+from .registry import row_of
+
+MAX_CALL_DEPTH = 64
+MAX_PLANS = 4
+"""Plans kept for each called subgraph, one for each set of input shapes it was called with."""
+
+
+class Scope:
+    """State of one interpreter.
+
+    Attributes:
+        model: the loaded file.
+        n_threads: threads for each program.
+        preserve: whether every intermediate result stays readable.
+        resources: resource id -> what a resource variable or table holds.
+        custom_ops: operators registered for this interpreter alone.
+    """
+
+    def __init__(self, model: LoadedModel, n_threads: int = 1, preserve: bool = False):
+        self.model = model
+        self.n_threads = n_threads
+        self.preserve = preserve
+        self.resources: dict[int, np.ndarray] = {}
+        self.custom_ops: dict[str, type] = {}
+        self.plans: dict[int, dict[tuple, Plan]] = {}
+        self._states: dict[tuple[int, int], np.ndarray] = {}
+        self._resource_ids: dict[tuple[str, str], int] = {}
+        self._live: dict[int, frozenset[int]] = {}
+        self._called: set[int] = set()
+        self._active: list[int] = []
+
+    def custom_op(self, name: str) -> type:
+        """The class of custom operator `name`; raises LookupError when there is none."""
+        return self.custom_ops.get(name) or custom_op_of(name)
+
+    def live(self, spec: SubgraphSpec) -> frozenset[int]:
+        """Positions of the operators that an output or a side effect needs."""
+        known = self._live.get(spec.index)
+        if known is None:
+            known = self._live[spec.index] = _live_operators(spec, self.preserve)
+        return known
+
+    def state(self, spec: SubgraphSpec, tensor: int) -> np.ndarray:
+        """The array of a variable tensor; it keeps its values from one invoke to the next."""
+        key = spec.index, tensor
+        array = self._states.get(key)
+        if array is None:
+            array = self._states[key] = spec.tensors[tensor].initial()
+        return array
+
+    def reset_states(self) -> None:
+        """Sets every variable tensor to its initial value."""
+        for (subgraph, tensor), array in self._states.items():
+            array[...] = self.model.subgraph(subgraph).tensors[tensor].initial()
+
+    def snapshot(self) -> dict:
+        """Copies of all variables, as `restore` takes them."""
+        return {
+            "states": {key: array.copy() for key, array in self._states.items()},
+            "resources": {key: array.copy() for key, array in self.resources.items()},
+            "resource_ids": dict(self._resource_ids),
+            "called": set(self._called),
+        }
+
+    def restore(self, snapshot: dict) -> None:
+        """Gives all variables the values of `snapshot`."""
+        for key, array in snapshot["states"].items():
+            self.state(self.model.subgraph(key[0]), key[1])[...] = array
+        self.resources = {key: array.copy() for key, array in snapshot["resources"].items()}
+        self._resource_ids = dict(snapshot["resource_ids"])
+        self._called = set(snapshot["called"])
+
+    def resource(self, container: str, name: str) -> int:
+        """The id of the resource called `name`; the same one at each call."""
+        return self._resource_ids.setdefault((container, name), len(self._resource_ids))
+
+    def callee(self, subgraph: int) -> SubgraphSpec:
+        """The subgraph that an operator calls; raises NodeError when there is none."""
+        if not 0 <= subgraph < self.model.n_subgraphs:
+            raise NodeError(
+                f"subgraph index must be in [0, {self.model.n_subgraphs}), got {subgraph}"
+            )
+        return self.model.subgraph(subgraph)
+
+    def run(self, subgraph: int, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The results of subgraph `subgraph`; valid until it is run again.
+
+        Raises NodeError when the inputs do not fit or the subgraph calls itself.
+        """
+        spec = self.callee(subgraph)
+        if len(inputs) != len(spec.inputs):
+            raise NodeError(
+                f"subgraph {subgraph} '{spec.name}' takes {len(spec.inputs)} inputs, "
+                f"got {len(inputs)}"
+            )
+        for tensor, array in zip(spec.inputs, inputs, strict=True):
+            declared = spec.tensors[tensor]
+            if array.dtype != declared.dtype:
+                raise NodeError(
+                    f"input '{declared.name}' of subgraph {subgraph} '{spec.name}' must be "
+                    f"{declared.dtype}, got {array.dtype}"
+                )
+        if subgraph in self._active:
+            raise NodeError(f"subgraph {subgraph} calls itself")
+        if len(self._active) >= MAX_CALL_DEPTH:
+            raise NodeError(f"subgraphs call one another more than {MAX_CALL_DEPTH} deep")
+        self._active.append(subgraph)
+        try:
+            return self._plan(spec, inputs).call(inputs)
+        finally:
+            self._active.pop()
+
+    def run_once(self, subgraph: int) -> None:
+        """Runs subgraph `subgraph` unless this was done before."""
+        if subgraph not in self._called:
+            self.run(subgraph, ())
+            self._called.add(subgraph)
+
+    def _plan(self, spec: SubgraphSpec, inputs: Sequence[np.ndarray]) -> Plan:
+        plans = self.plans.setdefault(spec.index, {})
+        key = tuple([array.shape for array in inputs])
+        plan = plans.pop(key, None)
+        if plan is None:
+            shapes = {t: a.shape for t, a in zip(spec.inputs, inputs, strict=True)}
+            plan = Plan(self, spec, shapes)
+        plans[key] = plan
+        if len(plans) > MAX_PLANS:
+            del plans[next(iter(plans))]
+        return plan
+
+
+def _live_operators(spec: SubgraphSpec, preserve: bool) -> frozenset[int]:
+    if preserve:
+        return frozenset(range(len(spec.operators)))
+    needed, live = set(spec.outputs), set()
+    for operator in reversed(spec.operators):
+        if not needed.isdisjoint(operator.outputs) or not _is_pure(spec, operator):
+            live.add(operator.position)
+            needed.update(operator.inputs)
+    return frozenset(live)
+
+
+def _is_pure(spec: SubgraphSpec, operator: OperatorSpec) -> bool:
+    """Whether nothing but its results tells that `operator` ran."""
+    if operator.is_custom or any(t >= 0 and spec.tensors[t].is_variable for t in operator.inputs):
+        return False
+    try:
+        return row_of(operator.kind).pure
+    except LookupError:
+        return False

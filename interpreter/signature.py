@@ -1,0 +1,68 @@
+"""Running a model by the names of one of its signatures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .interpreter import Interpreter
+
+
+class SignatureRunner:
+    """Calls one signature; made by `Interpreter.get_signature_runner`.
+
+    Arguments and results go by the signature's names. Each call resizes the inputs to the shapes
+    of the arguments and allocates when a shape changed.
+    """
+
+    def __init__(self, interpreter: Interpreter | None = None, signature_key: str | None = None):
+        if not interpreter:
+            raise ValueError("None interpreter provided.")
+        if not signature_key:
+            raise ValueError("None signature_key provided.")
+        signature = interpreter._signature(signature_key)
+        if signature is None:
+            raise ValueError(f'Invalid signature_key provided: "{signature_key}".')
+        self._interpreter = interpreter
+        self._signature_key = signature_key
+        self._inputs = signature.inputs
+        self._outputs = signature.outputs
+        self._subgraph_index = signature.subgraph
+
+    def __call__(self, **kwargs: Any) -> dict[str, np.ndarray]:
+        """The results by name.
+
+        Args:
+            **kwargs: an array for each input of the signature.
+
+        Raises:
+            ValueError: a name, type or the number of arguments is wrong.
+            RuntimeError: an operator failed, or an array of `tensor()` is still alive.
+        """
+        if len(kwargs) != len(self._inputs):
+            raise ValueError(
+                "Invalid number of inputs provided for running a SignatureDef, "
+                f"expected {len(self._inputs)} vs provided {len(kwargs)}"
+            )
+        for name in kwargs:
+            if name not in self._inputs:
+                raise ValueError(f"Invalid Input name ({name}) for SignatureDef")
+        values = {self._inputs[name]: value for name, value in kwargs.items()}
+        outputs = self._interpreter._call(
+            self._subgraph_index, values, tuple(self._outputs.values())
+        )
+        return dict(zip(self._outputs, outputs, strict=True))
+
+    def get_input_details(self) -> dict[str, dict[str, Any]]:
+        """Input name -> the dictionary `Interpreter.get_input_details` describes."""
+        return self._details(self._inputs)
+
+    def get_output_details(self) -> dict[str, dict[str, Any]]:
+        """Output name -> the dictionary `Interpreter.get_output_details` describes."""
+        return self._details(self._outputs)
+
+    def _details(self, names: dict[str, int]) -> dict[str, dict[str, Any]]:
+        details = self._interpreter._get_tensor_details
+        return {name: details(tensor, self._subgraph_index) for name, tensor in names.items()}

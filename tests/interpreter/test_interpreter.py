@@ -1,0 +1,669 @@
+"""Interpreter: running, resizing, stages, subgraphs, variables, copies."""
+
+import copy
+import pickle
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from flatlite.graph.custom import custom_op
+from flatlite.interpreter.interpreter import Interpreter, InterpreterWithCustomOps
+
+
+class Twice:
+    """2 x, of x's shape."""
+
+    def prepare(self, x):
+        return [(x.shape, x.dtype)]
+
+    def run(self, x):
+        return 2 * x
+
+
+class Positive:
+    """The elements above 0, however many they are."""
+
+    def run(self, x):
+        return x[x > 0]
+
+
+class Trouble:
+    """Whatever `Trouble.doing` does with x."""
+
+    doing = staticmethod(lambda x: x)
+
+    def prepare(self, x):
+        return [(x.shape, x.dtype)]
+
+    def run(self, x):
+        return self.doing(x)
+
+
+OPS = {"Twice": Twice, "Positive": Positive, "Trouble": Trouble}
+
+
+@pytest.fixture
+def make():
+    """make(content) -> an interpreter that knows Twice, Positive and Trouble."""
+
+    def registerer(custom_op):
+        for name, cls in OPS.items():
+            custom_op(name)(cls)
+
+    def make(content, **options):
+        return InterpreterWithCustomOps([registerer], model_content=content, **options)
+
+    return make
+
+
+@pytest.fixture
+def trouble(monkeypatch):
+    """trouble(function) sets what the operator Trouble does."""
+    return lambda function: monkeypatch.setattr(Trouble, "doing", staticmethod(function))
+
+
+def run(interpreter, *values):
+    """The outputs of one invoke, with the inputs resized to the values."""
+    inputs = interpreter.get_input_details()
+    for detail, value in zip(inputs, values, strict=True):
+        interpreter.resize_tensor_input(detail["index"], np.shape(value))
+    interpreter.allocate_tensors()
+    for detail, value in zip(inputs, values, strict=True):
+        interpreter.set_tensor(detail["index"], value)
+    interpreter.invoke()
+    return [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
+
+
+def custom(builder, kind, x, shape, dtype="FLOAT32"):
+    """One custom operator after tensor x."""
+    y = builder.tensor(f"{kind}_{x}", shape, dtype)
+    return builder.op("CUSTOM", [x], [y], custom_code=kind)
+
+
+@pytest.mark.parametrize("n", [2, 1, 0, 7])
+def test_every_batch_size(transposer, n):
+    interpreter = Interpreter(model_content=transposer)
+    x = np.random.default_rng(n).normal(size=(n, 3)).astype(np.float32)
+    for _ in range(2):
+        y, z = run(interpreter, x)
+        np.testing.assert_array_equal(y, x.T)
+        np.testing.assert_array_equal(z, x.T.ravel())
+    assert [d["shape"].tolist() for d in interpreter.get_output_details()] == [[3, n], [3 * n]]
+    assert interpreter.get_output_details()[0]["shape_signature"].tolist() == [3, -1]
+
+
+def test_shapes_follow_each_resize(transposer):
+    interpreter = Interpreter(model_content=transposer)
+    assert interpreter.get_input_details()[0]["shape"].tolist() == [1, 3]
+    for n in (4, 2, 9, 2):
+        interpreter.resize_tensor_input(0, [n, 3])
+        assert interpreter.get_input_details()[0]["shape"].tolist() == [n, 3]
+        interpreter.allocate_tensors()
+        assert interpreter.get_output_details()[0]["shape"].tolist() == [3, n]
+
+
+def test_inputs_keep_their_values_over_allocate(transposer):
+    interpreter = Interpreter(model_content=transposer)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(0, np.float32([[1, 2, 3]]))
+    interpreter.allocate_tensors()
+    interpreter.resize_tensor_input(0, [1, 3])
+    assert interpreter.get_tensor(0).tolist() == [[1, 2, 3]]
+
+
+def test_tensor_gives_views_that_read_and_write(transposer):
+    interpreter = Interpreter(model_content=transposer)
+    x, z = interpreter.tensor(0), interpreter.tensor(interpreter.get_output_details()[1]["index"])
+    interpreter.allocate_tensors()
+    for factor in (1, 5):
+        x()[...] = np.float32([[1, 2, 3]]) * factor
+        interpreter.invoke()
+        assert z().tolist() == [1 * factor, 2 * factor, 3 * factor]
+
+
+def test_get_tensor_copies(transposer):
+    interpreter = Interpreter(model_content=transposer)
+    first = run(interpreter, np.ones((1, 3), np.float32))[1]
+    run(interpreter, np.zeros((1, 3), np.float32))
+    assert first.tolist() == [1, 1, 1]
+
+
+def test_same_tensor_twice_among_the_outputs_and_an_input_as_output(builder, saved, make):
+    b = builder()
+    x = b.input("x", (2,))
+    y = custom(b, "Twice", x, (2,))
+    content = saved(b.outputs(y, x, y))
+    assert [a.tolist() for a in run(make(content), np.float32([1, 2]))] == [[2, 4], [1, 2], [2, 4]]
+
+
+def test_constant_output_is_there_after_allocate(builder, saved):
+    b = builder()
+    b.input("x", (1,))
+    shape = b.constant("shape", np.int32([2, 2]))
+    y = b.tensor("y", (2, 2))
+    b.op("RESHAPE", [b.constant("c", np.arange(4, dtype=np.float32)), shape], [y])
+    interpreter = Interpreter(model_content=saved(b.outputs(y)))
+    interpreter.allocate_tensors()
+    assert interpreter.get_tensor(y).tolist() == [[0, 1], [2, 3]]
+
+
+def test_shape_that_is_an_input_ends_a_stage(builder, saved, make):
+    b = builder()
+    x, shape = b.input("x", (6,)), b.input("shape", (2,), "INT32")
+    y = b.tensor("y", (None, None))
+    b.op("RESHAPE", [custom(b, "Twice", x, (6,)), shape], [y])
+    interpreter = make(saved(b.outputs(custom(b, "Twice", y, (None, None)))))
+    values = np.arange(6, dtype=np.float32)
+    for wanted in ([2, 3], [3, 2], [2, 3], [-1, 1]):
+        (y,) = run(interpreter, values, np.int32(wanted))
+        np.testing.assert_array_equal(y, 4 * values.reshape(wanted))
+        assert interpreter.get_output_details()[0]["shape"].tolist() == list(y.shape)
+    with pytest.raises(
+        RuntimeError, match=r"RESHAPE.*\n.*\nNode number 1 .RESHAPE. failed to prep"
+    ):
+        run(interpreter, values, np.int32([4, 2]))
+    with pytest.raises(ValueError, match="the last invoke did not come to its end"):
+        interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    np.testing.assert_array_equal(run(interpreter, values, np.int32([6, 1]))[0].ravel(), 4 * values)
+
+
+def test_result_of_unknown_size_ends_a_stage(builder, saved, make):
+    b = builder()
+    x = b.input("x", (4,))
+    positive = custom(b, "Positive", custom(b, "Twice", x, (4,)), (None,))
+    row = b.tensor("row", (1, None))
+    b.op("RESHAPE", [positive, b.constant("shape", np.int32([1, -1]))], [row])
+    interpreter = make(saved(b.outputs(custom(b, "Twice", row, (1, None)), positive)))
+    for x in ([1, -2, 3, 4], [-1, -1, -1, -1], [5, -2, 3, 4], [0, 0, 9, 0]):
+        doubled = 2 * np.float32([n for n in x if n > 0])
+        row, positive = run(interpreter, np.float32(x))
+        np.testing.assert_array_equal(positive, doubled)
+        np.testing.assert_array_equal(row, 2 * doubled[None])
+
+
+def test_shape_chains_are_folded(builder, saved):
+    b = builder()
+    x = b.input("x", (None, 2, 3))
+    shape, n = b.tensor("shape", (3,), "INT32"), b.tensor("n", (), "INT32")
+    b.op("SHAPE", [x], [shape], out_type=2)
+    begin, end = b.constant("begin", np.int32([0])), b.constant("end", np.int32([1]))
+    b.op(
+        "STRIDED_SLICE",
+        [shape, begin, end, b.constant("step", np.int32([1]))],
+        [n],
+        shrink_axis_mask=1,
+    )
+    packed, y = b.tensor("packed", (2,), "INT32"), b.tensor("y", (None, 6))
+    b.op("PACK", [n, b.constant("six", np.int32(6))], [packed], values_count=2)
+    b.op("RESHAPE", [x, packed], [y])
+    interpreter = Interpreter(model_content=saved(b.outputs(y)))
+    for n in (1, 4):
+        x = np.random.default_rng(0).normal(size=(n, 2, 3)).astype(np.float32)
+        np.testing.assert_array_equal(run(interpreter, x)[0], x.reshape(n, 6))
+        plan = interpreter._plans[0]
+        assert plan.first.cut is None
+        assert plan.profile() == []
+
+
+def test_intermediates_are_kept_only_when_asked(builder, saved, make):
+    b = builder()
+    x = b.input("x", (2,))
+    inner = custom(b, "Twice", x, (2,))
+    content = saved(b.outputs(custom(b, "Twice", inner, (2,))))
+    plain, keeping = make(content), make(content, experimental_preserve_all_tensors=True)
+    for interpreter in (plain, keeping):
+        np.testing.assert_array_equal(run(interpreter, np.float32([1, 2]))[0], [4, 8])
+    np.testing.assert_array_equal(keeping.get_tensor(inner), [2, 4])
+    with pytest.raises(ValueError, match=r"^Tensor data is null.*experimental_preserve_all"):
+        plain.get_tensor(inner)
+
+
+def test_dead_operators_are_skipped_unless_everything_is_kept(builder, saved, make, trouble):
+    b = builder()
+    x = b.input("x", (2,))
+    y = custom(b, "Twice", x, (2,))
+    dead = b.tensor("dead", (5, 5))
+    b.op("RESHAPE", [x, b.constant("shape", np.int32([5, 5]))], [dead])
+    content = saved(b.outputs(y))
+    assert run(make(content), np.float32([1, 2]))[0].tolist() == [2, 4]
+    with pytest.raises(RuntimeError, match="RESHAPE 'dead'"):
+        run(make(content, experimental_preserve_all_tensors=True), np.float32([1, 2]))
+
+
+def test_message_tells_names_and_shapes(builder, saved):
+    b = builder()
+    x, y = b.input("image", (2, 3)), b.tensor("flat", (5,))
+    b.op("RESHAPE", [x, b.constant("wanted", np.int32([5]))], [y])
+    interpreter = Interpreter(model_content=saved(b.outputs(y)))
+    for _ in range(2):
+        with pytest.raises(RuntimeError) as info:
+            interpreter.allocate_tensors()
+        assert str(info.value).splitlines() == [
+            "RESHAPE 'flat': shape (2, 3) cannot be seen as (5,): 6 elements against 5",
+            "inputs: 'image' float32 (2, 3), 'wanted' int32 (1,)",
+            "Node number 0 (RESHAPE) failed to prepare.",
+        ]
+
+
+def test_unresolved_custom_and_flex_operators(builder, saved):
+    for code, words in (
+        (
+            "ONNX_LSTM",
+            "Encountered unresolved custom op: ONNX_LSTM.\nSee instructions: https://www",
+        ),
+        (
+            "FlexAddV2",
+            "Regular/Select TensorFlow ops are not supported by this interpreter. Make s",
+        ),
+    ):
+        b = builder()
+        content = saved(b.outputs(custom(b, code, b.input("x", (1,)), (1,))))
+        interpreter = Interpreter(model_content=content)
+        assert interpreter._get_ops_details()[0]["op_name"] == code
+        with pytest.raises(RuntimeError) as info:
+            interpreter.allocate_tensors()
+        assert words in str(info.value)
+        assert str(info.value).endswith(f"Node number 0 ({code}) failed to prepare.")
+
+
+def test_operator_without_kernel_is_named(builder, saved):
+    b = builder()
+    x, y = b.input("x", (1,)), b.tensor("y", (1,))
+    b.op("SKIP_GRAM", [x], [y])
+    interpreter = Interpreter(model_content=saved(b.outputs(y)))
+    with pytest.raises(RuntimeError, match=r"operator SKIP_GRAM is not supported(.|\n)*prepare"):
+        interpreter.allocate_tensors()
+
+
+def test_tensor_that_nothing_computes_is_named(builder, saved, make):
+    b = builder()
+    b.input("x", (1,))
+    content = saved(b.outputs(custom(b, "Twice", b.tensor("nowhere", (1,)), (1,))))
+    with pytest.raises(RuntimeError, match="input 0 'nowhere' is no constant, input or result"):
+        make(content).allocate_tensors()
+
+
+def test_tensor_with_two_sources_is_refused(builder, saved, make):
+    for twice in ("x", "constant", "y"):
+        b = builder()
+        x, y = b.input("x", (1,)), b.tensor("y", (1,))
+        of = {"x": x, "y": y, "constant": b.constant("c", np.float32([1]))}
+        b.op("CUSTOM", [x], [y], custom_code="Twice")
+        b.op("CUSTOM", [y], [of[twice]], custom_code="Twice")
+        with pytest.raises((ValueError, RuntimeError), match="constant"):
+            make(saved(b.outputs(y))).allocate_tensors()
+
+
+def test_malformed_operators_are_refused_by_name(builder, saved):
+    for kind, inputs in (("RESHAPE", []), ("CONV_2D", [0]), ("ADD", [0, -1]), ("TANH", [-1])):
+        b = builder()
+        b.input("x", (1, 1, 1, 1))
+        y = b.tensor("y", (1, 1, 1, 1))
+        b.op(kind, inputs, [y])
+        with pytest.raises((ValueError, RuntimeError), match=kind):
+            Interpreter(model_content=saved(b.outputs(y))).allocate_tensors()
+
+
+def test_folded_constants_are_shared_by_clones(builder, saved):
+    b = builder()
+    x = b.input("x", (2, 3))
+    w, y = b.tensor("w", (3, 2)), b.tensor("y", (4, 3))
+    c = b.constant("c", np.arange(6, dtype=np.float32).reshape(2, 3))
+    b.op("TRANSPOSE", [c, b.constant("p", np.int32([1, 0]))], [w])
+    flat = b.tensor("flat", (2, 3))
+    b.op("RESHAPE", [w, b.constant("s", np.int32([2, 3]))], [flat])
+    b.op("CONCATENATION", [x, flat], [y], axis=0)
+    interpreter = Interpreter(model_content=saved(b.outputs(y)))
+    for one in (interpreter, interpreter.clone()):
+        for n in (2, 1):
+            (y,) = run(one, np.zeros((n, 3), np.float32))
+            np.testing.assert_array_equal(y[n:], c_transposed := [[0, 3, 1], [4, 2, 5]])
+    assert interpreter._model.subgraph(0).folded[1][1][0].value.tolist() == c_transposed
+
+
+def test_custom_op_of_wrong_shape_count_or_type(builder, saved, make, trouble):
+    b = builder()
+    interpreter = make(saved(b.outputs(custom(b, "Trouble", b.input("x", (2,)), (2,)))))
+    for doing, words in (
+        (lambda x: x[:1], r"run must give float32 of shape \(2,\), got float32 of shape \(1,\)"),
+        (
+            lambda x: x.astype(np.float64),
+            r"run must give float32 of shape .* got float64 of shape \(2,\)",
+        ),
+        (lambda x: (x, x), "run must give 1 results, got 2"),
+    ):
+        trouble(doing)
+        with pytest.raises(
+            RuntimeError, match=words + r"\nNode number 0 \(Trouble\) failed to inv"
+        ):
+            run(interpreter, np.float32([1, 2]))
+    trouble(lambda x: x + 1)
+    assert run(interpreter, np.float32([1, 2]))[0].tolist() == [2, 3]
+
+
+def test_registered_custom_op_with_options_is_found(builder, saved):
+    @custom_op("TestShift")
+    class Shift:
+        def __init__(self, options):
+            self.amount = options[0]
+
+        def run(self, x):
+            return x + self.amount
+
+    b = builder()
+    x, y = b.input("x", (2,)), b.tensor("y", (2,))
+    b.op("CUSTOM", [x], [y], custom_code="TestShift", custom_options=b"\x07")
+    interpreter = Interpreter(model_content=saved(b.outputs(y)))
+    assert run(interpreter, np.float32([1, 2]))[0].tolist() == [8, 9]
+
+
+def test_custom_op_must_have_a_name_and_run():
+    with pytest.raises(ValueError, match="non-empty str, got ''"):
+        custom_op("")
+    with pytest.raises(ValueError, match="must be a class with a method run"):
+        custom_op("Nothing")(object)
+
+
+def test_second_thread_is_refused(builder, saved, make, trouble):
+    b = builder()
+    x = b.input("x", (2,))
+    interpreter = make(saved(b.outputs(custom(b, "Trouble", x, (2,)))))
+    interpreter.allocate_tensors()
+    started, go_on = threading.Event(), threading.Event()
+
+    def wait(x):
+        started.set()
+        assert go_on.wait(30)
+        return x
+
+    trouble(wait)
+    thread = threading.Thread(target=interpreter.invoke)
+    thread.start()
+    assert started.wait(30)
+    for use in (
+        interpreter.invoke,
+        interpreter.allocate_tensors,
+        lambda: interpreter.get_tensor(x),
+        lambda: interpreter.set_tensor(x, np.zeros(2, np.float32)),
+        lambda: interpreter.resize_tensor_input(x, [3]),
+        interpreter.clone,
+        lambda: pickle.dumps(interpreter),
+    ):
+        with pytest.raises(RuntimeError, match="in use"):
+            use()
+    go_on.set()
+    thread.join()
+    interpreter.invoke()
+
+
+def test_many_interpreters_in_many_threads(transposer):
+    first = Interpreter(model_content=transposer)
+    x = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+    wrong = []
+
+    def work(interpreter):
+        wrong.extend(1 for _ in range(50) if not np.array_equal(run(interpreter, x)[0], x.T))
+
+    threads = [threading.Thread(target=work, args=(first.clone(),)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_interrupt_leaves_a_usable_interpreter(builder, saved, make, trouble):
+    b = builder()
+    x = b.input("x", (2,))
+    y = custom(b, "Trouble", x, (2,))
+    interpreter = make(saved(b.outputs(y)))
+    assert run(interpreter, np.float32([1, 2]))[0].tolist() == [1, 2]
+
+    def interrupt(x):
+        raise KeyboardInterrupt
+
+    trouble(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        interpreter.invoke()
+    with pytest.raises(ValueError, match="the last invoke did not come to its end; invoke again"):
+        interpreter.get_tensor(y)
+    assert interpreter.get_tensor(x).tolist() == [1, 2]
+    trouble(lambda x: 3 * x)
+    interpreter.invoke()
+    assert interpreter.get_tensor(y).tolist() == [3, 6]
+
+
+def counter(builder, saved):
+    """y = x + total; total += x, kept in a resource variable that starts as 100."""
+    main, first = builder("main"), builder("first")
+
+    def handle(b):
+        h = b.tensor("handle", (), "RESOURCE")
+        return b.op("VAR_HANDLE", [], [h], shared_name="total")
+
+    first.op("ASSIGN_VARIABLE", [handle(first), first.constant("start", np.float32([100]))], [])
+    x = main.input("x", (1,))
+    main.op("CALL_ONCE", [], [], init_subgraph_index=1)
+    h = handle(main)
+    total, pair, y = main.tensor("total", (1,)), main.tensor("pair", (2,)), main.tensor("y", (1,))
+    main.op("READ_VARIABLE", [h], [total])
+    main.op("CONCATENATION", [x, total], [pair], axis=0)
+    main.op("CUSTOM", [pair], [y], custom_code="Sum")
+    main.op("ASSIGN_VARIABLE", [h, y], [])
+    return saved(main.outputs(y), first)
+
+
+class Sum:
+    """The sum, as one element."""
+
+    def prepare(self, x):
+        return [((1,), x.dtype)]
+
+    def run(self, x):
+        return x.sum(keepdims=True)
+
+
+OPS["Sum"] = Sum
+
+
+def test_variables_last_and_are_copied(builder, saved, make):
+    interpreter = make(counter(builder, saved))
+    one = np.float32([1])
+    assert [run(interpreter, one)[0].item() for _ in range(3)] == [101, 102, 103]
+    copies = [
+        interpreter.clone(),
+        copy.deepcopy(interpreter),
+        pickle.loads(pickle.dumps(interpreter)),
+    ]
+    assert run(interpreter, one)[0].item() == 104
+    for other in copies:
+        assert run(other, one)[0].item() == 104
+        assert run(other, one)[0].item() == 105
+    assert run(interpreter, one)[0].item() == 105
+
+
+def test_variables_as_litert(builder, saved, litert):
+    main, first = builder("main"), builder("first")
+
+    def handle(b, name):
+        return b.op("VAR_HANDLE", [], [b.tensor(name, (), "RESOURCE")], shared_name=name)
+
+    for name, value in (("sum", 100), ("product", 2)):
+        start = first.constant(name, np.float32([value, -value]))
+        first.op("ASSIGN_VARIABLE", [handle(first, name), start], [])
+    x = main.input("x", (2,))
+    main.op("CALL_ONCE", [], [], init_subgraph_index=1)
+    outputs = []
+    for name, kind in (("sum", "ADD"), ("product", "MUL")):
+        h, old, new = handle(main, name), main.tensor("old", (2,)), main.tensor("new", (2,))
+        main.op("READ_VARIABLE", [h], [old])
+        main.op(kind, [old, x], [new])
+        main.op("ASSIGN_VARIABLE", [h, new], [])
+        outputs += [old, new]
+    content = saved(main.outputs(*outputs), first)
+    steps = [[np.float32([n, 2 * n])] for n in range(1, 5)]
+    expected = litert.run(content, steps, resolver="BUILTIN_WITHOUT_DEFAULT_DELEGATES")
+    interpreter = Interpreter(model_content=content)
+    for step, arrays in zip(steps, expected, strict=True):
+        got = run(interpreter, *step)
+        interpreter.reset_all_variables()
+        np.testing.assert_array_equal(got, arrays)
+
+
+def test_variable_that_is_read_first_is_named(builder, saved):
+    b = builder()
+    b.input("x", (1,))
+    h, y = b.tensor("h", (), "RESOURCE"), b.tensor("y", (2,))
+    b.op("VAR_HANDLE", [], [h], shared_name="v")
+    b.op("READ_VARIABLE", [h], [y])
+    interpreter = Interpreter(model_content=saved(b.outputs(y)))
+    interpreter.allocate_tensors()
+    with pytest.raises(RuntimeError, match="READ_VARIABLE 'y': the variable is read before"):
+        interpreter.invoke()
+
+
+def test_variable_tensors_start_again(builder, saved):
+    b = builder()
+    b.input("x", (1,))
+    state = b.tensor("state", (2, 2), is_variable=True)
+    y = b.tensor("y", (4,))
+    b.op("RESHAPE", [state, b.constant("shape", np.int32([4]))], [y])
+    interpreter = Interpreter(model_content=saved(b.outputs(y)))
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(state, np.float32([[1, 2], [3, 4]]))
+    copies = [interpreter.clone(), pickle.loads(pickle.dumps(interpreter))]
+    interpreter.invoke()
+    assert interpreter.get_tensor(y).tolist() == [1, 2, 3, 4]
+    interpreter.reset_all_variables()
+    interpreter.invoke()
+    assert interpreter.get_tensor(y).tolist() == [0, 0, 0, 0]
+    for other in copies:
+        other.allocate_tensors()
+        other.invoke()
+        assert other.get_tensor(y).tolist() == [1, 2, 3, 4]
+
+
+def test_if_runs_one_branch(builder, saved, make):
+    main, then, otherwise = builder("main"), builder("then"), builder("else")
+    flag, x, y = main.input("flag", (), "BOOL"), main.input("x", (3,)), main.tensor("y", (None,))
+    main.op("IF", [flag, x], [y], then_subgraph_index=1, else_subgraph_index=2)
+    then.outputs(custom(then, "Twice", then.input("x", (3,)), (3,)))
+    otherwise.outputs(custom(otherwise, "Positive", otherwise.input("x", (3,)), (None,)))
+    interpreter = make(saved(main.outputs(y), then, otherwise))
+    x = np.float32([1, -2, 3])
+    for _ in range(2):
+        assert run(interpreter, np.array(True), x)[0].tolist() == [2, -4, 6]
+        assert run(interpreter, np.array(False), x)[0].tolist() == [1, 3]
+
+
+class Below:
+    """Whether the last dimension is less than 20."""
+
+    def prepare(self, x):
+        return [((), np.bool_)]
+
+    def run(self, x):
+        return np.array(x.shape[-1] < 20)
+
+
+OPS["Below"] = Below
+
+
+def test_while_with_a_state_that_grows_and_one_that_is_swapped(builder, saved, make):
+    main, condition, body = builder("main"), builder("condition"), builder("body")
+    inputs = [main.input("x", (None,)), main.input("a", (1,)), main.input("b", (1,))]
+    results = [main.tensor("y", (None,)), main.tensor("c", (1,)), main.tensor("d", (1,))]
+    main.op("WHILE", inputs, results, cond_subgraph_index=1, body_subgraph_index=2)
+    x, *_ = [condition.input(n, (None,)) for n in "xab"]
+    condition.outputs(custom(condition, "Below", x, (), "BOOL"))
+    x, a, b = [body.input(n, (None,)) for n in "xab"]
+    y = body.tensor("xx", (None,))
+    body.op("CONCATENATION", [x, x], [y], axis=0)
+    content = saved(main.outputs(*results), condition, body.outputs(y, b, a))
+    interpreter = make(content)
+    for n, turns in ((3, 3), (5, 2), (40, 0), (3, 3)):
+        y, c, d = run(interpreter, np.arange(n, dtype=np.float32), np.float32([7]), np.float32([8]))
+        np.testing.assert_array_equal(y, np.tile(np.arange(n), 2**turns))
+        assert (c.item(), d.item()) == ((8, 7) if turns % 2 else (7, 8))
+
+
+def test_subgraph_that_calls_itself_is_refused(builder, saved):
+    main = builder("main")
+    x, y = main.input("x", (1,)), main.tensor("y", (1,))
+    main.op("WHILE", [x], [y], cond_subgraph_index=1, body_subgraph_index=1)
+    loop = builder("loop")
+    a, b = loop.input("x", (1,)), loop.tensor("y", (1,))
+    loop.op("WHILE", [a], [b], cond_subgraph_index=1, body_subgraph_index=1)
+    with pytest.raises((ValueError, RuntimeError)):
+        run(
+            Interpreter(model_content=saved(main.outputs(y), loop.outputs(b))),
+            np.zeros(1, np.float32),
+        )
+
+
+def test_failure_inside_a_subgraph_names_both_operators(builder, saved):
+    main, then = builder("main"), builder("then")
+    flag, x, y = main.input("flag", (), "BOOL"), main.input("x", (3,)), main.tensor("y", (2,))
+    main.op("IF", [flag, x], [y], then_subgraph_index=1, else_subgraph_index=1)
+    a, b = then.input("x", (3,)), then.tensor("reshaped", (2,))
+    then.op("RESHAPE", [a, then.constant("shape", np.int32([2]))], [b])
+    interpreter = Interpreter(model_content=saved(main.outputs(y), then.outputs(b)))
+    with pytest.raises(RuntimeError) as info:
+        run(interpreter, np.array(True), np.zeros(3, np.float32))
+    lines = str(info.value).splitlines()
+    assert lines[0].startswith("RESHAPE 'reshaped'")
+    assert lines[-2] == "Node number 0 (RESHAPE) failed to prepare. of subgraph 1 'then'"
+    assert lines[-1] == "Node number 0 (IF) failed to invoke."
+
+
+def test_details_of_other_subgraphs(builder, saved, make):
+    main, other = builder("main"), builder("other")
+    main.outputs(custom(main, "Twice", main.input("x", (2,)), (2,)))
+    c = other.constant("c", np.float32([5, 6]))
+    other.outputs(custom(other, "Twice", other.input("z", (4,)), (4,)))
+    interpreter = make(saved(main, other))
+    assert interpreter.num_subgraphs() == 2
+    assert [d["name"] for d in interpreter.get_tensor_details(1)][:2] == ["c", "z"]
+    assert interpreter.get_tensor(c, 1).tolist() == [5, 6]
+    with pytest.raises(ValueError, match=r"^Tensor data is null"):
+        interpreter.get_tensor(c + 1, 1)
+
+
+def test_strings_pass(builder, saved, make):
+    b = builder()
+    words = b.tensor("words", (2,), "STRING", data=np.array([b"ab", b""], object))
+    x, y, z = (
+        b.input("x", (None,), "STRING"),
+        b.tensor("y", (1, None), "STRING"),
+        b.tensor("z", (2, 1), "STRING"),
+    )
+    b.op("RESHAPE", [x, b.constant("row", np.int32([1, -1]))], [y])
+    b.op("RESHAPE", [words, b.constant("column", np.int32([2, 1]))], [z])
+    interpreter = make(saved(b.outputs(y, z)))
+    y, z = run(interpreter, np.array(["über", b"b", "c"], object))
+    assert y.tolist() == [["über".encode(), b"b", b"c"]]
+    assert z.tolist() == [[b"ab"], [b""]]
+    assert interpreter.get_input_details()[0]["dtype"] is np.bytes_
+    with pytest.raises(ValueError, match="takes str or bytes, got int"):
+        interpreter.set_tensor(x, np.array([1, 2, 3], object))
+
+
+def test_only_what_is_needed_is_imported(tmp_path, transposer):
+    """Run twice: the first may have to compile the kernels."""
+    path = tmp_path / "model.tflite"
+    path.write_bytes(transposer)
+    script = (
+        "import sys; from flatlite.interpreter.interpreter import Interpreter;"
+        f"i = Interpreter({str(path)!r}); i.allocate_tensors(); i.invoke();"
+        "print(sorted({m.split('.')[0] for m in sys.modules} & "
+        "{'numba', 'llvmlite', 'google', 'onnx', 'h5py', 'ml_dtypes', 'tensorflow'}),"
+        "'flatlite.schema.model' in sys.modules, 'flatlite.converter' in sys.modules)"
+    )
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300
+        )
+    assert done.stdout.strip() == "[] False False"

@@ -1,0 +1,142 @@
+"""What `prepare` sees, the registry, and folding."""
+
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+
+from flatlite.engine.buffer import arena
+from flatlite.interpreter import ops, registry
+from flatlite.interpreter.compute import run_now
+from flatlite.interpreter.node import Declared, Late, Node, NodeError, Operand, Unknown
+from flatlite.schema.flatbuffer import record
+
+F32 = np.dtype(np.float32)
+
+
+def operand(shape=(2, 3), dtype=np.float32):
+    return Operand.of(arena(shape, dtype, "x"), "x")
+
+
+Y = (Declared("y", F32),)
+
+
+def node(*inputs, outputs=Y, **options):
+    return Node("GATHER", inputs, outputs, record("GatherOptions")(**options))
+
+
+def test_require_names_op_and_result():
+    one = node()
+    one.require(True, "never")
+    with pytest.raises(NodeError, match=r"^GATHER 'y': depth must be positive, got -1$") as info:
+        one.require(False, "depth must be positive, got -1")
+    assert info.value.node is one
+
+
+@pytest.mark.parametrize(("axis", "expected"), [(0, 0), (1, 1), (-1, 1), (-2, 0)])
+def test_axis_counts_from_the_front(axis, expected):
+    assert node(axis=axis).axis("axis", operand()) == expected
+    assert node().axis("axis", operand(), axis) == expected
+
+
+@pytest.mark.parametrize("axis", [2, -3])
+def test_axis_out_of_range(axis):
+    with pytest.raises(NodeError, match=rf"axis must be in \[-2, 2\), got {axis}"):
+        node(axis=axis).axis("axis", operand())
+
+
+def test_constant_is_the_value_or_unknown():
+    one = node(Operand.known(np.int32([3, 4])), operand(), None)
+    np.testing.assert_array_equal(one.constant(0), [3, 4])
+    with pytest.raises(Unknown) as info:
+        one.constant(1)
+    assert info.value.index == 1
+    for missing in (2, 3):
+        with pytest.raises(NodeError, match=f"input {missing} is missing"):
+            one.constant(missing)
+        assert one.optional(missing) is None
+
+
+def test_known_values_are_read_only():
+    value = Operand.known(np.zeros(3, np.float32)).value
+    with pytest.raises(ValueError, match="read-only"):
+        value[0] = 1
+
+
+def test_results_come_in_the_declared_order():
+    one = node(outputs=[Declared("a", F32), Declared("b", np.dtype(np.int32))])
+    a = one.result((2,))
+    b = one.result([3], value=[1, 2, 3])
+    assert (a.name, a.dtype, a.shape, a.value) == ("a", F32, (2,), None)
+    assert (b.name, b.dtype, b.value.tolist()) == ("b", np.int32, [1, 2, 3])
+    assert one.results == [a, b]
+    with pytest.raises(NodeError, match="has 2 outputs in the model"):
+        one.result((1,))
+
+
+def test_result_refuses_what_the_model_declares_otherwise():
+    with pytest.raises(NodeError, match="output 'y' must be int32, the model declares float32"):
+        node().result((1,), np.int32)
+    with pytest.raises(NodeError, match="dimensions must not be negative"):
+        node().result((2, -1))
+    with pytest.raises(NodeError, match="the type of output 0 is not declared"):
+        node(outputs=[Declared("y")]).result((1,))
+
+
+def test_alias_shares_memory():
+    x = operand((2, 3))
+    y = node().alias(x, (6,))
+    assert (y.shape, y.storage, y.name) == ((6,), x.storage, "y")
+    with pytest.raises(NodeError, match=r"shape \(2, 3\) cannot be seen as \(4,\)"):
+        node().alias(x, (4,))
+
+
+def test_alias_of_a_known_value_is_known():
+    x = Operand.known(np.arange(6, dtype=np.float32))
+    np.testing.assert_array_equal(node().alias(x, (2, 3)).value, [[0, 1, 2], [3, 4, 5]])
+    bits = Node("BITCAST", [x], [Declared("y", np.dtype(np.int32))]).alias(x, (6,), np.int32)
+    np.testing.assert_array_equal(bits.value, np.arange(6, dtype=np.float32).view(np.int32))
+
+
+def test_strings_can_be_known():
+    x = Operand.known(np.array([b"a", b"bc"], object), "s")
+    assert x.value.tolist() == [b"a", b"bc"]
+    assert Node("RESHAPE", [x], [Declared("y")]).alias(x, (1, 2)).value.shape == (1, 2)
+
+
+def test_late_results_are_folded_from_known_inputs():
+    one = node(Operand.known(np.float32([0, 2, 0, 3])), outputs=[Declared("y", np.dtype(np.int64))])
+    emit = one.late(lambda x: [np.flatnonzero(x)], [(None,)])
+    assert isinstance(emit, Late)
+    run_now(one, emit)
+    assert one.results[0].value.tolist() == [1, 3]
+
+
+def test_rows_are_folded_from_known_inputs():
+    x = Operand.known(np.arange(6, dtype=np.float32).reshape(2, 3))
+    permutation = Operand.known(np.int32([1, 0]))
+    one = Node("TRANSPOSE", [x, permutation], [Declared("y", F32)])
+    run_now(one, registry.prepare_of("TRANSPOSE")(one))
+    np.testing.assert_array_equal(one.results[0].value, x.value.T)
+
+
+def test_families_hold_what_their_modules_register():
+    """Two lists, one check: the table names modules so that they are imported late."""
+    modules = {name for _, name, _ in pkgutil.iter_modules(ops.__path__)}
+    assert set(registry.FAMILIES) <= modules
+    for family in modules:
+        importlib.import_module(f"flatlite.interpreter.ops.{family}")
+    homes = {kind: row.prepare.__module__ for kind, row in registry._ROWS.items()}
+    assert homes == {
+        kind: f"flatlite.interpreter.ops.{family}"
+        for family, kinds in registry.FAMILIES.items()
+        for kind in kinds.split()
+    }
+
+
+def test_unknown_and_double_operators():
+    with pytest.raises(LookupError, match="operator NO_SUCH is not supported"):
+        registry.prepare_of("NO_SUCH")
+    with pytest.raises(ValueError, match="operator RESHAPE is registered twice"):
+        registry.prepare_of("RESHAPE") and registry.op("RESHAPE")(lambda node: None)
