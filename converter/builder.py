@@ -1,0 +1,191 @@
+"""Appends operators to a graph; what they result in comes from the interpreter's own `prepare`.
+
+    b = Builder(graph)
+    x = b.input("x", np.float32, (None, 28, 28, 1))
+    y = b.CONV_2D(x, weights, bias, padding="SAME", stride_h=1, stride_w=1)
+
+Every builtin of the schema is a method; keywords are the fields of its options record. `prepare`
+runs under two sizes of the unknown source dimensions, once where they make no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..schema import tables
+from ..schema.dtypes import tensor_type
+from ..schema.errors import ConverterError
+from ..schema.flatbuffer import options_class
+from .infer import N_OUTPUTS, count_outputs, infer, late_tensor
+from .ir import Graph, Op, Tensor
+
+BINDINGS = ((2, 3), (240, 480))
+"""The two sizes an unknown first dimension stands for, and those of any other."""
+
+
+class Builder:
+    """Puts operators into `graph`, at its end or before the op `before`.
+
+    Args:
+        graph: where operators go.
+        before: an op of the graph; None appends.
+        bindings: two sizes for an unknown first dimension of an input, two for all others.
+
+    Attributes:
+        origin_name: the source node of what is built now; `origin` sets it.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        before: Op | None = None,
+        bindings: tuple[tuple[int, int], tuple[int, int]] = BINDINGS,
+    ) -> None:
+        self.graph = graph
+        self.before = before
+        self._bindings = bindings
+        self.origin_name = before.origin if before is not None else ""
+
+    def __getattr__(self, kind: str) -> Callable:
+        if kind not in tables.BUILTIN_OPERATOR:
+            raise AttributeError(f"TFLite has no operator {kind!r}")
+        return partial(self.op, kind)
+
+    def origin(self, source: Tensor | str) -> None:
+        """Names the source node of what is built from here on, for names and messages."""
+        self.origin_name = source if isinstance(source, str) else source.name
+
+    @staticmethod
+    def tensor_type(dtype: Any) -> int:
+        """The schema's TensorType number of a numpy dtype, for options that hold one."""
+        return tensor_type(np.dtype(dtype))
+
+    def input(self, name: str, dtype: Any, shape: Sequence[int | None] | None) -> Tensor:
+        """A model input; None stands for a dimension that is unknown until the model runs.
+
+        Raises ConverterError when not even the rank is known.
+        """
+        if shape is None:
+            raise ConverterError(
+                f"input '{name}': its rank must be known; give its shape (input_shapes), "
+                "None for a free dimension"
+            )
+        first, others = self._bindings
+        sizes = [first if i == 0 else others for i in range(len(shape))]
+        shapes = tuple(
+            tuple(pair[k] if n is None else int(n) for n, pair in zip(shape, sizes, strict=True))
+            for k in (0, 1)
+        )
+        tensor = Tensor(name, np.dtype(dtype), (shapes[0], shapes[1]))
+        self.graph.inputs.append(tensor)
+        return tensor
+
+    def constant(self, value: Any, name: str = "") -> Tensor:
+        """Data of the model. Python ints become int32, floats float32; arrays keep their type."""
+        array = as_array(value)
+        shapes = (array.shape, array.shape)
+        return Tensor(name or self.origin_name, array.dtype, shapes, (array, array))
+
+    def custom(
+        self,
+        code: str,
+        *inputs: Any,
+        outputs: Sequence[tuple[Any, Sequence[int | None]]],
+        options: bytes = b"",
+    ) -> tuple[Tensor, ...]:
+        """A custom operator; `outputs` are (dtype, shape) of its results."""
+        tensors = [self._tensor(value) for value in inputs]
+        results = [
+            late_tensor(self.graph, self.origin_name, np.dtype(dtype), shape)
+            for dtype, shape in outputs
+        ]
+        op = Op("CUSTOM", tensors, results, custom_code=code, custom_options=options)
+        return tuple(self._place(op).outputs)
+
+    def op(
+        self,
+        kind: str,
+        *inputs: Any,
+        dtype: Any = None,
+        n_outputs: int | None = None,
+        graphs: Sequence[Graph] = (),
+        **options: Any,
+    ) -> Any:
+        """The result of a builtin operator, a tuple where it may have several.
+
+        Args:
+            kind: name in the schema.
+            inputs: Tensors, None for an omitted one; arrays and numbers become constants.
+            dtype: type of the result, for ops that do not imply it (CAST); a list of types where
+                there are several results.
+            n_outputs: number of results, where options do not say it.
+            graphs: what it calls.
+            options: fields of its options record; enums by name or number.
+
+        Raises:
+            ConverterError: the op cannot take these inputs, or the interpreter lacks it.
+        """
+        tensors = [self._tensor(value) for value in inputs]
+        op = Op(
+            kind, tensors, [], make_options(kind, options), graphs=graphs, origin=self.origin_name
+        )
+        if isinstance(dtype, list | tuple):
+            dtypes = list(dtype)
+        else:
+            dtypes = [dtype] * (count_outputs(op) if n_outputs is None else n_outputs)
+        declared = [None if one is None else np.dtype(one) for one in dtypes]
+        op.outputs = infer(self.graph, op, declared)
+        self._place(op)
+        single = kind not in N_OUTPUTS and len(op.outputs) == 1
+        return op.outputs[0] if single else tuple(op.outputs)
+
+    def _tensor(self, value: Any) -> Tensor | None:
+        return value if value is None or isinstance(value, Tensor) else self.constant(value)
+
+    def _place(self, op: Op) -> Op:
+        if self.before is None:
+            return self.graph.append(op)
+        return self.graph.insert_before(self.before, op)
+
+
+def make_options(kind: str, fields: dict[str, Any]) -> Any:
+    """The options record of a builtin; enum fields by name or number, None without options.
+
+    >>> make_options("CONV_2D", {"padding": "VALID", "stride_w": 2})
+    Conv2DOptions(padding=1, stride_w=2)
+    """
+    cls = options_class(kind)
+    if cls is None:
+        if fields:
+            raise TypeError(f"{kind} has no options, got {', '.join(fields)}")
+        return None
+    if not fields:
+        return cls()
+    types = {name: type_ for name, type_, *_ in tables.TABLES[cls.__name__]}
+    return cls(**{name: _field(types.get(name), value) for name, value in fields.items()})
+
+
+def _field(type_: str | None, value: Any) -> Any:
+    if isinstance(value, str) and type_ in tables.ENUMS:
+        return tables.ENUMS[type_][value]
+    if isinstance(value, list | tuple):
+        return np.asarray(value, np.int64 if type_ == "[long]" else np.int32)
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
+def as_array(value: Any) -> np.ndarray:
+    """A read-only C-contiguous array; Python ints become int32, floats float32."""
+    if isinstance(value, np.ndarray | np.generic):
+        array = np.asarray(value, order="C").view()
+    else:
+        array = np.asarray(value)
+        if array.dtype.kind in "if":
+            array = array.astype(np.int32 if array.dtype.kind == "i" else np.float32)
+    array.flags.writeable = False
+    return array

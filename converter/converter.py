@@ -1,0 +1,354 @@
+"""TFLiteConverter: a source model in, the bytes of a `.tflite` file out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ..schema.errors import ConverterError, UnsupportedOps
+from .options import OpsSet, constants
+from .samples import dataset_function, read_samples
+from .settings import Settings
+from .sources.source import Shapes, Source, naming, short_name
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .ir import Graph
+    from .write import Written
+
+N_SAMPLES = 2  # of a representative dataset that the written file is verified on
+MAX_BYTES = 2**31 - 1  # of a flatbuffer
+EXPORT = (
+    "save the model as a SavedModel, with tf.saved_model.save(model, folder) or, from Keras 3, "
+    "model.export(folder), and use TFLiteConverter.from_saved_model(folder)"
+)
+
+
+class TFLiteConverter(Settings):
+    """Converts a TensorFlow model to a TensorFlow Lite flatbuffer, without TensorFlow.
+
+    Make one with `from_saved_model`, `from_keras_model_file` or `from_frozen_graph`, set its
+    attributes, call `convert()`.
+
+    Args:
+        graph_def: a frozen GraphDef: a message, or its serialized bytes.
+        input_tensors: tensors with `.name`, and `.shape` where it adds to the graph's.
+        output_tensors: tensors of which only `.name` is used.
+        input_arrays_with_shape: (name, shape) of each input, where there are no `input_tensors`.
+        output_arrays: names of the outputs, where there are no `output_tensors`.
+
+    Raises:
+        ValueError: as `from_frozen_graph`.
+
+    Attributes:
+        optimizations: a list of Optimize members; [] converts to float.
+        representative_dataset: RepresentativeDataset or a callable that gives samples; also what
+            the written file is verified on.
+        target_spec: TargetSpec, the device to convert for.
+        inference_type: type of real-number arrays, np.float32.
+        inference_input_type, inference_output_type: types of real-number inputs and outputs; None
+            takes `inference_type`.
+        output_format: constants.TFLITE, or GRAPHVIZ_DOT for a drawing of the converted graph.
+        quantized_input_stats: {input name: (mean, standard deviation)}, for quantized inputs.
+        default_ranges_stats: (min, max) for tensors without a known range.
+        drop_control_dependency: whether control dependencies are dropped silently; TFLite has none,
+            so that False only makes `convert` say that it changes nothing.
+        allow_custom_ops: whether operations TFLite lacks become custom operators.
+        dump_graphviz_dir: a folder for drawings of the graph before and after the passes.
+        dump_graphviz_video: whether to draw it after every pass; not supported yet.
+        reorder_across_fake_quant, change_concat_input_ranges: for fake-quantized graphs.
+        exclude_conversion_metadata: leaves out what converted the model, from what and how.
+        verify: whether `convert` runs source and result on the same inputs and compares (default).
+
+    >>> converter = TFLiteConverter.from_saved_model("models/digits/saved_model")
+    >>> converter.get_input_arrays()
+    ['serving_default_image']
+    >>> content = converter.convert()
+    >>> converter.verified
+    True
+    """
+
+    def __init__(
+        self,
+        graph_def: Any,
+        input_tensors: Sequence[Any] | None,
+        output_tensors: Sequence[Any] | None,
+        input_arrays_with_shape: Iterable[tuple[str, Sequence[int | None]]] | None = None,
+        output_arrays: Sequence[str] | None = None,
+    ) -> None:
+        from .sources import frozen
+
+        if input_tensors is not None and output_tensors:
+            inputs, outputs = ([t.name for t in row] for row in (input_tensors, output_tensors))
+            shapes = known_shapes(input_tensors)
+        elif input_arrays_with_shape and output_arrays:
+            shapes = dict(input_arrays_with_shape)
+            inputs, outputs = list(shapes), list(output_arrays)
+        else:
+            raise ValueError(
+                "If input_tensors and output_tensors are None, both input_arrays_with_shape and "
+                "output_arrays must be defined."
+            )
+        self._start([frozen.load(graph_def, inputs, outputs, shapes)])
+
+    @classmethod
+    def _of(cls, sources: list[Source], path: str | os.PathLike) -> TFLiteConverter:
+        converter = cls.__new__(cls)
+        converter._start(sources, path)
+        return converter
+
+    def _start(self, sources: list[Source], path: str | os.PathLike | None = None) -> None:
+        self._sources, self._path = sources, path
+        self._verified: bool | None = None
+        Settings.__init__(self)
+
+    @classmethod
+    def from_frozen_graph(
+        cls,
+        graph_def_file: str | os.PathLike,
+        input_arrays: Sequence[str] | None = None,
+        output_arrays: Sequence[str] | None = None,
+        input_shapes: Shapes | None = None,
+    ) -> TFLiteConverter:
+        """A converter for a file with a frozen GraphDef, binary or text.
+
+        Args:
+            graph_def_file: the file.
+            input_arrays: names of the input tensors; None takes the placeholders that the outputs
+                need.
+            output_arrays: names of the output tensors; None takes those of operations that nobody
+                reads.
+            input_shapes: {input name: shape} for what the graph does not say; None or -1 for a
+                dimension that is to stay unknown.
+
+        Raises:
+            OSError: the file does not exist or cannot be parsed.
+            ValueError: the graph is not frozen, a name is not in it, a shape contradicts it; or
+                nobody named inputs or outputs and the graph does not tell them.
+        """
+        from .sources import frozen
+
+        with naming(graph_def_file):
+            source = frozen.load(graph_def_file, input_arrays, output_arrays, input_shapes)
+        return cls._of([source], graph_def_file)
+
+    @classmethod
+    def from_saved_model(
+        cls,
+        saved_model_dir: str | os.PathLike,
+        input_arrays: Sequence[str] | None = None,
+        input_shapes: Shapes | None = None,
+        output_arrays: Sequence[str] | None = None,
+        tag_set: Iterable[str] | None = None,
+        signature_key: str | None = None,
+        *,
+        signature_keys: Sequence[str] | None = None,
+        tags: Iterable[str] | None = None,
+    ) -> TFLiteConverter:
+        """A converter for a SavedModel of TensorFlow 1 or 2.
+
+        Args:
+            saved_model_dir: the folder with saved_model.pb.
+            input_arrays: names of the input tensors; None takes the signature's.
+            input_shapes: {input name: shape} for what the model does not say, None or -1 for a
+                dimension that is to stay unknown.
+            output_arrays: names of the output tensors; None takes the signature's.
+            tag_set: tags of the MetaGraph, default {"serve"}. `tags` is TF2's name for it.
+            signature_key: the signature, default "serving_default".
+            signature_keys: TF2's way to name signatures; each becomes a signature of the file.
+
+        Raises:
+            OSError: there is no SavedModel, or it cannot be read.
+            ValueError: unknown tags, signature or tensor names.
+        """
+        from .sources import saved_model
+
+        if signature_key is not None and signature_keys is not None:
+            raise ValueError("Give either signature_key or signature_keys, not both.")
+        if tag_set is not None and tags is not None:
+            raise ValueError("Give either tag_set or tags, not both.")
+        with naming(saved_model_dir):
+            sources = saved_model.load(
+                saved_model_dir,
+                tags=tag_set if tag_set is not None else tags,
+                signature_keys=[signature_key] if signature_key is not None else signature_keys,
+                input_arrays=input_arrays,
+                output_arrays=output_arrays,
+                input_shapes=input_shapes,
+            )
+        converter = cls._of(sources, saved_model_dir)
+        converter.saved_model_dir = os.fspath(saved_model_dir)
+        return converter
+
+    @classmethod
+    def from_keras_model_file(
+        cls,
+        model_file: str | os.PathLike,
+        input_arrays: Sequence[str] | None = None,
+        input_shapes: Shapes | None = None,
+        output_arrays: Sequence[str] | None = None,
+        custom_objects: Mapping[str, Any] | None = None,
+    ) -> TFLiteConverter:
+        """A converter for a Keras model in a `.keras` or `.h5` file, of Keras 2 (tf_keras) or 3.
+
+        Args:
+            model_file: the file, with the architecture; weights alone are not enough.
+            input_arrays: names of the inputs, in another order; None takes the model's.
+            input_shapes: {input name: shape} for what the model does not say, None or -1 for a
+                dimension that is to stay unknown.
+            output_arrays: names of outputs or of layers; None takes the model's outputs.
+            custom_objects: layers of other packages; not supported yet.
+
+        Raises:
+            OSError: the file cannot be read.
+            UnsupportedOps: the model has layers that flatlite does not know; all are listed.
+            ConverterError: a layer is used in a way that is not supported.
+            ValueError: the file is malformed; unknown names, shapes that contradict the model.
+        """
+        from .sources import keras
+
+        with naming(model_file):
+            source = keras.load(
+                model_file, input_arrays, output_arrays, input_shapes, custom_objects
+            )
+        return cls._of([source], model_file)
+
+    @classmethod
+    def from_keras_model(cls, model: Any) -> NoReturn:
+        """Not supported: flatlite reads files, and does not run Keras."""
+        raise NotImplementedError(
+            f"from_keras_model cannot read a live {type(model).__name__}; {EXPORT}"
+        )
+
+    @classmethod
+    def from_concrete_functions(cls, funcs: Any, trackable_obj: Any = None) -> NoReturn:
+        """Not supported: a concrete function exists in TensorFlow only."""
+        raise NotImplementedError(
+            f"from_concrete_functions cannot read functions of a running TensorFlow; {EXPORT}"
+        )
+
+    def get_input_arrays(self) -> list[str]:
+        """The names of the input tensors, in order; of the first signature where several are."""
+        return [short_name(port.name) for port in self._sources[0].inputs]
+
+    @property
+    def verified(self) -> bool | None:
+        """Whether the last `convert` compared its result with the source; None before."""
+        return self._verified
+
+    def convert(self) -> bytes:
+        """The flatbuffer, or the drawing that `output_format` asks for.
+
+        Raises:
+            UnsupportedOps: some operations have no TFLite form; all of them are listed.
+            ConverterError: the model cannot be converted, or (with `verify`) the written file does
+                not give the source's answers; the first operator that differs is named.
+            ValueError: the shape of an input is not known; attributes that contradict each other or
+                that this version does not know; samples that do not fit (CalibrationError).
+
+        Warns:
+            UserWarning: the result was not verified, and why; an attribute has no effect.
+        """
+        from ..schema.model import save
+        from .graphviz import drawing
+        from .sources.frozen import check_shapes
+        from .write import write
+
+        self.check()
+        samples = self._samples()
+        with naming(self._path):
+            for source in self._sources:
+                check_shapes(source)
+                check_size(source)
+            graphs = self._graphs()
+            if self.output_format == constants.GRAPHVIZ_DOT:
+                return drawing(graphs).encode()
+            written = write(graphs, metadata=self._metadata())
+            content = save(written.model)
+            self._verified = self.verify and self._verify(graphs, written, content, samples)
+        return content
+
+    def _samples(self) -> list[list[list[np.ndarray]]]:
+        """What to verify each source on; nothing where random inputs will do."""
+        dataset = dataset_function(self.representative_dataset)
+        if dataset is None or not self.verify:
+            return [[] for _ in self._sources]
+        return read_samples(dataset, self._sources, N_SAMPLES)
+
+    def _graphs(self) -> list[Graph]:
+        """The sources lowered and made short."""
+        from .graphviz import write_drawing
+        from .passes import optimize
+        from .tf.lower import lower_graph
+
+        try:
+            graphs = [lower_graph(source) for source in self._sources]
+        except UnsupportedOps as error:
+            if (
+                not self.allow_custom_ops
+                and OpsSet.SELECT_TF_OPS not in self.target_spec.supported_ops
+            ):
+                raise
+            raise UnsupportedOps(
+                f"{error}\nCustom and Select-TF operators (allow_custom_ops, SELECT_TF_OPS) cannot "
+                "take their place yet."
+            ) from None
+        if self.dump_graphviz_dir is not None:
+            write_drawing(self.dump_graphviz_dir, "before_passes", graphs)
+        for graph in graphs:
+            optimize(graph)
+        if self.dump_graphviz_dir is not None:
+            write_drawing(self.dump_graphviz_dir, "after_passes", graphs)
+        return graphs
+
+    def _metadata(self) -> dict[str, bytes]:
+        """What the file says of its conversion, as TensorFlow's tools read it."""
+        from .. import __version__
+        from .metadata import NAME, conversion_metadata
+
+        if self.exclude_conversion_metadata:
+            return {}
+        content = conversion_metadata(
+            "graph_def" if self._sources[0].key is None else "saved_model",
+            writer=f"flatlite {__version__}",
+            allow_custom_ops=bool(self.allow_custom_ops),
+            select_tf_ops=OpsSet.SELECT_TF_OPS in self.target_spec.supported_ops,
+        )
+        return {NAME: content}
+
+    def _verify(self, graphs: list[Graph], written: Written, content: bytes, samples: list) -> bool:
+        """Whether every function of the file could be compared with its source."""
+        from .verify import Function, verify
+
+        done = []
+        for i, (source, graph) in enumerate(zip(self._sources, graphs, strict=True)):
+            function = Function(content, graph.signature, written.origins[i], i)
+            done.append(verify(source.graph, function, samples[i] or None))
+        return all(done)
+
+
+def check_size(source: Source) -> None:
+    """Raises ConverterError when the constants of a source do not fit into a flatbuffer."""
+    operations = [op for op in source.graph.operations if op.type == "Const"]
+    sizes = {op.name: op.get_attr("value").nbytes for op in operations}
+    total = sum(sizes.values())
+    if total > MAX_BYTES:
+        largest = max(sizes, key=sizes.__getitem__)
+        raise ConverterError(
+            f"the constants of the source have {total} bytes, a .tflite file at most {MAX_BYTES}; "
+            f"the largest is '{largest}' with {sizes[largest]}"
+        )
+
+
+def known_shapes(tensors: Sequence[Any]) -> Shapes:
+    """The shapes of tensors of ours or of TensorFlow, by name, where they are known."""
+    shapes = {}
+    for tensor in tensors:
+        shape: Any = getattr(tensor, "shape", None)
+        if hasattr(shape, "as_list"):
+            shape = shape.as_list() if shape.rank is not None else None
+        if shape is not None and None not in list(shape)[1:]:
+            shapes[tensor.name] = tuple(shape)
+    return shapes

@@ -1,0 +1,354 @@
+"""The converter's one intermediate form: TFLite operators whose edges are object references.
+
+Passes, quantization and the writer work on it. `Tensor.producer` and `Tensor.readers` are kept true
+by the methods of Graph and by `Op.set_input`; nothing else assigns them. `str(graph)` is its text
+form, which `text.parse` reads back.
+
+An unknown dimension is never a 1: shapes and known values are held twice, under two bindings of the
+unknown source dimensions. A dimension that is a number is the same under both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The tensor of the source model that an IR tensor equals.
+
+    Attributes:
+        name: its name in the source ("block1/conv/BiasAdd:0").
+        layout: the permutation of the IR tensor's axes that gives the source's; None when equal.
+    """
+
+    name: str
+    layout: tuple[int, ...] | None = None
+
+    def permuted(self, order: Sequence[int]) -> Origin:
+        """The origin of `transpose(t, order)`, where this is the origin of `t`."""
+        inverse = tuple(int(i) for i in np.argsort(order))
+        layout = inverse if self.layout is None else tuple(inverse[i] for i in self.layout)
+        return Origin(self.name, None if layout == tuple(range(len(layout))) else layout)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The public names of a graph's inputs and outputs, in the order of the graph's lists."""
+
+    key: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+class Tensor:
+    """A value that flows: a model input, a constant, or a result of an operator.
+
+    Attributes:
+        name: its name; inputs keep it in the file, intermediates get a short one from it.
+        dtype: numpy dtype.
+        shapes: its shape under either binding; None where not even the rank is known.
+        values: its value under either binding where known before the model runs, else None.
+        producer: the Op that gives it; None for inputs and constants.
+        readers: the Ops that take it, one entry for each input that does.
+        quantization: schema.model.Quantization or None.
+        origin: the source tensor it equals, None when it equals none.
+        is_late: whether it has a dimension, or comes from one, that depends on the data.
+        is_variable: whether it keeps its content from run to run.
+        sparsity: the schema's sparsity record or None.
+    """
+
+    __slots__ = (
+        "dtype",
+        "is_late",
+        "is_variable",
+        "name",
+        "origin",
+        "producer",
+        "quantization",
+        "readers",
+        "shapes",
+        "sparsity",
+        "values",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        dtype: np.dtype,
+        shapes: tuple[Shape | None, Shape | None],
+        values: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
+        *,
+        origin: Origin | None = None,
+        quantization: Any = None,
+    ) -> None:
+        self.name = name
+        self.dtype = np.dtype(dtype)
+        self.shapes = shapes
+        self.values = values
+        self.producer: Op | None = None
+        self.readers: list[Op] = []
+        self.quantization = quantization
+        self.origin = origin
+        self.is_late = False
+        self.is_variable = False
+        self.sparsity: Any = None
+
+    @property
+    def shape(self) -> tuple[int | None, ...] | None:
+        """The dimensions, None for an unknown one; None when not even the rank is known."""
+        first, second = self.shapes
+        if first is None or second is None or len(first) != len(second):
+            return None
+        return tuple(m if m == n else None for m, n in zip(first, second, strict=True))
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions, None when unknown."""
+        shape = self.shape
+        return None if shape is None else len(shape)
+
+    @property
+    def is_static(self) -> bool:
+        """Whether every dimension is a number."""
+        return self.shapes[0] is not None and self.shapes[0] == self.shapes[1]
+
+    @property
+    def value(self) -> np.ndarray | None:
+        """The value, when it is known and the same under both bindings."""
+        first, second = self.values
+        if first is None or second is None:
+            return None
+        return first if first is second or same_bits(first, second) else None
+
+    @property
+    def dims(self) -> tuple[int | None, ...]:
+        """The shape of a tensor whose rank is known; raises ValueError for another."""
+        shape = self.shape
+        if shape is None:
+            raise ValueError(f"the rank of '{self.name}' must be known")
+        return shape
+
+    @property
+    def data(self) -> np.ndarray:
+        """The value of a tensor whose value is known; raises ValueError for another."""
+        value = self.value
+        if value is None:
+            raise ValueError(f"the value of '{self.name}' must be known")
+        return value
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is data of the model, not computed from anything."""
+        return self.producer is None and self.value is not None
+
+    def __repr__(self) -> str:
+        return f"<Tensor '{self.name}' {self.dtype} {self.shape}>"
+
+
+class Op:
+    """A TFLite operator.
+
+    Attributes:
+        kind: the builtin's name in the schema, or "CUSTOM".
+        inputs: Tensors; change them with `set_input`.
+        outputs: Tensors.
+        options: the schema's options record, None for ops without.
+        custom_code, custom_options: name and bytes of a custom op.
+        graphs: the graphs it calls (IF, WHILE, CALL_ONCE), in the order of its options' fields.
+        origin: name of the source node, for messages.
+    """
+
+    __slots__ = (
+        "_inputs",
+        "custom_code",
+        "custom_options",
+        "graphs",
+        "kind",
+        "options",
+        "origin",
+        "outputs",
+    )
+
+    def __init__(
+        self,
+        kind: str,
+        inputs: Iterable[Tensor | None],
+        outputs: Iterable[Tensor],
+        options: Any = None,
+        *,
+        custom_code: str = "",
+        custom_options: bytes = b"",
+        graphs: Sequence[Graph] = (),
+        origin: str = "",
+    ) -> None:
+        self.kind = kind
+        self._inputs = list(inputs)
+        self.outputs = list(outputs)
+        self.options = options
+        self.custom_code = custom_code
+        self.custom_options = custom_options
+        self.graphs = tuple(graphs)
+        self.origin = origin
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """The tensors it takes; None for an omitted one, which `input` and `given` know better."""
+        return cast("tuple[Tensor, ...]", tuple(self._inputs))
+
+    @property
+    def given(self) -> list[Tensor]:
+        """The inputs that are not omitted."""
+        return [tensor for tensor in self._inputs if tensor is not None]
+
+    @property
+    def output(self) -> Tensor:
+        """The first result."""
+        return self.outputs[0]
+
+    def input(self, i: int) -> Tensor | None:
+        """Input `i`, None when it is omitted or the list is shorter."""
+        return self._inputs[i] if i < len(self._inputs) else None
+
+    def set_input(self, i: int, tensor: Tensor | None) -> None:
+        """Makes `tensor` input `i`; a list that is too short is filled with omitted inputs."""
+        while len(self._inputs) <= i:
+            self._inputs.append(None)
+        before = self._inputs[i]
+        if before is not None:
+            before.readers.remove(self)
+        self._inputs[i] = tensor
+        if tensor is not None:
+            tensor.readers.append(self)
+
+    def __repr__(self) -> str:
+        return f"<Op {self.kind} '{self.output.name if self.outputs else self.origin}'>"
+
+
+class Graph:
+    """Operators in an order in which they can run, and the tensors that enter and leave.
+
+    Attributes:
+        name: the subgraph's name.
+        inputs: Tensors in the order of the source.
+        outputs: Tensors in the order of the source; one may appear twice, or be an input.
+        output_names: the names the outputs have in the file; None takes the tensors' own.
+        signature: public names for this graph, None for a graph that is only called.
+        ops: Ops.
+        n_late: how many dimensions so far depend on the data.
+    """
+
+    def __init__(self, name: str = "main") -> None:
+        self.name = name
+        self.inputs: list[Tensor] = []
+        self.outputs: list[Tensor] = []
+        self.output_names: list[str] | None = None
+        self.signature: Signature | None = None
+        self.ops: list[Op] = []
+        self.n_late = 0
+
+    def append(self, op: Op) -> Op:
+        """Puts `op` at the end."""
+        return self._place(len(self.ops), op)
+
+    def insert_before(self, anchor: Op, op: Op) -> Op:
+        """Puts `op` right before `anchor`."""
+        return self._place(self.ops.index(anchor), op)
+
+    def insert_after(self, anchor: Op, op: Op) -> Op:
+        """Puts `op` right after `anchor`."""
+        return self._place(self.ops.index(anchor) + 1, op)
+
+    def _place(self, position: int, op: Op) -> Op:
+        for tensor in op.inputs:
+            if tensor is not None:
+                tensor.readers.append(op)
+        for tensor in op.outputs:
+            tensor.producer = op
+        self.ops.insert(position, op)
+        return op
+
+    def remove(self, op: Op) -> None:
+        """Takes `op` out.
+
+        Raises ValueError when something still reads a result of it.
+        """
+        for tensor in op.outputs:
+            if tensor.producer is op and (tensor.readers or self.is_output(tensor)):
+                raise ValueError(f"{op.kind} '{tensor.name}' cannot be removed: it is still read")
+        self.ops.remove(op)
+        for tensor in op.inputs:
+            if tensor is not None:
+                tensor.readers.remove(op)
+        for tensor in op.outputs:
+            if tensor.producer is op:
+                tensor.producer = None
+
+    def replace(self, old: Tensor, new: Tensor) -> None:
+        """Makes all that read `old`, the graph's outputs included, read `new`."""
+        if old is new:
+            return
+        if self.is_output(old):
+            if self.output_names is None:
+                self.output_names = [tensor.name for tensor in self.outputs]
+            self.outputs = [new if tensor is old else tensor for tensor in self.outputs]
+        for op in dict.fromkeys(old.readers):
+            for i, tensor in enumerate(op.inputs):
+                if tensor is old:
+                    op.set_input(i, new)
+
+    def absorb(self, op: Op, after: Op) -> None:
+        """Lets `op` give the result of `after`, its only reader, and removes `after`."""
+        (old,), (new,) = op.outputs, after.outputs
+        op.outputs = [new]
+        new.producer = op
+        old.producer = None
+        self.remove(after)
+
+    def is_output(self, tensor: Tensor) -> bool:
+        """Whether `tensor` leaves the graph."""
+        return any(tensor is output for output in self.outputs)
+
+    def sole_reader(self, tensor: Tensor) -> Op | None:
+        """The only op that reads `tensor`, once; None when there are others or it is an output."""
+        if len(tensor.readers) != 1 or self.is_output(tensor):
+            return None
+        return tensor.readers[0]
+
+    def tensors(self) -> Iterator[Tensor]:
+        """Every tensor once: inputs, then in the order of the ops, then outputs."""
+        seen: set[int] = set()
+        for tensor in self._mentions():
+            if tensor is not None and id(tensor) not in seen:
+                seen.add(id(tensor))
+                yield tensor
+
+    def _mentions(self) -> Iterator[Tensor | None]:
+        yield from self.inputs
+        for op in self.ops:
+            yield from op.inputs
+            yield from op.outputs
+        yield from self.outputs
+
+    def __str__(self) -> str:
+        from .text import to_text
+
+        return to_text(self)
+
+
+def same_bits(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether two arrays have the same type, shape and bytes (NaN equals NaN, -0 is not 0)."""
+    if first.dtype != second.dtype or first.shape != second.shape:
+        return False
+    if first.dtype == object:
+        return first.ravel().tolist() == second.ravel().tolist()
+    if first is second or first.size == 0:
+        return True
+    one, two = (np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in (first, second))
+    return bool(np.array_equal(one, two))

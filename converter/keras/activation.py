@@ -1,0 +1,168 @@
+"""Activations: by name inside other layers, and as layers of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .registry import Call, layer
+
+ROOT_HALF = 0.5**0.5
+
+
+def unary(kind: str):
+    """An activation that is one TF operation."""
+    return lambda call, x: call.op(kind, x)
+
+
+def swish(call: Call, x):
+    """x * sigmoid(x)."""
+    return call.op("Mul", x, call.op("Sigmoid", x))
+
+
+def mish(call: Call, x):
+    """x * tanh(softplus(x))."""
+    return call.op("Mul", x, call.op("Tanh", call.op("Softplus", x)))
+
+
+def gelu(call: Call, x):
+    """x / 2 * (1 + erf(x / sqrt(2)))."""
+    half = call.op("Mul", x, call.constant(0.5, x))
+    erf = call.op("Erf", call.op("Mul", x, call.constant(ROOT_HALF, x)))
+    return call.op("Mul", half, call.op("AddV2", erf, call.constant(1, x)))
+
+
+def hard_sigmoid(call: Call, x):
+    """relu6(x + 3) / 6 in Keras 3, clip(x / 5 + 1 / 2, 0, 1) in Keras 2."""
+    if call.is_keras3:
+        shifted = call.op("Relu6", call.op("AddV2", x, call.constant(3, x)))
+        return call.op("Mul", shifted, call.constant(1 / 6, x))
+    line = call.op("AddV2", call.op("Mul", x, call.constant(0.2, x)), call.constant(0.5, x))
+    return clipped(call, line, 0, 1)
+
+
+def hard_silu(call: Call, x):
+    """x * relu6(x + 3) / 6."""
+    shifted = call.op("Relu6", call.op("AddV2", x, call.constant(3, x)))
+    return call.op("Mul", x, call.op("Mul", shifted, call.constant(1 / 6, x)))
+
+
+def softmax(call: Call, x, axis: int = -1):
+    """exp(x) / sum(exp(x)) along `axis`."""
+    rank = len(call.shape(x))
+    axis %= max(rank, 1)
+    if axis == rank - 1:
+        return call.op("Softmax", x)
+    order = [i for i in range(rank) if i != axis] + [axis]
+    y = call.op("Softmax", call.op("Transpose", x, call.constant(order)))
+    return call.op("Transpose", y, call.constant(np.argsort(order)))
+
+
+def clipped(call: Call, x, low: float, high: float):
+    """min(max(x, low), high)."""
+    return call.op("Minimum", call.op("Maximum", x, call.constant(low, x)), call.constant(high, x))
+
+
+ACTIVATIONS = {
+    "linear": lambda call, x: x,
+    "elu": unary("Elu"),
+    "exponential": unary("Exp"),
+    "gelu": gelu,
+    "hard_sigmoid": hard_sigmoid,
+    "hard_silu": hard_silu,
+    "hard_swish": hard_silu,
+    "leaky_relu": lambda call, x: call.op("LeakyRelu", x, alpha=0.2),
+    "log_softmax": unary("LogSoftmax"),
+    "mish": mish,
+    "relu": unary("Relu"),
+    "relu6": unary("Relu6"),
+    "selu": unary("Selu"),
+    "sigmoid": unary("Sigmoid"),
+    "silu": swish,
+    "softmax": softmax,
+    "softplus": unary("Softplus"),
+    "softsign": unary("Softsign"),
+    "swish": swish,
+    "tanh": unary("Tanh"),
+}
+
+
+def activation_name(said: Any) -> str | None:
+    """The name in ACTIVATIONS of what a setting says, None when it is another function."""
+    if said is None:
+        return "linear"
+    if isinstance(said, dict) and said.get("class_name") == "function":
+        module, said = said.get("module"), said.get("config")
+        if module not in (None, "builtins") and not str(module).startswith("keras."):
+            return None
+    return said if isinstance(said, str) and said in ACTIVATIONS else None
+
+
+def activated(call: Call, x):
+    """`x` after the activation in a layer's settings."""
+    return ACTIVATIONS[activation_name(call.setting("activation")) or "linear"](call, x)
+
+
+@layer("Activation")
+def activation(call: Call, x):
+    """The function of that name."""
+    return activated(call, x)
+
+
+@layer("Softmax")
+def softmax_layer(call: Call, x):
+    """Along one axis."""
+    return softmax(call, x, call.axis("axis", len(call.shape(x))))
+
+
+@layer("ReLU")
+def relu_layer(call: Call, x):
+    """x above the threshold, slope * (x - threshold) below it, at most max_value."""
+    slope, threshold = call.number("negative_slope"), call.number("threshold")
+    top = None if call.setting("max_value") is None else call.number("max_value")
+    if threshold == 0 and top is None and slope:
+        return call.op("LeakyRelu", x, alpha=float(slope))
+    if threshold == 0 and top == 6:
+        y = call.op("Relu6", x)
+    elif threshold == 0:
+        y = call.op("Relu", x)
+        y = y if top is None else call.op("Minimum", y, call.constant(top, x))
+    else:
+        above = call.op("Greater", x, call.constant(threshold, x))
+        y = call.op("Mul", x, call.op("Cast", above, DstT=np.dtype(np.float32)))
+        y = y if top is None else clipped(call, y, 0, top)
+    if not slope:
+        return y
+    below = call.op("Relu", call.op("Sub", call.constant(threshold, x), x))
+    return call.op("Sub", y, call.op("Mul", below, call.constant(slope, x)))
+
+
+@layer("LeakyReLU")
+def leaky_relu(call: Call, x):
+    """x, times the slope where it is negative."""
+    name = "negative_slope" if "negative_slope" in call.layer.config else "alpha"
+    return call.op("LeakyRelu", x, alpha=float(call.number(name, 0.3)))
+
+
+@layer("ELU")
+def elu(call: Call, x):
+    """x, alpha * (exp(x) - 1) where it is negative."""
+    alpha, y = call.number("alpha", 1.0), call.op("Elu", x)
+    if alpha == 1:
+        return y
+    is_positive = call.op("Greater", x, call.constant(0, x))
+    return call.op("SelectV2", is_positive, x, call.op("Mul", y, call.constant(alpha, x)))
+
+
+@layer("PReLU", weights=lambda layer: ("alpha",))
+def prelu(call: Call, x):
+    """x, times a learned slope where it is negative."""
+    shape = list(call.shape(x)[1:])
+    if call.setting("shared_axes") is not None:
+        for axis in call.axes("shared_axes", len(shape) + 1):
+            call.check(axis > 0, "shared_axes", "axes after the batch")
+            shape[axis - 1] = 1
+    alpha = call.weight("alpha", [call.known(n, "each dimension after the first") for n in shape])
+    below = call.op("Relu", call.op("Neg", x))
+    return call.op("Sub", call.op("Relu", x), call.op("Mul", alpha, below))

@@ -1,0 +1,278 @@
+"""The architecture of a Keras file: layers, and which reads which, in one form for all versions.
+
+A Sequential model is read as a Functional one whose layers follow one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ...schema.errors import ModelError
+
+if TYPE_CHECKING:
+    from ...graph.graph import Tensor
+    from .weights import Stored
+
+MODELS = ("Functional", "Model", "Sequential")
+INPUT = "InputLayer"
+MAX_MODELS = 32
+"""How deep models may be nested."""
+HOMES = ("keras", "tf_keras", "tensorflow")
+FUNCTION = "builtins"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The `tensor`-th result of the `node`-th call of a layer."""
+
+    layer: str
+    node: int
+    tensor: int
+
+
+@dataclass(eq=False)
+class Layer:
+    """A layer by its settings.
+
+    Attributes:
+        kind: the name of its class; "Custom>X", or with its module, where that is not Keras.
+        name: its own name.
+        config: its settings.
+        calls: what each call of it reads: positional and named arguments, with References.
+        stored: where its weights lie, by name.
+        tensors: its weights in the graph, once it was written.
+    """
+
+    kind: str
+    name: str
+    config: dict
+    calls: list[tuple[list, dict]] = field(default_factory=list)
+    stored: dict[str, Stored] = field(default_factory=dict)
+    tensors: dict[str, Tensor] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """How messages name it."""
+        return f"{self.kind} '{self.name}'"
+
+    @property
+    def is_trainable(self) -> bool:
+        """Whether it was to learn; Keras stores the weights of others later."""
+        return self.config.get("trainable", True) is not False
+
+
+@dataclass(eq=False)
+class Model(Layer):
+    """A model, which is a layer where another contains it.
+
+    Attributes:
+        layers: by name, in the file's order.
+        inputs, outputs: lists or dicts of References, or one.
+    """
+
+    layers: dict[str, Layer] = field(default_factory=dict)
+    inputs: Any = None
+    outputs: Any = None
+
+    def leaves(self) -> Iterator[Layer]:
+        """All layers that are no models, of nested models too."""
+        for one in self.layers.values():
+            if isinstance(one, Model):
+                yield from one.leaves()
+            else:
+                yield one
+
+
+def read_model(said: dict) -> Model:
+    """The model a file describes.
+
+    Raises ModelError when it is malformed, or no Sequential or Functional model.
+    """
+    model = _layer(said, 0)
+    if not isinstance(model, Model):
+        raise ModelError(
+            f"The file must hold a Sequential or Functional model, got {model.title}; save a model "
+            "of another class as a SavedModel and use TFLiteConverter.from_saved_model"
+        )
+    return model
+
+
+def flat(structure: Any) -> list:
+    """What nested lists and dicts hold, in order."""
+    if isinstance(structure, dict):
+        structure = list(structure.values())
+    if isinstance(structure, list):
+        return [leaf for item in structure for leaf in flat(item)]
+    return [structure]
+
+
+def mapped(structure: Any, function: Callable) -> Any:
+    """The same nested lists and dicts with `function` of what they hold."""
+    if isinstance(structure, dict):
+        return {key: mapped(item, function) for key, item in structure.items()}
+    if isinstance(structure, list):
+        return [mapped(item, function) for item in structure]
+    return function(structure)
+
+
+def kind_of(said: dict) -> str:
+    """The kind of a layer; one that is not Keras' own never has the name of one that is."""
+    kind, module, registered = (said.get(k) for k in ("class_name", "module", "registered_name"))
+    if not isinstance(kind, str):
+        raise ModelError(f"A layer must have a class_name, got {kind!r}")
+    module = module if isinstance(module, str) else ""
+    if isinstance(registered, str) and ">" in registered:
+        return registered
+    if module and module.split(".")[0] not in (*HOMES, FUNCTION):
+        return f"{module}.{kind}"
+    return f"ops.{kind}" if module.startswith("keras.src.ops") else kind
+
+
+def _layer(said: Any, depth: int) -> Layer:
+    if not isinstance(said, dict) or not isinstance(said.get("config"), dict | list):
+        raise ModelError(f"A layer must have a class_name and a config, got {str(said)[:80]}")
+    kind, config = kind_of(said), said["config"]
+    if isinstance(config, list):  # Sequential of the first Keras 2
+        config = {"layers": config}
+    name = said.get("name", config.get("name", kind.lower()))
+    if not isinstance(name, str):
+        raise ModelError(f"The name of a {kind} layer must be a text, got {name!r}")
+    if kind not in MODELS or "layers" not in config:
+        return Layer(kind, name, config)
+    if depth >= MAX_MODELS:
+        raise ModelError(f"Model '{name}': models are nested deeper than {MAX_MODELS} levels")
+    model = Model(kind, name, config)
+    rows = config["layers"]
+    if not isinstance(rows, list) or not rows:
+        raise ModelError(f"{model.title}: layers must be a list, got {str(rows)[:80]}")
+    for row in rows:
+        one = _layer(row, depth + 1)
+        if one.name in model.layers:
+            raise ModelError(f"{model.title}: two layers are called '{one.name}'")
+        model.layers[one.name] = one
+    if kind == "Sequential":
+        _chain(model)
+    else:
+        _connect(model, rows)
+    return model
+
+
+def _chain(model: Model) -> None:
+    """Makes each layer of a Sequential model read the one before."""
+    first, *rest = model.layers.values()
+    if first.kind != INPUT:
+        config = _sequential_input(model, first)
+        first, rest = Layer(INPUT, config["name"], config), [first, *rest]
+        model.layers = {first.name: first} | model.layers
+    before = model.inputs = Reference(first.name, 0, 0)
+    for one in rest:
+        if one.kind == INPUT:
+            raise ModelError(f"{model.title}: '{one.name}' must be the first layer")
+        one.calls.append(([before], {}))
+        before = Reference(one.name, 0, 0)
+    model.outputs = before
+
+
+def _sequential_input(model: Model, first: Layer) -> dict:
+    """The settings of the input that a Sequential model without one has."""
+    build = model.config.get("build_config")
+    shapes = [first.config.get("batch_input_shape"), first.config.get("batch_shape")]
+    shapes += [model.config.get("build_input_shape")]
+    shapes += [build.get("input_shape")] if isinstance(build, dict) else []
+    shape = next((shape for shape in shapes if isinstance(shape, list)), None)
+    if shape is None and isinstance(first, Model):
+        shape = _input_shape(first)
+    name = f"{first.name}_input"
+    while name in model.layers:
+        name += "_"
+    return {"name": name, "batch_input_shape": shape, "dtype": first.config.get("dtype")}
+
+
+def _input_shape(model: Model) -> Any:
+    """The shape of the one input of a model."""
+    inputs = [one for one in model.layers.values() if one.kind == INPUT]
+    config = inputs[0].config if len(inputs) == 1 else {}
+    return config.get("batch_shape", config.get("batch_input_shape"))
+
+
+def _connect(model: Model, rows: list[dict]) -> None:
+    """Reads the calls of a Functional model's layers, and which are its inputs and outputs."""
+    for one, row in zip(model.layers.values(), rows, strict=True):
+        nodes = row.get("inbound_nodes", [])
+        if not isinstance(nodes, list):
+            raise ModelError(f"{one.title}: inbound_nodes must be a list, got {str(nodes)[:80]}")
+        skipped = [([], {})] if isinstance(one, Model) and _skips_first(row, nodes) else []
+        one.calls = skipped + [_arguments(one, node) for node in nodes]
+    for end in ("inputs", "outputs"):
+        said = model.config.get(f"{end[:-1]}_layers")
+        structure = _references(said)
+        if not flat(structure) or any(not isinstance(r, Reference) for r in flat(structure)):
+            raise ModelError(f"{model.title}: its {end} must be layers, got {str(said)[:80]}")
+        setattr(model, end, structure)
+
+
+def _skips_first(row: dict, nodes: list) -> bool:
+    """Whether the file leaves out the first call of a nested model, yet counts it.
+
+    For Keras 2, a model with an input has been called when it was made.
+    """
+    config = row["config"]
+    first = (config["layers"] if isinstance(config, dict) else config)[0]
+    is_keras2 = all(isinstance(node, list) for node in nodes)
+    return is_keras2 and isinstance(first, dict) and first.get("class_name") == INPUT
+
+
+def _arguments(one: Layer, node: Any) -> tuple[list, dict]:
+    """The arguments of one call: {"args", "kwargs"} of Keras 3, lists of calls of Keras 2."""
+    if isinstance(node, dict) and isinstance(node.get("args"), list):
+        named = node.get("kwargs") or {}
+        if isinstance(named, dict):
+            return [_tensors(arg) for arg in node["args"]], _named(named)
+    if not isinstance(node, list | dict):
+        raise ModelError(f"{one.title}: a call must say what it reads, got {str(node)[:80]}")
+    kwargs: dict = {}
+    first = _references(node, kwargs)
+    if isinstance(first, list) and len(first) == 1:
+        first = first[0]
+    return [first], kwargs
+
+
+def _named(said: dict) -> dict:
+    """Named arguments of Keras 3."""
+    return {key: _tensors(item) for key, item in said.items()}
+
+
+def _tensors(said: Any) -> Any:
+    """Arguments of Keras 3, where a dict of their class stands for a tensor."""
+    if isinstance(said, dict):
+        if said.get("class_name") == "__keras_tensor__":
+            config = said.get("config")
+            history = config.get("keras_history") if isinstance(config, dict) else None
+            if history is None or not _is_reference(history):
+                raise ModelError(f"A tensor must say which layer gives it, got {str(said)[:80]}")
+            return Reference(*history[:3])
+        return _named(said)
+    return [_tensors(item) for item in said] if isinstance(said, list) else said
+
+
+def _references(said: Any, kwargs: dict | None = None) -> Any:
+    """Nested [layer, node, tensor] or [layer, node, tensor, named arguments]."""
+    if _is_reference(said):
+        if kwargs is not None and len(said) == 4:
+            kwargs.update({key: _references(item) for key, item in said[3].items()})
+        return Reference(*said[:3])
+    if isinstance(said, dict):
+        return {key: _references(item, kwargs) for key, item in said.items()}
+    return [_references(item, kwargs) for item in said] if isinstance(said, list) else said
+
+
+def _is_reference(said: Any) -> bool:
+    return (
+        isinstance(said, list)
+        and len(said) in (3, 4)
+        and isinstance(said[0], str)
+        and all(type(n) is int and n >= 0 for n in said[1:3])
+        and (len(said) == 3 or isinstance(said[3], dict))
+    )

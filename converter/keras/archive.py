@@ -1,0 +1,158 @@
+"""The files Keras writes: `.keras` archives and `.h5`, as architecture and weights."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import struct
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from ...schema.errors import ModelError
+from ...schema.files import read_bytes
+from .hdf5 import MAX_TEXT, RATIO, SMALL, Store
+
+CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
+ZIP, HDF5 = b"PK\x03\x04", b"\x89HDF\r\n\x1a\n"
+MAX_MEMBERS = 100_000
+MAX_DEPTH = 100
+"""How deep an architecture may be nested."""
+ENCRYPTED = 1
+PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
+"""What zipfile raises on archives that are none."""
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A model file, opened.
+
+    Attributes:
+        config: the architecture: {"class_name": ..., "config": ...}.
+        version: of the Keras that wrote it, such as (3, 15); 2 stands for all of tf_keras.
+        weights: what holds the weights.
+        is_legacy: whether the weights lie as in `.h5`, by layer and weight name.
+    """
+
+    config: dict
+    version: tuple[int, ...]
+    weights: Store
+    is_legacy: bool
+
+
+def open_archive(path: str | os.PathLike) -> Archive:
+    """The model in a `.keras` or `.h5` file.
+
+    Raises:
+        OSError: the file cannot be read.
+        ModelError: it holds no model, or more than such a file may.
+    """
+    name = os.fspath(path)
+    content = read_bytes(name)
+    if content.startswith(ZIP):
+        return _keras(content, name)
+    if content.startswith(HDF5):
+        return _h5(content, name)
+    raise ModelError(f"'{name}' is neither a .keras nor an .h5 file: it begins {content[:8]!r}")
+
+
+def _h5(content: bytes, name: str) -> Archive:
+    store = Store(content, f"'{name}'")
+    config = store.text("", "model_config")
+    if config is None:
+        raise ModelError(
+            f"'{name}' has no architecture, only weights; save the whole model with "
+            "model.save('model.keras')"
+        )
+    version = _version(store.text("", "keras_version"))
+    return Archive(_json(config, f"'{name}': model_config"), version, store, True)
+
+
+def _keras(content: bytes, name: str) -> Archive:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            _check_names(archive, name)
+            config = _member(archive, CONFIG, name, MAX_TEXT)
+            metadata = b"{}"
+            if METADATA in archive.namelist():
+                metadata = _member(archive, METADATA, name, MAX_TEXT)
+            weights = _member(archive, WEIGHTS, name, max(SMALL, RATIO * len(content)))
+    except ModelError:
+        raise
+    except DAMAGED as error:
+        raise ModelError(f"'{name}' is a damaged archive: {error}") from None
+    said = _json(metadata.decode("utf-8", "replace"), f"'{name}': {METADATA}")
+    return Archive(
+        _json(config.decode("utf-8", "replace"), f"'{name}': {CONFIG}"),
+        _version(said.get("keras_version")),
+        Store(weights, f"'{name}': {WEIGHTS}"),
+        False,
+    )
+
+
+def _check_names(archive: zipfile.ZipFile, name: str) -> None:
+    names = [info.filename for info in archive.infolist()]
+    if len(names) > MAX_MEMBERS or len(set(names)) < len(names):
+        raise ModelError(f"'{name}' is no Keras archive: it has {len(names)} members, some twice")
+    for member in names:
+        path = PurePosixPath(member.replace("\\", "/"))
+        if path.is_absolute() or ".." in path.parts:
+            raise ModelError(f"'{name}' is no Keras archive: '{member}' leads out of it")
+
+
+def _member(archive: zipfile.ZipFile, member: str, name: str, limit: int) -> bytes:
+    """What one member holds; at most `limit` bytes are unpacked."""
+    if member not in archive.namelist():
+        raise ModelError(f"'{name}' is no Keras archive: it has no {member}")
+    info = archive.getinfo(member)
+    if info.flag_bits & ENCRYPTED or info.compress_type not in PACKINGS:
+        raise ModelError(f"'{name}': {member} is encrypted or packed in an unknown way")
+    with archive.open(info) as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise ModelError(f"'{name}': {member} must be at most {limit} bytes, and is larger")
+    return content
+
+
+def _version(text: Any) -> tuple[int, ...]:
+    """(3, 15) of "3.15.1"; what a file does not say was written by Keras 2."""
+    parts = str(text).split(".")[:2] if isinstance(text, str) else []
+    return tuple(int(part) for part in parts if part.isdecimal() and len(part) < 6) or (2,)
+
+
+def _json(text: str, what: str) -> dict:
+    """An object of JSON, of bounded size and depth."""
+    if len(text) > MAX_TEXT:
+        raise ModelError(f"{what} must be at most {MAX_TEXT} bytes, got {len(text)}")
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ModelError(f"{what} is nested deeper than {MAX_DEPTH} levels") from None
+    except ValueError as error:
+        raise ModelError(f"{what} is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise ModelError(f"{what} must be a JSON object, got {type(value).__name__}")
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        level = [inner for one in level for inner in _inside(one)]
+    if level:
+        raise ModelError(f"{what} is nested deeper than {MAX_DEPTH} levels")
+    return value
+
+
+def _inside(value: Any) -> list[Any]:
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [item for item in items if isinstance(item, dict | list)]

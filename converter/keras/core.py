@@ -1,0 +1,80 @@
+"""Dense, Embedding, Rescaling, and layers that only matter in training."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .activation import activated
+from .architecture import Layer
+from .registry import Call, is_number, layer
+
+TRAINING_ONLY = (
+    "ActivityRegularization",
+    "AlphaDropout",
+    "Dropout",
+    "GaussianDropout",
+    "GaussianNoise",
+    "Identity",
+    "SpatialDropout1D",
+    "SpatialDropout2D",
+    "SpatialDropout3D",
+)
+
+
+@layer(*TRAINING_ONLY)
+def identity(call: Call, x):
+    """Its input."""
+    return x
+
+
+def kernel_and_bias(layer: Layer) -> tuple[str, ...]:
+    """Weights of a layer with one kernel."""
+    return ("kernel", *bias_of(layer))
+
+
+def bias_of(layer: Layer) -> tuple[str, ...]:
+    """The bias, where a layer has one."""
+    return ("bias",) if layer.config.get("use_bias", True) else ()
+
+
+def biased(call: Call, x, n: int, data_format: str = "NHWC"):
+    """`x` plus the layer's bias, if it has one, and after its activation."""
+    if call.flag("use_bias", True):
+        x = call.op("BiasAdd", x, call.weight("bias", [n]), data_format=data_format)
+    return activated(call, x)
+
+
+@layer("Dense", weights=kernel_and_bias)
+def dense(call: Call, x):
+    """x @ kernel + bias along the last axis."""
+    shape = call.shape(x)
+    call.require(len(shape) >= 2, f"the input must have 2 dimensions or more, got {shape}")
+    (units,) = call.integers("units", 1)
+    kernel = call.weight("kernel", [call.known(shape[-1], "the last dimension"), units])
+    kind = "MatMul" if len(shape) == 2 else "BatchMatMulV2"
+    return biased(call, call.op(kind, x, kernel), units)
+
+
+@layer("Embedding", weights=lambda layer: ("embeddings",))
+def embedding(call: Call, x):
+    """One row of the weights for each number."""
+    call.require(not call.flag("mask_zero"), "mask_zero is not supported; train without it")
+    rows, columns = (call.integers(name, 1)[0] for name in ("input_dim", "output_dim"))
+    table = call.weight("embeddings", [rows, columns])
+    if x.dtype not in (np.int32, np.int64):
+        x = call.op("Cast", x, DstT=np.dtype(np.int32))
+    return call.op("GatherV2", table, x, call.constant(0))
+
+
+@layer("Rescaling")
+def rescaling(call: Call, x):
+    """x * scale + offset."""
+    if x.dtype != np.float32:
+        x = call.op("Cast", x, DstT=np.dtype(np.float32))
+    for kind, name in (("Mul", "scale"), ("AddV2", "offset")):
+        value = call.setting(name, 0.0)
+        values = value if isinstance(value, list) else [value]
+        call.check(all(map(is_number, values)), name, "a number or a list of numbers")
+        if kind == "Mul" or any(values):
+            x = call.op(kind, x, call.constant(value, x))
+    return x

@@ -1,0 +1,67 @@
+"""Layers of several inputs."""
+
+from __future__ import annotations
+
+from ...graph.graph import Tensor
+from .registry import LIST, PAIR, Call, layer
+
+
+def several(call: Call, inputs: list) -> list[Tensor]:
+    """The inputs, which must be tensors of one rank."""
+    call.require(len(inputs) >= 2, f"takes at least two tensors, got {len(inputs)}")
+    ranks = {len(call.shape(x)) for x in inputs}
+    call.require(len(ranks) == 1, f"the inputs must have one number of dimensions, got {ranks}")
+    return inputs
+
+
+def chain(kind: str):
+    """A layer that is one TF operation between its inputs, from the left."""
+
+    def write(call: Call, inputs):
+        first, *rest = several(call, inputs)
+        for x in rest:
+            first = call.op(kind, first, x)
+        return first
+
+    return write
+
+
+def pair(kind: str):
+    """An operation of two tensors, which a Keras 3 model holds without a layer."""
+    return lambda call, x, y: call.op(kind, x, y)
+
+
+CHAINS = {
+    "Add": "AddV2",
+    "Maximum": "Maximum",
+    "Minimum": "Minimum",
+    "Multiply": "Mul",
+}
+PAIRS = {**CHAINS, "Subtract": "Sub", "Divide": "RealDiv"}
+
+for _kind, _operation in CHAINS.items():
+    layer(_kind, takes=LIST)(chain(_operation))
+for _kind, _operation in PAIRS.items():
+    layer(f"ops.{_kind}", takes=PAIR)(pair(_operation))
+
+
+@layer("Subtract", takes=LIST)
+def subtract(call: Call, inputs):
+    """The first less the second."""
+    call.require(len(several(call, inputs)) == 2, f"takes two tensors, got {len(inputs)}")
+    return call.op("Sub", *inputs)
+
+
+@layer("Average", takes=LIST)
+def average(call: Call, inputs):
+    """The mean of the inputs."""
+    total = chain("AddV2")(call, inputs)
+    return call.op("Mul", total, call.constant(1 / len(inputs), total))
+
+
+@layer("Concatenate", takes=LIST)
+def concatenate(call: Call, inputs):
+    """The inputs behind one another."""
+    inputs = several(call, inputs)
+    axis = call.axis("axis", len(call.shape(inputs[0])))
+    return call.op("ConcatV2", *inputs, call.constant(axis))

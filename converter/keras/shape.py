@@ -1,0 +1,146 @@
+"""Layers that move values without computing: Flatten, Permute, padding, cropping, upsampling."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...graph.shapes import is_static
+from .registry import Call, is_integer, layer
+
+
+def batch_size(call: Call, x):
+    """The first dimension of `x` as a tensor."""
+    ends = [call.constant([value]) for value in (0, 1, 1)]
+    return call.op("StridedSlice", call.op("Shape", x), *ends, shrink_axis_mask=1)
+
+
+def reshaped(call: Call, x, target: list[int]):
+    """`x` with the dimensions after the batch as in `target`, one of them perhaps -1."""
+    shape = call.shape(x)
+    rest = shape[1:]
+    if -1 in target and is_static(rest):
+        known = prod(n for n in target if n != -1)
+        call.require(known and prod(rest) % known == 0, f"{rest} cannot take the form {target}")
+        target = [prod(rest) // known if n == -1 else n for n in target]
+    if shape[0] is not None or -1 not in target:
+        first = -1 if shape[0] is None else shape[0]
+        return call.op("Reshape", x, call.constant([first, *target]))
+    sizes = [batch_size(call, x), *map(call.constant, target)]
+    return call.op("Reshape", x, call.op("Pack", *sizes, axis=0))
+
+
+@layer("Flatten")
+def flatten(call: Call, x):
+    """All dimensions after the batch in one; channels last, whatever their place."""
+    shape = call.shape(x)
+    if call.is_channels_first() and len(shape) > 2:
+        order = [0, *range(2, len(shape)), 1]
+        x = call.op("Transpose", x, call.constant(order))
+    return reshaped(call, x, [-1] if len(shape) > 1 else [1])
+
+
+@layer("Reshape")
+def reshape(call: Call, x):
+    """The same values in another form."""
+    target = call.setting("target_shape")
+    is_good = isinstance(target, list) and all(is_integer(n) and -1 <= n < 1 << 31 for n in target)
+    call.check(
+        is_good and target.count(-1) <= 1, "target_shape", "integers, at most one of them -1"
+    )
+    return reshaped(call, x, target)
+
+
+@layer("Permute")
+def permute(call: Call, x):
+    """The dimensions after the batch in another order."""
+    dims, rank = call.setting("dims"), len(call.shape(x))
+    is_good = isinstance(dims, list) and all(map(is_integer, dims))
+    is_good = is_good and sorted(dims) == list(range(1, rank))
+    call.check(is_good, "dims", f"an order of 1 to {rank - 1}")
+    return call.op("Transpose", x, call.constant([0, *dims]))
+
+
+@layer("RepeatVector")
+def repeat_vector(call: Call, x):
+    """Each row n times."""
+    call.shape(x, 2)
+    (n,) = call.integers("n", 1)
+    y = call.op("ExpandDims", x, call.constant(1))
+    return call.op("Tile", y, call.constant([1, n, 1]))
+
+
+def pairs(call: Call, name: str, n: int) -> list[list[int]]:
+    """A setting (before, after) for each of `n` dimensions; one number stands for all."""
+    said = call.setting(name)
+    values: Any = [said] * n if is_integer(said) else said
+    if n == 1 and isinstance(values, list) and len(values) == 2 and all(map(is_integer, values)):
+        values = [values]
+    is_good = isinstance(values, list) and len(values) == n
+    values = [[v, v] if is_integer(v) else v for v in values] if is_good else []
+    is_good = is_good and all(
+        isinstance(v, list) and len(v) == 2 and all(is_integer(i) and 0 <= i < 1 << 31 for i in v)
+        for v in values
+    )
+    call.check(is_good, name, f"{n} pairs of numbers from 0")
+    return values
+
+
+def around(call: Call, x, name: str, n: int) -> list[list[int]]:
+    """A setting of pairs for all dimensions of `x`."""
+    call.shape(x, n + 2)
+    ends = [[0, 0]] if n == 1 or not call.is_channels_first() else [[0, 0], [0, 0]]
+    full = ends + pairs(call, name, n)
+    return full + [[0, 0]] * (n + 2 - len(full))
+
+
+def zero_padding(n: int):
+    """Writes zeros around images or sequences."""
+    return lambda call, x: call.op("Pad", x, call.constant(around(call, x, "padding", n)))
+
+
+def cropping(n: int):
+    """Writes images or sequences without their edges."""
+
+    def write(call: Call, x):
+        cut = around(call, x, "cropping", n)
+        shape = call.shape(x)
+        for size, (before, after) in zip(shape, cut, strict=True):
+            call.check(size is None or before + after < size, "cropping", f"less than {shape}")
+        begin, end = [before for before, _ in cut], [-after for _, after in cut]
+        to_end = sum(1 << i for i, after in enumerate(end) if after == 0)
+        ends = [call.constant(values) for values in (begin, end, [1] * len(cut))]
+        return call.op("StridedSlice", x, *ends, end_mask=to_end)
+
+    return write
+
+
+for _n in (1, 2, 3):
+    layer(f"ZeroPadding{_n}D")(zero_padding(_n))
+    layer(f"Cropping{_n}D")(cropping(_n))
+
+RESIZES = {"nearest": "ResizeNearestNeighbor", "bilinear": "ResizeBilinear"}
+
+
+@layer("UpSampling2D")
+def up_sampling(call: Call, x):
+    """Larger images, by nearest or linear interpolation."""
+    call.require(not call.is_channels_first(), "channels_first is not supported here")
+    _, height, width, _ = call.shape(x, 4)
+    rows, columns = call.integers("size", 2, 2)
+    kind = RESIZES[call.text("interpolation", *RESIZES)]
+    size = [call.known(height, "the height") * rows, call.known(width, "the width") * columns]
+    return call.op(kind, x, call.constant(size), half_pixel_centers=True)
+
+
+@layer("UpSampling1D")
+def up_sampling_1d(call: Call, x):
+    """Each step `size` times."""
+    _, steps, channels = call.shape(x, 3)
+    (size,) = call.integers("size", 1, 2)
+    steps, channels = call.known(steps, "the number of steps"), call.known(channels, "the channels")
+    y = call.op("ExpandDims", x, call.constant(2))
+    y = call.op("Tile", y, call.constant(np.array([1, 1, size, 1])))
+    return reshaped(call, y, [steps * size, channels])

@@ -1,0 +1,120 @@
+"""Where the weights of each layer lie: by layer and name in `.h5`, by class and number in `.keras`.
+
+model.weights.h5   layers/<class>, layers/<class>_1, ... /vars/0, 1, ...     (and models inside)
+.h5                model_weights/<layer>/<weight>, in the order of its attribute weight_names
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...schema.errors import ModelError
+from .architecture import Layer, Model
+from .archive import Archive
+from .hdf5 import Store
+from .registry import row_of
+
+LEGACY = "model_weights"
+CONTAINERS = ("layers", "_layer_checkpoint_dependencies")  # the second before Keras 2.13
+NOT_TRAINED = frozenset(("moving_mean", "moving_variance", "mean", "variance", "count"))
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A weight in a file."""
+
+    store: Store
+    path: str
+
+    def read(self, layer: Layer, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        """Its values as float32; ModelError naming the layer when they do not have `shape`."""
+        found = self.store.shape(self.path)
+        if found is None:
+            raise ModelError(f"{layer.title}: weight {name} {shape} is missing ('{self.path}')")
+        if found != shape:
+            raise ModelError(
+                f"{layer.title}: weight {name} must have shape {shape}, got {found}; the file's "
+                "weights are of another architecture"
+            )
+        return self.store.array(self.path).astype(np.float32)
+
+
+def find_weights(model: Model, archive: Archive) -> None:
+    """Notes with each layer where its weights lie.
+
+    Raises ModelError naming the first layer that has more or fewer weights in the file.
+    """
+    if archive.is_legacy:
+        _find_by_name(model, archive.weights)
+    else:
+        _find_by_number(model, archive.weights, "")
+
+
+def _names(layer: Layer) -> list[str]:
+    """The names of a layer's weights, in the order Keras makes them."""
+    row = row_of(layer.kind)
+    return list(row.weights(layer)) if row else []
+
+
+def _find_by_number(model: Model, store: Store, root: str) -> None:
+    used: Counter[str] = Counter()
+    container = next((c for c in CONTAINERS if store.names(f"{root}{c}")), CONTAINERS[0])
+    for layer in model.layers.values():
+        folder = _snake_case(layer.kind)
+        number = used[folder]
+        used[folder] += 1
+        path = f"{root}{container}/{folder}" + (f"_{number}" if number else "")
+        if isinstance(layer, Model):
+            _find_by_number(layer, store, f"{path}/")
+            continue
+        names, there = _names(layer), store.names(f"{path}/vars")
+        if len(there) != len(names):
+            raise _other_number(layer, names, len(there))
+        layer.stored = {name: Stored(store, f"{path}/vars/{i}") for i, name in enumerate(names)}
+
+
+def _find_by_name(model: Model, store: Store) -> None:
+    for layer in model.layers.values():
+        path = f"{LEGACY}/{layer.name}"
+        slots = _in_order_of_training(layer)
+        there = store.texts(path, "weight_names") if slots else []
+        if len(there) != len(slots):
+            raise _other_number(layer, [name for _, name, _ in slots], len(there))
+        for (owner, name, _), stored in zip(slots, there, strict=True):
+            owner.stored[name] = Stored(store, f"{path}/{stored}")
+
+
+def _in_order_of_training(layer: Layer) -> list[tuple[Layer, str, bool]]:
+    """All weights of a layer, those that were trained first: (layer, name, was trained)."""
+    slots = list(_slots(layer, True))
+    return [slot for slot in slots if slot[2]] + [slot for slot in slots if not slot[2]]
+
+
+def _slots(layer: Layer, is_trainable: bool) -> Iterator[tuple[Layer, str, bool]]:
+    is_trainable = is_trainable and layer.is_trainable
+    if isinstance(layer, Model):
+        for one in layer.layers.values():
+            yield from _slots(one, is_trainable)
+        return
+    for name in _names(layer):
+        yield layer, name, is_trainable and name not in NOT_TRAINED
+
+
+def _other_number(layer: Layer, names: list[str], n: int) -> ModelError:
+    wanted = f"{len(names)} weights ({', '.join(names[:6])})" if names else "no weights"
+    return ModelError(
+        f"{layer.title}: has {wanted}, the file holds {n} for it; its weights and its architecture "
+        "do not belong together"
+    )
+
+
+def _snake_case(name: str) -> str:
+    """The name of a class as Keras stores it: Conv2DTranspose is conv2d_transpose."""
+    name = re.sub(r"\W+", "", name)
+    name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()

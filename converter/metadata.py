@@ -1,0 +1,58 @@
+"""CONVERSION_METADATA: what wrote a file and with which options, as TensorFlow's tools read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+NAME = "CONVERSION_METADATA"
+"""The metadata entry that holds it."""
+
+SOURCES = {"saved_model": 1, "keras": 2, "graph_def": 4, "session": 5}
+"""ModelType of TensorFlow's conversion_metadata.fbs."""
+
+
+def conversion_metadata(
+    source: str,
+    *,
+    writer: str,
+    api_version: int = 1,
+    optimizations: Sequence[int] = (),
+    allow_custom_ops: bool = False,
+    select_tf_ops: bool = False,
+) -> bytes:
+    """The flatbuffer of a ConversionMetadata table.
+
+    Args:
+        source: a key of SOURCES.
+        writer: name and version of the converter, where TensorFlow puts its own version.
+        api_version: 1 or 2.
+        optimizations: ModelOptimizationMode numbers.
+        allow_custom_ops: whether custom operators were allowed.
+        select_tf_ops: whether operators of TensorFlow were allowed.
+    """
+    from flatbuffers import Builder
+
+    b = Builder(128)
+    version = b.CreateString(writer)
+    modes = None
+    if optimizations:
+        b.StartVector(4, len(optimizations), 4)
+        for mode in reversed(optimizations):
+            b.PrependInt32(mode)
+        modes = b.EndVector()
+    b.StartObject(5)
+    if modes is not None:
+        b.PrependUOffsetTRelativeSlot(0, modes, 0)
+    b.PrependBoolSlot(1, allow_custom_ops, False)
+    b.PrependBoolSlot(2, select_tf_ops, False)
+    options = b.EndObject()
+    b.StartObject(4)
+    b.PrependUOffsetTRelativeSlot(0, version, 0)
+    b.PrependUint32Slot(1, api_version, 0)
+    b.PrependInt32Slot(2, SOURCES[source], 0)
+    environment = b.EndObject()
+    b.StartObject(2)
+    b.PrependUOffsetTRelativeSlot(0, environment, 0)
+    b.PrependUOffsetTRelativeSlot(1, options, 0)
+    b.Finish(b.EndObject())
+    return bytes(b.Output())

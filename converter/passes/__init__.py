@@ -1,0 +1,132 @@
+"""Passes over the IR: each is a function `pass(graph) -> number of changes`.
+
+`optimize` runs them in the order of PASSES until a whole round changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..ir import Graph
+from .activation import fuse_activation, recognise_clipping
+from .fold import fold_constants, merge_duplicates, remove_dead_code
+from .formulas import fuse_gelu, fuse_hard_swish, fuse_leaky_relu, fuse_prelu
+from .identities import (
+    divide_by_multiplying,
+    merge_constants,
+    multiply_by_zero,
+    order_operands,
+    remove_identities,
+    shrink_constants,
+)
+from .join import (
+    cancel_split_and_join,
+    drop_empty_parts,
+    merge_concatenations,
+    single_pack_to_reshape,
+)
+from .layout import cancel_transposes, sink_transposes
+from .linear import (
+    add_missing_bias,
+    fuse_affine_after,
+    fuse_affine_before,
+    fuse_scale_into_matmul,
+    matmul_to_fully_connected,
+    merge_fully_connected_reshapes,
+    merge_matmul_reshape,
+    move_bias_to_addend,
+)
+from .norms import (
+    factor_difference,
+    fuse_l2_normalization,
+    fuse_mean,
+    fuse_rsqrt,
+    fuse_squared_difference,
+)
+from .padding import fuse_dilation, fuse_padding
+from .reshape import (
+    fuse_broadcast,
+    fuse_keep_dims,
+    merge_reshapes,
+    settle_shapes,
+    sink_reshapes,
+    sink_reshapes_through_pads,
+)
+from .transpose import (
+    fuse_transpose_after_matmul,
+    fuse_transpose_into_matmul,
+    merge_transposes,
+    transpose_to_reshape,
+)
+
+Pass = Callable[[Graph], int]
+
+PASSES: tuple[tuple[Pass, str], ...] = (
+    (settle_shapes, "the SHAPE chains it frees are dead code for the next"),
+    (remove_dead_code, "a reader that is dead would make the others hold off"),
+    (fold_constants, "the others look for constants"),
+    (order_operands, "the others look for constants on the right"),
+    (merge_duplicates, "patterns compare tensors by identity"),
+    (remove_identities, "an op that does nothing hides its neighbours from each other"),
+    (drop_empty_parts, "a join of one part is an identity"),
+    (multiply_by_zero, "what it gives is a constant, and adding it an identity"),
+    (single_pack_to_reshape, "reshapes merge, PACK does not"),
+    (cancel_split_and_join, "before joins are merged and no longer match their split"),
+    (merge_concatenations, "fewer joins for the transposes to pass"),
+    (fuse_squared_difference, "formulas first: fusing an ADD into a convolution would break them"),
+    (fuse_l2_normalization, "before SQRT and RSQRT change places"),
+    (factor_difference, "before NEG moves elsewhere"),
+    (fuse_hard_swish, "before ADD takes the RELU6 in"),
+    (fuse_gelu, "before its constants are merged with others"),
+    (fuse_leaky_relu, "before MAXIMUM is taken for a RELU"),
+    (fuse_prelu, "before NEG moves into a convolution"),
+    (fuse_mean, "before the number of terms is merged with other constants"),
+    (fuse_rsqrt, "after the norm, which contains it"),
+    (divide_by_multiplying, "after the formulas; multiplications merge, divisions do not"),
+    (recognise_clipping, "gives the RELUs that are fused below"),
+    (matmul_to_fully_connected, "only FULLY_CONNECTED takes a bias"),
+    (transpose_to_reshape, "reshapes merge with what is around them"),
+    (merge_reshapes, "one reshape between two ops is what the rules below expect"),
+    (fuse_broadcast, "elementwise ops broadcast by themselves"),
+    (fuse_keep_dims, "after reshapes are merged"),
+    (merge_fully_connected_reshapes, "brings the bias next to the product"),
+    (merge_matmul_reshape, "the same for products of two computed matrices"),
+    (sink_reshapes, "brings bias and activation next to the convolution"),
+    (sink_reshapes_through_pads, "brings reshapes around a PAD together"),
+    (merge_transposes, "one transpose between two ops is what the rules below expect"),
+    (fuse_transpose_into_matmul, "before regions are flipped around it"),
+    (fuse_transpose_after_matmul, "before regions are flipped around it"),
+    (cancel_transposes, "after single transposes have found a cheaper way"),
+    (sink_transposes, "brings bias and activation next to the convolution"),
+    (fuse_dilation, "before the padding of its parts is looked at"),
+    (fuse_affine_after, "batch normalisation and bias; before constants are merged for themselves"),
+    (move_bias_to_addend, "what could not go into the op before, for the next round"),
+    (fuse_affine_before, "what no op before could take"),
+    (fuse_scale_into_matmul, "after bias and scale of its own are in the op before"),
+    (fuse_padding, "after an affine that must not be padded has passed"),
+    (fuse_activation, "last of the fusions: an activation ends what an op can take in"),
+    (merge_constants, "what no op took in"),
+    (shrink_constants, "last: the others need not know that a scalar may stand for a tensor"),
+)
+"""The passes in order, each with the reason for its place."""
+
+LAST: tuple[tuple[Pass, str], ...] = (
+    (add_missing_bias, "once, when nothing more will change"),
+    (merge_duplicates, "the zeros just added are often equal"),
+    (remove_dead_code, "nothing unread is written"),
+)
+
+ROUNDS = 32
+"""More rounds than any model needs: every round but the last makes the graph simpler."""
+
+
+def optimize(graph: Graph) -> Graph:
+    """Makes `graph`, and the graphs it calls, as short as TFLite's operators allow; in place."""
+    for called in dict.fromkeys(one for op in graph.ops for one in op.graphs):
+        optimize(called)
+    for _ in range(ROUNDS):
+        if not sum([run(graph) for run, _ in PASSES]):
+            break
+    for run, _ in LAST:
+        run(graph)
+    return graph

@@ -1,0 +1,115 @@
+"""Clipping becomes RELU, RELU6 or RELU_N1_TO_1, and those move into the op before."""
+
+from __future__ import annotations
+
+from ...schema.tables import ACTIVATION_FUNCTION_TYPE
+from ..ir import Graph, Op, Tensor
+from .rewrite import (
+    NONE,
+    activation_of,
+    builder,
+    is_float,
+    made_by,
+    names,
+    ops_of,
+    scalar_of,
+    split_constant,
+    swap,
+    with_options,
+)
+
+FUSED = {kind: ACTIVATION_FUNCTION_TYPE[kind] for kind in ("RELU", "RELU6", "RELU_N1_TO_1")}
+
+TAKES_ACTIVATION = names(
+    "ADD AVERAGE_POOL_2D CONV_2D CONV_3D DEPTHWISE_CONV_2D DIV FULLY_CONNECTED L2_POOL_2D "
+    "MAX_POOL_2D MUL SUB TRANSPOSE_CONV"
+)
+"""CONCATENATION has the option, and every kernel refuses it."""
+
+RANGES = {
+    (0.0, None): "RELU",
+    (0.0, 6.0): "RELU6",
+    (-1.0, 1.0): "RELU_N1_TO_1",
+}
+RANGE_OF = {kind: bounds for bounds, kind in RANGES.items()}
+
+
+def recognise_clipping(graph: Graph) -> int:
+    """Turns MAXIMUM and MINIMUM with constants into the RELU that clips so.
+
+        x -> MAXIMUM(0) -> MINIMUM(6) -> y      becomes      x -> RELU6 -> y
+        x -> MAXIMUM(0) -> y                    becomes      x -> RELU -> y
+
+    Also MINIMUM first, and RELU in place of MAXIMUM(0). Holds off when the value in between has
+    another reader or is an output, and on bounds that no RELU has.
+    """
+    count = 0
+    for op in ops_of(graph, "MAXIMUM", "MINIMUM", *FUSED):
+        if not is_float(op.output):
+            continue
+        found = bounds_of(op)
+        if found is None:
+            continue
+        x, low, high = found
+        inner = x.producer
+        before = None if inner is None else bounds_of(inner)
+        if inner is not None and before is not None and graph.sole_reader(x) is op:
+            merged = _merged(before, (low, high))
+            kind = RANGES.get(merged)
+            if kind is not None:
+                swap(graph, op, getattr(builder(graph, op), kind)(before[0]))
+                graph.remove(inner)
+                count += 1
+                continue
+        kind = RANGES.get((low, high))
+        if kind is not None and op.kind != kind:
+            swap(graph, op, getattr(builder(graph, op), kind)(x))
+            count += 1
+    return count
+
+
+def bounds_of(op: Op) -> tuple[Tensor, float | None, float | None] | None:
+    """(x, low, high) of an op that clips x; None for another op."""
+    if op.kind in RANGE_OF:
+        return (op.inputs[0], *RANGE_OF[op.kind])
+    found = split_constant(op) if op.kind in ("MAXIMUM", "MINIMUM") else None
+    if found is None:
+        return None
+    x, _, position = found
+    bound = scalar_of(op.inputs[position])
+    if bound is None or x.shapes != op.output.shapes:
+        return None
+    return (x, bound, None) if op.kind == "MAXIMUM" else (x, None, bound)
+
+
+def _merged(first: tuple, then: tuple) -> tuple[float | None, float | None]:
+    """The bounds of clipping twice."""
+    _, low, high = first
+    low_then, high_then = then
+    lows = [bound for bound in (low, low_then) if bound is not None]
+    highs = [bound for bound in (high, high_then) if bound is not None]
+    if lows and highs and max(lows) > min(highs):
+        return (None, None)
+    return (max(lows, default=None), min(highs, default=None))
+
+
+def fuse_activation(graph: Graph) -> int:
+    """Moves RELU, RELU6 and RELU_N1_TO_1 into the op before.
+
+        x -> CONV_2D -> y -> RELU -> z      becomes      x -> CONV_2D(RELU) -> z
+
+    Holds off when y has another reader or is an output, or the op has no fused activation or has
+    another one already.
+    """
+    count = 0
+    for op in ops_of(graph, *FUSED):
+        y = op.inputs[0]
+        before = made_by(y, *TAKES_ACTIVATION)
+        if before is None or not is_float(y) or graph.sole_reader(y) is not op:
+            continue
+        if activation_of(before) not in (NONE, FUSED[op.kind]):
+            continue
+        with_options(before, fused_activation_function=FUSED[op.kind])
+        graph.absorb(before, op)
+        count += 1
+    return count

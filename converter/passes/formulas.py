@@ -1,0 +1,254 @@
+"""Formulas that TFLite has an operator for.
+
+A product is matched as a bag of factors, however it was associated: see `product`. What is left of
+a formula when its last op has been replaced is dead code.
+"""
+
+from __future__ import annotations
+
+from math import isclose, pi, sqrt
+from typing import NamedTuple, TypeGuard
+
+import numpy as np
+
+from ...schema.tables import ACTIVATION_FUNCTION_TYPE
+from ..ir import Graph, Op, Tensor
+from .rewrite import (
+    NONE,
+    activation_of,
+    builder,
+    is_float,
+    made_by,
+    ops_of,
+    same_shape,
+    scalar_of,
+    split_constant,
+    swap,
+)
+
+RELU6 = ACTIVATION_FUNCTION_TYPE["RELU6"]
+TOLERANCE = 1e-3  # relative, of constants such as 1 / 6 and sqrt(2 / pi)
+
+
+class Product(NamedTuple):
+    """factor * the product of `leaves`."""
+
+    factor: float
+    leaves: list[Tensor]
+    ops: list[Op]
+
+
+def product(graph: Graph, op: Op) -> Product:
+    """The result of `op` as a product: MUL, DIV and SQUARE, POW by 2 or 3 taken apart.
+
+    An op inside is taken apart only when nothing else reads its result; `ops` lists those that
+    disappear with the product, readers first.
+    """
+    found = Product(1.0, [], [op])
+    factor = _factors(graph, op, found)
+    return found._replace(factor=factor)
+
+
+def _factors(graph: Graph, op: Op, found: Product) -> float:
+    factor = 1.0
+    for tensor in operands_of(op):
+        number = scalar_of(tensor)
+        if number is not None:
+            factor *= number
+        elif is_product(tensor.producer) and graph.sole_reader(tensor) is op:
+            found.ops.append(tensor.producer)
+            factor *= _factors(graph, tensor.producer, found)
+        else:
+            found.leaves.append(tensor)
+    if op.kind == "DIV":
+        divisor = scalar_of(op.inputs[1])
+        factor = factor / divisor if divisor else float("nan")
+    return factor
+
+
+def operands_of(op: Op) -> list[Tensor]:
+    """The factors of one op; a divisor is left to `_factors`."""
+    first = op.inputs[0]
+    if op.kind == "SQUARE":
+        return [first, first]
+    if op.kind == "POW":
+        return [first] * int(scalar_of(op.inputs[1]) or 0)
+    return [first] if op.kind == "DIV" else list(op.inputs)
+
+
+def is_product(op: Op | None) -> TypeGuard[Op]:
+    """Whether `product` takes this op apart."""
+    if op is None or not is_float(op.output) or activation_of(op) != NONE:
+        return False
+    if op.kind == "POW":
+        return scalar_of(op.inputs[1]) in (2.0, 3.0)
+    if op.kind == "DIV":
+        return bool(scalar_of(op.inputs[1]))
+    return op.kind in ("MUL", "SQUARE")
+
+
+def sum_with(tensor: Tensor) -> tuple[Tensor, float, int] | None:
+    """(x, c, activation) of a tensor that is x + c; None of others."""
+    op = made_by(tensor, "ADD", "SUB")
+    if op is None or not is_float(tensor):
+        return None
+    found = split_constant(op)
+    number = None if found is None else scalar_of(op.inputs[found[2]])
+    if found is None or number is None:
+        return None
+    if op.kind == "SUB":
+        if found[2] == 0:
+            return None
+        number = -number
+    return found[0], number, activation_of(op)
+
+
+def near(value: float, want: float) -> bool:
+    """Whether a constant of a formula is `want`, as float32 or typed by hand."""
+    return isclose(value, want, rel_tol=TOLERANCE)
+
+
+def fuse_hard_swish(graph: Graph) -> int:
+    """Recognises x * relu6(x + 3) / 6.
+
+        x -> ADD(3) -> RELU6 -> r;  MUL(x, r) -> MUL(1 / 6) -> y
+            becomes      x -> HARD_SWISH -> y
+
+    In any association. Holds off when a partial product has another reader or is an output.
+    """
+    count = 0
+    for op in _last_products(graph):
+        found = product(graph, op)
+        if len(found.leaves) != 2 or not near(found.factor, 1 / 6):
+            continue
+        for x, gate in (found.leaves, found.leaves[::-1]):
+            if _is_gate(gate, x):
+                swap(graph, op, builder(graph, op).HARD_SWISH(x))
+                count += 1
+                break
+    return count
+
+
+def _is_gate(tensor: Tensor, x: Tensor) -> bool:
+    """Whether `tensor` is relu6(x + 3)."""
+    relu = made_by(tensor, "RELU6")
+    found = sum_with(relu.inputs[0] if relu is not None else tensor)
+    if found is None or found[0] is not x or not near(found[1], 3.0):
+        return False
+    return found[2] == (NONE if relu is not None else RELU6)
+
+
+def fuse_gelu(graph: Graph) -> int:
+    """Recognises 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))).
+
+        x -> MUL, POW, ADD, MUL, TANH, ADD, MUL -> y      becomes      x -> GELU(approximate) -> y
+
+    In any association, also with x * (1 + 0.044715 * x**2) inside. Holds off when a partial product
+    has another reader or is an output.
+    """
+    count = 0
+    for op in _last_products(graph):
+        found = product(graph, op)
+        if len(found.leaves) != 2 or not near(found.factor, 0.5):
+            continue
+        for x, gate in (found.leaves, found.leaves[::-1]):
+            if _is_tanh_gate(graph, gate, x):
+                swap(graph, op, builder(graph, op).GELU(x, approximate=True))
+                count += 1
+                break
+    return count
+
+
+def _is_tanh_gate(graph: Graph, tensor: Tensor, x: Tensor) -> bool:
+    """Whether `tensor` is 1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))."""
+    found = sum_with(tensor)
+    tanh = None if found is None or found[1] != 1.0 else made_by(found[0], "TANH")
+    source = None if tanh is None else tanh.inputs[0].producer
+    if not is_product(source):
+        return False
+    inner = product(graph, source)
+    if not near(inner.factor, sqrt(2 / pi)):
+        return False
+    others = [leaf for leaf in inner.leaves if leaf is not x]
+    if len(others) != 1 or len(inner.leaves) > 2:
+        return False
+    n_outside = len(inner.leaves) - 1
+    add = made_by(others[0], "ADD")
+    if add is None or activation_of(add) != NONE:
+        return False
+    for plain, cube in (add.inputs, add.inputs[::-1]):
+        is_plain = scalar_of(plain) == 1.0 if n_outside else plain is x
+        if is_plain and is_product(cube.producer):
+            term = product(graph, cube.producer)
+            if near(term.factor, 0.044715) and len(term.leaves) == 3 - n_outside:
+                return all(leaf is x for leaf in term.leaves)
+    return False
+
+
+def _last_products(graph: Graph) -> list[Op]:
+    """Products that no product takes apart."""
+    return [op for op in graph.ops if is_product(op)]
+
+
+def fuse_leaky_relu(graph: Graph) -> int:
+    """Recognises max(x, alpha * x) with alpha below 1.
+
+    x -> MUL(alpha) -> m;  MAXIMUM(x, m) -> y      becomes      x -> LEAKY_RELU(alpha) -> y
+    """
+    count = 0
+    for op in ops_of(graph, "MAXIMUM"):
+        for x, scaled in (op.inputs, op.inputs[::-1]):
+            inner = made_by(scaled, "MUL")
+            found = None if inner is None else split_constant(inner)
+            if inner is None or found is None or found[0] is not x:
+                continue
+            if activation_of(inner) != NONE:
+                continue
+            alpha = scalar_of(inner.inputs[found[2]])
+            if alpha is not None and 0 <= alpha < 1 and is_float(x):
+                swap(graph, op, builder(graph, op).LEAKY_RELU(x, alpha=alpha))
+                count += 1
+                break
+    return count
+
+
+def fuse_prelu(graph: Graph) -> int:
+    """Recognises relu(x) - alpha * relu(-x).
+
+        x -> RELU -> p;  x -> NEG -> RELU -> MUL(-alpha) -> n;  ADD(p, n) -> y
+            becomes      x -> PRELU(alpha) -> y
+
+    Also SUB with MUL(alpha). Holds off when alpha has a batch dimension.
+    """
+    count = 0
+    for op in ops_of(graph, "ADD", "SUB"):
+        if activation_of(op) != NONE or not is_float(op.output):
+            continue
+        pairs = [op.inputs] if op.kind == "SUB" else [op.inputs, op.inputs[::-1]]
+        for positive, negative in pairs:
+            relu = made_by(positive, "RELU")
+            if relu is None:
+                continue
+            x = relu.inputs[0]
+            alpha = _negative_slope(negative, x)
+            if alpha is None:
+                continue
+            alpha = alpha if op.kind == "SUB" else -alpha
+            if not same_shape(x, op.output) or alpha.ndim > len(x.dims) - 1:
+                continue
+            b = builder(graph, op)
+            swap(graph, op, b.PRELU(x, b.constant(alpha)))
+            count += 1
+            break
+    return count
+
+
+def _negative_slope(tensor: Tensor, x: Tensor) -> np.ndarray | None:
+    """c of a tensor that is c * relu(-x)."""
+    mul = made_by(tensor, "MUL")
+    found = None if mul is None or activation_of(mul) != NONE else split_constant(mul)
+    if found is None:
+        return None
+    relu = made_by(found[0], "RELU")
+    neg = None if relu is None else made_by(relu.inputs[0], "NEG")
+    return found[1] if neg is not None and neg.inputs[0] is x else None

@@ -1,0 +1,285 @@
+"""Ops that change nothing go; constants that meet are computed together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..infer import SMALL
+from ..ir import Graph, Op, Tensor
+from .rewrite import (
+    BINARY,
+    COMMUTATIVE,
+    NONE,
+    REDUCTIONS,
+    activation_of,
+    builder,
+    constant_of,
+    is_float,
+    made_by,
+    ops_of,
+    same_shape,
+    split_constant,
+    swap,
+)
+
+NEUTRAL = {
+    "ADD": 0,
+    "SUB": 0,
+    "MUL": 1,
+    "DIV": 1,
+    "POW": 1,
+    "LOGICAL_AND": True,
+    "LOGICAL_OR": False,
+}
+"""The constant that changes nothing, on the right or (ADD, MUL, logic) on either side."""
+
+CLIPS = {
+    "RELU": ("RELU", "RELU6", "RELU_0_TO_1"),
+    "RELU6": ("RELU6",),
+    "RELU_N1_TO_1": ("RELU_N1_TO_1",),
+    "ABS": ("ABS", "RELU", "RELU6", "SQUARE", "SQRT", "EXP", "LOGISTIC"),
+    "FLOOR": ("FLOOR", "CEIL", "ROUND"),
+    "CEIL": ("FLOOR", "CEIL", "ROUND"),
+    "ROUND": ("FLOOR", "CEIL", "ROUND"),
+}
+"""Ops that change nothing after those listed."""
+
+BOUNDED = ("LOGISTIC", "RELU6", "RELU_0_TO_1", "RELU_N1_TO_1", "SIGN", "SOFTMAX", "TANH")
+
+OPPOSITE = {"NEG": "NEG", "LOGICAL_NOT": "LOGICAL_NOT"}
+
+
+def remove_identities(graph: Graph) -> int:
+    """Drops ops that give their input back.
+
+        x -> MUL(1) -> y      becomes      y = x
+
+    RESHAPE, BROADCAST_TO, TILE, SLICE, STRIDED_SLICE, PAD, TRANSPOSE, SUM over nothing and the like
+    where they leave shape and order alone; CAST to the same type; ADD of 0, MUL by 1; RELU of what
+    is not negative; NEG of NEG. Holds off when unknown dimensions are not certainly equal, on a
+    fused activation, and on quantized tensors.
+    """
+    count = 0
+    for op in list(graph.ops):
+        x = _unchanged(op)
+        if x is None or x.dtype != op.output.dtype or not same_shape(x, op.output):
+            continue
+        if activation_of(op) != NONE or x.quantization or op.output.quantization:
+            continue
+        swap(graph, op, x)
+        count += 1
+    return count
+
+
+def _unchanged(op: Op) -> Tensor | None:
+    """The input that `op` gives back, if its shape is that of the result; None otherwise."""
+    if op.kind in SAME_IF_SHAPE:
+        x = op.inputs[0]
+        return x if SAME_IF_SHAPE[op.kind](op) else None
+    if op.kind == "LEAKY_RELU":
+        return op.inputs[0] if op.options.alpha == 1 else None
+    if op.kind in ("CONCATENATION", "ADD_N"):
+        return op.inputs[0] if len(op.inputs) == 1 else None
+    if op.kind in CLIPS:
+        return op.inputs[0] if made_by(op.inputs[0], *CLIPS[op.kind]) else None
+    if op.kind in OPPOSITE:
+        inner = made_by(op.inputs[0], OPPOSITE[op.kind])
+        return None if inner is None else inner.inputs[0]
+    if op.kind in NEUTRAL:
+        found = split_constant(op)
+        if found is None or (found[2] == 0 and op.kind not in COMMUTATIVE):
+            return None
+        return found[0] if np.all(found[1] == NEUTRAL[op.kind]) else None
+    return None
+
+
+def _slice_is_whole(op: Op) -> bool:
+    """Whether a SLICE of the shape of its input takes all of it at every size."""
+    x, _, extent = op.inputs
+    if x.is_static:
+        return True
+    sizes = extent.value
+    return sizes is not None and all(
+        known is not None or size == -1 for known, size in zip(x.dims, sizes, strict=True)
+    )
+
+
+def _strided_slice_is_whole(op: Op) -> bool:
+    """Whether a STRIDED_SLICE of the shape of its input takes all of it at every size.
+
+    `x[:3]` is whole where the unknown dimension happens to be less: an end there must be masked.
+    """
+    x, options = op.inputs[0], op.options
+    strides = op.inputs[3].value
+    if strides is None or np.any(strides <= 0):
+        return False
+    if x.is_static:
+        return True
+    open_ended = options.begin_mask & options.end_mask
+    return not (options.ellipsis_mask | options.new_axis_mask | options.shrink_axis_mask) and all(
+        known is not None or i >= len(strides) or open_ended >> i & 1
+        for i, known in enumerate(x.dims)
+    )
+
+
+def _in_order(op: Op) -> bool:
+    order = constant_of(op.input(1))
+    return order is not None and list(order) == list(range(len(order)))
+
+
+SAME_IF_SHAPE = {
+    "BROADCAST_TO": lambda op: True,
+    "CAST": lambda op: True,
+    **dict.fromkeys(REDUCTIONS, lambda op: True),
+    "EXPAND_DIMS": lambda op: True,
+    "MIRROR_PAD": lambda op: True,
+    "PAD": lambda op: True,
+    "PADV2": lambda op: True,
+    "RESHAPE": lambda op: True,
+    "SLICE": _slice_is_whole,
+    "SQUEEZE": lambda op: True,
+    "STRIDED_SLICE": _strided_slice_is_whole,
+    "TILE": lambda op: True,
+    "TRANSPOSE": _in_order,
+}
+"""Ops that give their first input back when the result has its shape, and what else must hold."""
+
+
+def order_operands(graph: Graph) -> int:
+    """Puts the constant of a commutative op second, where all passes and kernels expect it.
+
+    c, x -> ADD -> y      becomes      x, c -> ADD -> y
+    """
+    count = 0
+    for op in ops_of(graph, *COMMUTATIVE):
+        first, second = op.inputs
+        if first.is_constant and not second.is_constant:
+            op.set_input(0, second)
+            op.set_input(1, first)
+            count += 1
+    return count
+
+
+def merge_constants(graph: Graph) -> int:
+    """Computes two constants that follow each other.
+
+        x -> MUL(a) -> y -> MUL(b) -> z      becomes      x -> MUL(a * b) -> z
+        x -> ADD(a) -> y -> ADD(b) -> z      becomes      x -> ADD(a + b) -> z
+
+    SUB and DIV by a constant count as ADD and MUL. Holds off when y has another reader or is an
+    output, on fused activations in between, on integers, when the product is not finite and when
+    the merged constant would be larger than both.
+    """
+    count = 0
+    for op in ops_of(graph, *_GROUP):
+        outer = _term(op)
+        if outer is None:
+            continue
+        y, value = outer
+        inner_op = made_by(y, *_GROUP)
+        if inner_op is None or _GROUP[inner_op.kind] != _GROUP[op.kind]:
+            continue
+        inner = _term(inner_op)
+        if inner is None or graph.sole_reader(y) is not op or activation_of(inner_op) != NONE:
+            continue
+        with np.errstate(over="ignore"):
+            merged = value * inner[1] if _GROUP[op.kind] == "MUL" else value + inner[1]
+            merged = merged.astype(op.output.dtype)
+        if not np.all(np.isfinite(merged)):
+            continue
+        if merged.size > max(value.size, inner[1].size) and merged.size > SMALL:
+            continue
+        b = builder(graph, op)
+        activation = activation_of(op)
+        constant = b.constant(merged, inner_op.inputs[1].name)
+        result = b.op(_GROUP[op.kind], inner[0], constant, fused_activation_function=activation)
+        if not same_shape(result, op.output):
+            graph.remove(result.producer)
+            continue
+        swap(graph, op, result)
+        graph.remove(inner_op)
+        count += 1
+    return count
+
+
+_GROUP = {"ADD": "ADD", "SUB": "ADD", "MUL": "MUL", "DIV": "MUL"}
+
+
+def _term(op: Op) -> tuple[Tensor, np.ndarray] | None:
+    """(x, c) of an op that is x + c or x * c; None for another one."""
+    found = split_constant(op)
+    if found is None or not is_float(op.output):
+        return None
+    x, value, position = found
+    value = value.astype(np.float64)
+    if op.kind in ("ADD", "MUL"):
+        return x, value
+    if position == 0 or (op.kind == "DIV" and not np.all(value != 0)):
+        return None
+    return x, -value if op.kind == "SUB" else 1.0 / value
+
+
+def shrink_constants(graph: Graph) -> int:
+    """Writes a constant that is everywhere the same as one number where that is broadcast.
+
+        x[8,8] -> ADD(float32[8,8]{1.0}) -> y      becomes      x -> ADD(float32[]{1.0}) -> y
+
+    Holds off when the constant gives the result its shape.
+    """
+    count = 0
+    for op in ops_of(graph, *BINARY - {"PRELU", "SELECT_V2"}):
+        found = split_constant(op)
+        if found is None or found[1].size < 2 or not same_shape(found[0], op.output):
+            continue
+        value, tensor = found[1], op.inputs[found[2]]
+        if value.dtype.hasobject or tensor.quantization or np.any(value != value.flat[0]):
+            continue
+        number = builder(graph, op).constant(value.flat[0], tensor.name)
+        op.set_input(found[2], number)
+        count += 1
+    return count
+
+
+def multiply_by_zero(graph: Graph) -> int:
+    """Replaces a product with 0 by 0, as the first step of a recurrent cell has it.
+
+        x -> LOGISTIC -> MUL(0) -> y      becomes      y = 0
+
+    Holds off when x may be infinite or NaN, and on unknown dimensions.
+    """
+    count = 0
+    for op in ops_of(graph, "MUL"):
+        found = split_constant(op)
+        if found is None or np.any(found[1] != 0) or not op.output.is_static:
+            continue
+        bounded = not is_float(found[0]) or made_by(found[0], *BOUNDED) is not None
+        if bounded and activation_of(op) == NONE and not op.output.quantization:
+            zeros = np.zeros(op.output.shapes[0] or (), op.output.dtype)
+            swap(graph, op, builder(graph, op).constant(zeros, op.output.name))
+            count += 1
+    return count
+
+
+def divide_by_multiplying(graph: Graph) -> int:
+    """Turns a division by constants into a multiplication.
+
+        x -> DIV(c) -> y      becomes      x -> MUL(1 / c) -> y
+
+    Holds off on integers and where 1 / c is not finite.
+    """
+    count = 0
+    for op in ops_of(graph, "DIV"):
+        x, divisor = op.inputs
+        value = constant_of(divisor)
+        if value is None or x.is_constant or not is_float(x) or divisor.quantization:
+            continue
+        with np.errstate(all="ignore"):
+            inverse = (1.0 / value.astype(np.float64)).astype(value.dtype)
+        if not np.all(np.isfinite(inverse)) or np.any(inverse == 0):
+            continue
+        b = builder(graph, op)
+        constant = b.constant(inverse, divisor.name)
+        activation = activation_of(op)
+        swap(graph, op, b.MUL(x, constant, fused_activation_function=activation))
+        count += 1
+    return count

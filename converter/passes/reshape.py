@@ -1,0 +1,296 @@
+"""Reshapes: computed shapes become constant, chains become one, and they move out of the way."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from ..ir import Graph, Op, Shape, Tensor
+from .activation import TAKES_ACTIVATION
+from .linear import WEIGHTED
+from .rewrite import (
+    BINARY,
+    REDUCTIONS,
+    RESHAPES,
+    UNARY,
+    activation_of,
+    builder,
+    constant_of,
+    made_by,
+    ops_of,
+    options_of,
+    same_shape,
+    split_constant,
+    swap,
+    with_options,
+)
+
+
+def constant_shape(tensor: Tensor) -> np.ndarray | None:
+    """The shape as RESHAPE takes it, -1 for the one unknown dimension; None when there are more."""
+    shape = tensor.shape
+    if shape is None or shape.count(None) > 1:
+        return None
+    if None in shape and 0 in shape:
+        return None
+    return np.array([-1 if n is None else n for n in shape], np.int32)
+
+
+def settle_shapes(graph: Graph) -> int:
+    """Gives RESHAPE a constant shape where at most one dimension is unknown.
+
+        x -> SHAPE -> STRIDED_SLICE -> PACK -> s;  RESHAPE(x, s) -> y
+            becomes      RESHAPE(x, [-1, 7, 8]) -> y
+
+    Holds off when two dimensions of the result are unknown.
+    """
+    count = 0
+    for op in ops_of(graph, "RESHAPE"):
+        if op.input(1) is None or op.inputs[1].is_constant:
+            continue
+        shape = constant_shape(op.output)
+        if shape is not None:
+            op.set_input(1, builder(graph, op).constant(shape, f"{op.output.name}/shape"))
+            count += 1
+    return count
+
+
+def merge_reshapes(graph: Graph) -> int:
+    """Makes one RESHAPE of several.
+
+        x -> RESHAPE -> y -> EXPAND_DIMS -> z      becomes      x -> RESHAPE -> z
+
+    Also SQUEEZE. Another reader of y keeps the first for itself. Holds off when two dimensions of z
+    are unknown.
+    """
+    count = 0
+    for op in ops_of(graph, *RESHAPES):
+        first = made_by(op.inputs[0], *RESHAPES)
+        if first is None:
+            continue
+        x, shape = first.inputs[0], constant_shape(op.output)
+        if same_shape(x, op.output):
+            swap(graph, op, x)
+        elif shape is not None:
+            b = builder(graph, op)
+            swap(graph, op, b.RESHAPE(x, b.constant(shape)))
+        else:
+            continue
+        if not first.output.readers and not graph.is_output(first.output):
+            graph.remove(first)
+        count += 1
+    return count
+
+
+def fuse_keep_dims(graph: Graph) -> int:
+    """Lets a reduction keep or drop the dimensions that a RESHAPE puts back or takes away.
+
+        x -> MEAN -> y -> RESHAPE -> z      becomes      x -> MEAN(keep_dims) -> z
+
+    Holds off when y has another reader or is an output, or the RESHAPE does more.
+    """
+    count = 0
+    for op in ops_of(graph, *REDUCTIONS):
+        after = graph.sole_reader(op.output)
+        axes = constant_of(op.inputs[1])
+        x = op.inputs[0]
+        if after is None or after.kind not in RESHAPES or axes is None or x.shapes[0] is None:
+            continue
+        if after.inputs[0] is not op.output:
+            continue
+        keep = not op.options.keep_dims
+        if tuple(_reduced(shape, axes, keep) for shape in x.shapes) != after.output.shapes:
+            continue
+        with_options(op, keep_dims=keep)
+        graph.absorb(op, after)
+        count += 1
+    return count
+
+
+def _reduced(shape: Shape | None, axes: np.ndarray, keep: bool) -> Shape | None:
+    if shape is None:
+        return None
+    gone = {int(axis) % len(shape) for axis in axes.ravel()}
+    sizes = [1 if i in gone else n for i, n in enumerate(shape)]
+    return tuple(n for i, n in enumerate(sizes) if keep or i not in gone)
+
+
+def sink_reshapes(graph: Graph) -> int:
+    """Moves a RESHAPE after an elementwise op, where that brings together what can be fused.
+
+        x -> CONV_2D -> RESHAPE -> ADD(c) -> y
+            becomes      x -> CONV_2D -> ADD(c) -> RESHAPE -> y
+
+    Done when the op before can take the elementwise op in, or another RESHAPE comes after it. Holds
+    off when the RESHAPE has another reader or gives an output, c does not span whole trailing
+    dimensions on both sides of it, or the elementwise op changes the shape.
+    """
+    count = 0
+    for op in list(graph.ops):
+        if op.kind not in UNARY and op.kind not in BINARY:
+            continue
+        reshape, position = _reshape_before(graph, op)
+        if reshape is None or not same_shape(reshape.output, op.output):
+            continue
+        x = reshape.inputs[0]
+        if constant_shape(op.output) is None or not _commutes(op, position, x):
+            continue
+        after = graph.sole_reader(op.output)
+        joins = after is not None and after.kind in RESHAPES
+        before = x.producer
+        fuses = before is not None and graph.sole_reader(x) is reshape and takes(before, op)
+        if not (joins or fuses):
+            continue
+        _swap_order(graph, reshape, op, position)
+        count += 1
+    return count
+
+
+def _reshape_before(graph: Graph, op: Op) -> tuple[Op | None, int]:
+    """The reshape that gives the one input of `op` that is not constant, read by `op` only."""
+    position = 0
+    if op.kind in BINARY:
+        found = split_constant(op)
+        if found is None:
+            return None, 0
+        position = 1 - found[2]
+    reshape = made_by(op.inputs[position], *RESHAPES)
+    if reshape is None or graph.sole_reader(op.inputs[position]) is not op:
+        return None, 0
+    return reshape, position
+
+
+def _commutes(op: Op, position: int, x: Tensor) -> bool:
+    """Whether `op` gives the same elements before the reshape."""
+    if op.kind in UNARY:
+        return True
+    return _trailing(op.inputs[1 - position].data, x, op.output) is not None
+
+
+def _trailing(value: np.ndarray, x: Tensor, y: Tensor) -> tuple[int, ...] | None:
+    """The shape in which `value` broadcasts against `x` as it does against `y`, a reshaped x.
+
+    That is possible when it spans whole trailing dimensions of both.
+    """
+    if x.shape is None or y.shape is None or (value.size > 1 and value.ndim > len(y.shape)):
+        return None
+    if value.size == 1:
+        return value.shape if value.ndim <= len(x.shape) else ()
+    spanned = list(value.shape)
+    while spanned[0] == 1:
+        spanned.pop(0)
+    if list(y.shape[-len(spanned) :]) != spanned:
+        return None
+    dims: list[int] = []
+    for n in reversed(x.shape):
+        if n is None or prod(dims) >= value.size:
+            break
+        dims.insert(0, n)
+    return tuple(dims) if prod(dims) == value.size else None
+
+
+def takes(before: Op, op: Op) -> bool:
+    """Whether a pass would take `op` into `before` if it came right after it."""
+    if before.kind in WEIGHTED and op.kind in ("ADD", "SUB", "MUL", "DIV", "NEG"):
+        return activation_of(before) == 0
+    return before.kind in TAKES_ACTIVATION and op.kind in ("RELU", "RELU6", "RELU_N1_TO_1")
+
+
+def _swap_order(graph: Graph, reshape: Op, op: Op, position: int) -> None:
+    """Builds `op` on the reshape's input, then the reshape."""
+    b = builder(graph, op)
+    inputs = list(op.inputs)
+    inputs[position] = reshape.inputs[0]
+    if len(inputs) == 2:
+        other = inputs[1 - position]
+        shape = _trailing(other.data, inputs[position], op.output)
+        inputs[1 - position] = b.constant(other.data.reshape(shape or ()), other.name)
+    moved = b.op(op.kind, *inputs, dtype=op.output.dtype, **options_of(op))
+    swap(graph, op, b.RESHAPE(moved, b.constant(constant_shape(op.output))))
+    graph.remove(reshape)
+
+
+def sink_reshapes_through_pads(graph: Graph) -> int:
+    """Moves a RESHAPE that only adds or drops dimensions of size 1 after a PAD, to meet another.
+
+        x[b,1,9] -> RESHAPE [b,9,1] -> PAD -> RESHAPE -> y
+            becomes      x -> PAD -> RESHAPE -> RESHAPE -> y
+
+    Another reader keeps the first RESHAPE for itself. Holds off when no RESHAPE comes after, a
+    dimension of size 1 is padded, or two dimensions are unknown.
+    """
+    count = 0
+    for op in ops_of(graph, "PAD", "PADV2", "MIRROR_PAD"):
+        reshape = made_by(op.inputs[0], *RESHAPES)
+        amounts = constant_of(op.inputs[1])
+        if reshape is None or amounts is None or op.output.quantization:
+            continue
+        after = graph.sole_reader(op.output)
+        if after is None or after.kind not in RESHAPES or constant_shape(op.output) is None:
+            continue
+        x = reshape.inputs[0]
+        rows = _moved_rows(amounts, reshape.output, x)
+        if rows is None:
+            continue
+        b = builder(graph, op)
+        inputs = [x, b.constant(rows, op.inputs[1].name), *op.inputs[2:]]
+        padded = b.op(op.kind, *inputs, **options_of(op))
+        swap(graph, op, b.RESHAPE(padded, b.constant(constant_shape(op.output))))
+        if not reshape.output.readers and not graph.is_output(reshape.output):
+            graph.remove(reshape)
+        count += 1
+    return count
+
+
+def _moved_rows(amounts: np.ndarray, y: Tensor, x: Tensor) -> np.ndarray | None:
+    """The paddings of `y` for `x`, which differs in dimensions of size 1 only; None otherwise."""
+    if y.shape is None or x.shape is None:
+        return None
+    places = [i for i, n in enumerate(y.shape) if n != 1]
+    targets = [i for i, n in enumerate(x.shape) if n != 1]
+    sizes = [
+        [[(shape or ())[i] for i in axes] for shape in tensor.shapes]
+        for tensor, axes in ((y, places), (x, targets))
+    ]
+    if sizes[0] != sizes[1] or amounts.sum() != amounts[places].sum():
+        return None
+    rows = np.zeros((len(x.shape), 2), amounts.dtype)
+    rows[targets] = amounts[places]
+    return rows
+
+
+def fuse_broadcast(graph: Graph) -> int:
+    """Drops a BROADCAST_TO where the next op broadcasts by itself.
+
+        x -> BROADCAST_TO(s) -> y;  ADD(y, z) -> w      becomes      ADD(x, z) -> w
+
+    Holds off when the shape of w would be another, or the rank is above 4. Another reader keeps the
+    BROADCAST_TO for itself.
+    """
+    count = 0
+    for op in ops_of(graph, *BINARY - {"PRELU"}):
+        for i, tensor in enumerate(op.inputs):
+            source = made_by(tensor, "BROADCAST_TO", "TILE")
+            if source is None or op.output.rank is None or op.output.rank > 4:
+                continue
+            x = source.inputs[0]
+            others = [t for k, t in enumerate(op.inputs) if k != i and t is not None]
+            if any(t.rank is None for t in (x, tensor, *others)):
+                continue
+            if source.kind == "TILE" and any(
+                m != n and m != 1 for m, n in zip(x.dims, tensor.dims, strict=True)
+            ):
+                continue
+            if all(_broadcast(k, x, others) == op.output.shapes[k] for k in (0, 1)):
+                op.set_input(i, x)
+                count += 1
+        # What nobody reads now goes with remove_dead_code.
+    return count
+
+
+def _broadcast(k: int, x: Tensor, others: list[Tensor]) -> Shape | None:
+    try:
+        return np.broadcast_shapes(*(t.shapes[k] or () for t in (x, *others)))
+    except ValueError:
+        return None

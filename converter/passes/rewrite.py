@@ -1,0 +1,136 @@
+"""What passes look at and build with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...schema.tables import ACTIVATION_FUNCTION_TYPE
+from ..builder import Builder
+from ..ir import Graph, Op, Tensor
+
+NONE = ACTIVATION_FUNCTION_TYPE["NONE"]
+
+
+def names(text: str) -> frozenset[str]:
+    """The words of `text`."""
+    return frozenset(text.split())
+
+
+UNARY = names(
+    "ABS CAST CEIL COS DEQUANTIZE ELU EXP FLOOR GELU HARD_SWISH LEAKY_RELU LOG LOGICAL_NOT "
+    "LOGISTIC NEG QUANTIZE RELU RELU6 RELU_0_TO_1 RELU_N1_TO_1 ROUND RSQRT SIGN SIN SQRT SQUARE "
+    "TANH ZEROS_LIKE"
+)
+"""Each element of the result depends on that of the one input."""
+
+BINARY = names(
+    "ADD ATAN2 BITWISE_XOR DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL "
+    "LOGICAL_AND LOGICAL_OR MAXIMUM MINIMUM MUL NOT_EQUAL POW PRELU RIGHT_SHIFT SELECT_V2 "
+    "SQUARED_DIFFERENCE SUB"
+)
+"""Element by element on inputs that are broadcast against each other."""
+
+COMMUTATIVE = names(
+    "ADD BITWISE_XOR EQUAL LOGICAL_AND LOGICAL_OR MAXIMUM MINIMUM MUL NOT_EQUAL SQUARED_DIFFERENCE"
+)
+
+REDUCTIONS = names("MEAN REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN REDUCE_PROD SUM")
+
+RESHAPES = names("EXPAND_DIMS RESHAPE SQUEEZE")
+"""The same elements in the same order under another shape."""
+
+LINEAR = {
+    "CONV_2D": 0,
+    "CONV_3D": 4,
+    "DEPTHWISE_CONV_2D": 3,
+    "FULLY_CONNECTED": 0,
+}
+"""Ops with weights at input 1 and a bias at 2 -> the weights' axis of output channels."""
+
+
+def ops_of(graph: Graph, *kinds: str) -> list[Op]:
+    """The ops of these kinds, as they are now."""
+    return [op for op in graph.ops if op.kind in kinds]
+
+
+def made_by(tensor: Tensor | None, *kinds: str) -> Op | None:
+    """The op that gives `tensor`, when it is of one of these kinds."""
+    if tensor is None or tensor.producer is None or tensor.producer.kind not in kinds:
+        return None
+    return tensor.producer
+
+
+def constant_of(tensor: Tensor | None) -> np.ndarray | None:
+    """The data of a constant tensor; None for all others."""
+    return tensor.value if tensor is not None and tensor.is_constant else None
+
+
+def scalar_of(tensor: Tensor | None) -> float | None:
+    """The number in a constant of one element; None for all others."""
+    value = constant_of(tensor)
+    if value is None or value.size != 1 or value.dtype.kind not in "iuf":
+        return None
+    return value.ravel()[0].item()
+
+
+def split_constant(op: Op) -> tuple[Tensor, np.ndarray, int] | None:
+    """(other input, constant, position of the constant) of an op with two inputs, one constant."""
+    if len(op.inputs) != 2:
+        return None
+    for i in (1, 0):
+        value, other = constant_of(op.inputs[i]), op.inputs[1 - i]
+        if value is not None and other is not None and not other.is_constant:
+            return other, value, i
+    return None
+
+
+def activation_of(op: Op) -> int:
+    """The number of the op's fused activation; NONE for ops that cannot have one."""
+    return getattr(op.options, "fused_activation_function", NONE)
+
+
+def same_shape(first: Tensor, second: Tensor) -> bool:
+    """Whether both have the same dimensions, unknown ones included."""
+    return first.shapes[0] is not None and first.shapes == second.shapes
+
+
+def is_float(tensor: Tensor | None) -> bool:
+    """Whether it holds real floats."""
+    return tensor is not None and (tensor.dtype.kind == "f" or tensor.dtype.name == "bfloat16")
+
+
+def with_options(op: Op, **fields: Any) -> None:
+    """Gives `op` a copy of its options with other values in `fields`."""
+    op.options = type(op.options)(**{**options_of(op), **fields})
+
+
+def options_of(op: Op) -> dict[str, Any]:
+    """The fields of the op's options, as keywords for the Builder."""
+    options = op.options
+    return {} if options is None else {n: getattr(options, n) for n in type(options).__slots__}
+
+
+def builder(graph: Graph, op: Op) -> Builder:
+    """A Builder whose ops go right before `op` and carry its origin."""
+    return Builder(graph, before=op)
+
+
+def builder_after(graph: Graph, tensor: Tensor) -> Builder:
+    """A Builder whose ops go right after the op that gives `tensor`, and carry its origin."""
+    if tensor.producer is None:
+        raise ValueError(f"'{tensor.name}' must be the result of an op")
+    b = Builder(graph, before=graph.ops[graph.ops.index(tensor.producer) + 1])
+    b.origin(tensor.producer.origin)
+    return b
+
+
+def swap(graph: Graph, op: Op, result: Tensor) -> None:
+    """Lets `result` stand for the result of `op`, to which it is equal, and removes `op`."""
+    old = op.output
+    if result.producer is not None and result.origin is None:
+        result.origin = old.origin
+        result.name = old.name
+    graph.replace(old, result)
+    graph.remove(op)

@@ -1,0 +1,180 @@
+"""The attributes of a converter: names, defaults, and which values this version takes."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from .options import OpsSet, Optimize, TargetSpec, constants
+from .samples import dataset_function
+
+BUILTIN_SETS = ({OpsSet.TFLITE_BUILTINS}, {OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS})
+WITHOUT_EFFECT = {
+    "drop_control_dependency": True,
+    "elide_elementsattrs_if_larger": None,
+    "enable_timing": None,
+    "ir_dump_dir": None,
+    "ir_dump_func_regex": None,
+    "ir_dump_pass_regex": None,
+    "legalize_custom_tensor_list_ops": False,
+    "print_ir_after": None,
+    "print_ir_before": None,
+    "print_ir_module_scope": None,
+    "serialize_debug_metadata": False,
+    "unfold_batchmatmul": False,
+}
+"""Attributes of the compiler inside TensorFlow that change nothing here, and their defaults."""
+
+
+class Settings:
+    """The attributes of TFLiteConverter; an unknown name is refused instead of ignored."""
+
+    _is_complete = False
+
+    def __init__(self) -> None:
+        self.optimizations: Any = []
+        self.representative_dataset: Any = None
+        self.target_spec = TargetSpec()
+        self.inference_type: Any = constants.FLOAT
+        self.inference_input_type: Any = None
+        self.inference_output_type: Any = None
+        self.output_format: int = constants.TFLITE
+        self.quantized_input_stats: Any = {}
+        self.default_ranges_stats: Any = None
+        self.reorder_across_fake_quant = False
+        self.change_concat_input_ranges = False
+        self.allow_custom_ops = False
+        self.dump_graphviz_dir: Any = None
+        self.dump_graphviz_video = False
+        self.conversion_summary_dir: Any = None
+        self.exclude_conversion_metadata = False
+        self.experimental_new_converter = True
+        self.experimental_new_quantizer = True
+        self.experimental_new_dynamic_range_quantizer = True
+        self.experimental_enable_resource_variables = True
+        self.experimental_lower_to_saved_model = True
+        self.experimental_use_stablehlo_quantizer = False
+        self.experimental_stablehlo_quantizer_config: Any = None
+        self.canonicalizing_inf_as_min_max_float = True
+        self.model_origin_framework: Any = "UNSET"
+        self.saved_model_dir: Any = None
+        self.verify = True
+        self.__dict__.update(WITHOUT_EFFECT)
+        self._is_complete = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        is_known = name in self.__dict__ or hasattr(type(self), name)
+        if self._is_complete and not is_known and not name.startswith("_"):
+            public = [known for known in self.__dict__ if not known.startswith("_")]
+            near = difflib.get_close_matches(name, public, 1)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
+        super().__setattr__(name, value)
+
+    @property
+    def target_ops(self) -> set[OpsSet]:
+        """The deprecated name of `target_spec.supported_ops`."""
+        warn_deprecated("target_ops", "target_spec.supported_ops")
+        return self.target_spec.supported_ops
+
+    @target_ops.setter
+    def target_ops(self, value: Iterable[OpsSet]) -> None:
+        warn_deprecated("target_ops", "target_spec.supported_ops", 4)
+        self.target_spec.supported_ops = set(value)
+
+    @property
+    def post_training_quantize(self) -> bool:
+        """Deprecated: whether `optimizations` has Optimize.DEFAULT."""
+        warn_deprecated("post_training_quantize", "optimizations=[Optimize.DEFAULT]")
+        return Optimize.DEFAULT in self.optimizations
+
+    @post_training_quantize.setter
+    def post_training_quantize(self, value: bool) -> None:
+        warn_deprecated("post_training_quantize", "optimizations=[Optimize.DEFAULT]", 4)
+        self.optimizations = [Optimize.DEFAULT] if value else []
+
+    def check(self) -> None:
+        """Raises ValueError for values that contradict the documents or that would be ignored.
+
+        Warns where a value has no effect.
+        """
+        check_choices(self)
+        asked = [name for name, is_asked in NOT_YET.items() if is_asked(self)]
+        if asked:
+            raise ValueError(
+                f"{', '.join(asked)}: quantization is not supported yet; leave the defaults to get "
+                "a float32 model"
+            )
+        for name, default in WITHOUT_EFFECT.items():
+            if getattr(self, name) != default:
+                warnings.warn(f"{name} has no effect in flatlite", stacklevel=3)
+
+
+def check_choices(settings: Settings) -> None:
+    """Raises ValueError unless every attribute is of its kind."""
+    dataset_function(settings.representative_dataset)
+    for name in ("inference_type", "inference_input_type", "inference_output_type"):
+        as_dtype(name, getattr(settings, name))
+    check_members("optimizations", settings.optimizations, Optimize)
+    if not isinstance(settings.target_spec, TargetSpec):
+        raise ValueError(f"target_spec must be a TargetSpec, got {settings.target_spec!r}")
+    check_members("target_spec.supported_ops", settings.target_spec.supported_ops, OpsSet)
+    if settings.output_format not in (constants.TFLITE, constants.GRAPHVIZ_DOT):
+        raise ValueError(
+            "output_format must be constants.TFLITE or constants.GRAPHVIZ_DOT, got "
+            f"{settings.output_format!r}"
+        )
+    if settings.dump_graphviz_video:
+        raise ValueError(
+            "dump_graphviz_video is not supported yet; dump_graphviz_dir alone has the graph drawn "
+            "before and after the passes"
+        )
+    if settings.conversion_summary_dir is not None:
+        raise ValueError("conversion_summary_dir is not supported; use dump_graphviz_dir")
+
+
+def check_members(name: str, values: Any, kind: type) -> None:
+    """Raises ValueError unless `values` is a collection of members of the enum `kind`."""
+    is_list = isinstance(values, Iterable) and not isinstance(values, str)
+    if not is_list or not all(isinstance(value, kind) for value in values):
+        raise ValueError(f"{name} must be a list of {kind.__name__} members, got {values!r}")
+
+
+def as_dtype(name: str, value: Any) -> np.dtype | None:
+    """A type given as numpy's, as one of lite.constants or as TensorFlow's; None stays None."""
+    if value is None:
+        return None
+    try:
+        return np.dtype(getattr(value, "as_numpy_dtype", value))
+    except TypeError:
+        raise ValueError(
+            f"{name} must be a type such as np.float32 or lite.constants.FLOAT, got {value!r}"
+        ) from None
+
+
+def is_quantized(name: str) -> Callable[[Settings], bool]:
+    """Whether the attribute `name` says another type than float32."""
+    return lambda settings: as_dtype(name, getattr(settings, name)) not in (None, np.float32)
+
+
+NOT_YET: dict[str, Callable[[Settings], bool]] = {
+    "optimizations": lambda s: bool(s.optimizations),
+    "inference_type": is_quantized("inference_type"),
+    "inference_input_type": is_quantized("inference_input_type"),
+    "inference_output_type": is_quantized("inference_output_type"),
+    "quantized_input_stats": lambda s: bool(s.quantized_input_stats),
+    "default_ranges_stats": lambda s: s.default_ranges_stats is not None,
+    "target_spec.supported_types": lambda s: bool(s.target_spec.supported_types),
+    "target_spec.supported_ops": lambda s: set(s.target_spec.supported_ops) not in BUILTIN_SETS,
+}
+"""What this version would have to ignore, by attribute, and whether it was asked for."""
+
+
+def warn_deprecated(old: str, new: str, stacklevel: int = 3) -> None:
+    """TensorFlow's warning for a deprecated attribute."""
+    text = f"Property {old} is deprecated, please use {new} instead."
+    warnings.warn(text, stacklevel=stacklevel)

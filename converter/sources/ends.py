@@ -1,0 +1,89 @@
+"""The inputs and outputs of a frozen graph whose user did not name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .source import op_name, some
+
+PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
+DEFAULTED = ("PlaceholderWithDefault",)
+SILENT = frozenset((*PLACEHOLDERS, *DEFAULTED, "Assert", "Const", "NoOp"))
+"""Operations that are never an output, whether or not somebody reads them."""
+
+
+def unread_operations(graph_def, input_arrays: Iterable[str] | None) -> list[str]:
+    """The operations that compute something from the inputs which no other operation reads.
+
+    Args:
+        graph_def: the message.
+        input_arrays: names of the inputs; None for the placeholders.
+
+    Raises ValueError when there are none, or when they do not all need the same inputs: then some
+    may be left from training.
+    """
+    nodes = {node.name: node for node in graph_def.node}
+    read = {op_name(name) for node in graph_def.node for name in data_inputs(node)}
+    stops = _with_type(nodes, PLACEHOLDERS) or _with_type(nodes, DEFAULTED)
+    if input_arrays is not None:
+        stops = {op_name(name) for name in input_arrays}
+    needs = {
+        name: reached & stops
+        for name, node in nodes.items()
+        if name not in read and node.op not in SILENT and name not in stops
+        if (reached := _closure(nodes, [name], stops)) & stops
+    }
+    if not needs:
+        raise ValueError(
+            "Cannot tell the outputs of the graph: no operation that nobody reads is computed from "
+            "an input; name the outputs with output_arrays (--outputs)"
+        )
+    if len(set(map(frozenset, needs.values()))) > 1:
+        rows = [f"  '{name}' needs {some(sorted(inputs))}" for name, inputs in needs.items()]
+        shown = "\n".join(rows[:8] + ([f"  and {len(rows) - 8} more"] if len(rows) > 8 else []))
+        raise ValueError(
+            "Cannot tell the outputs of the graph: these operations, which nobody reads, do not "
+            f"need the same inputs:\n{shown}\nName the outputs with output_arrays (--outputs)."
+        )
+    return list(needs)
+
+
+def needed_placeholders(graph_def, roots: Sequence[str]) -> list[str]:
+    """The placeholders that the operations `roots` need, in the graph's order.
+
+    A placeholder with a default is one only when there is no other. Raises ValueError when there
+    are none at all.
+    """
+    nodes = {node.name: node for node in graph_def.node}
+    reached = _closure(nodes, roots, ())
+    for kinds in (PLACEHOLDERS, DEFAULTED):
+        found = [node.name for node in graph_def.node if node.op in kinds and node.name in reached]
+        if found:
+            return found
+    raise ValueError(
+        f"Cannot tell the inputs of the graph: {some(roots)} need no placeholder; name the inputs "
+        "with input_arrays (--inputs)"
+    )
+
+
+def data_inputs(node) -> list[str]:
+    """The tensors a node of a GraphDef takes."""
+    return [name for name in node.input if not name.startswith("^")]
+
+
+def _with_type(nodes, kinds: Iterable[str]) -> set[str]:
+    return {name for name, node in nodes.items() if node.op in kinds}
+
+
+def _closure(nodes, roots: Iterable[str], stops) -> set[str]:
+    """`roots` and what they are computed from, up to and with `stops`."""
+    reached: set[str] = set()
+    left = [name for name in roots if name in nodes]
+    while left:
+        name = left.pop()
+        if name in reached:
+            continue
+        reached.add(name)
+        if name not in stops:
+            left += [before for before in map(op_name, data_inputs(nodes[name])) if before in nodes]
+    return reached

@@ -1,0 +1,335 @@
+"""Graphs without variables: every variable becomes a constant of its value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph.attributes import FunctionRef
+from ...graph.graph import Graph, Operation, Tensor
+from ...graph.inline import inline
+from ...graph.library import Function
+from ...graph.order import is_back_edge, ordered
+from ...graph.rebuild import Copy, rebuild
+from ...graph.shapes import Shape
+from ...schema.errors import ModelError, UnsupportedOps
+from .branches import has_branches, resolve_branches
+from .source import some
+
+Values = Callable[[list[Operation]], Mapping[Operation, np.ndarray]]
+"""Gives the values of variables; raises when some have none."""
+
+REFERENCES = ("Variable", "VariableV2")
+HANDLES = ("VarHandleOp",)
+PASSING = ("Enter", "Exit", "Identity", "IdentityN", "Merge", "NextIteration", "Switch")
+REFERENCE_PASSING = {f"Ref{kind}": kind for kind in PASSING if kind != "IdentityN"}
+CALLING = {
+    "Case": 1,
+    "If": 1,
+    "StatelessCase": 1,
+    "StatelessIf": 1,
+    "StatelessWhile": 0,
+    "While": 0,
+}
+"""Ops that call functions, and how many of their inputs the functions do not get."""
+NOTED = "_output_shapes"  # what TensorFlow noted is the shape of a handle, not of a value
+LOOPS = ("StatelessWhile", "While")
+SHOWN = 8  # operations listed in an error message
+
+
+def freeze(
+    graph: Graph,
+    inputs: Sequence[tuple[Tensor, Shape]],
+    outputs: Sequence[Tensor],
+    values: Values,
+) -> Graph:
+    """What `outputs` need of `graph`, with functions inlined and variables made constants.
+
+    Args:
+        graph: Gets these inputs and outputs; its operations are left as they are.
+        inputs: The tensors that become placeholders, with what is known of their shapes.
+        outputs: The tensors to compute.
+        values: Is called once, with all variables that are needed.
+
+    Raises:
+        UnsupportedOps: The computation writes to a variable.
+        ValueError: The computation needs a placeholder that is not among the inputs.
+    """
+    flat = flatten(graph, [tensor for tensor, _ in inputs], outputs, [t.op for t in outputs])
+    flat = resolve_branches(flat)
+    freezer = _Freezer(flat, {}, values)
+    for i, (tensor, shape) in enumerate(inputs):
+        attrs = {"dtype": tensor.dtype, "shape": shape}
+        freezer.add_input(i, "Placeholder", attrs)
+    return freezer.build()
+
+
+def flatten(
+    graph: Graph,
+    inputs: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    operations: Iterable[Operation],
+) -> Graph:
+    """A copy of `operations` and all they need, with these inputs and outputs and no calls."""
+    graph.inputs, graph.outputs = list(inputs), list(outputs)
+    return inline(rebuild(graph, operations))
+
+
+class _Freezer:
+    """Makes the frozen copy of one graph.
+
+    A handle of a variable is followed from operation to operation, and the value of the variable
+    put wherever the handle was.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        handles: Mapping[Tensor, str],
+        values: Values,
+        path: tuple[str, ...] = (),
+    ):
+        """Prepares.
+
+        Args:
+            graph: Flat, with inputs and outputs.
+            handles: The variables whose handles are inputs of the graph.
+            values: Gives the values of the graph's own variables.
+            path: The functions that called one another up to this graph.
+        """
+        self.values, self.path = values, path
+        self.old = graph
+        self.inputs = {tensor: i for i, tensor in enumerate(graph.inputs or ())}
+        self.outputs = list(graph.outputs or ())
+        self.copy = Copy(Graph(graph.functions))
+        self.new_inputs: list[Tensor] = []
+        outputs = [tensor.op for tensor in self.outputs if tensor not in self.inputs]
+        self.needed = self._closure(outputs, with_control=False)
+        effects = self._closure([*outputs, *graph.control_outputs], with_control=True)
+        self.has_branches = has_branches(self.needed)
+        if self.has_branches:
+            self.needed = self._closure(outputs, with_control=True)
+        self.variables = self._follow(effects, handles)
+        _refuse_writes(effects, self.variables)
+
+    def add_input(self, i: int, kind: str, attrs: Mapping[str, object]) -> Tensor:
+        """Puts an operation in the place of the i-th input, which keeps its name where it can."""
+        tensor = list(self.inputs)[i]
+        name = tensor.op.name
+        if tensor.value_index or tensor.op in self.needed:
+            name = f"{name}/output_{tensor.value_index}"
+            while name in self.old:
+                name += "_"
+        new = self.copy.graph.add(kind, name, (), attrs).outputs[0]
+        self.copy.tensors[tensor] = new
+        self.new_inputs.append(new)
+        return new
+
+    def build(self) -> Graph:
+        """The frozen graph, after all its inputs were added."""
+        order = ordered([op for op in self.old.operations if op in self.needed], self._before)
+        self._refuse_placeholders(order)
+        kept = [op for op in order if op.type in REFERENCES + HANDLES]
+        arrays = self.values(kept) if kept else {}
+        for op in order:
+            if op in arrays:
+                attrs = {"value": arrays[op], "dtype": arrays[op].dtype}
+                self._stand(op, [self.copy.graph.add("Const", op.name, (), attrs).outputs[0]])
+            else:
+                self._convert(op)
+        for op in order:
+            self.copy.close_loops(op)
+        self.copy.graph.inputs = self.new_inputs
+        self.copy.graph.outputs = [self.copy.tensors[tensor] for tensor in self.outputs]
+        return self.copy.graph
+
+    def _convert(self, op: Operation) -> None:
+        """Puts into the copy what stands for one operation."""
+        held = [tensor in self.variables for tensor in op.inputs]
+        if any(held) and op.type in READING:
+            self._stand(op, READING[op.type](self.copy, op))
+        elif any(held) and op.type in CALLING:
+            self._add(op, op.type, self._call_attrs(op))
+        elif any(held) and op.type in PASSING:
+            self._add(op, op.type, {k: v for k, v in op.attrs.items() if k not in ("T", NOTED)})
+        else:
+            self._add(op, REFERENCE_PASSING.get(op.type, op.type), op.attrs)
+
+    def _add(self, op: Operation, kind: str, attrs: Mapping[str, object]) -> None:
+        controls = self.copy.control_inputs(op) if self.has_branches else ()
+        inputs = self.copy.inputs(op)
+        graph, n_outputs = self.copy.graph, len(op.outputs)
+        new = graph.add(kind, op.name, inputs, attrs, controls, op.device, n_outputs)
+        self._stand(op, new.outputs, [new])
+
+    def _stand(self, op: Operation, tensors: list[Tensor], ends: Iterable[Operation] = ()) -> None:
+        """Notes what stands for an operation, but for outputs that are inputs of the copy."""
+        kept = {t: self.new_inputs[self.inputs[t]] for t in op.outputs if t in self.inputs}
+        self.copy.stands_for(op, tensors, ends or [tensor.op for tensor in tensors])
+        self.copy.tensors.update(kept)
+
+    def _call_attrs(self, op: Operation) -> dict[str, object]:
+        """The attributes of a call whose functions get values where they got handles."""
+        skipped = CALLING[op.type]
+        inputs = [self.copy.tensors[tensor] for tensor in op.inputs[skipped:]]
+        names = [self.variables.get(tensor, "") for tensor in op.inputs[skipped:]]
+        arguments = op.signature.inputs if op.signature else ()
+        lists = [argument.dtype for argument in arguments if argument.is_list]
+        attrs = {key: value for key, value in op.attrs.items() if key not in (*lists, NOTED)}
+        noted = attrs.get("output_shapes")
+        if op.type in LOOPS and isinstance(noted, list) and len(noted) == len(inputs):
+            known = [tensor.shape for tensor in inputs]
+            rows = zip(noted, known, names, strict=True)
+            attrs["output_shapes"] = [b if name else a for a, b, name in rows]
+        for key, value in attrs.items():
+            if isinstance(value, FunctionRef):
+                attrs[key] = self._frozen_function(value, inputs, names)
+            elif isinstance(value, list) and value and isinstance(value[0], FunctionRef):
+                attrs[key] = [self._frozen_function(item, inputs, names) for item in value]
+        return attrs
+
+    def _frozen_function(
+        self, reference: FunctionRef, inputs: Sequence[Tensor], names: Sequence[str]
+    ) -> FunctionRef:
+        """A function like another one, with the value of the variable for each handle it gets."""
+        library, name = self.old.functions, reference.name
+        if name not in library or name in self.path:
+            problem = "call themselves" if name in self.path else "be missing"
+            raise ModelError(f"Functions must not {problem}, got '{name}'")
+        body = inline(library.body(reference))
+        arguments = list(body.inputs or ())
+        if len(arguments) != len(inputs):
+            n = len(arguments)
+            raise ModelError(f"Function '{name}' takes {n} inputs, and is given {len(inputs)}")
+        handles = {arguments[i]: variable for i, variable in enumerate(names) if variable}
+        freezer = _Freezer(body, handles, self.values, (*self.path, name))
+        for i, tensor in enumerate(inputs):
+            argument = freezer.add_input(i, "_Arg", {"T": tensor.dtype, "index": i})
+            if names[i]:
+                argument.set_shape(tensor.shape)
+        frozen = library.unique_name(f"{name}_frozen")
+        library.add(Function.of(frozen, freezer.build()))
+        return FunctionRef(frozen)
+
+    def _before(self, op: Operation) -> list[Operation]:
+        found = [
+            tensor.op
+            for tensor in op.inputs
+            if tensor not in self.inputs and not is_back_edge(op.type, tensor.op.type)
+        ]
+        return found + op.control_inputs if self.has_branches else found
+
+    def _closure(self, operations: Iterable[Operation], with_control: bool) -> set[Operation]:
+        """`operations` and all they need, up to the inputs."""
+        found: set[Operation] = set()
+        left = list(operations)
+        while left:
+            op = left.pop()
+            if op not in found:
+                found.add(op)
+                left += [tensor.op for tensor in op.inputs if tensor not in self.inputs]
+                left += op.control_inputs if with_control else ()
+        return found
+
+    def _follow(self, found: set[Operation], handles: Mapping[Tensor, str]) -> dict[Tensor, str]:
+        """The tensors that hold a handle of, or a reference to, a variable, and its name."""
+        variables = dict(handles)
+        for op in self.old.operations:
+            if op not in found:
+                continue
+            if op.type in REFERENCES + HANDLES:
+                variables[op.outputs[0]] = op.name
+                continue
+            held = {i: variables[t] for i, t in enumerate(op.inputs) if t in variables}
+            if not held:
+                continue
+            if op.type == "IdentityN" or op.type in LOOPS:
+                variables.update((op.outputs[i], name) for i, name in held.items())
+            elif op.type in REFERENCE_PASSING or (op.type in PASSING and _is_handle(op.outputs[0])):
+                variables.update(dict.fromkeys(op.outputs, next(iter(held.values()))))
+        return variables
+
+    def _refuse_placeholders(self, order: Iterable[Operation]) -> None:
+        unfed = [op.name for op in order if op.type in ("Placeholder", "PlaceholderV2")]
+        if unfed:
+            raise ValueError(
+                f"The outputs need the placeholders {some(unfed)}, which are not among the inputs; "
+                "add them to input_arrays, or make them constants before the graph is frozen"
+            )
+
+
+def _is_handle(tensor: Tensor) -> bool:
+    return tensor.dtype is not None and tensor.dtype.names == ("resource",)
+
+
+def _refuse_writes(operations: Iterable[Operation], variables: Mapping[Tensor, str]) -> None:
+    """Raises UnsupportedOps when operations do anything with variables but read them."""
+    found = {
+        (op.type, op.name, variables[tensor])
+        for op in operations
+        for i, tensor in enumerate(op.inputs)
+        if tensor in variables and _writes(op, i)
+    }
+    if not found:
+        return
+    rows = [f"  {kind} '{name}' on variable '{variable}'" for kind, name, variable in sorted(found)]
+    if len(rows) > SHOWN:
+        rows[SHOWN:] = [f"  and {len(rows) - SHOWN} more"]
+    raise UnsupportedOps(
+        "Variables that change while the model runs are not supported yet:\n"
+        + "\n".join(rows)
+        + "\nSave a signature that only reads its variables: pass the state as an input and return "
+        "the new state as an output."
+    )
+
+
+def _writes(op: Operation, position: int) -> bool:
+    """Whether an operation may write the variable that one of its inputs refers to."""
+    if _is_handle(op.inputs[position]):
+        return not (op.type in READING or op.type in PASSING or op.type in CALLING)
+    arguments = op.signature.inputs if op.signature else ()
+    if op.type in REFERENCE_PASSING or op.type in READING:
+        return False
+    return position < len(arguments) and arguments[position].is_reference
+
+
+def _value(copy: Copy, op: Operation) -> list[Tensor]:
+    return [copy.tensors[op.inputs[0]]]
+
+
+def _true(copy: Copy, op: Operation) -> list[Tensor]:
+    return [copy.graph.constant(np.array(True), op.name)]
+
+
+def _shape(copy: Copy, op: Operation) -> list[Tensor]:
+    attrs = {"out_type": op.get_attr("out_type")}
+    return copy.graph.add("Shape", op.name, copy.inputs(op), attrs).outputs
+
+
+def _gather(copy: Copy, op: Operation) -> list[Tensor]:
+    batch_dims: Any = op.get_attr("batch_dims")
+    axis = copy.graph.constant(np.int32(batch_dims), f"{op.name}/axis")
+    attrs = {"batch_dims": batch_dims}
+    return copy.graph.add("GatherV2", op.name, [*copy.inputs(op), axis], attrs).outputs
+
+
+def _gather_nd(copy: Copy, op: Operation) -> list[Tensor]:
+    return copy.graph.add("GatherNd", op.name, copy.inputs(op)).outputs
+
+
+def _nothing(copy: Copy, op: Operation) -> list[Tensor]:
+    return []
+
+
+READING = {
+    "DisableCopyOnRead": _nothing,
+    "IsVariableInitialized": _true,
+    "ReadVariableOp": _value,
+    "ResourceGather": _gather,
+    "ResourceGatherNd": _gather_nd,
+    "VariableShape": _shape,
+    "VarIsInitializedOp": _true,
+}
+"""Ops that read the variable that is their first input, and what gives their outputs."""

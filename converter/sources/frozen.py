@@ -1,0 +1,193 @@
+"""Frozen graphs: a GraphDef file without variables, and the names of its inputs and outputs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from ...graph.graph import Graph, Operation, Tensor
+from ...graph.graphdef import import_graph_def
+from ...schema import proto
+from ...schema.files import read_bytes
+from .ends import needed_placeholders, unread_operations
+from .freeze import freeze
+from .source import (
+    Port,
+    Shapes,
+    Source,
+    check_names,
+    find_tensors,
+    full_name,
+    keep_needed,
+    op_name,
+    set_shapes,
+    short_name,
+    some,
+)
+
+CHECKED = 1024  # bytes looked at to tell text from a damaged binary file
+TEXT_SUFFIXES = (".pbtxt", ".pbtext", ".textproto")
+STATISTICS = "FusedBatchNorm"  # its further results are for training
+
+
+def load_graph_def(path):
+    """The GraphDef message of a file, binary or text.
+
+    Raises OSError when the file is missing or holds no GraphDef.
+    """
+    name = os.fspath(path)
+    try:
+        content = read_bytes(name)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"File '{name}' does not exist.") from None
+    failure = f"Unable to parse input file '{name}'."
+    if not content:
+        raise OSError(f"{failure} The file is empty.")
+    try:
+        graph_def = _parse(content, name.endswith(TEXT_SUFFIXES))
+    except ValueError as error:
+        raise OSError(f"{failure} It has {error}; a GraphDef file is wanted.") from None
+    if not graph_def.node:
+        raise OSError(f"{failure} It has no nodes; a GraphDef file is wanted.")
+    return graph_def
+
+
+def load(
+    graph_def,
+    input_arrays: Iterable[str] | None = None,
+    output_arrays: Iterable[str] | None = None,
+    input_shapes: Shapes | None = None,
+) -> Source:
+    """The computation of `output_arrays` from `input_arrays` in a frozen graph.
+
+    Args:
+        graph_def: The path of a GraphDef file, a GraphDef message, or the bytes of one.
+        input_arrays: Names of tensors, "x" meaning "x:0"; any tensor may be an input. None for the
+            placeholders that the outputs need.
+        output_arrays: Names of tensors; None for those of operations that nobody reads.
+        input_shapes: What is known of the shapes of inputs, by their names.
+
+    Raises:
+        OSError: The file is missing or holds no GraphDef.
+        ValueError: The graph has no such tensors, or has variables, or the shapes contradict it;
+            nobody named the inputs or outputs, and the graph does not tell them.
+        ModelError: The graph is malformed.
+    """
+    named = _named(input_arrays, "input_arrays"), _named(output_arrays, "output_arrays")
+    message = _message(graph_def)
+    known = {node.name for node in message.node}
+    input_arrays, output_arrays, graph = _ends(message, known, *named)
+    tensors = find_tensors(graph, [*input_arrays, *output_arrays], known)
+    if not output_arrays:
+        raise ValueError("output_arrays (--outputs) must name at least one tensor, got none")
+    inputs = dict(zip(input_arrays, tensors, strict=False))
+    outputs = dict(zip(output_arrays, tensors[len(input_arrays) :], strict=True))
+    shapes = set_shapes(inputs, input_shapes or {})
+    pairs = [(inputs[name], shapes[name]) for name in inputs]
+    frozen = freeze(graph, pairs, list(outputs.values()), _refuse_variables)
+    said = {full_name(name) for name, shape in (input_shapes or {}).items() if shape is not None}
+    return Source(
+        None,
+        frozen,
+        _ports(inputs, frozen.inputs, said),
+        _ports(outputs, frozen.outputs, said),
+    )
+
+
+def check_shapes(source: Source) -> None:
+    """Raises ValueError unless every input's shape is known, but for its first dimension.
+
+    Other dimensions may be unknown where the source's user or its signature says so.
+    """
+    for port in source.inputs:
+        shape = port.tensor.shape
+        if shape is None:
+            raise ValueError(
+                f"Provide an input shape for input array '{short_name(port.name)}'. The source "
+                "does not say how many dimensions it has; give input_shapes (--input-shape)"
+            )
+        if None in shape[1:] and not port.is_open:
+            raise ValueError(
+                "None is only supported in the 1st dimension. "
+                f"Tensor '{short_name(port.name)}' has invalid shape '{list(shape)}'. Give its "
+                "shape in input_shapes (--input-shape), with None (-1) for what is to stay unknown"
+            )
+
+
+def _named(arrays: Iterable[str] | None, argument: str) -> list[str] | None:
+    if arrays is None:
+        return None
+    check_names(arrays, argument)
+    return list(arrays)
+
+
+def _message(graph_def):
+    """A GraphDef message of our own, which may be changed."""
+    if isinstance(graph_def, str | os.PathLike):
+        return load_graph_def(graph_def)
+    if hasattr(graph_def, "SerializeToString"):
+        graph_def = graph_def.SerializeToString()
+    if not isinstance(graph_def, bytes | bytearray | memoryview):
+        raise ValueError(
+            "graph_def must be a GraphDef message, its serialized bytes or a file's path, got "
+            f"{type(graph_def).__name__}"
+        )
+    try:
+        return proto.parse("GraphDef", bytes(graph_def))
+    except ValueError as error:
+        raise ValueError(f"graph_def must be a serialized GraphDef, and has {error}") from None
+
+
+def _ends(
+    message, known: set[str], input_arrays: list[str] | None, output_arrays: list[str] | None
+) -> tuple[list[str], list[str], Graph]:
+    """The names of inputs and outputs, found where they are None, and the graph they need.
+
+    Nothing is looked for when a name that is given is not `known`: nothing can be found then.
+    """
+    given = [op_name(name) for name in [*(input_arrays or ()), *(output_arrays or ())]]
+    is_sound = known.issuperset(given)
+    roots = list(map(op_name, output_arrays or ()))
+    if output_arrays is None and is_sound:
+        roots = unread_operations(message, input_arrays)
+    if input_arrays is None:
+        input_arrays = needed_placeholders(message, roots) if is_sound else []
+    keep_needed(message, [*map(op_name, input_arrays), *roots])
+    graph = import_graph_def(message)
+    if output_arrays is None:
+        output_arrays = [t.name for root in roots for t in _results(graph, root)]
+    return input_arrays, output_arrays, graph
+
+
+def _results(graph: Graph, name: str) -> list[Tensor]:
+    """The tensors of an operation that are outputs when nobody reads it."""
+    op = graph.get_operation_by_name(name)
+    return op.outputs[:1] if op.type.startswith(STATISTICS) else op.outputs
+
+
+def _ports(
+    names: Iterable[str], tensors: Iterable[Tensor] | None, said: set[str]
+) -> tuple[Port, ...]:
+    pairs = zip(map(short_name, names), tensors or (), strict=True)
+    return tuple(Port(name, name, tensor, full_name(name) in said) for name, tensor in pairs)
+
+
+def _refuse_variables(operations: list[Operation]):
+    names = [op.name for op in operations]
+    raise ValueError(
+        "Please freeze the graph using freeze_graph.py. The outputs need the variables "
+        f"{some(names)}, which have no values in a GraphDef; convert the SavedModel instead, or "
+        "freeze the graph together with its checkpoint"
+    )
+
+
+def _parse(content: bytes, is_text: bool):
+    """The GraphDef in `content`; without a telling name the file may be of either kind."""
+    if is_text:
+        return proto.parse_text("GraphDef", content)
+    try:
+        return proto.parse("GraphDef", content)
+    except ValueError:
+        if content[:1] == b"\n" or not content[:CHECKED].isascii():
+            raise
+    return proto.parse_text("GraphDef", content)

@@ -1,0 +1,174 @@
+"""Keras model files, `.h5` and `.keras`, read without Keras."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ...graph.graph import Graph, Tensor
+from ...schema.errors import ModelError
+from ..keras.architecture import INPUT, Model, flat, read_model
+from ..keras.archive import open_archive
+from ..keras.build import Writer, placeholder, refuse_unsupported
+from ..keras.registry import INVALID, inner_scope
+from ..keras.weights import find_weights
+from .freeze import freeze
+from .source import (
+    Port,
+    Shapes,
+    Source,
+    check_names,
+    full_name,
+    set_shapes,
+    short_name,
+    some,
+)
+
+KEY = "serving_default"
+
+
+def load(
+    model_file: str | os.PathLike,
+    input_arrays: Iterable[str] | None = None,
+    output_arrays: Iterable[str] | None = None,
+    input_shapes: Shapes | None = None,
+    custom_objects: Mapping | None = None,
+) -> Source:
+    """The computation of a Keras model, with the names TensorFlow gives it in a `.tflite` file.
+
+    Args:
+        model_file: A `.keras` or `.h5` file of Keras 2 (tf_keras) or 3, with its architecture.
+        input_arrays: Names of inputs, in another order; None for the model's own.
+        output_arrays: Names of outputs or of layers; None for the model's own.
+        input_shapes: What is known of the shapes of inputs, by their names.
+        custom_objects: Must be empty: layers of other packages are not read yet.
+
+    Raises:
+        OSError: The file cannot be read.
+        ModelError: It is malformed, or its weights do not belong to its architecture.
+        UnsupportedOps: It has layers that flatlite does not know; all are listed.
+        ConverterError: A layer is used in a way that is not supported.
+        NotImplementedError: There are custom objects.
+        ValueError: There are no such inputs, outputs or layers; a shape contradicts the model.
+    """
+    if custom_objects:
+        raise NotImplementedError(
+            f"custom_objects ({', '.join(map(str, custom_objects))}) cannot be read yet; save the "
+            "model as a SavedModel and use TFLiteConverter.from_saved_model"
+        )
+    archive = open_archive(model_file)
+    is_keras3 = archive.version[0] >= 3
+    model = read_model(archive.config)
+    refuse_unsupported(model)
+    find_weights(model, archive)
+    graph = Graph()
+    inputs = _inputs(graph, model, input_shapes)
+    writer = Writer(graph, is_keras3)
+    results = writer.write(model, list(inputs.values()), inner_scope("", model.name))
+    outputs = _apart(graph, _outputs(model, results, is_keras3))
+    ends = _chosen_inputs(inputs, input_arrays), outputs
+    if output_arrays is not None:
+        ends = ends[0], _chosen_outputs(outputs, writer.results, output_arrays)
+    call = "Stateful" if any(one.stored for one in model.leaves()) else ""
+    names = {key: f"{call}PartitionedCall:{i}" for i, key in enumerate(sorted(outputs))}
+    return _source(graph, *ends, names)
+
+
+def _inputs(graph: Graph, model: Model, shapes: Shapes | None) -> dict[str, Tensor]:
+    """The placeholders of a model's inputs by their layers' names."""
+    inputs = {}
+    for reference in flat(model.inputs):
+        layer = model.layers.get(reference.layer)
+        if layer is None or layer.kind != INPUT or reference.layer in inputs:
+            raise ModelError(f"{model.title}: input '{reference.layer}' must be one InputLayer")
+        name = f"{KEY}_{INVALID.sub('_', layer.name)}"
+        inputs[layer.name] = placeholder(graph, layer, name)
+    named = {_input_name(key): tensor for key, tensor in inputs.items()}
+    asked = {_input_name(key) if key in inputs else key: s for key, s in (shapes or {}).items()}
+    for name, shape in set_shapes(named, asked).items():
+        named[name].set_shape(shape)
+    return inputs
+
+
+def _input_name(key: str) -> str:
+    """The name TensorFlow gives the tensor of an input."""
+    return f"{KEY}_{key}:0"
+
+
+def _outputs(model: Model, results: Any, is_keras3: bool) -> dict[str, Tensor]:
+    """A model's results by the keys that its Keras gives them."""
+    if isinstance(results, dict):
+        return dict(zip(results, flat(results), strict=False))
+    tensors = flat(results)
+    if is_keras3:
+        return {f"output_{i}": tensor for i, tensor in enumerate(tensors)}
+    keys: dict[str, Tensor] = {}
+    for reference, tensor in zip(flat(model.outputs), tensors, strict=True):
+        key, n = reference.layer, 0
+        while key in keys:
+            n += 1
+            key = f"{reference.layer}_{n}"
+        keys[key] = tensor
+    return keys
+
+
+def _apart(graph: Graph, outputs: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The outputs, none of which is an input or another output."""
+    used: set[Tensor] = set()
+    for key, tensor in outputs.items():
+        if tensor in used or tensor.op.type == "Placeholder":
+            name = graph.unique_name(INVALID.sub("_", key))
+            outputs[key] = graph.add("Identity", name, [tensor]).outputs[0]
+        used.add(outputs[key])
+    return outputs
+
+
+def _chosen_inputs(inputs: dict[str, Tensor], arrays: Iterable[str] | None) -> dict[str, Tensor]:
+    """The inputs that `arrays` names, by layer or by tensor name; all without it."""
+    if arrays is None:
+        return inputs
+    check_names(arrays, "input_arrays")
+    keys = {full_name(name): key for key in inputs for name in (key, _input_name(key))}
+    chosen = {keys.get(full_name(name), ""): name for name in arrays}
+    if "" in chosen:
+        raise ValueError(
+            f"Invalid tensors '{chosen['']}' were found. The model's inputs are {some(inputs)}."
+        )
+    return {key: inputs[key] for key in chosen}
+
+
+def _chosen_outputs(
+    outputs: dict[str, Tensor], results: dict[str, list[Tensor]], arrays: Iterable[str]
+) -> dict[str, Tensor]:
+    """The outputs that `arrays` names by key, or by a layer with one result."""
+    check_names(arrays, "output_arrays")
+    chosen, missing = {}, []
+    for name in arrays:
+        found = [outputs[name]] if name in outputs else results.get(short_name(name), [])
+        if len(found) == 1:
+            chosen[short_name(name)] = found[0]
+        else:
+            missing.append(name)
+    if missing:
+        raise ValueError(
+            f"Invalid tensors '{','.join(missing)}' were found. The model's outputs are "
+            f"{some(outputs)}, its layers {some(results)}."
+        )
+    return chosen
+
+
+def _source(
+    graph: Graph, inputs: dict[str, Tensor], outputs: dict[str, Tensor], names: dict[str, str]
+) -> Source:
+    """What the outputs need; `names` are the outputs' tensor names where they have some."""
+    pairs = [(tensor, tensor.shape) for tensor in inputs.values()]
+    frozen = freeze(graph, pairs, list(outputs.values()), lambda variables: {})
+    ports = zip(inputs, frozen.inputs or (), strict=True)
+    results = zip(outputs, frozen.outputs or (), strict=True)
+    return Source(
+        KEY,
+        frozen,
+        tuple(Port(key, _input_name(key), tensor) for key, tensor in ports),
+        tuple(Port(key, names.get(key, full_name(key)), tensor) for key, tensor in results),
+    )

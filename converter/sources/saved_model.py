@@ -1,0 +1,248 @@
+"""SavedModels of TensorFlow 1 and 2: signatures, functions inlined, variables made constants."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...graph.attributes import read_shape
+from ...graph.graph import Graph, Tensor
+from ...graph.graphdef import import_graph_def
+from ...graph.shapes import Shape
+from ...schema import proto
+from ...schema.files import read_bytes
+from .calls import argument_order, result_order
+from .freeze import freeze
+from .source import (
+    Port,
+    Shapes,
+    Source,
+    check_names,
+    find_tensors,
+    full_name,
+    keep_needed,
+    op_name,
+    set_shapes,
+    short_name,
+    some,
+)
+from .variables import Variables
+
+BINARY, TEXT = "saved_model.pb", "saved_model.pbtxt"
+CHECKPOINT = "variables/variables"
+DEFAULT_TAGS = ("serve",)
+DEFAULT_SIGNATURE = "serving_default"
+INTERNAL_PREFIX = "__"  # __saved_model_init_op and its like are no computations
+
+
+def load(
+    saved_model_dir,
+    tags: Iterable[str] | None = None,
+    signature_keys: Sequence[str] | None = None,
+    input_arrays: Iterable[str] | None = None,
+    output_arrays: Iterable[str] | None = None,
+    input_shapes: Shapes | None = None,
+) -> list[Source]:
+    """Signatures of a SavedModel, in the order asked for.
+
+    Inputs come in the order of the arguments of the signature's function, outputs in that of its
+    results; both by key where the model has no functions, as TensorFlow 1 wrote them.
+
+    Args:
+        saved_model_dir: The folder.
+        tags: Which of the model's graphs, {"serve"} by default.
+        signature_keys: "serving_default" by default, or the only one there is.
+        input_arrays: Names of tensors to be the inputs instead of the signature's.
+        output_arrays: Names of tensors to be the outputs instead of the signature's.
+        input_shapes: What is known of the shapes of inputs, by tensor name or key.
+
+    Raises:
+        OSError: A file is missing, is no SavedModel, or is a link that leads outside the folder.
+        ValueError: The model has no such tags, signature or tensors.
+        ModelError: The model is malformed, or its variables have no values.
+        DataLossError: The checkpoint is damaged.
+        UnsupportedOps: A signature writes to variables.
+    """
+    folder = Path(saved_model_dir)
+    meta = choose_graph(read_saved_model(folder), tags, folder)
+    refuse_keys(meta, input_arrays)
+    outlines = [
+        _outline(key, meta.signature_def[key]).replaced(input_arrays, output_arrays)
+        for key in choose_signatures(meta, signature_keys)
+    ]
+    restore_op = op_name(meta.saver_def.restore_op_name)
+    roots = [op_name(name) for outline in outlines for name in outline.names()]
+    known = {node.name for node in meta.graph_def.node}
+    keep_needed(meta.graph_def, [restore_op, *roots])
+    graph = import_graph_def(meta.graph_def)
+    variables = Variables(graph, restore_op, _inside(folder, CHECKPOINT))
+    return [_source(graph, outline, input_shapes, variables, known) for outline in outlines]
+
+
+def read_saved_model(folder: Path):
+    """The SavedModel message of a folder; OSError when it has none."""
+    for name, parse in ((BINARY, proto.parse), (TEXT, proto.parse_text)):
+        path = folder / name
+        if not path.is_file():
+            continue
+        _inside(folder, name)
+        try:
+            saved_model = parse("SavedModel", read_bytes(path))
+        except ValueError as error:
+            raise OSError(f"Cannot parse file '{path}': it has {error}.") from None
+        if not saved_model.meta_graphs:
+            raise OSError(f"Cannot parse file '{path}': it holds no graph.")
+        return saved_model
+    raise FileNotFoundError(
+        f"SavedModel file does not exist at: {os.fspath(folder)}/{{{TEXT}|{BINARY}}}"
+    )
+
+
+def choose_graph(saved_model, tags: Iterable[str] | None, folder: Path):
+    """The MetaGraphDef with these tags; without any, the one for serving or the only one."""
+    there = {frozenset(meta.meta_info_def.tags): meta for meta in saved_model.meta_graphs}
+    if tags is None and len(there) == 1:
+        return next(iter(there.values()))
+    wanted = frozenset([tags] if isinstance(tags, str) else tags or DEFAULT_TAGS)
+    if wanted not in there:
+        sets = ", ".join(f"{{{', '.join(map(repr, sorted(names)))}}}" for names in there)
+        raise ValueError(
+            f"MetaGraphDef associated with tags {{{', '.join(map(repr, sorted(wanted)))}}} could "
+            f"not be found in the SavedModel '{folder}', with available tags: {sets}."
+        )
+    return there[wanted]
+
+
+def choose_signatures(meta, keys: Sequence[str] | None) -> list[str]:
+    """The keys of the signatures to load."""
+    valid = sorted(key for key in meta.signature_def if not key.startswith(INTERNAL_PREFIX))
+    if not valid:
+        raise ValueError(
+            "The SavedModel has no signatures: nothing says what its inputs and outputs are. Save "
+            "it again with tf.saved_model.save(model, folder, signatures=function)"
+        )
+    if keys is None:
+        keys = valid if len(valid) == 1 else [DEFAULT_SIGNATURE]
+    keys = [keys] if isinstance(keys, str) else list(keys)
+    if not keys:
+        raise ValueError("signature_keys must name at least one signature, got none")
+    for key in keys:
+        if key not in valid:
+            raise ValueError(
+                f"Invalid signature key '{key}' found. Valid keys are '{','.join(valid)}'."
+            )
+    return list(dict.fromkeys(keys))
+
+
+def refuse_keys(meta, input_arrays) -> None:
+    """Raises ValueError when `input_arrays` has keys of signatures, as TF2 takes them there."""
+    arrays = [input_arrays] if isinstance(input_arrays, str) else list(input_arrays or ())
+    keys = [name for name in arrays if isinstance(name, str) and name in meta.signature_def]
+    if keys and len(keys) == len(arrays) and keys[0] not in {n.name for n in meta.graph_def.node}:
+        raise ValueError(
+            f"input_arrays must name input tensors, got the signature keys {some(keys)}; write "
+            f"from_saved_model(folder, signature_keys={keys})"
+        )
+
+
+@dataclass(frozen=True)
+class _Outline:
+    """A signature by names: keys and tensor names of inputs and outputs, shapes by input key."""
+
+    key: str
+    inputs: dict[str, str]
+    outputs: dict[str, str]
+    shapes: dict[str, Shape]
+    is_ordered: bool = False
+
+    def names(self) -> list[str]:
+        """The names of all tensors."""
+        return [*self.inputs.values(), *self.outputs.values()]
+
+    def replaced(self, input_arrays, output_arrays) -> _Outline:
+        """The same with other tensors, given by name or by key, in the order given."""
+        if input_arrays is None and output_arrays is None:
+            return self
+        check_names(input_arrays or (), "input_arrays")
+        check_names(output_arrays or (), "output_arrays")
+        inputs = _chosen(self.inputs, input_arrays)
+        outputs = _chosen(self.outputs, output_arrays)
+        return _Outline(self.key, inputs, outputs, self.shapes, True)
+
+
+def _outline(key: str, signature_def) -> _Outline:
+    """The outline of a SignatureDef message, everything in the order of the keys."""
+    named = {}
+    for kind, infos in (("input", signature_def.inputs), ("output", signature_def.outputs)):
+        for name, info in infos.items():
+            if info.WhichOneof("encoding") != "name":
+                raise ValueError(
+                    f"The {kind} '{name}' of signature '{key}' must be one tensor, got a "
+                    f"{info.WhichOneof('encoding')}; save a signature that takes and gives tensors"
+                )
+        named[kind] = {name: infos[name].name for name in sorted(infos)}
+    if not named["output"]:
+        raise ValueError(f"Signature '{key}' must have outputs, and has none")
+    shapes = {k: read_shape(info.tensor_shape) for k, info in signature_def.inputs.items()}
+    return _Outline(key, named["input"], named["output"], shapes)
+
+
+def _chosen(named: dict[str, str], arrays: Iterable[str] | None) -> dict[str, str]:
+    """The tensors of a signature, or `arrays` in their place: tensor names by key."""
+    if arrays is None:
+        return named
+    keys = {full_name(name): key for key, name in named.items()}
+    names = [named.get(name, name) for name in arrays]
+    return {keys.get(full_name(name), short_name(name)): name for name in names}
+
+
+def _source(
+    graph: Graph, outline: _Outline, shapes: Shapes | None, values, known: set[str]
+) -> Source:
+    """One signature, frozen; `known` are the operations of the whole graph."""
+    found = dict(zip(outline.names(), find_tensors(graph, outline.names(), known), strict=True))
+    inputs = {key: found[name] for key, name in outline.inputs.items()}
+    outputs = {key: found[name] for key, name in outline.outputs.items()}
+    if not outline.is_ordered:
+        inputs = {key: inputs[key] for key in argument_order(inputs)}
+        outputs = {key: outputs[key] for key in result_order(outputs)}
+    pairs = list(zip(inputs.values(), _shapes(inputs, outline, shapes), strict=True))
+    frozen = freeze(graph, pairs, list(outputs.values()), values)
+    return Source(
+        outline.key,
+        frozen,
+        _ports(inputs, outline.inputs, frozen.inputs),
+        _ports(outputs, outline.outputs, frozen.outputs),
+    )
+
+
+def _shapes(inputs: dict[str, Tensor], outline: _Outline, shapes: Shapes | None) -> list[Shape]:
+    """What graph, signature and the caller's `shapes`, by key or tensor name, say of the inputs."""
+    names = {outline.inputs[key]: tensor for key, tensor in inputs.items()}
+    asked = {outline.inputs.get(name, name): shape for name, shape in (shapes or {}).items()}
+    declared = {outline.inputs[key]: outline.shapes.get(key) for key in inputs}
+    return list(set_shapes(names, declared, asked).values())
+
+
+def _ports(
+    keys: Iterable[str], names: dict[str, str], tensors: Iterable[Tensor] | None
+) -> tuple[Port, ...]:
+    pairs = zip(keys, tensors or (), strict=True)
+    return tuple(Port(key, full_name(names[key]), tensor) for key, tensor in pairs)
+
+
+def _inside(folder: Path, name: str) -> Path:
+    """The path of a file of the model.
+
+    Raises OSError when it, or what it belongs to, is a link that leads out of the folder.
+    """
+    root = Path(os.path.realpath(folder))
+    for path in (folder / name).parent.glob((folder / name).name + "*"):
+        if not Path(os.path.realpath(path)).is_relative_to(root):
+            raise OSError(
+                f"'{path}' is a link that leads out of the SavedModel; copy the folder with its "
+                f"links followed (cp -rL '{folder}' COPY) and load the copy"
+            )
+    return folder / name

@@ -1,0 +1,192 @@
+"""What every source becomes: a frozen graph with ordered, named inputs and outputs."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from operator import index
+
+from ...graph.graph import Graph, Tensor
+from ...graph.shapes import Shape, merge
+from ...schema.errors import ConverterError, ModelError
+
+Shapes = Mapping[str, "Sequence[int | None] | None"]
+"""Shapes by tensor name; None, in the place of a number or a shape, is unknown."""
+SHOWN = 5  # names listed in an error message before "..."
+
+
+@dataclass(frozen=True)
+class Port:
+    """One input or output of a model.
+
+    Attributes:
+        key: its name in the signature.
+        name: its tensor's name in the source, which the written file keeps.
+        tensor: what stands for it in the frozen graph.
+        is_open: whether unknown dimensions after the first are meant to stay so.
+    """
+
+    key: str
+    name: str
+    tensor: Tensor
+    is_open: bool = True
+
+
+@dataclass(frozen=True)
+class Source:
+    """One computation of a source model, ready to be lowered.
+
+    Attributes:
+        key: the signature's key, None when the source has no signatures.
+        graph: only what the outputs need; variables are constants, functions are inlined. Its
+            `inputs` and `outputs` are the tensors of the ports, in their order.
+        inputs: the inputs, in order.
+        outputs: the outputs, in order.
+    """
+
+    key: str | None
+    graph: Graph
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+
+
+@contextmanager
+def naming(path: str | os.PathLike | None) -> Iterator[None]:
+    """Adds the file `path` to the message of an error that does not name it.
+
+    Raises ModelError where a value of a kind nobody expected there led to an error of Python's.
+    """
+    try:
+        yield
+    except (ArithmeticError, LookupError, TypeError) as error:
+        where = "the graph" if path is None else f"'{os.fspath(path)}'"
+        raise ModelError(
+            f"{where} has an operation with an attribute or input that it cannot have "
+            f"({type(error).__name__}: {error}); write the model again, and please report it if "
+            "TensorFlow can run it"
+        ) from error
+    except (ValueError, ConverterError, RuntimeError) as error:
+        text = str(error)
+        if path is not None and os.fspath(path) not in text:
+            is_bare = isinstance(error, ModelError) and ";" not in text
+            fix = "; the file is damaged or incomplete, write it again" if is_bare else ""
+            error.args = (f"{text} (in '{os.fspath(path)}'){fix}",)
+        raise
+
+
+def full_name(name: str) -> str:
+    """A tensor's name with its number: "x" is "x:0"."""
+    return name if ":" in name else f"{name}:0"
+
+
+def short_name(name: str) -> str:
+    """A tensor's name as the converter's interface has it: "x:0" is "x", "x:1" stays."""
+    return name.removesuffix(":0")
+
+
+def op_name(name: str) -> str:
+    """The name of the operation a tensor or control input belongs to."""
+    return name.removeprefix("^").partition(":")[0]
+
+
+def some(names: Iterable[str]) -> str:
+    """The first few of some names, for a message."""
+    names = list(names)
+    shown = ", ".join(f"'{name}'" for name in names[:SHOWN])
+    return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+
+
+def check_names(names, argument: str) -> None:
+    """Raises ValueError unless `names` is a sequence of different tensor names."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ValueError(f"{argument} must be a list of tensor names, got {names!r}")
+    seen = set()
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError(
+                "Invalid type for a tensor name in the provided graph. Expected type for a tensor "
+                f"name is 'str', instead got type '{type(name)}' for tensor name '{name}'"
+            )
+        if full_name(name) in seen:
+            raise ValueError(f"{argument} must name each tensor once, got '{name}' twice")
+        seen.add(full_name(name))
+
+
+def find_tensors(
+    graph: Graph, names: Iterable[str], known: Collection[str] | None = None
+) -> list[Tensor]:
+    """The tensors of a graph with these names, "x" meaning "x:0".
+
+    Raises ValueError listing all names that the graph does not have, and names of operations that
+    look like the first of them; `known` are those of the graph before it was made smaller.
+    """
+    outputs = {op.name: op.outputs for op in graph.operations}
+    found, missing = [], []
+    for name in names:
+        op, _, position = full_name(name).rpartition(":")
+        tensors = outputs.get(op, [])
+        if position.isdecimal() and int(position) < len(tensors):
+            found.append(tensors[int(position)])
+        else:
+            missing.append(name)
+    if missing:
+        near = difflib.get_close_matches(op_name(missing[0]), known or outputs, SHOWN)
+        hint = f" Similar names in the graph are {some(map(full_name, near))}." if near else ""
+        raise ValueError(f"Invalid tensors '{','.join(missing)}' were found.{hint}")
+    return found
+
+
+def keep_needed(graph_def, roots: Iterable[str]) -> None:
+    """Drops the nodes of a GraphDef message that the nodes `roots` neither are nor wait for.
+
+    What nobody asked for, such as the training part of a graph, is not even looked at.
+    """
+    inputs = {node.name: node.input for node in graph_def.node}
+    needed: set[str] = set()
+    left = [name for name in roots if name in inputs]
+    while left:
+        name = left.pop()
+        if name not in needed:
+            needed.add(name)
+            left += [before for before in map(op_name, inputs[name]) if before in inputs]
+    for i in reversed(range(len(graph_def.node))):
+        if graph_def.node[i].name not in needed:
+            del graph_def.node[i]
+
+
+def set_shapes(inputs: Mapping[str, Tensor], *said: Shapes) -> dict[str, Shape]:
+    """The shape of each input, by name: what its tensor says and what each of `said` adds.
+
+    Raises ValueError when one of `said` has a name that `inputs` has not, or contradicts another.
+    """
+    names = {full_name(name): name for name in inputs}
+    shapes = {name: tensor.shape for name, tensor in inputs.items()}
+    for one in said:
+        for given, shape in one.items():
+            if full_name(given) not in names:
+                raise ValueError(f"Invalid tensor '{given}' found in tensor shapes map.")
+            name = names[full_name(given)]
+            shapes[name] = _merged(short_name(name), shapes[name], shape)
+    return shapes
+
+
+def _merged(name: str, shape: Shape, given: Sequence[int | None] | None) -> Shape:
+    """A shape and what is said of it, in one."""
+    if given is None:
+        return shape
+    try:
+        asked = tuple(None if n is None or index(n) < 0 else index(n) for n in given)
+    except TypeError:
+        raise ValueError(
+            f"The shape of tensor '{name}' must be a list of integers and None, got {given!r}"
+        ) from None
+    try:
+        return merge(shape, asked)
+    except ValueError as error:
+        raise ValueError(
+            f"The shape of tensor '{name}' cannot be changed from {shape} to {asked}. {error}; "
+            "only unknown (None) dimensions may be given"
+        ) from None

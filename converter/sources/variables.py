@@ -1,0 +1,175 @@
+"""The values of a SavedModel's variables, found by following how it restores them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...graph.graph import Graph, Operation, Tensor
+from ...graph.inline import called_function
+from ...graph.order import data_and_control_inputs, ordered
+from ...graph.shapes import Shape, merge
+from ...schema.bundle import Bundle, Slice, open_bundle
+from ...schema.errors import ModelError, NotFoundError
+from .source import some
+
+RESTORING = "RestoreV2"
+ASSIGNING = ("Assign", "AssignVariableOp")
+MAX_DEPTH = 8  # of functions that call functions to restore
+
+
+class Place(NamedTuple):
+    """Where a checkpoint has the value of a variable: a tensor's name and, if cut, which slice."""
+
+    key: str
+    part: str
+
+
+class Variables:
+    """The variables of a SavedModel; each is read once, when it is first needed."""
+
+    def __init__(self, graph: Graph, restore_op: str, prefix: Path):
+        """Prepares to read them.
+
+        Args:
+            graph: The graph that has the operation `restore_op`, and all that it needs.
+            restore_op: The name of the operation that restores all variables, or "".
+            prefix: The checkpoint.
+        """
+        self._graph, self._restore_op, self._prefix = graph, restore_op, prefix
+        self._values: dict[str, np.ndarray] = {}
+
+    def __call__(self, operations: list[Operation]) -> dict[Operation, np.ndarray]:
+        """The values of variables.
+
+        Raises:
+            OSError: The checkpoint is missing.
+            DataLossError: The checkpoint is damaged.
+            ModelError: The checkpoint has no value for a variable, or one of another type or shape.
+        """
+        unread = [op for op in operations if op.name not in self._values]
+        if unread:
+            try:
+                bundle = open_bundle(self._prefix)
+                places = restored(self._graph, self._restore_op)
+                self._values.update(_read(unread, bundle, places))
+            except NotFoundError as error:
+                raise OSError(f"The model has variables, but {error.message}") from None
+        return {op: self._values[op.name] for op in operations}
+
+
+def _read(
+    operations: list[Operation], bundle: Bundle, places: Mapping[str, Place]
+) -> dict[str, np.ndarray]:
+    """The values of variables by name; under its own name if nothing restores one."""
+    found, missing = {}, []
+    for op in operations:
+        place = places.get(op.name) or Place(_shared_name(op), "")
+        if place.key in bundle:
+            found[op] = place
+        else:
+            missing.append(op.name)
+    if missing:
+        raise ModelError(
+            f"'{bundle.index}' has no values for the variables {some(missing)}; save the model "
+            "again from a program that has initialised them"
+        )
+    return {op.name: _checked(op, bundle, place) for op, place in found.items()}
+
+
+def _shared_name(op: Operation) -> str:
+    name = op.attrs.get("shared_name")
+    return name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) and name else op.name
+
+
+def _checked(op: Operation, bundle: Bundle, place: Place) -> np.ndarray:
+    """The value of a variable, of the type and shape that the graph says."""
+    if place.part:
+        value = bundle.read_slice(place.key, parse_slice(place.part, op.name))
+    else:
+        value = bundle.read(place.key)
+    dtype, shape = op.get_attr("dtype"), op.get_attr("shape")
+    if op.type == "VariableV2" and shape == ():
+        shape = None  # TensorFlow 1 wrote an unknown shape so
+    if dtype != value.dtype or not _agree(shape, value.shape):
+        raise ModelError(
+            f"Variable '{op.name}' is {dtype} {shape} in the graph, but '{place.key}' in "
+            f"'{bundle.index}' is {value.dtype} {value.shape}; the graph and the checkpoint are of "
+            "different models"
+        )
+    return value
+
+
+def _agree(shape: Any, other: Shape) -> bool:
+    try:
+        merge(shape, other)
+    except ValueError:
+        return False
+    return True
+
+
+def restored(graph: Graph, restore_op: str) -> dict[str, Place]:
+    """Where the operation `restore_op` takes the values of variables from, by variable.
+
+    RestoreV2(prefix, keys, parts) -> value -> Identity -> AssignVariableOp(handle, value)
+    """
+    places: dict[str, Place] = {}
+    if restore_op in graph:
+        needed = ordered([graph.get_operation_by_name(restore_op)], data_and_control_inputs)
+        _collect(needed, {}, places, MAX_DEPTH)
+    return places
+
+
+def _collect(
+    operations: Iterable[Operation],
+    arguments: Mapping[Tensor, Tensor],
+    places: dict[str, Place],
+    depth: int,
+) -> None:
+    """Adds what operations restore, and functions they call, `arguments` by their tensors there."""
+
+    def origin(tensor: Tensor) -> Tensor:
+        while tensor.op.type == "Identity":
+            tensor = tensor.op.inputs[0]
+        return arguments.get(tensor, tensor)
+
+    for op in operations:
+        reference = called_function(op)
+        if reference is not None and reference.name in op.graph.functions and depth:
+            body = op.graph.functions.body(reference)
+            given = dict(zip(body.inputs, map(origin, op.inputs), strict=False))
+            _collect(body.operations, given, places, depth - 1)
+        elif op.type in ASSIGNING:
+            variable, value = map(origin, op.inputs)
+            if value.op.type == RESTORING:
+                keys, parts = (origin(tensor) for tensor in value.op.inputs[1:])
+                place = Place(_item(keys, value.value_index), _item(parts, value.value_index))
+                places[variable.op.name] = place
+
+
+def parse_slice(text: str, variable: str) -> Slice:
+    """The slice that a specification such as "100 3 64,36:-" (shape, start and length) means."""
+    try:
+        *shape, extents = text.split(" ")
+        pairs = [
+            (0, int(size)) if extent == "-" else tuple(map(int, extent.split(",")))
+            for size, extent in zip(shape, extents.split(":"), strict=True)
+        ]
+        start, sizes = zip(*pairs, strict=True)
+    except ValueError:
+        raise ModelError(
+            f"Variable '{variable}' is restored from an unknown slice '{text}'"
+        ) from None
+    return Slice(start, sizes)
+
+
+def _item(tensor: Tensor, i: int) -> str:
+    """An element of a constant of strings; empty when there is none."""
+    value = tensor.op.attrs.get("value")
+    if not isinstance(value, np.ndarray) or i >= value.size:
+        return ""
+    item = value.flat[i]
+    return item.decode("utf-8", "surrogateescape") if isinstance(item, bytes) else ""

@@ -1,0 +1,143 @@
+"""What the command line prints: tables, JSON, error texts, a progress bar."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from threading import Lock, Timer
+from typing import Any
+
+PATIENCE = 1.0  # seconds before a progress bar appears
+MAX_LINES = 15  # of an error message
+MAX_WIDTH = 1000  # characters of a line of one
+WIDTH = 120  # of tables that do not go to a terminal
+
+
+class Progress:
+    """A progress bar on standard error: on a terminal only, and only after a second.
+
+    Args:
+        text: what is going on.
+        total: how many steps it has; None when that is not known.
+        quiet: shows nothing.
+    """
+
+    def __init__(self, text: str, total: int | None = None, quiet: bool = False) -> None:
+        self._text, self._total, self._done = text, total, 0
+        self._bar: Any = None
+        self._task: Any = None
+        self._is_over = quiet or not sys.stderr.isatty()
+        self._lock = Lock()
+        self._timer = Timer(PATIENCE, self._show)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Progress:
+        if not self._is_over:
+            self._timer.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._is_over = True
+            if self._bar is not None:
+                self._bar.stop()
+
+    def advance(self) -> None:
+        """One more step is done."""
+        self.reach(self._done + 1)
+
+    def reach(self, done: int) -> None:
+        """So many steps are done."""
+        self._done = done
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done)
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import Progress as Bar
+
+        with self._lock:
+            if self._is_over:
+                return
+            bar = Bar(console=Console(stderr=True), transient=True)
+            self._task = bar.add_task(self._text, total=self._total, completed=self._done)
+            bar.start()
+            self._bar = bar
+
+
+def error_text(error: BaseException | str) -> str:
+    """An error's message, short and safe to print whatever names a file has in it."""
+    text = str(error) or type(error).__name__
+    if isinstance(error, OSError) and error.strerror:
+        text = error.strerror
+        if error.filename is not None:
+            text = f"'{error.filename}': {text}"
+    if isinstance(error, MemoryError):
+        text = f"out of memory: {text}"
+    lines = [
+        line if len(line) <= MAX_WIDTH else f"{line[:MAX_WIDTH]}..." for line in text.split("\n")
+    ]
+    if len(lines) > MAX_LINES:
+        lines[MAX_LINES - 1 :] = [f"... {len(lines) - MAX_LINES + 1} more lines"]
+    return "\n".join(map(printable, lines))
+
+
+def printable(text: str) -> str:
+    """`text` with a mark in place of every character that is not to be printed."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def show_json(result: Any) -> None:
+    """Prints plain data as JSON; what JSON has no number for is a string."""
+    print(json.dumps(plain(result), indent=1, allow_nan=False))
+
+
+def plain(value: Any) -> Any:
+    """`value` as JSON can hold it."""
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value if value is None or isinstance(value, str | bool | int | float) else str(value)
+
+
+def show_table(title: str, rows: list[dict[str, Any]]) -> None:
+    """Prints rows as a table; the columns are the keys of all rows, in order of appearance."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    table = Table(title=Text(title), title_justify="left")
+    for column in columns:
+        numeric = all(isinstance(row.get(column, 0), int | float) for row in rows)
+        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell(column, row.get(column))) for column in columns))
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    with console.capture() as capture:  # printed here, so that a broken pipe is an exception
+        console.print(table)
+    print(capture.get(), end="")
+
+
+def cell(column: str, value: Any) -> str:
+    """A value as a table shows it."""
+    if value is None:
+        return ""
+    if column == "shape":
+        return "x".join("?" if n < 0 else str(n) for n in value) or "scalar"
+    if column == "share":
+        return f"{value:.1%}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    if isinstance(value, dict):
+        return printable(", ".join(f"{k}={v}" for k, v in value.items()))
+    return f"{value:,}" if isinstance(value, int) and column != "index" else printable(str(value))

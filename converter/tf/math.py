@@ -1,0 +1,225 @@
+"""Elementwise TF operations: unary, binary, comparison, logic."""
+
+import numpy as np
+
+from .registry import lower, lower_rows
+
+lower_rows(
+    {
+        "Abs": "ABS",
+        "Ceil": "CEIL",
+        "Cos": "COS",
+        "Elu": "ELU",
+        "Exp": "EXP",
+        "Floor": "FLOOR",
+        "Log": "LOG",
+        "LogicalNot": "LOGICAL_NOT",
+        "Neg": "NEG",
+        "Relu": "RELU",
+        "Relu6": "RELU6",
+        "Rint": "ROUND",
+        "Round": "ROUND",
+        "Rsqrt": "RSQRT",
+        "Sigmoid": "LOGISTIC",
+        "Sign": "SIGN",
+        "Sin": "SIN",
+        "Sqrt": "SQRT",
+        "Square": "SQUARE",
+        "Tanh": "TANH",
+        "Add": "ADD",
+        "AddN": "ADD_N",
+        "AddV2": "ADD",
+        "Atan2": "ATAN2",
+        "BitwiseXor": "BITWISE_XOR",
+        "Div": "DIV",
+        "Equal": "EQUAL",
+        "FloorDiv": "FLOOR_DIV",
+        "FloorMod": "FLOOR_MOD",
+        "Greater": "GREATER",
+        "GreaterEqual": "GREATER_EQUAL",
+        "Less": "LESS",
+        "LessEqual": "LESS_EQUAL",
+        "LogicalAnd": "LOGICAL_AND",
+        "LogicalOr": "LOGICAL_OR",
+        "Maximum": "MAXIMUM",
+        "Minimum": "MINIMUM",
+        "Mul": "MUL",
+        "NotEqual": "NOT_EQUAL",
+        "Pow": "POW",
+        "RealDiv": "DIV",
+        "RightShift": "RIGHT_SHIFT",
+        "SelectV2": "SELECT_V2",
+        "Sub": "SUB",
+    }
+)
+
+
+def like(x, value, b):
+    """A scalar constant of the type of `x`."""
+    return b.constant(np.asarray(value, x.dtype))
+
+
+@lower("SquaredDifference")
+def squared_difference(node, b):
+    """(x - y) ** 2; TFLite's own operator has no int64."""
+    x, y = node.inputs
+    if x.dtype != np.int64:
+        return b.SQUARED_DIFFERENCE(x, y)
+    difference = b.SUB(x, y)
+    return b.MUL(difference, difference)
+
+
+@lower("Reciprocal", "Inv")
+def reciprocal(node, b):
+    """1 / x."""
+    (x,) = node.inputs
+    return b.DIV(like(x, 1, b), x)
+
+
+@lower("Expm1")
+def expm1(node, b):
+    """exp(x) - 1, as TensorFlow's converter writes it."""
+    (x,) = node.inputs
+    return b.SUB(b.EXP(x), like(x, 1, b))
+
+
+@lower("Log1p")
+def log1p(node, b):
+    """log(1 + x)."""
+    (x,) = node.inputs
+    return b.LOG(b.ADD(x, like(x, 1, b)))
+
+
+@lower("Softplus")
+def softplus(node, b):
+    """log(exp(x) + 1), as TensorFlow's converter writes it: infinite above 88."""
+    (x,) = node.inputs
+    return b.LOG(b.ADD(b.EXP(x), like(x, 1, b)))
+
+
+@lower("Softsign")
+def softsign(node, b):
+    """x / (|x| + 1)."""
+    (x,) = node.inputs
+    return b.DIV(x, b.ADD(b.ABS(x), like(x, 1, b)))
+
+
+@lower("Selu")
+def selu(node, b):
+    """scale * elu(x, alpha), alpha and scale of Klambauer et al. 2017 (arXiv:1706.02515)."""
+    (x,) = node.inputs
+    scale, alpha = 1.0507009873554805, 1.6732632423543772
+    below = b.MUL(b.ELU(b.MINIMUM(x, like(x, 0, b))), like(x, scale * alpha, b))
+    return b.ADD(below, b.MUL(b.RELU(x), like(x, scale, b)))
+
+
+@lower("SigmoidGrad")
+def sigmoid_grad(node, b):
+    """dy * y * (1 - y)."""
+    y, dy = node.inputs
+    return b.MUL(b.MUL(dy, y), b.SUB(like(y, 1, b), y))
+
+
+@lower("LeakyRelu")
+def leaky_relu(node, b):
+    """x where positive, alpha * x elsewhere."""
+    return b.LEAKY_RELU(*node.inputs, alpha=node.attr("alpha"))
+
+
+@lower("Mod", "TruncateMod")
+def truncate_mod(node, b):
+    """The remainder with the sign of x: x - trunc(x / y) * y, for integers."""
+    x, y = node.inputs
+    node.require(x.dtype.kind == "i", f"{node.type} is supported for integers, got {x.dtype}")
+    return b.SUB(x, b.MUL(b.DIV(x, y), y))
+
+
+@lower("DivNoNan")
+def div_no_nan(node, b):
+    """x / y, 0 where y is 0."""
+    x, y = node.inputs
+    zero = like(y, 0, b)
+    return b.SELECT_V2(b.EQUAL(y, zero), zero, b.DIV(x, y))
+
+
+@lower("MulNoNan")
+def mul_no_nan(node, b):
+    """x * y, 0 where y is 0 even if x is not finite."""
+    x, y = node.inputs
+    zero = like(y, 0, b)
+    return b.SELECT_V2(b.EQUAL(y, zero), zero, b.MUL(x, y))
+
+
+@lower("Xdivy", "Xlogy")
+def x_times(node, b):
+    """x / y or x * log(y), 0 where x is 0."""
+    x, y = node.inputs
+    zero = like(x, 0, b)
+    full = b.DIV(x, y) if node.type == "Xdivy" else b.MUL(x, b.LOG(y))
+    return b.SELECT_V2(b.EQUAL(x, zero), zero, full)
+
+
+@lower("Select")
+def select(node, b):
+    """Elements of x or y; a vector condition chooses whole rows, which only SELECT does."""
+    choose = b.SELECT if node.rank(0) == 1 < node.rank(1) else b.SELECT_V2
+    return choose(*node.inputs)
+
+
+@lower("IsNan")
+def is_nan(node, b):
+    """x != x."""
+    (x,) = node.inputs
+    return b.NOT_EQUAL(x, x)
+
+
+@lower("IsInf")
+def is_inf(node, b):
+    """|x| == infinity."""
+    (x,) = node.inputs
+    return b.EQUAL(b.ABS(x), like(x, np.inf, b))
+
+
+@lower("IsFinite")
+def is_finite(node, b):
+    """x - x == 0, which is not a number where x is not finite."""
+    (x,) = node.inputs
+    return b.EQUAL(b.SUB(x, x), like(x, 0, b))
+
+
+@lower("Tan")
+def tan(node, b):
+    """sin(x) / cos(x)."""
+    (x,) = node.inputs
+    return b.DIV(b.SIN(x), b.COS(x))
+
+
+@lower("ClipByValue")
+def clip_by_value(node, b):
+    """min(max(x, low), high)."""
+    x, low, high = node.inputs
+    return b.MAXIMUM(b.MINIMUM(x, high), low)
+
+
+@lower("Erf")
+def erf(node, b):
+    """The error function by Abramowitz and Stegun 7.1.26, within 1.5e-7 of the exact one.
+
+    sign(x) * (1 - (a1 t + ... + a5 t^5) exp(-x^2)) with t = 1 / (1 + p |x|)
+    """
+    (x,) = node.inputs
+    p, *a = 0.3275911, 0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429
+    one = like(x, 1, b)
+    t = b.DIV(one, b.ADD(b.MUL(b.ABS(x), like(x, p, b)), one))
+    terms = b.MUL(t, like(x, a[-1], b))
+    for coefficient in reversed(a[:-1]):
+        terms = b.MUL(b.ADD(terms, like(x, coefficient, b)), t)
+    tail = b.MUL(terms, b.EXP(b.NEG(b.SQUARE(x))))
+    return b.MUL(b.SIGN(x), b.SUB(one, tail))
+
+
+@lower("Erfc")
+def erfc(node, b):
+    """1 - erf(x)."""
+    (x,) = node.inputs
+    return b.SUB(like(x, 1, b), erf(node, b))

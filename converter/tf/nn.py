@@ -1,0 +1,246 @@
+"""Convolution, matrix product, pooling, normalisation and softmax."""
+
+import numpy as np
+
+from .registry import lower, lower_rows
+from .shapes import as_int32, reshaped, transposed
+
+lower_rows({"LogSoftmax": "LOG_SOFTMAX"})
+
+TO_NHWC, TO_NCHW = (0, 2, 3, 1), (0, 3, 1, 2)
+
+
+def channels_last(lowering):
+    """Lets an NHWC lowering take data_format NCHW: transposes in and out, which passes remove.
+
+    The wrapped function gets the image input as `x` and `spatial(values)`, which picks (height,
+    width) of a 4-list attribute in the graph's own layout.
+    """
+
+    def lowered(node, b, position=0):
+        x, is_nchw = node.inputs[position], node.text("data_format") == "NCHW"
+        if is_nchw:
+            x = transposed(x, TO_NHWC, b)
+
+        def spatial(values):
+            values = list(values)
+            batch, channel = values[0], values[1 if is_nchw else 3]
+            node.require(
+                batch == channel == 1,
+                f"a window or stride over batch or channels must be 1, got {values}",
+            )
+            return values[2:4] if is_nchw else values[1:3]
+
+        y = lowering(node, b, x, spatial)
+        return transposed(y, TO_NCHW, b) if is_nchw else y
+
+    return lowered
+
+
+def padded(node, b, x, value=0.0):
+    """The input and TFLite padding of a windowed operation; explicit padding becomes a PAD."""
+    padding = node.text("padding")
+    if padding != "EXPLICIT":
+        return x, padding
+    pairs = np.reshape(node.attr("explicit_paddings"), (4, 2))
+    if node.text("data_format") == "NCHW":
+        pairs = pairs[list(TO_NHWC)]
+    pairs = b.constant(pairs.astype(np.int32))
+    if value == 0:
+        return b.PAD(x, pairs), "VALID"
+    return b.PADV2(x, pairs, b.constant(np.asarray(value, x.dtype))), "VALID"
+
+
+@lower("Conv2D")
+@channels_last
+def conv2d(node, b, x, spatial):
+    """2-D convolution; TFLite's filters are OHWI, TF's HWIO."""
+    stride_h, stride_w = spatial(node.attr("strides"))
+    dilation_h, dilation_w = spatial(node.attr("dilations"))
+    x, padding = padded(node, b, x)
+    return b.CONV_2D(
+        x,
+        transposed(node.inputs[1], (3, 0, 1, 2), b),
+        padding=padding,
+        stride_h=stride_h,
+        stride_w=stride_w,
+        dilation_h_factor=dilation_h,
+        dilation_w_factor=dilation_w,
+    )
+
+
+@lower("DepthwiseConv2dNative")
+@channels_last
+def depthwise_conv2d(node, b, x, spatial):
+    """Depthwise convolution; TF's filters are HWCM, TFLite's 1HW(C*M)."""
+    filters = node.inputs[1]
+    height, width, channels, multiplier = node.shape(1)
+    stride_h, stride_w = spatial(node.attr("strides"))
+    dilation_h, dilation_w = spatial(node.attr("dilations"))
+    x, padding = padded(node, b, x)
+    return b.DEPTHWISE_CONV_2D(
+        x,
+        reshaped(filters, (1, height, width, channels * multiplier), b),
+        padding=padding,
+        stride_h=stride_h,
+        stride_w=stride_w,
+        dilation_h_factor=dilation_h,
+        dilation_w_factor=dilation_w,
+        depth_multiplier=multiplier,
+    )
+
+
+@lower("Conv2DBackpropInput")
+def conv2d_backprop_input(node, b):
+    """Transposed convolution: output shape, filters (TF: HWOI, TFLite: OHWI), input."""
+    shape, filters, _ = node.inputs
+    is_nchw = node.text("data_format") == "NCHW"
+    node.require(
+        all(d == 1 for d in node.attr("dilations")),
+        f"dilations of a transposed convolution must be 1, got {node.attr('dilations')}",
+    )
+
+    def lowered(node, b, x, spatial):
+        stride_h, stride_w = spatial(node.attr("strides"))
+        padding = node.text("padding")
+        node.require(padding != "EXPLICIT", "explicit padding is not supported, use SAME or VALID")
+        return b.TRANSPOSE_CONV(
+            b.GATHER(shape, b.constant(np.asarray(TO_NHWC, np.int32))) if is_nchw else shape,
+            transposed(filters, (2, 0, 1, 3), b),
+            x,
+            padding=padding,
+            stride_h=stride_h,
+            stride_w=stride_w,
+        )
+
+    return channels_last(lowered)(node, b, position=2)
+
+
+def pool(kind, pad_value):
+    """The lowering of a 2-D pooling."""
+
+    @channels_last
+    def lowered(node, b, x, spatial):
+        height, width = spatial(node.attr("ksize"))
+        stride_h, stride_w = spatial(node.attr("strides"))
+        x, padding = padded(node, b, x, pad_value) if kind == "MAX_POOL_2D" else (x, None)
+        return getattr(b, kind)(
+            x,
+            padding=padding or node.text("padding"),
+            filter_height=height,
+            filter_width=width,
+            stride_h=stride_h,
+            stride_w=stride_w,
+        )
+
+    return lowered
+
+
+lower("MaxPool")(pool("MAX_POOL_2D", -np.inf))
+lower("AvgPool")(pool("AVERAGE_POOL_2D", 0.0))
+
+
+@lower("BiasAdd", "BiasAddV1")
+def bias_add(node, b):
+    """x + bias along the channels."""
+    x, bias = node.inputs
+    if node.type == "BiasAdd" and node.text("data_format") == "NCHW":
+        bias = reshaped(bias, (1, -1, *[1] * (node.rank() - 2)), b)
+    return b.ADD(x, bias)
+
+
+@lower("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
+def fused_batch_norm(node, b):
+    """gamma * (x - mean) / sqrt(variance + epsilon) + beta, as x * scale + offset.
+
+    With is_training the mean and variance are those of the batch.
+    """
+    x, gamma, beta, mean, variance = node.inputs
+    channel = (1, -1, 1, 1) if node.text("data_format") == "NCHW" else (-1,)
+    epsilon = node.attr("epsilon")
+    if node.attr("is_training"):
+        axes = b.constant(np.array([0, 2, 3] if len(channel) == 4 else [0, 1, 2], np.int32))
+        mean = b.MEAN(x, axes)
+        centre = reshaped(mean, channel, b) if len(channel) == 4 else mean
+        variance = b.MEAN(b.SQUARED_DIFFERENCE(x, centre), axes)
+    values = [t.value for t in (gamma, beta, mean, variance)]
+    if all(value is not None for value in values):
+        gamma_, beta_, mean_, variance_ = (v.astype(np.float64) for v in values)
+        with np.errstate(all="ignore"):  # nan for a negative variance, as TensorFlow has it
+            scale_ = gamma_ / np.sqrt(variance_ + epsilon)
+        scale = b.constant(scale_.reshape(channel).astype(x.dtype))
+        offset = b.constant((beta_ - mean_ * scale_).reshape(channel).astype(x.dtype))
+    else:
+        spread = b.RSQRT(b.ADD(variance, b.constant(np.asarray(epsilon, variance.dtype))))
+        scale = b.MUL(gamma, spread)
+        offset = b.SUB(beta, b.MUL(mean, scale))
+        if len(channel) == 4:
+            scale, offset = reshaped(scale, channel, b), reshaped(offset, channel, b)
+    y = b.ADD(b.MUL(x, scale), offset)
+    return (y, mean, variance)
+
+
+@lower("Softmax")
+def softmax(node, b):
+    """exp(x) / sum(exp(x)) along the last axis."""
+    return b.SOFTMAX(*node.inputs, beta=1.0)
+
+
+@lower("LRN")
+def local_response_normalization(node, b):
+    """x / (bias + alpha * sum of squares of 2 * radius + 1 channels) ** beta."""
+    return b.LOCAL_RESPONSE_NORMALIZATION(
+        node.inputs[0],
+        radius=node.attr("depth_radius"),
+        bias=node.attr("bias"),
+        alpha=node.attr("alpha"),
+        beta=node.attr("beta"),
+    )
+
+
+@lower("MatMul")
+def matmul(node, b):
+    """A product of matrices: FULLY_CONNECTED where the right one is constant, else BATCH_MATMUL."""
+    left, right = node.inputs
+    transpose_a, transpose_b = node.attr("transpose_a"), node.attr("transpose_b")
+    if right.value is None:
+        return b.BATCH_MATMUL(left, right, adj_x=transpose_a, adj_y=transpose_b)
+    if transpose_a:
+        left = transposed(left, (1, 0), b)
+    return b.FULLY_CONNECTED(left, right if transpose_b else transposed(right, (1, 0), b))
+
+
+@lower("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
+def batch_matmul(node, b):
+    """Products of stacked matrices; one constant matrix on the right is a fully connected layer."""
+    left, right = node.inputs
+    adj_x, adj_y = node.attr("adj_x"), node.attr("adj_y")
+    if right.value is None or node.rank(1) != 2 or adj_x:
+        return b.BATCH_MATMUL(left, right, adj_x=adj_x, adj_y=adj_y)
+    weights = right if adj_y else transposed(right, (1, 0), b)
+    return b.FULLY_CONNECTED(left, weights, keep_num_dims=node.rank() > 2)
+
+
+@lower("Conv3D")
+def conv3d(node, b):
+    """3-D convolution of [batch, depth, height, width, channels]; both filters are DHWIO."""
+    return b.CONV_3D(*node.inputs, **conv3d_options(node))
+
+
+@lower("Conv3DBackpropInputV2")
+def conv3d_backprop_input(node, b):
+    """Transposed 3-D convolution: output shape, filters (DHWOI), input."""
+    _, filters, x = node.inputs
+    shape = as_int32(node, b, 0)
+    return b.CONV_3D_TRANSPOSE(shape, filters, x, dtype=x.dtype, **conv3d_options(node))
+
+
+def conv3d_options(node):
+    """The options both 3-D convolutions share."""
+    node.require(node.text("data_format") == "NDHWC", "data_format must be NDHWC")
+    options = {"padding": node.text("padding")}
+    for attribute, field in (("strides", "stride_{}"), ("dilations", "dilation_{}_factor")):
+        first, *spatial, last = node.attr(attribute)
+        node.require(first == last == 1, f"{attribute} of batch and channels must be 1")
+        options |= {field.format(axis): n for axis, n in zip("dhw", spatial, strict=True)}
+    return options

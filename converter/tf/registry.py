@@ -1,0 +1,110 @@
+"""Which function lowers which TF operation, and what such a function sees."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...schema.errors import ConverterError
+
+if TYPE_CHECKING:
+    from ...graph.graph import Operation
+    from ..ir import Tensor
+
+FAMILIES = ("array", "einsum", "image", "math", "nn", "reduce")
+LOWERINGS: dict[str, Callable] = {}
+
+
+def lower(*types: str) -> Callable:
+    """Registers a function `(node, b) -> tensor or tuple of tensors` as a lowering.
+
+    `types` are TF operation types, `b` is the Builder; the tensors returned are the operation's
+    outputs, in order.
+    """
+
+    def register(function: Callable) -> Callable:
+        for type_ in types:
+            if type_ in LOWERINGS:
+                raise ValueError(f"two lowerings are registered for {type_}")
+            LOWERINGS[type_] = function
+        return function
+
+    return register
+
+
+def lower_rows(rows: dict[str, str]) -> None:
+    """Registers operations that become one builtin with the same inputs and default options."""
+    for type_, kind in rows.items():
+        lower(type_)(lambda node, b, kind=kind: getattr(b, kind)(*node.inputs))
+
+
+def lowering_of(type_: str) -> Callable | None:
+    """The lowering of a TF operation type, None when there is none."""
+    if not LOWERINGS:
+        for family in FAMILIES:
+            importlib.import_module(f".{family}", __package__)
+    return LOWERINGS.get(type_)
+
+
+class Node:
+    """A TF operation as its lowering sees it: attributes, and inputs already lowered to the IR."""
+
+    def __init__(self, op: Operation, inputs: list[Tensor]) -> None:
+        self.op, self.inputs = op, inputs
+        self.name, self.type = op.name, op.type
+
+    def attr(self, name: str) -> Any:
+        """The attribute's value, TF's default where the graph does not state it."""
+        return self.op.get_attr(name)
+
+    def text(self, name: str) -> str:
+        """A bytes attribute as str."""
+        return self.attr(name).decode()
+
+    def require(self, condition: bool, message: str) -> None:
+        """Raises ConverterError naming this operation unless `condition` holds."""
+        if not condition:
+            raise ConverterError(f"{self.type} '{self.name}': {message}")
+
+    def known(self, index: int) -> np.ndarray | None:
+        """The value of an input, None when it depends on the model's inputs."""
+        return self.inputs[index].value
+
+    def constant(self, index: int) -> np.ndarray:
+        """The value of an input that the lowering cannot do without.
+
+        Raises:
+            ConverterError: the value depends on the model's inputs.
+        """
+        value = self.known(index)
+        self.require(
+            value is not None,
+            f"input {index} ('{self.inputs[index].name}') must be constant; "
+            "it is computed from the model's inputs, give them a fixed shape",
+        )
+        return np.asarray(value)
+
+    def shape(self, index: int = 0) -> tuple[int | None, ...]:
+        """The shape of an input; ConverterError when not even its rank is known."""
+        shape = self.inputs[index].shape
+        if shape is None:
+            name = self.inputs[index].name
+            raise ConverterError(
+                f"{self.type} '{self.name}': the rank of input {index} ('{name}') must be known; "
+                "give the model's inputs a fixed shape"
+            )
+        return shape
+
+    def rank(self, index: int = 0) -> int:
+        """The rank of an input."""
+        return len(self.shape(index))
+
+    def axis(self, value: Any, rank: int | None = None) -> int:
+        """An axis counted from the front; the default rank is the first input's."""
+        rank = self.rank() if rank is None else rank
+        axis = int(value)
+        self.require(-rank <= axis < rank, f"axis must be in [-{rank}, {rank}), got {axis}")
+        return axis % rank

@@ -1,0 +1,339 @@
+"""Proof by execution: the source graph and the written file answer alike.
+
+The oracle is graph/'s numpy kernels, which share no code with the engine. A float file must agree
+within 1e-4 of each output's largest value, at two batch sizes where the batch is unknown.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..graph.evaluate import evaluate
+from ..graph.limits import available_memory
+from ..graph.registry import kernel_of
+from ..interpreter.interpreter import Interpreter
+from ..schema.errors import ConverterError, DeadlineExceededError, OpError
+from .tf.lower import CALLS
+
+if TYPE_CHECKING:
+    from ..graph.graph import Graph, Tensor
+    from .ir import Origin, Signature
+
+TOLERANCE = 1e-4  # of an output's largest absolute value
+FLIPS = 1e-3  # share of integers that rounding may turn over, as of an ArgMax near a tie
+SECONDS = 10.0  # an oracle that needs longer is given up
+SIZES = ((1, 64), (2, 64), (1, 16), (2, 16))
+"""Sizes tried for an unknown first dimension and for any other unknown dimension."""
+N_RUNS = 2  # of different shapes
+MEMORY = 4 << 30  # bytes the oracle may use
+N_ELEMENTS = 1 << 25  # of random inputs; a source that wants more is not run
+SMALLEST = 1e-6  # a largest expected value below counts as this
+NUDGE = 1e-6  # relative change of the inputs that rounding errors compare with
+SEED = 20
+
+
+class NotVerified(Exception):
+    """The source cannot be run to compare with; the message says why."""
+
+
+@dataclass(frozen=True)
+class Function:
+    """A flatbuffer's function, as verification runs it.
+
+    Attributes:
+        content: the flatbuffer.
+        signature: the function's key and the names of its inputs and outputs; None for the first
+            subgraph of a file without signatures.
+        origins: tensor index in the file -> the source tensor it must equal.
+        subgraph: index of the function's subgraph.
+    """
+
+    content: bytes
+    signature: Signature | None
+    origins: dict[int, Origin]
+    subgraph: int = 0
+
+    def interpreter(self, preserve: bool = False) -> Interpreter:
+        """A new interpreter for `run`."""
+        return Interpreter(model_content=self.content, experimental_preserve_all_tensors=preserve)
+
+    def run(self, interpreter: Interpreter, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The outputs, in order.
+
+        Raises ConverterError when the file cannot be run, NotVerified when it is too large.
+        """
+        try:
+            if self.signature is None:
+                return run_first(interpreter, arrays)
+            runner = interpreter.get_signature_runner(self.signature.key)
+            outputs = runner(**dict(zip(self.signature.inputs, arrays, strict=True)))
+        except MemoryError as error:
+            raise NotVerified(f"there is not enough memory to run it: {error}") from None
+        except (RuntimeError, ValueError) as error:
+            raise ConverterError(
+                f"the converted model does not run on inputs of the shapes {shapes_of(arrays)}, "
+                f"which the source takes: {error}; please report it; "
+                "converter.verify = False writes the file all the same"
+            ) from error
+        return [outputs[name] for name in self.signature.outputs]
+
+
+def run_first(interpreter: Interpreter, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The outputs of a file's first subgraph, in order."""
+    details = interpreter.get_input_details()
+    for detail, array in zip(details, arrays, strict=True):
+        interpreter.resize_tensor_input(detail["index"], array.shape)
+    interpreter.allocate_tensors()
+    for detail, array in zip(details, arrays, strict=True):
+        interpreter.set_tensor(detail["index"], array)
+    interpreter.invoke()
+    outputs = interpreter.get_output_details()
+    return [interpreter.get_tensor(detail["index"]) for detail in outputs]
+
+
+def verify(
+    graph: Graph,
+    function: Function,
+    samples: Iterable[list[np.ndarray]] | None = None,
+    seconds: float = SECONDS,
+) -> bool:
+    """Compares the source graph and what was written from it on the same inputs.
+
+    Args:
+        graph: the frozen source; `graph.inputs` and `graph.outputs` are the function's.
+        function: what was written from it.
+        samples: inputs to compare on, arrays in input order; None for seeded random ones.
+        seconds: how long the source may take in all.
+
+    Returns:
+        Whether everything that was to be compared was compared.
+
+    Raises:
+        ConverterError: an output differs; names the first operator that does.
+
+    Warns:
+        UserWarning: 'not verified', when the source cannot be run here, and why.
+    """
+    source = _Source(graph, time.monotonic() + seconds, seconds)
+    interpreter = None
+    done: list[str] = []
+    refused: NotVerified | None = None
+    try:
+        refuse_unknown(graph)
+        for arrays in samples if samples is not None else random_inputs(graph):
+            try:
+                expected = source.run(graph.outputs or [], arrays)
+            except Refused as refusal:
+                refused = refused or refusal
+                continue
+            interpreter = interpreter or function.interpreter()
+            compare(source, function, arrays, expected, function.run(interpreter, arrays))
+            done.append(shapes_of(arrays))
+            if samples is None and len(done) == N_RUNS:
+                break
+        if not done:
+            raise refused or NotVerified("there is nothing to compare")
+    except NotVerified as reason:
+        part = f"verified only for inputs of the shapes {' and '.join(done)}" if done else ""
+        text = f"the converted model was {part or 'not verified'}: {reason}"
+        warnings.warn(text, stacklevel=4)
+        return False
+    return True
+
+
+class Refused(NotVerified):
+    """The source does not take these inputs."""
+
+
+@dataclass
+class _Source:
+    """The source graph and the time.monotonic() until which it may be run."""
+
+    graph: Graph
+    deadline: float
+    seconds: float
+
+    def run(self, fetches: Sequence[Tensor], arrays: list[np.ndarray]) -> list[np.ndarray]:
+        """The source's own answer.
+
+        Raises Refused when it does not take the inputs, NotVerified when the time is over.
+        """
+        feeds = dict(zip(self.graph.inputs or (), arrays, strict=True))
+        left = self.deadline - time.monotonic()
+        try:
+            memory = min(available_memory() * 3 // 4, MEMORY)
+            return evaluate(self.graph, fetches, feeds, memory=memory, seconds=max(left, 0.0))
+        except DeadlineExceededError:
+            raise NotVerified(f"running the source takes over {self.seconds:g} s") from None
+        except (OpError, ValueError) as error:
+            raise Refused(f"the source refuses the inputs: {error}") from None
+
+
+def refuse_unknown(graph: Graph) -> None:
+    """Raises NotVerified when the source has operations without a reference kernel."""
+    fed = {tensor.op for tensor in graph.inputs or ()}
+    for op in graph.operations:
+        if op in fed or kernel_of(op.type) is not None or not op.outputs:
+            continue
+        is_stateful = op.signature is not None and op.signature.is_stateful
+        reason = "gives random numbers or has a state" if is_stateful else "has no reference kernel"
+        raise NotVerified(f"{op.type} '{op.name}' {reason}")
+
+
+def random_inputs(graph: Graph) -> Iterator[list[np.ndarray]]:
+    """Lists of one seeded random array for each input, in different shapes where some are free."""
+    seen = set()
+    for batch, length in SIZES:
+        generator = np.random.default_rng(SEED)
+        arrays = [random_array(t, batch, length, generator) for t in graph.inputs or ()]
+        shapes = tuple(array.shape for array in arrays)
+        if shapes not in seen:
+            seen.add(shapes)
+            yield arrays
+
+
+def random_array(
+    tensor: Tensor, batch: int, length: int, generator: np.random.Generator
+) -> np.ndarray:
+    """Seeded normals for floats, zeros and ones for integers and booleans."""
+    dtype, known = tensor.dtype, tensor.shape
+    if known is None or dtype is None:
+        raise NotVerified(f"the rank of input '{tensor.name}' is unknown")
+    sizes = (batch, *[length] * len(known))
+    shape = tuple(n if s is None else s for s, n in zip(known, sizes, strict=False))
+    if prod(shape) > N_ELEMENTS:
+        raise NotVerified(f"input '{tensor.name}' has {prod(shape)} elements, too many to try")
+    if dtype.kind in "fcV" and dtype.names is None:
+        return generator.standard_normal(shape).astype(dtype)
+    if dtype.kind in "iub":
+        return generator.integers(0, 2, shape).astype(dtype)
+    raise NotVerified(
+        f"input '{tensor.name}' has the type {dtype}, for which there are no random values; set "
+        "representative_dataset"
+    )
+
+
+def compare(
+    source: _Source,
+    function: Function,
+    arrays: list[np.ndarray],
+    expected: Sequence[np.ndarray],
+    outputs: Sequence[np.ndarray],
+) -> None:
+    """Raises ConverterError when an output differs, NotVerified when the source is unstable."""
+    for tensor, want, got in zip(source.graph.outputs or (), expected, outputs, strict=True):
+        gap = difference(want, got)
+        if gap <= tolerance(want):
+            continue
+        if gap <= 10 * sensitivity(source, tensor, arrays, want):
+            raise NotVerified(
+                f"its output '{tensor.name}' is unstable: a relative change of the inputs by "
+                f"{NUDGE:g} changes it as much as the conversion does ({worst(want, got)})"
+            )
+        raise ConverterError(
+            f"the converted model does not give the source's answer for '{tensor.name}' on inputs "
+            f"of the shapes {shapes_of(arrays)}: {worst(want, got)}"
+            f"{first_difference(source, function, arrays)}; "
+            "please report it; converter.verify = False writes the file all the same"
+        )
+
+
+def tolerance(want: np.ndarray) -> float:
+    """What `difference` may be for this expected value."""
+    return TOLERANCE if want.dtype.kind in "fcV" else FLIPS
+
+
+def difference(want: np.ndarray, got: np.ndarray) -> float:
+    """The largest difference as a share of the largest expected value; inf for another shape.
+
+    For integers, booleans and strings the share of elements that differ.
+    """
+    if want.shape != got.shape or want.dtype != got.dtype:
+        return np.inf
+    if want.dtype.kind not in "fcV":
+        return float(np.mean(want != got)) if want.size else 0.0
+    want, got = wide(want), wide(got)
+    with np.errstate(invalid="ignore"):
+        differ = ~((want == got) | (np.isnan(want) & np.isnan(got)))
+        gap = np.abs(want[differ] - got[differ])
+    if not gap.size:
+        return 0.0
+    scale = np.abs(want[np.isfinite(want)]).max(initial=SMALLEST)
+    return float(np.nan_to_num(gap, nan=np.inf, posinf=np.inf).max() / scale)
+
+
+def wide(array: np.ndarray) -> np.ndarray:
+    """Floating point numbers of any width as float64, complex ones as complex128."""
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+
+
+def worst(want: np.ndarray, got: np.ndarray) -> str:
+    """The difference in words, for a message."""
+    if want.shape != got.shape:
+        return f"shape {got.shape}, expected {want.shape}"
+    if want.dtype != got.dtype:
+        return f"type {got.dtype}, expected {want.dtype}"
+    if want.dtype.kind not in "fcV":
+        return f"{np.count_nonzero(want != got)} of {want.size} elements differ"
+    want, got = wide(want), wide(got)
+    n_odd = np.count_nonzero(np.isfinite(want) != np.isfinite(got))
+    if n_odd:
+        return f"{n_odd} of {want.size} elements are finite in one and not in the other"
+    finite = np.isfinite(want) & np.isfinite(got)
+    gap = np.abs(want[finite] - got[finite]).max(initial=0.0)
+    return f"largest difference {gap:.3g}, largest expected value {np.abs(want[finite]).max():.3g}"
+
+
+def shapes_of(arrays: Sequence[np.ndarray]) -> str:
+    """The shapes of some arrays, for a message."""
+    return ", ".join(str(array.shape) for array in arrays) or "none"
+
+
+def sensitivity(
+    source: _Source, tensor: Tensor, arrays: list[np.ndarray], want: np.ndarray
+) -> float:
+    """The `difference` in a source tensor when the inputs change as rounding might change them."""
+    generator = np.random.default_rng(SEED)
+    nudged = []
+    for array in arrays:
+        if array.dtype.kind in "fc":
+            signs = generator.choice(np.array([-NUDGE, NUDGE]), array.shape)
+            array = (array * (1 + signs)).astype(array.dtype)
+        nudged.append(array)
+    (moved,) = source.run([tensor], nudged)
+    return difference(want, moved)
+
+
+def first_difference(source: _Source, function: Function, arrays: list[np.ndarray]) -> str:
+    """The first operator of the file whose result differs from the source's, in words."""
+    from ..schema.model import load
+
+    rows = [
+        (op.custom_code or op.op, index, origin)
+        for op in load(function.content).subgraphs[function.subgraph].operators
+        for index in op.outputs
+        if (origin := function.origins.get(index)) is not None
+    ]
+    tensors = list(dict.fromkeys(source.graph.get_tensor(origin.name) for _, _, origin in rows))
+    try:
+        expected = dict(zip(tensors, source.run(tensors, arrays), strict=True))
+    except NotVerified as reason:
+        return f" (which operator is the first is not known: {reason})"
+    interpreter = function.interpreter(preserve=True)
+    function.run(interpreter, arrays)
+    for kind, index, origin in rows:
+        want = expected[source.graph.get_tensor(origin.name)]
+        got: Any = interpreter.get_tensor(index, function.subgraph)
+        if origin.layout is not None:
+            got = got.transpose(origin.layout)
+        if difference(want, got) > tolerance(want):
+            layer = CALLS.sub("", origin.name)
+            return f"; the first operator that differs is {kind} for '{layer}'"
+    return ""

@@ -1,0 +1,467 @@
+"""Keras files: what is read, with which values and names, and what is refused."""
+
+import copy
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from recorded import agree, group, load, rows
+
+from flatlite.converter.converter import TFLiteConverter
+from flatlite.converter.sources import keras
+from flatlite.errors import ConverterError, ModelError, UnsupportedOps
+from flatlite.graph.evaluate import evaluate
+from flatlite.schema.model import load as load_model
+
+MODELS = Path(__file__).parent / "keras_models"
+NAMES = [f"{n}_keras{v}" for v in (2, 3) for n in ("images", "nested", "sequences", "activations")]
+RECURRENT = {"GRU", "LSTM", "SimpleRNN", "Bidirectional", "MultiHeadAttention"}
+
+
+def run(source, *inputs):
+    feeds = dict(zip(source.graph.inputs, inputs, strict=True))
+    return evaluate(source.graph, source.graph.outputs, feeds)
+
+
+def convert(path):
+    converter = TFLiteConverter.from_keras_model_file(path)
+    content = converter.convert()
+    assert converter.verified
+    return content
+
+
+def cases(name):
+    with np.load(MODELS / f"{name}.npz") as stored:
+        return [[stored[k] for k in stored if k.startswith(part)] for part in ("in", "out")]
+
+
+@pytest.mark.parametrize("suffix", ["keras", "h5"])
+@pytest.mark.parametrize("name", NAMES)
+def test_values_are_those_of_keras(name, suffix):
+    inputs, outputs = cases(name)
+    source = keras.load(MODELS / f"{name}.{suffix}")
+    assert [port.tensor for port in source.inputs] == source.graph.inputs
+    for got, want in zip(run(source, *inputs), outputs, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_give_the_values_of_keras(name, litert):
+    inputs, outputs = cases(name)
+    content = convert(MODELS / f"{name}.keras")
+    for got, want in zip(litert.run(content, [inputs], "AUTO")[0], outputs, strict=True):
+        assert not agree(want, got, 1e-5, 1e-5)
+
+
+def corpus_rows():
+    for row in rows():
+        for kind in ("keras", "h5"):
+            if row.get("variant") == "float" and kind in row.get("files", {}):
+                yield pytest.param(row, row["files"][kind], id=row["files"][kind])
+
+
+def recorded_steps(row):
+    """(inputs, outputs) as TensorFlow gave them, in Keras' order."""
+    if row["kind"] == "tflite_case":
+        arrays = load(row["files"]["source_data"])
+        yield [list(group(arrays, key).values()) for key in ("in", "tf")]
+        return
+    arrays = load(row["files"]["data_tf"])
+    for i in range(2):
+        outputs = group(arrays, f"tf{i}") or group(arrays, f"sig{i}")
+        yield list(group(arrays, f"in{i}").values()), list(outputs.values())[:1]
+
+
+@pytest.mark.parametrize(("row", "file"), list(corpus_rows()))
+def test_corpus_rows(row, file, corpus, litert):
+    try:
+        content = convert(corpus / file)
+    except UnsupportedOps as error:
+        refused = {line.split()[0] for line in str(error).splitlines() if line.startswith("  ")}
+        assert refused <= RECURRENT
+        return
+    (graph,) = load_model(content).subgraphs
+    there = (corpus / row["files"]["tflite"]).read_bytes()
+    assert len(graph.operators) <= sum(len(g.operators) for g in load_model(there).subgraphs)
+    assert len(content) <= len(there)
+    steps = list(recorded_steps(row))
+    results = litert.run(content, [inputs for inputs, _ in steps], "AUTO")
+    for got, (_, want) in zip(results, steps, strict=True):
+        for one, other in zip(got, want, strict=True):
+            assert not agree(other, one, 1e-4, 1e-5)
+
+
+def test_names_are_those_of_tensorflow():
+    source = keras.load(MODELS / "nested_keras2.h5")
+    assert source.key == "serving_default"
+    assert [(p.key, p.name) for p in source.inputs] == [
+        ("b_in", "serving_default_b_in:0"),
+        ("a_in", "serving_default_a_in:0"),
+    ]
+    names = [("zz", "StatefulPartitionedCall:1"), ("aa", "StatefulPartitionedCall:0")]
+    assert [(p.key, p.name) for p in source.outputs] == names
+    source = keras.load(MODELS / "nested_keras3.h5")
+    names = [("output_0", "StatefulPartitionedCall:0"), ("output_1", "StatefulPartitionedCall:1")]
+    assert [(p.key, p.name) for p in source.outputs] == names
+    source = keras.load(MODELS / "activations_keras3.keras")
+    assert source.outputs[2].name == "PartitionedCall:6"  # output_2 comes after output_13
+
+
+def test_shared_weights_are_one_constant():
+    graph = keras.load(MODELS / "nested_keras3.keras").graph
+    assert len([op for op in graph.operations if op.name.endswith("shared/kernel")]) == 1
+    assert len([op for op in graph.operations if "shared/MatMul" in op.name]) == 4
+
+
+def test_inputs_and_outputs_by_name():
+    path = MODELS / "nested_keras3.keras"
+    source = keras.load(
+        path, ["a_in", "serving_default_b_in"], ["aa", "output_0"], {"a_in": [7, 8]}
+    )
+    assert [port.key for port in source.inputs] == ["a_in", "b_in"]
+    assert [port.name for port in source.outputs] == ["aa:0", "StatefulPartitionedCall:0"]
+    assert source.inputs[0].tensor.shape == (7, 8)
+    with pytest.raises(ValueError, match=r"Invalid tensors 'c'.*'b_in', 'a_in'"):
+        keras.load(path, ["c"])
+    with pytest.raises(ValueError, match=r"Invalid tensors 'x,y'.*its layers"):
+        keras.load(path, None, ["x", "zz", "y"])
+    with pytest.raises(ValueError, match="cannot be changed"):
+        keras.load(path, input_shapes={"a_in": [1, 9]})
+    with pytest.raises(NotImplementedError, match=r"custom_objects \(Mine\).*from_saved_model"):
+        keras.load(path, custom_objects={"Mine": object})
+
+
+def one(kind, name, reads=(), module="keras.layers", **config):
+    """A layer of a Functional model, in Keras 3's form."""
+    tensors = [{"class_name": "__keras_tensor__", "config": {"keras_history": r}} for r in reads]
+    args = tensors if module != "keras.layers" or len(tensors) == 1 else [tensors]
+    return {
+        "class_name": kind,
+        "module": module,
+        "name": name,
+        "config": {"name": name, **config},
+        "inbound_nodes": [{"args": args, "kwargs": {}}] if reads else [],
+    }
+
+
+def model(*layers, output=None, **shapes):
+    """A Functional model of these layers and inputs."""
+    inputs = [one("InputLayer", name, batch_shape=shape) for name, shape in shapes.items()]
+    config = {
+        "name": "model",
+        "layers": [*inputs, *layers],
+        "input_layers": [[name, 0, 0] for name in shapes],
+        "output_layers": [output or layers[-1]["name"], 0, 0],
+    }
+    return {"class_name": "Functional", "module": "keras.src.models.functional", "config": config}
+
+
+def h5(weights, edit=None):
+    content = io.BytesIO()
+    with h5py.File(content, "w") as file:
+        for path, value in weights.items():
+            file[path] = value
+        if edit is not None:
+            edit(file)
+    return content.getvalue()
+
+
+def keras_file(tmp_path, config, weights=None, edit=None, extra=None, packing=zipfile.ZIP_STORED):
+    path = tmp_path / "model.keras"
+    with zipfile.ZipFile(path, "w", packing) as archive:
+        archive.writestr("metadata.json", '{"keras_version": "3.15.1"}')
+        archive.writestr("config.json", config if isinstance(config, str) else json.dumps(config))
+        archive.writestr("model.weights.h5", h5(weights or {}, edit))
+        for name, content in (extra or {}).items():
+            archive.writestr(name, content)
+    return path
+
+
+X = [["x", 0, 0]]
+DENSE = model(one("Dense", "d", X, units=2), x=[None, 3])
+KERNEL, BIAS = np.ones((3, 2), np.float32), np.zeros(2, np.float32)
+VARS = "layers/dense/vars"
+GOOD = {f"{VARS}/0": KERNEL, f"{VARS}/1": BIAS}
+
+
+def test_channels_first_is_the_same_model(tmp_path):
+    kernel = np.random.default_rng(0).normal(size=(3, 3, 2, 4)).astype(np.float32)
+    weights = {"layers/conv2d/vars/0": kernel, "layers/conv2d/vars/1": np.float32([1, 2, 3, 4])}
+    x = np.random.default_rng(1).normal(size=(1, 6, 7, 2)).astype(np.float32)
+    results = []
+    for layout, shape in (("channels_last", (6, 7, 2)), ("channels_first", (2, 6, 7))):
+        layers = [
+            one("ZeroPadding2D", "p", X, padding=[[1, 0], [0, 2]], data_format=layout),
+            one(
+                *("Conv2D", "c", [["p", 0, 0]]),
+                filters=4,
+                kernel_size=[3, 3],
+                strides=[1, 1],
+                padding="same",
+                data_format=layout,
+            ),
+            one("MaxPooling2D", "m", [["c", 0, 0]], pool_size=2, data_format=layout),
+            one("Cropping2D", "e", [["m", 0, 0]], cropping=[[0, 1], [1, 0]], data_format=layout),
+            one("Flatten", "f", [["e", 0, 0]], data_format=layout),
+        ]
+        path = keras_file(tmp_path, model(*layers, x=[1, *shape]), weights)
+        given = x if layout == "channels_last" else x.transpose(0, 3, 1, 2)
+        results += run(keras.load(path), given)
+    np.testing.assert_allclose(results[0], results[1], rtol=1e-5, atol=1e-5)
+
+
+def test_sequential_of_the_first_keras_2(tmp_path):
+    config = {"name": "d", "units": 2, "batch_input_shape": [None, 3], "activation": "relu"}
+    said = {"class_name": "Sequential", "config": [{"class_name": "Dense", "config": config}]}
+    path = tmp_path / "old.h5"
+
+    def edit(file):
+        file.attrs["model_config"] = json.dumps(said)
+        file["model_weights/d"].attrs["weight_names"] = [b"d/kernel:0", b"d/bias:0"]
+
+    group = "model_weights/d/d"
+    path.write_bytes(h5({f"{group}/kernel:0": KERNEL, f"{group}/bias:0": BIAS}, edit))
+    source = keras.load(path)
+    assert [port.key for port in source.inputs] == ["d_input"]
+    assert [port.key for port in source.outputs] == ["d"]
+    assert run(source, np.float32([[1, 2, 3]]))[0].tolist() == [[6, 6]]
+
+
+PAIR = [["x", 0, 0], ["y", 0, 0]]
+PAIRS = {
+    "Minimum": ("keras.layers", np.minimum),
+    "Add": ("keras.src.ops.numpy", np.add),
+    "Divide": ("keras.src.ops.numpy", np.divide),
+}
+
+
+@pytest.mark.parametrize("kind", PAIRS)
+def test_two_inputs(kind, tmp_path):
+    module, function = PAIRS[kind]
+    path = keras_file(tmp_path, model(one(kind, "z", PAIR, module), x=[None, 3], y=[None, 3]))
+    x, y = np.float32([[1, 5, 3]]), np.float32([[2, 4, 8]])
+    np.testing.assert_allclose(run(keras.load(path), x, y)[0], function(x, y), rtol=1e-6)
+
+
+def test_batch_normalization_along_another_axis(tmp_path):
+    names = ("gamma", "beta", "mean", "variance")
+    values = {n: np.float32([i + 1, i + 2]) for i, n in enumerate(names)}
+    weights = {f"layers/batch_normalization/vars/{i}": values[n] for i, n in enumerate(names)}
+    layer = one("BatchNormalization", "n", X, axis=1, epsilon=0.5)
+    x = np.arange(6, dtype=np.float32).reshape(1, 2, 3)
+    (got,) = run(keras.load(keras_file(tmp_path, model(layer, x=[None, 2, 3]), weights)), x)
+    gamma, beta, mean, variance = (values[n][:, None] for n in names)
+    np.testing.assert_allclose(got, (x - mean) / np.sqrt(variance + 0.5) * gamma + beta, rtol=1e-5)
+
+
+def test_all_unsupported_layers_are_listed(tmp_path):
+    layers = [
+        one("Lambda", "code", X, function="x"),
+        one("Dense", "theirs", X, "their.layers", units=2),
+        one("Dense", "half", X, units=2, dtype="mixed_float16"),
+        one("Activation", "odd", X, activation="my_function"),
+        one("LSTM", "memory", X, units=2),
+    ]
+    with pytest.raises(UnsupportedOps) as caught:
+        keras.load(keras_file(tmp_path, model(*layers, x=[None, 3])))
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 7
+    for word in (
+        "Lambda 'code' holds Python",
+        "their.layers.Dense",
+        "mixed_float16",
+        "my_function",
+    ):
+        assert any(word in line for line in lines)
+    assert "from_saved_model" in lines[-1]
+
+
+WEIGHTS = {
+    "missing": ({f"{VARS}/0": KERNEL}, r"Dense 'd': has 2 weights \(kernel, bias\).*holds 1"),
+    "extra": ({**GOOD, f"{VARS}/2": BIAS}, "holds 3"),
+    "shape": ({**GOOD, f"{VARS}/0": KERNEL.T}, r"'d': weight kernel must have shape \(3, 2\)"),
+    "names": ({f"{VARS}/a": KERNEL, f"{VARS}/b": BIAS}, r"weight kernel \(3, 2\) is missing"),
+    "text": ({**GOOD, f"{VARS}/1": [b"a", b"b"]}, "must hold numbers"),
+}
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_weights_that_do_not_belong(name, tmp_path):
+    weights, message = WEIGHTS[name]
+    with pytest.raises(ModelError, match=message):
+        keras.load(keras_file(tmp_path, DENSE, weights))
+
+
+def test_weights_of_another_architecture_in_h5(tmp_path):
+    path = tmp_path / "model.h5"
+    path.write_bytes((MODELS / "sequences_keras3.h5").read_bytes())
+    with h5py.File(path, "a") as file:
+        file["model_weights/conv1d"].attrs["weight_names"] = [b"kernel"]
+    with pytest.raises(ModelError, match="Conv1D 'conv1d': has 2 weights"):
+        keras.load(path)
+    with h5py.File(path, "a") as file:
+        del file.attrs["model_config"]
+    with pytest.raises(ModelError, match="has no architecture"):
+        keras.load(path)
+
+
+def linked(link):
+    def edit(file):
+        file["elsewhere"] = KERNEL
+        file[f"{VARS}/0"] = link
+
+    return edit
+
+
+def virtual(file):
+    layout = h5py.VirtualLayout((3, 2), "f4")
+    layout[:] = h5py.VirtualSource("other.h5", "kernel", (3, 2))
+    file.create_virtual_dataset(f"{VARS}/0", layout)
+
+
+def outside(file):
+    file.create_dataset(f"{VARS}/0", (3, 2), "f4", external=[("/etc/hostname", 0, 24)])
+
+
+LINKS = {
+    "soft": linked(h5py.SoftLink("/elsewhere")),
+    "external": linked(h5py.ExternalLink("other.h5", "/kernel")),
+    "virtual": virtual,
+    "outside": outside,
+}
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_weights_elsewhere_are_refused(name, tmp_path):
+    path = keras_file(tmp_path, DENSE, {f"{VARS}/1": BIAS}, LINKS[name])
+    with pytest.raises(ModelError, match=r"is a link to another|must be in the file itself"):
+        keras.load(path)
+
+
+def test_shape_bomb_is_refused(tmp_path):
+    def edit(file):
+        file.create_dataset(f"{VARS}/0", (3, 1 << 33), "f4", chunks=(3, 1024), fillvalue=1)
+
+    config = model(one("Dense", "d", X, units=(1 << 31) - 1), x=[None, 3])
+    with pytest.raises(ModelError, match="must have shape"):
+        keras.load(keras_file(tmp_path, config, {f"{VARS}/1": BIAS}, edit))
+
+    def same(file):
+        file.create_dataset(f"{VARS}/0", (3, 1 << 30), "f4", chunks=(3, 1024), fillvalue=1)
+
+    config = model(one("Dense", "d", X, units=1 << 30), x=[None, 3])
+    with pytest.raises(ModelError, match="unpacks to more than"):
+        keras.load(keras_file(tmp_path, config, {f"{VARS}/1": BIAS}, same))
+
+
+ARCHIVES = {
+    "slip": ({"extra": {"../../evil": b""}}, "'../../evil' leads out of it"),
+    "absolute": ({"extra": {"/evil": b""}}, "leads out of it"),
+    "packing": ({"packing": zipfile.ZIP_LZMA}, "packed in an unknown way"),
+}
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_hostile_archives(name, tmp_path):
+    options, message = ARCHIVES[name]
+    with pytest.raises(ModelError, match=message):
+        keras.load(keras_file(tmp_path, DENSE, GOOD, **options))
+
+
+def test_zip_bomb_is_not_unpacked(tmp_path):
+    path = tmp_path / "bomb.keras"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("config.json", json.dumps(DENSE))
+        archive.writestr("model.weights.h5", bytes(32 << 20))
+    with pytest.raises(ModelError, match="must be at most"):
+        keras.load(path)
+
+
+DEEP = "[" * 90_000 + "]" * 90_000
+CONFIGS = {
+    "deep": ('{"class_name": "Sequential", "config": ' + DEEP + "}", "deeper than"),
+    "list": ("[]", "must be a JSON object"),
+    "text": ("{", "is not JSON"),
+    "layer": ({"class_name": "Dense", "config": {"units": 1}}, "Sequential or Functional"),
+    "subclass": ({"class_name": "MyModel", "config": {}}, "class as a SavedModel"),
+    "cycle": (
+        model(one("ReLU", "a", [["b", 0, 0]]), one("ReLU", "b", [["a", 0, 0]]), x=[None, 3]),
+        "cycle",
+    ),
+    "nobody": (model(one("ReLU", "a", [["b", 0, 0]]), x=[None, 3]), "layer 'b' is read"),
+    "result": (model(one("ReLU", "a", [["x", 0, 1]]), x=[None, 3]), "result 1 of layer 'x'"),
+    "twice": (model(one("ReLU", "a", X), one("ReLU", "a", X), x=[None, 3]), "two layers"),
+    "rank": (model(one("Conv2D", "c", X, filters=1), x=[None, 3]), "must have 4 dimensions"),
+    "number": (model(one("MaxPooling2D", "m", X, pool_size=0), x=[1, 4, 4, 1]), "got 0"),
+    "shape": (model(one("Reshape", "r", X, target_shape=[-1, 2]), x=[1, 3]), "cannot take"),
+}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_malformed_architectures(name, tmp_path):
+    config, message = CONFIGS[name]
+    weights = {"layers/conv2d/vars/0": KERNEL, "layers/conv2d/vars/1": BIAS}
+    with pytest.raises((ModelError, ConverterError), match=message):
+        keras.load(keras_file(tmp_path, config, weights if name == "rank" else None))
+
+
+def test_calls_that_multiply_are_refused(tmp_path):
+    inner = model(one("Dropout", "d", X), x=[None, 3])
+    for _ in range(24):
+        nested = {**inner, "name": "n", "inbound_nodes": one("n", "n", X)["inbound_nodes"]}
+        second = one("n", "n", [["n", 0, 0]])["inbound_nodes"]
+        nested["inbound_nodes"] = nested["inbound_nodes"] + second
+        inner = model(nested, x=[None, 3])
+        inner["config"]["output_layers"] = ["n", 1, 0]
+    with pytest.raises(ModelError, match="called more than"):
+        keras.load(keras_file(tmp_path, inner))
+
+
+@pytest.mark.parametrize("suffix", ["keras", "h5"])
+def test_cut_files(suffix, tmp_path):
+    content = (MODELS / f"sequences_keras3.{suffix}").read_bytes()
+    for size in (0, 3, 8, 100, len(content) // 2, len(content) - 30):
+        path = tmp_path / f"cut.{suffix}"
+        path.write_bytes(content[:size])
+        with pytest.raises(ModelError, match="cut"):
+            keras.load(path)
+
+
+JUNK = (None, -1, 0, 1.5, "x", [], {}, [[]], True, 1 << 40, {"class_name": "Dense"}, ["x", 0, 0])
+
+
+def places(config, path=()):
+    """The path of every value in nested dicts and lists."""
+    items = config.items() if isinstance(config, dict) else enumerate(config)
+    for key, value in items:
+        yield (*path, key)
+        if isinstance(value, dict | list):
+            yield from places(value, (*path, key))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_junk_in_an_architecture_is_an_error_of_ours(name, tmp_path):
+    with zipfile.ZipFile(MODELS / f"{name}.keras") as archive:
+        members = {member: archive.read(member) for member in archive.namelist()}
+    config = json.loads(members["config.json"])
+    rng = np.random.default_rng(0)
+    paths = [p for p in places(config["config"], ("config",)) if "initializer" not in str(p)]
+    path = tmp_path / "junk.keras"
+    for i in rng.permutation(len(paths))[:120]:
+        junk = JUNK[rng.integers(len(JUNK))]
+        changed = owner = copy.deepcopy(config)
+        for key in paths[i][:-1]:
+            owner = owner[key]
+        owner[paths[i][-1]] = junk
+        with zipfile.ZipFile(path, "w") as archive:
+            for member, content in members.items():
+                is_config = member == "config.json"
+                archive.writestr(member, json.dumps(changed) if is_config else content)
+        try:
+            keras.load(path)
+        except (ModelError, ConverterError):
+            continue

@@ -1,0 +1,327 @@
+"""TF operations lowered one by one: graph/'s kernels, proven against TensorFlow, are the truth."""
+
+import itertools
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from flatlite.converter.builder import Builder
+from flatlite.converter.passes import optimize
+from flatlite.converter.sources.source import Port, Source
+from flatlite.converter.tf import registry
+from flatlite.converter.tf.lower import lower_graph
+from flatlite.converter.tf.registry import LOWERINGS, lowering_of
+from flatlite.converter.verify import Function, verify
+from flatlite.converter.write import write
+from flatlite.errors import ConverterError, UnsupportedOps
+from flatlite.graph.graph import Graph
+from flatlite.graph.registry import kernel_of
+from flatlite.graph.signatures import signature_of
+from flatlite.schema.model import save
+
+
+class Draft:
+    """A TF graph in the making."""
+
+    def __init__(self):
+        self.graph = Graph()
+        self.graph.inputs, self.graph.outputs = [], []
+
+    def input(self, name, shape, dtype=np.float32):
+        attrs = {"dtype": np.dtype(dtype), "shape": shape}
+        tensor = self.graph.add("Placeholder", name, (), attrs).outputs[0]
+        self.graph.inputs.append(tensor)
+        return tensor
+
+    def op(self, kind, *inputs, **attrs):
+        tensors = [
+            x if hasattr(x, "consumers") else self.graph.constant(np.asarray(x)) for x in inputs
+        ]
+        return self.graph.add(kind, None, tensors, attrs).outputs[0]
+
+    def source(self, *outputs):
+        self.graph.outputs = list(outputs)
+        ports = (
+            tuple(Port(t.op.name, t.name, t) for t in tensors)
+            for tensors in (self.graph.inputs, self.graph.outputs)
+        )
+        return Source(None, self.graph, *ports)
+
+
+def kinds_of(source) -> list[str]:
+    """The operators a source becomes; the written file is verified against the source."""
+    graph = lower_graph(source)
+    optimize(graph)
+    written = write([graph])
+    content = save(written.model)
+    assert verify(source.graph, Function(content, None, written.origins[0]), None)
+    return [op.kind for op in graph.ops]
+
+
+def f32(*shape):
+    return np.random.default_rng(3).standard_normal(shape).astype(np.float32)
+
+
+CONV = {"strides": [1, 2, 2, 1], "padding": b"SAME"}
+ROLLED = ["SLICE", "SLICE", "CONCATENATION"]
+WINDOW = {"strides": [1, 1, 2, 2], "data_format": b"NCHW"}
+DEPTHWISE = "DepthwiseConv2dNative"
+
+
+AXES = np.int32([1, 2, 3])
+
+
+def huge(draft, x):
+    """Infinite where x is positive, and 0 elsewhere."""
+    return draft.op("Exp", draft.op("Mul", x, np.float32(1e6)))
+
+
+def positive(draft, x):
+    return draft.op("Greater", x, np.float32(0))
+
+
+@pytest.mark.parametrize(
+    ("build", "kinds"),
+    [
+        (lambda d, x: d.op("Softmax", x), ["SOFTMAX"]),
+        (lambda d, x: d.op("Conv2D", x, f32(3, 3, 4, 5), **CONV), ["CONV_2D"]),
+        (lambda d, x: d.op(DEPTHWISE, x, f32(3, 3, 4, 2), **CONV), ["DEPTHWISE_CONV_2D"]),
+        (
+            lambda d, x: d.op("BiasAdd", d.op("Conv2D", x, f32(1, 1, 4, 5), **CONV), f32(5)),
+            ["CONV_2D"],
+        ),
+        (lambda d, x: d.op("LeakyRelu", x, alpha=0.3), ["LEAKY_RELU"]),
+        (lambda d, x: d.op("Softsign", x), ["ABS", "ADD", "DIV"]),
+        (lambda d, x: d.op("Softplus", x), ["EXP", "ADD", "LOG"]),
+        (lambda d, x: d.op("DivNoNan", x, np.float32([0, 1, 2, 0])), None),
+        (lambda d, x: d.op("Erf", x), None),
+        (lambda d, x: d.op("Erfc", x), None),
+        (lambda d, x: d.op("Selu", x), None),
+        (lambda d, x: d.op("Mean", x, np.int32([1, 2]), keep_dims=False), ["MEAN"]),
+        (lambda d, x: d.op("Exp", d.op("Print", x, np.float32(1))), ["EXP"]),
+        (lambda d, x: d.op("IsNan", d.op("Log", x)), ["LOG", "NOT_EQUAL"]),
+        (lambda d, x: d.op("IsInf", huge(d, x)), None),
+        (lambda d, x: d.op("IsFinite", huge(d, x)), ["MUL", "EXP", "SUB", "EQUAL"]),
+        (lambda d, x: d.op("MulNoNan", huge(d, x), np.float32([0, 1, 2, 0])), None),
+        (lambda d, x: d.op("MatrixBandPart", x, np.int32(1), np.int32(-1)), ["SELECT_V2"]),
+        (
+            lambda d, x: d.op("Select", d.op("Any", positive(d, x), AXES), x, d.op("Neg", x)),
+            ["GREATER", "REDUCE_ANY", "NEG", "SELECT"],
+        ),
+        (
+            lambda d, x: d.op("LogicalOr", d.op("LogicalAnd", positive(d, x), True), False),
+            ["GREATER"],
+        ),
+        (lambda d, x: d.op("Roll", x, np.int32([1, 2]), np.int32([1, 1])), ROLLED),
+        (lambda d, x: d.op("Pad", x, np.int32([[0, 0], [1, 2], [0, 3], [0, 0]])), ["PAD"]),
+        (lambda d, x: d.op("TopKV2", x, np.int32(2)), ["TOPK_V2"]),
+        (lambda d, x: d.op("L2Loss", x), None),
+        (lambda d, x: d.op("Einsum", x, f32(4, 6), equation=b"bhwc,cd->bhwd"), ["FULLY_CONNECTED"]),
+        (lambda d, x: d.op("Einsum", x, f32(8, 4, 6), equation=b"bhwc,hcd->bwd"), None),
+        (lambda d, x: d.op("Einsum", x, x, equation=b"b...c,b...c->b..."), None),
+        (lambda d, x: d.op("Einsum", x, equation=b"bhwc->cb"), None),
+    ],
+)
+def test_lowered(build, kinds):
+    draft = Draft()
+    y = build(draft, draft.input("x", (None, 8, 8, 4)))
+    found = kinds_of(draft.source(y))
+    assert kinds is None or found == kinds
+
+
+@pytest.mark.parametrize(
+    ("equation", "shape"),
+    [
+        (b"btd,dhk->bthk", (8, 2, 3)),
+        (b"btd,dhk->bhtk", (8, 2, 3)),
+        (b"btd,d->bt", (8,)),
+        (b"btd,bsd->bts", None),
+        (b"btd,bsd->btsd", None),
+        (b"btd,b...->btd...", (1, 5)),
+    ],
+)
+def test_einsum_with_unknown_sizes(equation, shape):
+    draft = Draft()
+    x = draft.input("x", (None, None, 8))
+    y = x if shape is None else f32(*shape)
+    kinds_of(draft.source(draft.op("Einsum", x, y, equation=equation)))
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(-1, 0), (0, -1), (1, 2), (-1, -1)])
+def test_a_band_of_a_matrix_of_unknown_size(lower, upper):
+    draft = Draft()
+    x = draft.input("x", (2, None, None))
+    band = draft.op("MatrixBandPart", x, np.int32(lower), np.int32(upper))
+    kinds_of(draft.source(draft.op("Neg", band)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "attrs"),
+    [
+        ("Conv2D", {"strides": [1, 1, 2, 2], "padding": b"SAME", "data_format": b"NCHW"}),
+        (
+            "Conv2D",
+            {
+                "strides": [1, 1, 1, 1],
+                "padding": b"EXPLICIT",
+                "explicit_paddings": [0, 0, 0, 0, 1, 2, 3, 0],
+                "data_format": b"NCHW",
+            },
+        ),
+        ("MaxPool", {"ksize": [1, 1, 2, 3], "padding": b"VALID", **WINDOW}),
+        ("AvgPool", {"ksize": [1, 1, 3, 2], "padding": b"SAME", **WINDOW}),
+    ],
+)
+def test_channels_first(kind, attrs):
+    draft = Draft()
+    x = draft.input("x", (None, 4, 8, 9))
+    y = draft.op(kind, *([x, f32(3, 3, 4, 5)] if kind == "Conv2D" else [x]), **attrs)
+    kinds = kinds_of(draft.source(y))
+    assert kinds[0] == kinds[-1] == "TRANSPOSE"
+
+
+def test_two_channels_first_layers_share_their_transposes():
+    draft = Draft()
+    nchw = {"strides": [1, 1, 1, 1], "padding": b"SAME", "data_format": b"NCHW"}
+    y = draft.input("x", (None, 4, 8, 9))
+    for _ in range(2):
+        y = draft.op("Relu", draft.op("Conv2D", y, f32(3, 3, 4, 4), **nchw))
+    assert kinds_of(draft.source(y)) == ["TRANSPOSE", "CONV_2D", "CONV_2D", "TRANSPOSE"]
+
+
+MASKS = [
+    {"begin_mask": 5, "end_mask": 3},
+    {"begin_mask": 3, "shrink_axis_mask": 2},
+    {"ellipsis_mask": 2},
+    {"new_axis_mask": 2},
+    {"new_axis_mask": 1, "shrink_axis_mask": 4},
+    {"ellipsis_mask": 1, "new_axis_mask": 2},
+    {"ellipsis_mask": 2, "new_axis_mask": 6, "shrink_axis_mask": 1},
+    {"ellipsis_mask": 4, "shrink_axis_mask": 3},
+]
+
+
+@pytest.mark.parametrize(("masks", "sign"), list(itertools.product(MASKS, (1, -1))))
+def test_strided_slice(masks, sign):
+    draft = Draft()
+    x = draft.input("x", (5, 6, 7, 4))
+    corners = (
+        ([1, 0, 2], [4, 5, 6], [1, 2, 1]) if sign > 0 else ([4, 5, 5], [1, 0, 2], [-1, -2, -1])
+    )
+    y = draft.op("StridedSlice", x, *(np.int32(c) for c in corners), **masks)
+    kinds_of(draft.source(y))
+
+
+def gelu(draft, x, half=0.5, slope=0.5**0.5, form="erf"):
+    """The exact GELU as Keras 2 (erf) or Keras 3 (erfc) writes it."""
+    if form == "erf":
+        inner = draft.op("Mul", x, np.float32(slope))
+        gate = draft.op("AddV2", draft.op("Erf", inner), np.float32(1))
+        return draft.op("Mul", draft.op("Mul", np.float32(half), x), gate)
+    inner = draft.op("Mul", draft.op("Neg", x), np.float32(slope))
+    return draft.op("Mul", draft.op("Mul", x, np.float32(half)), draft.op("Erfc", inner))
+
+
+@pytest.mark.parametrize("form", ["erf", "erfc"])
+def test_gelu_is_one_operator(form):
+    draft = Draft()
+    assert kinds_of(draft.source(gelu(draft, draft.input("x", (None, 9)), form=form))) == ["GELU"]
+
+
+@pytest.mark.parametrize("change", [{"half": 0.25}, {"slope": 0.8}])
+def test_what_only_looks_like_gelu_is_not(change):
+    draft = Draft()
+    y = gelu(draft, draft.input("x", (None, 9)), **change)
+    assert "GELU" not in kinds_of(draft.source(y))
+
+
+def test_all_unsupported_operations_are_listed_at_once():
+    draft = Draft()
+    x = draft.input("x", (3, 3))
+    y = draft.op("MatrixInverse", x)
+    z = draft.graph.add("MyOwnOp", "deep/inside", [y], {}, n_outputs=1).outputs[0]
+    with pytest.raises(UnsupportedOps) as caught:
+        lower_graph(draft.source(z))
+    message = str(caught.value)
+    assert "MatrixInverse x 1, first at node 'MatrixInverse'" in message
+    assert "MyOwnOp x 1, first at node 'deep/inside'" in message
+    assert len(message.splitlines()) <= 15
+
+
+def test_many_unsupported_operations_stay_within_15_lines():
+    draft = Draft()
+    y = draft.input("x", (3,))
+    for i in range(30):
+        y = draft.graph.add(f"Unheard{i:02}", None, [y], {}, n_outputs=1).outputs[0]
+    with pytest.raises(UnsupportedOps) as caught:
+        lower_graph(draft.source(y))
+    message = str(caught.value)
+    assert len(message.splitlines()) <= 15
+    assert all(f"Unheard{i:02}" in message for i in range(30))
+
+
+def test_an_operation_nobody_needs_is_not_refused():
+    draft = Draft()
+    x = draft.input("x", (3, 3))
+    draft.op("MatrixInverse", x)
+    assert kinds_of(draft.source(draft.op("Exp", x))) == ["EXP"]
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (
+            lambda d, x: d.op("ConcatV2", x, x, d.input("axis", (), np.int32)),
+            r"ConcatV2 'ConcatV2': input 2 \('axis:0'\) must be constant",
+        ),
+        (
+            lambda d, x: d.op("Squeeze", d.op("Mean", d.input("y", (None, 2)), 1, keep_dims=True)),
+            r"must be given where sizes are unknown, got the shape \(None, 1\); give the inputs a",
+        ),
+        (
+            lambda d, x: d.op("SpaceToDepth", x, block_size=2, data_format=b"NCHW"),
+            "SpaceToDepth 'SpaceToDepth': data_format must be NHWC, got NCHW",
+        ),
+        (
+            lambda d, x: d.op("Einsum", x, x, equation=b"bhwc,bhwc->bb"),
+            "a letter may not stand twice",
+        ),
+    ],
+)
+def test_refused_with_the_reason(build, words):
+    draft = Draft()
+    y = build(draft, draft.input("x", (2, 8, 8, 4)))
+    with pytest.raises(ConverterError, match=words):
+        lower_graph(draft.source(y))
+
+
+def test_an_input_of_unknown_rank_asks_for_a_shape():
+    draft = Draft()
+    y = draft.op("Exp", draft.input("x", None))
+    with pytest.raises(ConverterError, match="input 'x:0': its rank must be known; give its shape"):
+        lower_graph(draft.source(y))
+
+
+def test_every_lowering_is_of_an_operation_with_a_signature_and_an_oracle():
+    lowering_of("Add")
+    known = {"ClipByValue", "Inv", "Snapshot", "Div"}
+    assert not [t for t in LOWERINGS if signature_of(t) is None and t not in known]
+    assert not [t for t in LOWERINGS if kernel_of(t) is None and t not in known]
+
+
+def test_builder_refuses_what_is_no_operator():
+    with pytest.raises(AttributeError, match="TFLite has no operator 'CONV2D'"):
+        _ = Builder(draft_graph()).CONV2D
+
+
+def draft_graph():
+    return lower_graph(Draft().source())
+
+
+def test_every_family_file_is_listed():
+    folder = Path(registry.__file__).parent
+    registers = re.compile(r"^(@?lower|lower_rows)\(", re.MULTILINE)
+    found = {file.stem for file in folder.glob("*.py") if registers.search(file.read_text())}
+    assert found == set(registry.FAMILIES)

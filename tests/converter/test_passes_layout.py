@@ -1,0 +1,553 @@
+import pytest
+from rewriting import Rewrite, check
+
+from flatlite.converter.passes.layout import cancel_transposes, sink_transposes
+from flatlite.converter.passes.reshape import (
+    fuse_broadcast,
+    fuse_keep_dims,
+    merge_reshapes,
+    settle_shapes,
+    sink_reshapes,
+    sink_reshapes_through_pads,
+)
+from flatlite.converter.passes.transpose import (
+    fuse_transpose_after_matmul,
+    fuse_transpose_into_matmul,
+    merge_transposes,
+    transpose_to_reshape,
+)
+
+RESHAPES = [
+    Rewrite(
+        "settle/one_unknown",
+        settle_shapes,
+        """graph main(x: float32[2|3,4,5]) {
+             s = SHAPE(x)
+             n = STRIDED_SLICE(s, int32[1]{0}, int32[1]{1}, int32[1]{1}; shrink_axis_mask=1)
+             p = PACK(n, int32[]{20}; values_count=2)
+             y = RESHAPE(x, p)
+             return y
+           }""",
+        """graph main(x: float32[2|3,4,5]) {
+             y = RESHAPE(x, int32[2]{-1, 20})
+             return y
+           }""",
+    ),
+    Rewrite(
+        "settle/holds_off_on_two_unknown",
+        settle_shapes,
+        """graph main(x: float32[2|3,240|480,4]) {
+             s = SHAPE(x)
+             n = STRIDED_SLICE(s, int32[1]{0}, int32[1]{2}, int32[1]{1})
+             p = CONCATENATION(n, int32[2]{2, 2})
+             y = RESHAPE(x, p)
+             return y
+           }""",
+    ),
+    Rewrite(
+        "merge/chain",
+        merge_reshapes,
+        """graph main(x: float32[2|3,4,5]) {
+             a = RESHAPE(x, int32[2]{-1, 20})
+             b = EXPAND_DIMS(a, int32[]{1})
+             c = SQUEEZE(b; squeeze_dims=[1])
+             d = EXPAND_DIMS(c, int32[]{2})
+             return d
+           }""",
+        """graph main(x: float32[2|3,4,5]) {
+             d = RESHAPE(x, int32[3]{-1, 20, 1})
+             return d
+           }""",
+    ),
+    Rewrite(
+        "merge/there_and_back",
+        merge_reshapes,
+        """graph main(x: float32[2|3,240|480,5]) {
+             a = EXPAND_DIMS(x, int32[]{1})
+             b = SQUEEZE(a; squeeze_dims=[1])
+             c = NEG(b)
+             return c
+           }""",
+        """graph main(x: float32[2|3,240|480,5]) {
+             c = NEG(x)
+             return c
+           }""",
+    ),
+    Rewrite(
+        "merge/another_reader_keeps_the_first",
+        merge_reshapes,
+        """graph main(x: float32[2|3,4,5]) {
+             a = RESHAPE(x, int32[2]{-1, 20})
+             b = RESHAPE(a, int32[3]{-1, 5, 4})
+             return a, b
+           }""",
+        """graph main(x: float32[2|3,4,5]) {
+             a = RESHAPE(x, int32[2]{-1, 20})
+             b = RESHAPE(x, int32[3]{-1, 5, 4})
+             return a, b
+           }""",
+    ),
+    Rewrite(
+        "keep_dims/expand",
+        fuse_keep_dims,
+        """graph main(x: float32[2|3,4,5]) {
+             a = REDUCE_MAX(x, int32[2]{1, 2})
+             b = RESHAPE(a, int32[3]{-1, 1, 1})
+             return b
+           }""",
+        """graph main(x: float32[2|3,4,5]) {
+             b = REDUCE_MAX(x, int32[2]{1, 2}; keep_dims=true)
+             return b
+           }""",
+    ),
+    Rewrite(
+        "keep_dims/squeeze",
+        fuse_keep_dims,
+        """graph main(x: float32[2|3,4,5]) {
+             a = MEAN(x, int32[1]{-1}; keep_dims=true)
+             b = SQUEEZE(a; squeeze_dims=[2])
+             return b
+           }""",
+        """graph main(x: float32[2|3,4,5]) {
+             b = MEAN(x, int32[1]{-1})
+             return b
+           }""",
+    ),
+    Rewrite(
+        "keep_dims/hold_off_on_another_shape",
+        fuse_keep_dims,
+        """graph main(x: float32[2|3,4,5]) {
+             a = MEAN(x, int32[1]{-1})
+             b = RESHAPE(a, int32[3]{-1, 1, 4})
+             return b
+           }""",
+    ),
+    Rewrite(
+        "sink/bias_of_conv1d",
+        sink_reshapes,
+        """graph main(x: float32[2|3,1,6,3]) {
+             a = CONV_2D(x, float32[20,1,3,3]#w; stride_w=1, stride_h=1)
+             b = SQUEEZE(a; squeeze_dims=[1])
+             c = ADD(b, float32[20]#bias)
+             return c
+           }""",
+        """graph main(x: float32[2|3,1,6,3]) {
+             a = CONV_2D(x, float32[20,1,3,3]#w; stride_w=1, stride_h=1)
+             b = ADD(a, float32[20]#bias)
+             c = RESHAPE(b, int32[3]{-1, 6, 20})
+             return c
+           }""",
+    ),
+    Rewrite(
+        "sink/between_reshapes",
+        sink_reshapes,
+        """graph main(x: float32[2|3,4,5]) {
+             a = RESHAPE(x, int32[2]{-1, 20})
+             b = NEG(a)
+             c = RESHAPE(b, int32[3]{-1, 5, 4})
+             return c
+           }""",
+        """graph main(x: float32[2|3,4,5]) {
+             a = NEG(x)
+             b = RESHAPE(a, int32[2]{-1, 20})
+             c = RESHAPE(b, int32[3]{-1, 5, 4})
+             return c
+           }""",
+    ),
+    Rewrite(
+        "sink/bias_of_attention_heads",
+        sink_reshapes,
+        """graph main(x: float32[2|3,6]) {
+             a = FULLY_CONNECTED(x, float32[20,6]#w, none)
+             b = RESHAPE(a, int32[3]{-1, 2, 10})
+             c = ADD(b, float32[2,10]#bias)
+             return c
+           }""",
+        """graph main(x: float32[2|3,6]) {
+             a = FULLY_CONNECTED(x, float32[20,6]#w, none)
+             b = ADD(a, float32[20]#bias)
+             c = RESHAPE(b, int32[3]{-1, 2, 10})
+             return c
+           }""",
+    ),
+    Rewrite(
+        "sink/through_pad",
+        sink_reshapes_through_pads,
+        """graph main(x: float32[2|3,1,5]) {
+             a = RESHAPE(x, int32[3]{-1, 5, 1})
+             b = PAD(a, int32[3,2]{0, 0, 1, 2, 0, 0})
+             c = RESHAPE(b, int32[4]{-1, 1, 1, 8})
+             return c
+           }""",
+        """graph main(x: float32[2|3,1,5]) {
+             b = PAD(x, int32[3,2]{0, 0, 0, 0, 1, 2})
+             a = RESHAPE(b, int32[3]{-1, 8, 1})
+             c = RESHAPE(a, int32[4]{-1, 1, 1, 8})
+             return c
+           }""",
+    ),
+    Rewrite(
+        "sink/through_pad_holds_off_when_size_one_is_padded",
+        sink_reshapes_through_pads,
+        """graph main(x: float32[2|3,1,5]) {
+             a = RESHAPE(x, int32[3]{-1, 5, 1})
+             b = PAD(a, int32[3,2]{0, 0, 1, 2, 0, 1})
+             c = RESHAPE(b, int32[4]{-1, 1, 2, 8})
+             return c
+           }""",
+    ),
+    Rewrite(
+        "sink/holds_off_without_gain",
+        sink_reshapes,
+        """graph main(x: float32[2|3,4,5]) {
+             a = RESHAPE(x, int32[2]{-1, 20})
+             b = NEG(a)
+             return b
+           }""",
+    ),
+    Rewrite(
+        "sink/holds_off_when_the_last_axis_is_split",
+        sink_reshapes,
+        """graph main(x: float32[2|3,6]) {
+             a = FULLY_CONNECTED(x, float32[20,6]#w, none)
+             b = RESHAPE(a, int32[3]{-1, 2, 10})
+             c = ADD(b, float32[10]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
+             return c
+           }""",
+    ),
+    Rewrite(
+        "broadcast/dropped",
+        fuse_broadcast,
+        """graph main(x: float32[1,4], y: float32[2|3,4]) {
+             s = SHAPE(y)
+             a = BROADCAST_TO(x, s)
+             b = ADD(a, y)
+             return b
+           }""",
+        """graph main(x: float32[1,4], y: float32[2|3,4]) {
+             b = ADD(x, y)
+             return b
+           }""",
+    ),
+    Rewrite(
+        "broadcast/holds_off_when_it_gives_the_shape",
+        fuse_broadcast,
+        """graph main(x: float32[1,4], y: float32[4]) {
+             a = BROADCAST_TO(x, int32[2]{5, 4})
+             b = ADD(a, y)
+             return b
+           }""",
+    ),
+]
+
+TRANSPOSES = [
+    Rewrite(
+        "merge/two",
+        merge_transposes,
+        """graph main(x: float32[2|3,4,5,6]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = TRANSPOSE(a, int32[4]{0, 1, 3, 2})
+             return b
+           }""",
+        """graph main(x: float32[2|3,4,5,6]) {
+             b = TRANSPOSE(x, int32[4]{0, 3, 2, 1})
+             return b
+           }""",
+    ),
+    Rewrite(
+        "merge/undone",
+        merge_transposes,
+        """graph main(x: float32[2|3,4,5,6]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = TRANSPOSE(a, int32[4]{0, 2, 3, 1})
+             c = NEG(b)
+             return c
+           }""",
+        """graph main(x: float32[2|3,4,5,6]) {
+             c = NEG(x)
+             return c
+           }""",
+    ),
+    Rewrite(
+        "to_reshape/size_one",
+        transpose_to_reshape,
+        """graph main(x: float32[2|3,1,5]) {
+             a = TRANSPOSE(x, int32[3]{0, 2, 1})
+             return a
+           }""",
+        """graph main(x: float32[2|3,1,5]) {
+             a = RESHAPE(x, int32[3]{-1, 5, 1})
+             return a
+           }""",
+    ),
+    Rewrite(
+        "to_reshape/holds_off_on_unknown_that_could_be_larger",
+        transpose_to_reshape,
+        """graph main(x: float32[2|3,4]) {
+             a = TRANSPOSE(x, int32[2]{1, 0})
+             return a
+           }""",
+    ),
+    Rewrite(
+        "matmul/adj",
+        fuse_transpose_into_matmul,
+        """graph main(x: float32[2|3,4,5], y: float32[2|3,4,6]) {
+             a = TRANSPOSE(x, int32[3]{0, 2, 1})
+             b = BATCH_MATMUL(a, y)
+             c = TRANSPOSE(y, int32[3]{0, 2, 1})
+             d = BATCH_MATMUL(a, c; adj_y=true)
+             return b, d
+           }""",
+        """graph main(x: float32[2|3,4,5], y: float32[2|3,4,6]) {
+             b = BATCH_MATMUL(x, y; adj_x=true)
+             d = BATCH_MATMUL(x, y; adj_x=true)
+             return b, d
+           }""",
+    ),
+    Rewrite(
+        "matmul/holds_off_on_other_axes",
+        fuse_transpose_into_matmul,
+        """graph main(x: float32[4,4,5], y: float32[4,5,6]) {
+             a = TRANSPOSE(x, int32[3]{1, 0, 2})
+             b = BATCH_MATMUL(a, y)
+             return b
+           }""",
+    ),
+    Rewrite(
+        "matmul/result_transposed",
+        fuse_transpose_after_matmul,
+        """graph main(x: float32[2|3,4,5], y: float32[2|3,5,6]) {
+             a = BATCH_MATMUL(x, y)
+             b = TRANSPOSE(a, int32[3]{0, 2, 1})
+             return b
+           }""",
+        """graph main(x: float32[2|3,4,5], y: float32[2|3,5,6]) {
+             b = BATCH_MATMUL(y, x; adj_x=true, adj_y=true)
+             return b
+           }""",
+    ),
+    Rewrite(
+        "matmul/result_transposed_one_already",
+        fuse_transpose_after_matmul,
+        """graph main(x: float32[2|3,4,5], y: float32[2|3,6,5]) {
+             a = BATCH_MATMUL(x, y; adj_y=true)
+             b = TRANSPOSE(a, int32[3]{0, 2, 1})
+             return b
+           }""",
+        """graph main(x: float32[2|3,4,5], y: float32[2|3,6,5]) {
+             b = BATCH_MATMUL(y, x; adj_y=true)
+             return b
+           }""",
+    ),
+    Rewrite(
+        "matmul/result_read_twice",
+        fuse_transpose_after_matmul,
+        """graph main(x: float32[2|3,4,5], y: float32[2|3,5,6]) {
+             a = BATCH_MATMUL(x, y)
+             b = TRANSPOSE(a, int32[3]{0, 2, 1})
+             return a, b
+           }""",
+    ),
+    Rewrite(
+        "reduction/axes",
+        cancel_transposes,
+        """graph main(x: float32[2|3,4,5,6]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = MEAN(a, int32[2]{2, 3})
+             return b
+           }""",
+        """graph main(x: float32[2|3,4,5,6]) {
+             b = MEAN(x, int32[2]{1, 2})
+             return b
+           }""",
+    ),
+    Rewrite(
+        "reduction/holds_off_when_the_rest_is_moved",
+        cancel_transposes,
+        """graph main(x: float32[2|3,4,5,6]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = MEAN(a, int32[1]{3})
+             return b
+           }""",
+    ),
+]
+
+REGIONS = [
+    Rewrite(
+        "region/elementwise",
+        cancel_transposes,
+        """graph main(x: float32[2|3,4,5,6]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = RELU(a)
+             c = ADD(b, float32[1,6,1,1]{1, 2, 3, 4, 5, 6})
+             d = TRANSPOSE(c, int32[4]{0, 2, 3, 1})
+             return d
+           }""",
+        """graph main(x: float32[2|3,4,5,6]) {
+             b = RELU(x)
+             c = ADD(b, float32[1,1,1,6]{1, 2, 3, 4, 5, 6})
+             return c
+           }""",
+    ),
+    Rewrite(
+        "region/two_in_one_out",
+        cancel_transposes,
+        """graph main(x: float32[2|3,4,5], y: float32[2|3,4,5]) {
+             a = TRANSPOSE(x, int32[3]{0, 2, 1})
+             b = TRANSPOSE(y, int32[3]{0, 2, 1})
+             c = CONCATENATION(a, b; axis=1)
+             d = MUL(c, float32[4]{1, 2, 3, 4})
+             return d
+           }""",
+        """graph main(x: float32[2|3,4,5], y: float32[2|3,4,5]) {
+             c = CONCATENATION(x, y; axis=2)
+             d = MUL(c, float32[1,4,1]{1, 2, 3, 4})
+             e = TRANSPOSE(d, int32[3]{0, 2, 1})
+             return e
+           }""",
+    ),
+    Rewrite(
+        "region/pad_slice_and_reduction",
+        cancel_transposes,
+        """graph main(x: float32[2|3,4,5]) {
+             a = TRANSPOSE(x, int32[3]{0, 2, 1})
+             b = PAD(a, int32[3,2]{0, 0, 1, 2, 3, 0})
+             c = STRIDED_SLICE(b, int32[3]{0, 1, 2}, int32[3]{0, 6, 6}, int32[3]{1, 2, 1};
+               begin_mask=1, end_mask=5)
+             d = SUM(c, int32[1]{1}; keep_dims=true)
+             e = SLICE(d, int32[3]{0, 0, 1}, int32[3]{-1, 1, 2})
+             f = TRANSPOSE(e, int32[3]{0, 2, 1})
+             return f
+           }""",
+        """graph main(x: float32[2|3,4,5]) {
+             b = PAD(x, int32[3,2]{0, 0, 3, 0, 1, 2})
+             c = STRIDED_SLICE(b, int32[3]{0, 2, 1}, int32[3]{0, 6, 6}, int32[3]{1, 1, 2};
+               begin_mask=1, end_mask=3)
+             d = SUM(c, int32[1]{2}; keep_dims=true)
+             e = SLICE(d, int32[3]{0, 1, 0}, int32[3]{-1, 2, 1})
+             return e
+           }""",
+    ),
+    Rewrite(
+        "region/an_untransposed_neighbour_is_transposed_when_that_pays",
+        cancel_transposes,
+        """graph main(x: float32[2|3,4,5], y: float32[2|3,4,5], z: float32[2|3,5,4]) {
+             a = TRANSPOSE(x, int32[3]{0, 2, 1})
+             b = TRANSPOSE(y, int32[3]{0, 2, 1})
+             c = MUL(a, b)
+             d = ADD(c, z)
+             e = TRANSPOSE(d, int32[3]{0, 2, 1})
+             return e
+           }""",
+        """graph main(x: float32[2|3,4,5], y: float32[2|3,4,5], z: float32[2|3,5,4]) {
+             c = MUL(x, y)
+             t = TRANSPOSE(z, int32[3]{0, 2, 1})
+             d = ADD(c, t)
+             return d
+           }""",
+    ),
+    Rewrite(
+        "region/pack_and_reduction_change_the_rank",
+        cancel_transposes,
+        """graph main(x: float32[2|3,4,5], y: float32[2|3,4,5]) {
+             a = TRANSPOSE(x, int32[3]{0, 2, 1})
+             b = TRANSPOSE(y, int32[3]{0, 2, 1})
+             c = PACK(a, b; values_count=2, axis=-1)
+             d = CONCATENATION(c, c; axis=1)
+             e = MUL(d, float32[10,1,1]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
+             f = SUM(e, int32[]{-1})
+             g = TRANSPOSE(f, int32[3]{0, 2, 1})
+             return g
+           }""",
+        """graph main(x: float32[2|3,4,5], y: float32[2|3,4,5]) {
+             c = PACK(x, y; values_count=2, axis=3)
+             d = CONCATENATION(c, c; axis=2)
+             e = MUL(d, float32[1,1,10,1]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
+             f = SUM(e, int32[]{3})
+             return f
+           }""",
+    ),
+    Rewrite(
+        "region/split",
+        cancel_transposes,
+        """graph main(x: float32[2|3,4,6]) {
+             a = TRANSPOSE(x, int32[3]{0, 2, 1})
+             b, c = SPLIT(int32[]{1}, a; num_splits=2)
+             d = MUL(b, c)
+             e = TRANSPOSE(d, int32[3]{0, 2, 1})
+             return e
+           }""",
+        """graph main(x: float32[2|3,4,6]) {
+             b, c = SPLIT(int32[]{2}, x; num_splits=2)
+             d = MUL(b, c)
+             return d
+           }""",
+    ),
+    Rewrite(
+        "region/found_from_below",
+        cancel_transposes,
+        """graph main(x: float32[2|3,4,5]) {
+             a = RELU(x)
+             b = NEG(a)
+             c = TRANSPOSE(a, int32[3]{0, 2, 1})
+             d = TRANSPOSE(b, int32[3]{0, 2, 1})
+             return c, d
+           }""",
+        """graph main(x: float32[2|3,4,5]) {
+             t = TRANSPOSE(x, int32[3]{0, 2, 1})
+             a = RELU(t)
+             b = NEG(a)
+             return a, b
+           }""",
+    ),
+    Rewrite(
+        "region/softmax_holds_off_when_the_last_axis_moves",
+        cancel_transposes,
+        """graph main(x: float32[2|3,4,5]) {
+             a = TRANSPOSE(x, int32[3]{0, 2, 1})
+             b = SOFTMAX(a; beta=1.0)
+             c = TRANSPOSE(b, int32[3]{0, 2, 1})
+             return c
+           }""",
+    ),
+    Rewrite(
+        "region/holds_off_without_gain",
+        cancel_transposes,
+        """graph main(x: float32[2|3,4,5], z: float32[2|3,5,4]) {
+             a = TRANSPOSE(x, int32[3]{0, 2, 1})
+             d = ADD(a, z)
+             e = RELU(d)
+             return e
+           }""",
+    ),
+    Rewrite(
+        "region/holds_off_where_the_transposed_is_needed",
+        cancel_transposes,
+        """graph main(x: float32[2|3,4,5]) {
+             a = TRANSPOSE(x, int32[3]{0, 2, 1})
+             b = RELU(a)
+             return b, a
+           }""",
+    ),
+    Rewrite(
+        "sink/bias_before_transpose",
+        sink_transposes,
+        """graph main(x: float32[2|3,4,4,3]) {
+             a = CONV_2D(x, float32[20,3,3,3]#w; stride_w=1, stride_h=1)
+             b = TRANSPOSE(a, int32[4]{0, 3, 1, 2})
+             c = ADD(b, float32[1,20,1,1]#bias)
+             return c
+           }""",
+        """graph main(x: float32[2|3,4,4,3]) {
+             a = CONV_2D(x, float32[20,3,3,3]#w; stride_w=1, stride_h=1)
+             b = ADD(a, float32[1,1,1,20]#bias)
+             c = TRANSPOSE(b, int32[4]{0, 3, 1, 2})
+             return c
+           }""",
+    ),
+]
+
+
+@pytest.mark.parametrize("row", [*RESHAPES, *TRANSPOSES, *REGIONS], ids=str)
+def test_rewrite(row):
+    check(row)

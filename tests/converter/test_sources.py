@@ -1,0 +1,628 @@
+"""SavedModels and frozen graphs: what is read, in which order, with which values and errors."""
+
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from flatlite.converter.sources import frozen, saved_model
+from flatlite.converter.sources.frozen import check_shapes, load_graph_def
+from flatlite.errors import DataLossError, ModelError, UnsupportedOps
+from flatlite.graph.evaluate import evaluate
+from flatlite.graph.graph import Graph
+from flatlite.graph.graphdef import to_graph_def
+from flatlite.schema import proto
+
+HERE = Path(__file__).parent
+MODELS = HERE / "saved_models"
+CORPUS = HERE.parent / "corpus"
+TOLERANCE = 1e-5
+
+ORDERS = [
+    (
+        "serving_default",
+        ["zeta", "alpha", "mid"],
+        ["first", "same", "second"],
+        "serving_default_zeta:0",
+        "StatefulPartitionedCall:0",
+    ),
+    (
+        "many_results",
+        ["z", "a"],
+        [f"output_{i}" for i in range(12)],
+        "many_results_z:0",
+        "PartitionedCall:0",
+    ),
+    ("skips", ["skipped", "a"], ["output_0"], "skips_skipped:0", "StatefulPartitionedCall_1:0"),
+    ("nested", ["q", "p", "z"], ["out"], "nested_q:0", "PartitionedCall_1:0"),
+]
+
+
+def keys(ports):
+    return [port.key for port in ports]
+
+
+def run(source, feeds):
+    inputs = {port.tensor: feeds[port.key] for port in source.inputs}
+    results = evaluate(source.graph, [port.tensor for port in source.outputs], inputs)
+    return dict(zip(keys(source.outputs), results, strict=True))
+
+
+def case(name, key):
+    with np.load(MODELS / name / "cases.npz") as cases:
+        return tuple(
+            {k.split(part)[1]: cases[k] for k in cases if k.startswith(key + part)}
+            for part in ("/in/", "/out/")
+        )
+
+
+def types(source):
+    return {op.type for op in source.graph.operations}
+
+
+@pytest.mark.parametrize(("key", "inputs", "outputs", "first_in", "first_out"), ORDERS)
+def test_order_and_names_of_a_signature(key, inputs, outputs, first_in, first_out):
+    (source,) = saved_model.load(MODELS / "orders", signature_keys=[key])
+    assert source.key == key
+    assert keys(source.inputs) == inputs
+    assert keys(source.outputs) == outputs
+    assert source.inputs[0].name == first_in
+    assert source.outputs[0].name == first_out
+    assert source.graph.inputs == [port.tensor for port in source.inputs]
+    assert source.graph.outputs == [port.tensor for port in source.outputs]
+
+
+def test_result_names_keep_their_numbers():
+    (source,) = saved_model.load(MODELS / "orders", signature_keys=["many_results"])
+    by_key = {port.key: port.name for port in source.outputs}
+    assert by_key["output_2"] == "PartitionedCall:4"
+    assert by_key["output_10"] == "PartitionedCall:2"
+
+
+VALUES = [("orders", row[0]) for row in ORDERS]
+VALUES += [("keras", "serving_default"), ("branches", "serving_default")]
+VALUES += [("version_1", "serving_default")]
+
+
+@pytest.mark.parametrize(("name", "key"), VALUES)
+def test_values_are_those_of_tensorflow(name, key):
+    (source,) = saved_model.load(MODELS / name, ["serve"], [key])
+    feeds, expected = case(name, key)
+    results = run(source, feeds)
+    assert results.keys() == expected.keys()
+    for output, value in expected.items():
+        np.testing.assert_allclose(results[output], value, rtol=TOLERANCE, atol=TOLERANCE)
+
+
+def corpus_case(folder, file="data.npz"):
+    with np.load(CORPUS / folder / file) as data:
+        return {key: data[key] for key in data}
+
+
+@pytest.mark.parametrize(
+    "folder", ["lenet_k3", "lenet_tfk", "mobilenet_v2_k3", "tf1_simple_save_cnn_cfv1"]
+)
+def test_corpus_saved_models(folder):
+    (source,) = saved_model.load(CORPUS / "C" / folder / "saved_model")
+    data = corpus_case(f"C/{folder}")
+    (port,), (result,) = source.inputs, source.outputs
+    for case in range(2):
+        results = run(source, {port.key: data[f"in{case}:{port.key}"]})
+        name = f"tf{case}:0" if f"tf{case}:0" in data else f"tf{case}:{result.key}"
+        np.testing.assert_allclose(results[result.key], data[name], rtol=1e-4, atol=1e-5)
+
+
+def test_basic_pitch():
+    (source,) = saved_model.load(CORPUS / "D/basic_pitch/saved_model")
+    assert [(port.key, port.name) for port in source.inputs] == [
+        ("input_2", "serving_default_input_2:0")
+    ]
+    assert source.inputs[0].tensor.shape == (None, 43844, 1)
+    assert keys(source.outputs) == ["contour", "note", "onset"]
+    data = corpus_case("D/basic_pitch", "saved_model.npz")
+    results = run(source, {"input_2": data["in0:input_2"]})
+    for key, value in results.items():
+        np.testing.assert_allclose(value, data[f"tf0:{key}"], rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["sharded", "unsharded"])
+def test_corpus_frozen_graphs(kind):
+    folder = CORPUS / f"C/tf1_checkpoint_{kind}"
+    source = frozen.load(folder / "frozen.pb", ["x"], ["net/probs"])
+    check_shapes(source)
+    assert [(port.key, port.name) for port in source.inputs] == [("x", "x")]
+    data = corpus_case(f"C/tf1_checkpoint_{kind}")
+    results = run(source, {"x": data["in:x"]})
+    np.testing.assert_allclose(results["net/probs"], data["tf:probs"], rtol=1e-5, atol=1e-6)
+
+
+def test_variables_become_constants():
+    for name, kinds in {"orders": "VarHandleOp", "version_1": "VariableV2"}.items():
+        (source,) = saved_model.load(MODELS / name, ["serve"], ["serving_default"])
+        assert not types(source) & {kinds, "ReadVariableOp", "RestoreV2", "PartitionedCall"}
+        assert all(not op.control_inputs for op in source.graph.operations)
+
+
+def test_each_variable_is_one_constant():
+    (source,) = saved_model.load(MODELS / "orders")
+    assert source.graph.get_operation("w").type == "Const"
+    assert source.graph.get_tensor("w:0").shape == (2, 3)
+    constants = [op for op in source.graph.operations if op.type == "Const"]
+    assert sorted(op.name for op in constants) == ["Const", "b", "w"]
+
+
+def test_signatures_share_their_values():
+    first, second = saved_model.load(MODELS / "orders", None, ["serving_default", "skips"])
+    arrays = [source.graph.get_operation("b").get_attr("value") for source in (first, second)]
+    assert np.shares_memory(*arrays)
+
+
+def test_only_the_variables_needed_are_read(tmp_path):
+    folder = copy(tmp_path, "orders")
+    path = folder / "variables/variables.data-00000-of-00001"
+    content = bytearray(path.read_bytes())
+    index = saved_model.Path(folder, "variables/variables")
+    from flatlite.schema.bundle import open_bundle
+
+    bundle = open_bundle(index)
+    key = next(key for key in bundle if bundle.shape(key) == (100,))
+    content[bundle._entry(key).offset] ^= 1
+    path.write_bytes(content)
+    assert saved_model.load(folder)
+    with pytest.raises(DataLossError, match="wrong checksum"):
+        open_bundle(index).read(key)
+
+
+def test_branches_not_taken_are_left_out():
+    (source,) = saved_model.load(MODELS / "version_1", ["serve"], ["serving_default"])
+    assert not types(source) & {"Switch", "Merge", "RandomUniform"}
+    (source,) = saved_model.load(MODELS / "version_1", ["serve"], ["branch"])
+    assert {"Switch", "Merge"} <= types(source)
+    assert "RandomUniform" not in types(source)
+    constant = source.graph.get_operation("cond_1/strided_slice/stack")
+    assert [op.name for op in constant.control_inputs] == ["cond_1/switch_t"]
+
+
+def test_functions_of_a_loop_get_values():
+    (source,) = saved_model.load(MODELS / "branches")
+    loop = next(op for op in source.graph.operations if op.type == "While")
+    assert loop.inputs[5].name == "w:0"
+    body = source.graph.functions.body(loop.get_attr("body"))
+    assert body.inputs[5].shape == (2,)
+    assert "ReadVariableOp" not in {op.type for op in body.operations}
+
+
+def test_text_form(tmp_path):
+    from google.protobuf import text_format
+
+    folder = copy(tmp_path, "orders")
+    message = proto.parse("SavedModel", (folder / "saved_model.pb").read_bytes())
+    (folder / "saved_model.pb").unlink()
+    (folder / "saved_model.pbtxt").write_text(text_format.MessageToString(message))
+    (source,) = saved_model.load(folder)
+    feeds, expected = case("orders", "serving_default")
+    np.testing.assert_array_equal(run(source, feeds)["second"], expected["second"])
+    (folder / "saved_model.pbtxt").write_text("meta_graphs { nonsense: 1 }")
+    with pytest.raises(OSError, match=r"pbtxt': it has text that is not a SavedModel \(1:15"):
+        saved_model.load(folder)
+
+
+def test_other_inputs_and_outputs():
+    (source,) = saved_model.load(
+        MODELS / "version_1",
+        ["serve"],
+        input_arrays=["hidden"],
+        output_arrays=["z"],
+        input_shapes={"hidden": [1, 6]},
+    )
+    assert [(port.key, port.name) for port in source.inputs] == [("hidden", "hidden:0")]
+    assert source.inputs[0].tensor.shape == (1, 6)
+    assert "Relu" not in types(source)
+    (source,) = saved_model.load(
+        MODELS / "orders", input_arrays=["mid", "zeta", "alpha"], output_arrays=["second", "first"]
+    )
+    assert keys(source.inputs) == ["mid", "zeta", "alpha"]
+    assert keys(source.outputs) == ["second", "first"]
+
+
+def test_shapes_are_given_by_key_or_tensor_name():
+    for name in ("zeta", "serving_default_zeta", "serving_default_zeta:0"):
+        (source,) = saved_model.load(MODELS / "orders", input_shapes={name: [7, None]})
+        assert source.inputs[0].tensor.shape == (7, 2)
+        assert source.graph.get_operation("StatefulPartitionedCall/Identity").outputs[0].shape in (
+            (7, 3),
+            (None, 3),
+        )
+
+
+def copy(tmp_path, name):
+    return shutil.copytree(MODELS / name, tmp_path / name)
+
+
+def test_missing_model(tmp_path):
+    words = r"SavedModel file does not exist at: .*/\{saved_model.pbtxt\|saved_model.pb\}$"
+    with pytest.raises(OSError, match=words):
+        saved_model.load(tmp_path)
+    with pytest.raises(OSError, match=words):
+        saved_model.load(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "it holds no graph"),
+        (b"not a model", "bytes that are not a SavedModel"),
+        (None, "bytes that are not a SavedModel"),
+    ],
+    ids=["empty", "text", "cut"],
+)
+def test_damaged_model(tmp_path, content, words):
+    folder = copy(tmp_path, "orders")
+    path = folder / "saved_model.pb"
+    path.write_bytes(path.read_bytes()[:9000] if content is None else content)
+    with pytest.raises(OSError, match=rf"Cannot parse file '.*/saved_model.pb': .*{words}"):
+        saved_model.load(folder)
+
+
+def test_every_cut_of_a_model_is_an_error_or_a_model(tmp_path):
+    folder = copy(tmp_path, "counts")
+    content = (folder / "saved_model.pb").read_bytes()
+    for size in range(0, len(content), 211):
+        (folder / "saved_model.pb").write_bytes(content[:size])
+        with pytest.raises((OSError, ValueError, UnsupportedOps)):
+            saved_model.load(folder)
+
+
+def test_missing_variables(tmp_path):
+    folder = copy(tmp_path, "orders")
+    data = folder / "variables/variables.data-00000-of-00001"
+    data.rename(tmp_path / "data")
+    with pytest.raises(
+        OSError, match=r"The model has variables, but .*data-00000-of-00001', which"
+    ):
+        saved_model.load(folder)
+    shutil.rmtree(folder / "variables")
+    with pytest.raises(OSError, match=r"has variables, but '.*variables.index' does not exist"):
+        saved_model.load(folder)
+
+
+def test_damaged_variables(tmp_path):
+    folder = copy(tmp_path, "orders")
+    data = folder / "variables/variables.data-00000-of-00001"
+    data.write_bytes(data.read_bytes()[:10])
+    with pytest.raises(DataLossError, match="must lie in"):
+        saved_model.load(folder)
+
+
+def test_variables_of_another_model(tmp_path):
+    folder = copy(tmp_path, "orders")
+    shutil.rmtree(folder / "variables")
+    shutil.copytree(MODELS / "counts/variables", folder / "variables")
+    with pytest.raises(
+        ModelError, match=r"has no values for the variables 'w', 'b'; save the model"
+    ):
+        saved_model.load(folder)
+
+
+def test_variables_of_another_shape(tmp_path):
+    def edit(meta):
+        for node in meta.graph_def.node:
+            if node.name == "b":
+                node.attr["shape"].shape.dim[0].size = 1
+
+    words = r"Variable 'b' is float32 \(1,\) in the graph, but 'b/.*' in '.*' is float32 \(3,\)"
+    with pytest.raises(ModelError, match=words):
+        saved_model.load(change(tmp_path, "orders", edit))
+
+
+def test_written_variables():
+    with pytest.raises(UnsupportedOps) as caught:
+        saved_model.load(MODELS / "counts")
+    assert "AssignAddVariableOp 'StatefulPartitionedCall/" in str(caught.value)
+    assert "on variable 'count'" in str(caught.value)
+    assert len(str(caught.value).splitlines()) <= 15
+
+
+def test_unknown_signature_and_tags():
+    words = (
+        "Invalid signature key 'nox' found. Valid keys are 'many_results,nested,serving_default,sk"
+    )
+    with pytest.raises(ValueError, match=words):
+        saved_model.load(MODELS / "orders", signature_keys=["nox"])
+    with pytest.raises(ValueError, match="at least one signature"):
+        saved_model.load(MODELS / "orders", signature_keys=[])
+    words = (
+        r"tags {'nox'} could not be found in .*, with available tags: {'serve'}, {'gpu', 'train'}"
+    )
+    with pytest.raises(ValueError, match=words):
+        saved_model.load(MODELS / "version_1", ["nox"])
+    (source,) = saved_model.load(MODELS / "version_1", {"train", "gpu"})
+    assert source.key == "training"
+
+
+def test_unknown_tensors_and_shapes():
+    with pytest.raises(ValueError, match="Invalid tensors 'nox,z:7' were found"):
+        saved_model.load(MODELS / "version_1", ["serve"], output_arrays=["nox", "z:7"])
+    with pytest.raises(ValueError, match="Invalid tensor 'nox' found in tensor shapes map"):
+        saved_model.load(MODELS / "orders", input_shapes={"nox": [1]})
+    words = (
+        r"The shape of tensor 'serving_default_zeta' cannot be changed from \(None, 2\) to \(1, 3\)"
+    )
+    with pytest.raises(ValueError, match=words):
+        saved_model.load(MODELS / "orders", input_shapes={"zeta": [1, 3]})
+    with pytest.raises(ValueError, match="must be a list of integers and None, got 'abc'"):
+        saved_model.load(MODELS / "orders", input_shapes={"zeta": "abc"})
+
+
+def change(tmp_path, name, edit):
+    folder = copy(tmp_path, name)
+    message = proto.parse("SavedModel", (folder / "saved_model.pb").read_bytes())
+    edit(message.meta_graphs[0])
+    (folder / "saved_model.pb").write_bytes(message.SerializeToString())
+    return folder
+
+
+def test_no_signatures(tmp_path):
+    folder = change(tmp_path, "orders", lambda meta: meta.ClearField("signature_def"))
+    with pytest.raises(ValueError, match="The SavedModel has no signatures"):
+        saved_model.load(folder)
+
+
+def test_inputs_of_several_tensors(tmp_path):
+    def edit(meta):
+        meta.signature_def["serving_default"].inputs["mid"].coo_sparse.values_tensor_name = "x"
+
+    with pytest.raises(ValueError, match="input 'mid' of signature 'serving_default' must be one"):
+        saved_model.load(change(tmp_path, "orders", edit))
+
+
+def test_variables_are_found_by_name_when_nothing_restores_them(tmp_path):
+    def edit(meta):
+        meta.saver_def.Clear()
+
+    folder = change(tmp_path, "version_1", edit)
+    words = (
+        "has no values for the variables 'kernel/part_0', 'kernel/part_1', 'kernel/part_2'; save"
+    )
+    with pytest.raises(ModelError, match=words):
+        saved_model.load(folder, ["serve"])
+    (source,) = saved_model.load(folder, ["serve"], input_arrays=["hidden"], output_arrays=["z"])
+    assert source.graph.get_operation("table").type == "Const"
+
+
+def test_assets_are_never_opened(tmp_path):
+    def edit(meta):
+        asset = meta.asset_file_def.add(filename="../../../../etc/passwd")
+        asset.tensor_info.name = "asset:0"
+
+    assert saved_model.load(change(tmp_path, "orders", edit))
+
+
+@pytest.mark.parametrize("name", ["saved_model.pb", "variables", "variables/variables.index"])
+def test_links_that_lead_out(tmp_path, name):
+    folder = copy(tmp_path, "orders")
+    outside = tmp_path / "outside"
+    (folder / name).rename(outside)
+    (folder / name).symlink_to(outside)
+    with pytest.raises(
+        OSError, match=r"is a link that leads out of the SavedModel; copy the folder"
+    ):
+        saved_model.load(folder)
+
+
+def test_links_that_stay_inside(tmp_path):
+    folder = copy(tmp_path, "orders")
+    (folder / "saved_model.pb").rename(folder / "graph")
+    (folder / "saved_model.pb").symlink_to("graph")
+    os.symlink(folder, tmp_path / "link")
+    assert saved_model.load(tmp_path / "link")
+
+
+def small_graph():
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (None, 4)}).outputs[0]
+    axis = graph.constant(np.int32(1), "axis")
+    split = graph.add("Split", "split", (axis, x), {"num_split": 2})
+    total = graph.add("AddV2", "total", split.outputs)
+    graph.add("Neg", "negative", total.outputs)
+    return graph
+
+
+def write_graph(path, graph):
+    path.write_bytes(to_graph_def(graph).SerializeToString())
+    return path
+
+
+def test_graph_def_files(tmp_path):
+    from google.protobuf import text_format
+
+    message = to_graph_def(small_graph())
+    binary, text, nameless = (tmp_path / name for name in ("g.pb", "g.pbtxt", "g"))
+    binary.write_bytes(message.SerializeToString())
+    text.write_text(text_format.MessageToString(message))
+    nameless.write_text(text.read_text())
+    assert load_graph_def(binary) == load_graph_def(text) == load_graph_def(nameless)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("bad.pb", b"\x0a\xff\xff"),
+        ("bad.pb", b"hello, world"),
+        ("bad.pb", b""),
+        ("bad.pbtxt", b"node { nme: 'x' }"),
+        ("bad.pbtxt", b"\xff"),
+        ("bad.pb", b"\x1a\x00"),
+    ],
+)
+def test_damaged_graph_def(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(OSError, match=rf"^Unable to parse input file '.*/{name}'\. "):
+        load_graph_def(tmp_path / name)
+
+
+def test_missing_graph_def(tmp_path):
+    with pytest.raises(OSError, match=r"^File '/nope.pb' does not exist\.$"):
+        load_graph_def("/nope.pb")
+    with pytest.raises(OSError, match="directory"):
+        load_graph_def(tmp_path)
+
+
+def test_frozen_ports_and_pruning(tmp_path):
+    path = write_graph(tmp_path / "g.pb", small_graph())
+    source = frozen.load(path, ["x"], ["split:1", "total"], {"x": [3, 4]})
+    assert source.key is None
+    assert [(port.name, port.tensor.shape) for port in source.inputs] == [("x", (3, 4))]
+    assert [(port.name, port.tensor.shape) for port in source.outputs] == [
+        ("split:1", (3, 2)),
+        ("total", (3, 2)),
+    ]
+    assert "negative" not in source.graph
+
+
+def test_frozen_graph_is_cut_at_any_tensor():
+    graph = to_graph_def(small_graph())
+    before = graph.SerializeToString()
+    source = frozen.load(graph, ["split:1", "split"], ["negative:0"])
+    assert [port.name for port in source.inputs] == ["split:1", "split"]
+    assert keys(source.outputs) == ["negative"]
+    assert "Split" not in types(source)
+    results = run(source, {"split:1": np.float32([[1, 2]]), "split": np.float32([[10, 20]])})
+    np.testing.assert_array_equal(results["negative"], [[-11, -22]])
+    source = frozen.load(graph, ["x", "split:1"], ["negative"])
+    assert keys(source.inputs) == ["x", "split:1"]
+    results = run(source, {"split:1": np.float32([[1, 2]]), "x": np.float32([[5, 6, 7, 8]])})
+    np.testing.assert_array_equal(results["negative"], [[-6, -8]])
+    assert graph.SerializeToString() == before
+
+
+def test_frozen_names_that_are_wrong():
+    graph = to_graph_def(small_graph())
+    cases = {
+        "Invalid tensors 'nox' were found": (["x"], ["nox"]),
+        "Invalid tensors 'split:2,axis:x' were found": (["split:2"], ["axis:x"]),
+        "input_arrays must be a list of tensor names, got 'x'": ("x", ["total"]),
+        "output_arrays must be a list of tensor names, got 5": (["x"], 5),
+        "Expected type for a tensor name is 'str', instead got": ([3], ["total"]),
+        "input_arrays must name each tensor once, got 'x:0' twice": (["x", "x:0"], ["total"]),
+    }
+    for words, (inputs, outputs) in cases.items():
+        with pytest.raises(ValueError, match=words):
+            frozen.load(graph, inputs, outputs)
+    with pytest.raises(ValueError, match="Invalid tensor 'z' found in tensor shapes map"):
+        frozen.load(graph, ["x"], ["total"], {"z": [1]})
+
+
+def test_placeholders_that_are_no_inputs():
+    graph = small_graph()
+    extra = graph.add("Placeholder", "keep_prob", (), {"dtype": np.dtype("f4"), "shape": ()})
+    graph.add("Mul", "scaled", [graph.get_tensor("total:0"), extra.outputs[0]])
+    with pytest.raises(ValueError, match="need the placeholders 'keep_prob', which are not among"):
+        frozen.load(to_graph_def(graph), ["x"], ["scaled"])
+    assert frozen.load(to_graph_def(graph), ["x"], ["total"])
+
+
+def test_graphs_that_are_not_frozen():
+    text = (CORPUS / "C/tf1_checkpoint_sharded/graph.pbtxt").read_bytes()
+    graph = proto.parse_text("GraphDef", text)
+    with pytest.raises(ValueError, match=r"Please freeze the graph using freeze_graph.py\..*'net/"):
+        frozen.load(graph, ["x"], ["net/probs"])
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        (None, r"Provide an input shape for input array 'x'\."),
+        (
+            (None, 3, None),
+            r"in the 1st dimension. Tensor 'x' has invalid shape '\[None, 3, None\]'\.",
+        ),
+    ],
+)
+def test_shapes_that_are_missing(shape, words):
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": shape})
+    graph.add("Neg", "y", x.outputs)
+    message = to_graph_def(graph)
+    with pytest.raises(ValueError, match=words):
+        check_shapes(frozen.load(message, ["x"], ["y"]))
+    check_shapes(frozen.load(message, ["x"], ["y"], {"x": [None, 3, 4]}))
+    check_shapes(frozen.load(message, ["x"], ["y"], {"x": [-1, 3, 4]}))
+
+
+def test_placeholder_with_default_has_its_default():
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (2,)})
+    default = graph.constant(np.float32(3), "default")
+    attrs = {"dtype": np.dtype("f4"), "shape": ()}
+    scale = graph.add("PlaceholderWithDefault", "scale", [default], attrs)
+    graph.add("Mul", "y", [x.outputs[0], scale.outputs[0]])
+    message = to_graph_def(graph)
+    source = frozen.load(message, ["x"], ["y"])
+    np.testing.assert_array_equal(run(source, {"x": np.float32([1, 2])})["y"], [3, 6])
+    source = frozen.load(message, ["x", "scale"], ["y"])
+    results = run(source, {"x": np.float32([1, 2]), "scale": np.float32(5)})
+    np.testing.assert_array_equal(results["y"], [5, 10])
+
+
+def test_a_branch_not_taken_may_write_variables():
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (2,)}).outputs[0]
+    default = graph.constant(np.array(False), "default")
+    attrs = {"dtype": np.dtype(bool), "shape": ()}
+    flag = graph.add("PlaceholderWithDefault", "is_training", [default], attrs).outputs[0]
+    switch = graph.add("Switch", "switch", [x, flag])
+    attrs = {"dtype": np.dtype("f4"), "shape": (2,)}
+    mean = graph.add("VariableV2", "mean", (), attrs).outputs[0]
+    update = graph.add("Assign", "update", [mean, switch.outputs[1]])
+    identity = graph.add("Identity", "pivot", [switch.outputs[1]])
+    one = {"value": np.float32(1), "dtype": np.dtype("f4")}
+    constant = graph.add("Const", "one", (), one, [identity])
+    shifted = graph.add("AddV2", "shifted", [switch.outputs[1], constant.outputs[0]], {}, [update])
+    negative = graph.add("Neg", "negative", [switch.outputs[0]])
+    merge = graph.add("Merge", "merge", [negative.outputs[0], shifted.outputs[0]])
+    graph.add("Identity", "y", merge.outputs[:1])
+    message = to_graph_def(graph)
+    source = frozen.load(message, ["x"], ["y", "merge:1"])
+    assert types(source) == {"Placeholder", "Neg", "Identity", "Const"}
+    results = run(source, {"x": np.float32([1, 2])})
+    np.testing.assert_array_equal(results["y"], [-1, -2])
+    assert results["merge:1"] == 0
+    with pytest.raises(UnsupportedOps, match="Assign 'update' on variable 'mean'"):
+        frozen.load(message, ["x", "is_training"], ["y"])
+    with pytest.raises(ModelError, match="'shifted:0' belongs to a branch that is not taken"):
+        frozen.load(message, ["x"], ["shifted"])
+
+
+def test_recursive_functions_are_refused(tmp_path):
+    def edit(meta):
+        library = {f.signature.name: f for f in meta.graph_def.library.function}
+        inner = next(f for name, f in library.items() if "serve" in name and "wrapper" not in name)
+        for node in inner.node_def:
+            if "f" in node.attr:
+                node.attr["f"].func.name = inner.signature.name
+
+    with pytest.raises(
+        ValueError, match=r"functions must not call themselves, got __inference_serve"
+    ):
+        saved_model.load(change(tmp_path, "orders", edit))
+
+
+def edit_calls(edit):
+    def change_bodies(meta):
+        for function in meta.graph_def.library.function:
+            for node in function.node_def:
+                if "body" in node.attr:
+                    edit(function, node)
+
+    return change_bodies
+
+
+def test_functions_of_a_loop_that_are_wrong(tmp_path):
+    def missing(function, node):
+        node.attr["body"].func.name = "nox"
+
+    with pytest.raises(ModelError, match="Functions must not be missing, got 'nox'"):
+        saved_model.load(change(tmp_path, "branches", edit_calls(missing)))

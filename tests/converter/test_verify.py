@@ -1,0 +1,301 @@
+"""Verification finds what is wrong with a file, names it, and says when it cannot look."""
+
+import dataclasses
+import warnings
+
+import numpy as np
+import pytest
+
+from flatlite.converter import verify as verification
+from flatlite.converter.converter import TFLiteConverter
+from flatlite.converter.passes import optimize
+from flatlite.converter.sources import frozen, saved_model
+from flatlite.converter.tf.lower import lower_graph
+from flatlite.converter.verify import Function, difference, verify
+from flatlite.converter.write import write
+from flatlite.errors import ConverterError
+from flatlite.graph.graph import Graph
+from flatlite.graph.graphdef import to_graph_def
+from flatlite.schema import model as files
+
+FLOAT = np.dtype("f4")
+
+
+def placeholder(graph, shape=(None, 4), dtype="f4", name="x"):
+    return graph.add("Placeholder", name, (), {"dtype": np.dtype(dtype), "shape": shape}).outputs[0]
+
+
+def network(data_format="NHWC"):
+    """Two convolutions with bias and activation, and a mean."""
+    graph, rng = Graph(), np.random.default_rng(3)
+    is_first = data_format == "NCHW"
+    x = placeholder(graph, (None, 3, 8, 8) if is_first else (None, 8, 8, 3))
+    for i, width in enumerate((4, 5)):
+        kernel = rng.standard_normal((3, 3, 3 + i, width)).astype(np.float32)
+        w = graph.constant(kernel, f"layer{i}/kernel")
+        attrs = {"strides": [1, 1, 1, 1], "padding": b"SAME", "data_format": data_format.encode()}
+        y = graph.add("Conv2D", f"layer{i}/conv", [x, w], attrs).outputs[0]
+        bias = graph.constant(rng.standard_normal(width).astype(np.float32), f"layer{i}/bias")
+        attrs = {"data_format": data_format.encode()}
+        y = graph.add("BiasAdd", f"layer{i}/add", [y, bias], attrs).outputs[0]
+        x = graph.add("Relu6", f"layer{i}/relu", [y]).outputs[0]
+    axes = graph.constant(np.int32([2, 3] if is_first else [1, 2]), "axes")
+    graph.add("Mean", "pooled", [x, axes])
+    return graph
+
+
+def written(graph, outputs=None):
+    """(source graph, function, model) of a graph, converted."""
+    source = frozen.load(to_graph_def(graph), None, outputs)
+    lowered = optimize(lower_graph(source))
+    result = write(lowered)
+    function = Function(files.save(result.model), None, result.origins[0])
+    return source.graph, function, result.model
+
+
+def spoilt(function, model, change):
+    """The function of a file in which `change(model)` spoilt something."""
+    change(model)
+    return dataclasses.replace(function, content=files.save(model))
+
+
+def weights(model, position, kind="CONV_2D"):
+    """A writable copy of the weights of the `position`-th operator of a kind, now in the model."""
+    subgraph = model.subgraphs[0]
+    op = [op for op in subgraph.operators if op.op == kind][position]
+    tensor = subgraph.tensors[op.inputs[1]]
+    tensor.data = np.array(tensor.data)
+    return tensor.data
+
+
+@pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
+@pytest.mark.parametrize("position", [0, 1])
+def test_a_wrong_weight_is_found_and_its_layer_named(data_format, position):
+    source, function, model = written(network(data_format))
+    assert verify(source, function)
+
+    def change(model):
+        weights(model, position).flat[7] += 0.5
+
+    words = rf"answer for 'pooled:0' on inputs .* CONV_2D for 'layer{position}/relu:0'; please"
+    with pytest.raises(ConverterError, match=words):
+        verify(source, spoilt(function, model, change))
+
+
+def test_the_message_is_short_and_says_what_to_do():
+    source, function, model = written(network())
+    bad = spoilt(function, model, lambda model: weights(model, 0).fill(0))
+    with pytest.raises(ConverterError, match=r"converter\.verify = False") as error:
+        verify(source, bad)
+    text = str(error.value)
+    assert len(text.splitlines()) <= 15
+    assert "inputs of the shapes (1, 8, 8, 3): largest difference" in text
+
+
+def test_a_wrong_option_is_found():
+    source, function, model = written(network())
+
+    def change(model):
+        (op, *_) = model.subgraphs[0].operators
+        op.options.fused_activation_function = 0
+
+    with pytest.raises(ConverterError, match="the first operator that differs is CONV_2D"):
+        verify(source, spoilt(function, model, change))
+
+
+def test_a_small_difference_is_none():
+    source, function, model = written(network())
+
+    def change(model):
+        data = weights(model, 1)
+        data += 1e-7 * np.abs(data)
+
+    assert verify(source, spoilt(function, model, change))
+
+
+def test_an_error_that_only_another_batch_shows():
+    graph = Graph()
+    x = placeholder(graph, (None, 2, 3))
+    graph.add("Reshape", "y", [x, graph.constant(np.int32([-1, 6]), "shape")])
+    source, function, model = written(graph)
+    assert verify(source, function)
+
+    def change(model):
+        tensor = model.subgraphs[0].tensors[model.subgraphs[0].operators[0].inputs[1]]
+        tensor.data = np.int32([1, 6])
+
+    with pytest.raises(ConverterError, match=r"does not run on .* \(2, 2, 3\), which the source"):
+        verify(source, spoilt(function, model, change))
+
+
+def test_integers_must_be_equal():
+    graph = Graph()
+    x = placeholder(graph, (None, 3), "i4")
+    graph.add("AddV2", "y", [x, graph.constant(np.int32([1, 2, 3]), "ones")])
+    source, function, model = written(graph)
+    assert verify(source, function)
+    bad = spoilt(function, model, lambda m: weights(m, 0, "ADD").fill(2))
+    with pytest.raises(ConverterError, match=r": 2 of 3 elements differ; .* is ADD for 'y:0'"):
+        verify(source, bad)
+
+
+def test_nan_and_infinity():
+    graph = Graph()
+    x = placeholder(graph, (None, 64))
+    logarithm = graph.add("Log", "log", [x]).outputs[0]
+    graph.add("Mul", "y", [logarithm, graph.constant(np.float32(2), "two")])
+    source, function, model = written(graph)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert verify(source, function)
+        bad = spoilt(function, model, lambda m: weights(m, 0, "MUL").fill(np.nan))
+        with pytest.raises(ConverterError, match=r"elements are finite in one and not in the oth"):
+            verify(source, bad)
+
+
+@pytest.mark.parametrize(
+    ("want", "got", "gap"),
+    [
+        ([1.0, -4.0], [1.0, -4.0], 0.0),
+        ([1.0, -4.0], [1.5, -4.0], 0.125),
+        ([np.nan, np.inf, 1], [np.nan, np.inf, 1], 0.0),
+        ([np.inf], [-np.inf], np.inf),
+        ([1.0], [np.nan], np.inf),
+        ([np.nan], [1.0], np.inf),
+        ([np.inf, 2.0], [1.0, 2.0], np.inf),
+        ([0.0], [1e-9], 1e-3),
+        ([], [], 0.0),
+        ([1.0], [[1.0]], np.inf),
+    ],
+)
+def test_difference_of_floats(want, got, gap):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = difference(np.float32(want), np.float32(got))
+    assert found == pytest.approx(gap)
+
+
+def test_difference_of_other_types():
+    ones = np.ones(4, np.int32)
+    assert difference(ones, ones) == 0
+    assert difference(ones, ones.astype(np.int64)) == np.inf
+    assert difference(ones, np.int32([1, 1, 1, 2])) == 0.25
+    assert difference(np.array([True, False]), np.array([True, True])) == 0.5
+    texts = np.array([b"a", b"b"], object)
+    assert difference(texts, texts.copy()) == 0
+    assert difference(np.complex64([1j, 1]), np.complex64([1j, 2])) == 1
+    assert difference(np.zeros(0, np.int32), np.zeros(0, np.int32)) == 0
+
+
+def test_a_source_with_random_numbers_is_not_verified():
+    graph = Graph()
+    x = placeholder(graph, (4,))
+    shape = graph.constant(np.int32([4]), "shape")
+    noise = graph.add("RandomUniform", "noise", [shape], {"dtype": FLOAT}).outputs[0]
+    graph.add("AddV2", "y", [x, noise])
+    source = frozen.load(to_graph_def(graph)).graph
+    with pytest.warns(
+        UserWarning, match="not verified: RandomUniform 'noise' gives random numbers"
+    ):
+        assert not verify(source, Function(b"", None, {}))
+
+
+def test_a_source_that_refuses_its_inputs_is_not_verified():
+    graph = Graph()
+    indices = placeholder(graph, (9,), "i4")
+    table = graph.constant(np.ones((1, 3), np.float32), "table")
+    graph.add("GatherV2", "y", [table, indices, graph.constant(np.int32(0), "axis")])
+    source, function, _ = written(graph)
+    with pytest.warns(UserWarning, match=r"not verified: the source refuses .* GatherV2 'y'"):
+        assert not verify(source, function)
+    assert verify(source, function, [[np.zeros(9, np.int32)]])
+
+
+def test_sizes_that_the_source_refuses_are_left_out():
+    graph = Graph()
+    x = placeholder(graph, (None,), "i4")
+    length = graph.add("Size", "size", [x]).outputs[0]
+    zero, one = (graph.constant(np.int32(n), f"n{n}") for n in (0, 1))
+    positions = graph.add("Range", "range", [zero, length, one]).outputs[0]
+    table = graph.constant(np.ones((1, 3), np.float32), "table")
+    nothing = graph.add("Minimum", "nothing", [x, zero]).outputs[0]
+    indices = graph.add("AddV2", "indices", [positions, nothing]).outputs[0]
+    graph.add("GatherV2", "y", [table, indices, zero])
+    source, function, _ = written(graph)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert verify(source, function)
+
+
+def test_a_slow_source_is_not_verified():
+    source, function, _ = written(network())
+    with pytest.warns(UserWarning, match=r"not verified: running the source takes over 1e-06 s"):
+        assert not verify(source, function, seconds=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "words"),
+    [((2,), object, "has the type object.*set representative_dataset"), (None, "f4", "the rank")],
+)
+def test_inputs_without_random_values(shape, dtype, words):
+    graph = Graph()
+    x = placeholder(graph, shape, dtype)
+    graph.add("Identity", "y", [x])
+    source = frozen.load(to_graph_def(graph)).graph
+    with pytest.warns(UserWarning, match=f"not verified: .*{words}"):
+        assert not verify(source, Function(b"", None, {}))
+
+
+def test_an_unstable_output_is_no_error():
+    graph = Graph()
+    x = placeholder(graph, (1, 1000))
+    steep = graph.add("Mul", "steep", [x, graph.constant(np.float32(1e6), "million")]).outputs[0]
+    graph.add("Sin", "y", [steep])
+    source, function, model = written(graph)
+
+    def change(model):
+        data = weights(model, 0, "MUL")
+        data[...] = np.float32(1e6) * (1 + np.float32(2**-22))
+
+    with pytest.warns(UserWarning, match=r"not verified: its output 'y:0' is unstable: a relative"):
+        assert not verify(source, spoilt(function, model, change))
+
+
+def test_rounding_may_turn_over_few_integers():
+    graph = Graph()
+    x = placeholder(graph, (1, 40, 50, 7))
+    graph.add("ArgMax", "y", [x, graph.constant(np.int32(-1), "axis")], {"output_type": "i8"})
+    source, function, _ = written(graph)
+    assert verify(source, function)
+    want = np.zeros((40, 50), np.int64)
+    for n_wrong, is_fine in ((2, True), (3, False)):
+        got = want.copy()
+        got.flat[:n_wrong] = 1
+        assert (difference(want, got) <= verification.tolerance(want)) is is_fine
+
+
+@pytest.mark.parametrize("spoilt_key", ["skips", "many_results"])
+def test_every_signature_is_looked_at(request, spoilt_key):
+    folder = request.path.parent / "saved_models" / "orders"
+    keys = ["serving_default", "skips", "many_results"]
+    sources = saved_model.load(folder, signature_keys=keys)
+    graphs = [optimize(lower_graph(source)) for source in sources]
+    result = write(graphs)
+    i = keys.index(spoilt_key)
+    for tensor in result.model.subgraphs[i].tensors:
+        if tensor.data is not None and tensor.dtype == "FLOAT32":
+            tensor.data = np.asarray(tensor.data + np.float32(1))
+    content = files.save(result.model)
+    for j, (source, graph) in enumerate(zip(sources, graphs, strict=True)):
+        function = Function(content, graph.signature, result.origins[j], j)
+        if i != j:
+            assert verify(source.graph, function)
+            continue
+        with pytest.raises(ConverterError, match="the first operator that differs is"):
+            verify(source.graph, function)
+
+
+def test_mobilenet_is_verified(corpus):
+    converter = TFLiteConverter.from_saved_model(corpus / "C/mobilenet_v2_k3/saved_model")
+    converter.convert()
+    assert converter.verified
