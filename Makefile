@@ -1,0 +1,63 @@
+# Two commands on a fresh machine: make demo, make test. PYTHON chooses the interpreter, VENV the
+# environment's folder, CORPUS another folder of recorded cases.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+CORPUS ?= tests/corpus
+# The Python with TensorFlow that writes the benchmarks' models; without one, `make bench` makes
+# $(VENV)-tensorflow. BENCH: options of benchmarks/run.py.
+TENSORFLOW_PYTHON ?=
+BENCH ?=
+TENSORFLOW := $(or $(TENSORFLOW_PYTHON),$(VENV)-tensorflow/bin/python)
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test test-all check dev bench clean
+
+demo: $(VENV)/.core
+	$(BIN)/flatlite warmup
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.test
+	$(BIN)/flatlite warmup
+	$(BIN)/python -m pytest -n 2 --corpus=$(CORPUS)
+
+test-all: $(VENV)/.test
+	$(BIN)/flatlite warmup
+	$(BIN)/python -m pytest -n 2 --corpus=$(CORPUS) -m ""
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+dev: $(VENV)/.dev
+
+bench: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)
+	$(BIN)/flatlite warmup
+	$(TENSORFLOW) models/build.py
+	$(BIN)/python benchmarks/run.py $(BENCH)
+	$(BIN)/python benchmarks/convert.py --tensorflow $(TENSORFLOW)
+
+$(VENV)/.core: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --editable .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.core
+	$(PIP) --editable ".[test]"
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.test
+	$(PIP) --editable ".[test,dev]"
+	mkdir -p .typings && ln -sfn .. .typings/flatlite
+	touch $@
+
+$(VENV)-tensorflow/.ready:
+	test -x $(VENV)-tensorflow/bin/python || $(PYTHON) -m venv $(VENV)-tensorflow
+	$(TENSORFLOW) -m pip install --quiet --disable-pip-version-check \
+		tensorflow-cpu==2.21.0 tf_keras==2.21.0
+	touch $@
+
+clean:
+	rm -rf $(VENV) .typings build dist out *.egg-info

@@ -1,0 +1,347 @@
+"""The command `flatlite`: convert, run, inspect, compare, benchmark, warmup."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from . import __version__
+from .converter.terminal import Progress, error_text, show_json, show_table
+from .schema.errors import ConverterError, OpError
+
+BROKEN_PIPE = 128 + 13  # as for a program that SIGPIPE ended
+INTERRUPTED = 128 + 2
+NAMES = {"frozen": "frozen GraphDef", "keras": "Keras file"}
+N_SLOWEST = 20  # operators of a profile that are shown
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs the command line; returns the exit status: 0, or 1 after an error message."""
+    arguments = parser().parse_args(argv)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.filterwarnings("ignore", category=DeprecationWarning)
+            warnings.showwarning = show_warning
+            arguments.function(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except (ConverterError, OpError, ValueError, OSError, RuntimeError, MemoryError) as error:
+        print(f"flatlite: error: {error_text(error)}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("flatlite: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+def show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    """One line on standard error for a warning."""
+    print(f"flatlite: warning: {error_text(message)}", file=sys.stderr)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    top = argparse.ArgumentParser(prog="flatlite", description="TensorFlow Lite without TensorFlow")
+    top.add_argument("--version", action="version", version=f"flatlite {__version__}")
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(function: Callable, text: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(function.__name__, help=text, description=text)
+        sub.set_defaults(function=function)
+        sub.add_argument("--json", action="store_true", help="print the result as JSON")
+        return sub
+
+    sub = command(convert, "Convert a SavedModel, a frozen GraphDef or a Keras file to .tflite.")
+    sub.add_argument("source", help="a SavedModel folder, or a .pb, .pbtxt, .keras or .h5 file")
+    sub.add_argument("-o", "--output", required=True, help="the .tflite file to write")
+    sub.add_argument(
+        "--signature",
+        action="append",
+        metavar="KEY",
+        help="signature to convert (SavedModel); repeat it for a file with several",
+    )
+    sub.add_argument("--tags", help="comma-separated tags of the MetaGraph (SavedModel)")
+    sub.add_argument(
+        "--inputs", help="comma-separated input tensors (default: the signature's, or placeholders)"
+    )
+    sub.add_argument(
+        "--outputs",
+        help="comma-separated output tensors (default: the signature's, or those nobody reads)",
+    )
+    sub.add_argument(
+        "--input-shape",
+        action="append",
+        default=[],
+        metavar="NAME=1,224,224,3",
+        help="shape of an input, -1 for an unknown dimension; may be repeated",
+    )
+    sub.add_argument(
+        "--verify",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="compare the written file with its source (default: yes)",
+    )
+
+    sub = command(run, "Run a .tflite file.")
+    sub.add_argument("model")
+    sub.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=FILE.npy",
+        help="array for an input (or FILE.npz with arrays by input name); random when omitted",
+    )
+    sub.add_argument("--signature", metavar="KEY", help="the signature to run")
+    sub.add_argument("--threads", type=positive, default=1, help="threads (default: 1)")
+    sub.add_argument("-o", "--output", help="write the outputs to this .npz file")
+
+    sub = command(inspect, "Show a .tflite file's signatures, operators, tensors and sizes.")
+    sub.add_argument("model")
+
+    sub = command(compare, "Run two models on the same inputs and show how their outputs differ.")
+    sub.add_argument("a", help="a .tflite file, a SavedModel or a frozen GraphDef")
+    sub.add_argument("b", help="another one")
+    sub.add_argument("--runs", type=positive, default=3, help="random inputs to try (default: 3)")
+    sub.add_argument("--signature", metavar="KEY", help="the signature to run")
+
+    sub = command(benchmark, "Time a .tflite file: percentiles and a profile by operator.")
+    sub.add_argument("model")
+    sub.add_argument("--runs", type=positive, default=50, help="timed invokes (default: 50)")
+    sub.add_argument("--warmup", type=positive, default=5, help="invokes before (default: 5)")
+    sub.add_argument("--threads", type=positive, default=1, help="threads (default: 1)")
+
+    command(warmup, "Compile all kernels for this machine now instead of when first needed.")
+    return top
+
+
+def positive(text: str) -> int:
+    """A count of at least 1."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, got {number}")
+    return number
+
+
+def shapes_of(texts: list[str]) -> dict[str, list[int | None]] | None:
+    """--input-shape values as the converter takes them."""
+    shapes = {}
+    for text in texts:
+        name, equals, sizes = text.rpartition("=")
+        try:
+            shapes[name] = [None if int(n) < 0 else int(n) for n in sizes.split(",") if sizes]
+        except ValueError:
+            equals = ""
+        if not equals or not name:
+            raise ValueError(f"--input-shape must be NAME=1,224,224,3, got '{text}'")
+    return shapes or None
+
+
+def split(text: str | None) -> list[str] | None:
+    """A comma-separated list; None stays None."""
+    return text.split(",") if text else None
+
+
+def check_target(path: str) -> None:
+    """Raises OSError when a file could not be written to `path`, before work is done for it."""
+    folder = os.path.dirname(os.path.realpath(path))
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"'{path}' is a folder, not a file to write")
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"the folder '{folder}' does not exist")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(f"the folder '{folder}' cannot be written to")
+
+
+def convert(arguments: argparse.Namespace) -> None:
+    """`flatlite convert`."""
+    from .converter import report
+    from .schema.files import write_atomic
+
+    check_target(arguments.output)
+    with Progress("converting", quiet=arguments.json):
+        converter = converter_for(arguments)
+        converter.verify = arguments.verify
+        content = converter.convert()
+    write_atomic(arguments.output, content)
+    result = report.inspect(arguments.output)
+    n_ops = sum(result["operators"].values())
+    if arguments.json:
+        keys = ("file", "bytes", "operators", "signatures", "inputs", "outputs")
+        return show_json({k: result[k] for k in keys} | {"verified": converter.verified})
+    verified = "verified" if converter.verified else "not verified"
+    print(f"wrote {arguments.output}: {len(content):,} bytes, {n_ops} operators, {verified}")
+    return None
+
+
+def converter_for(arguments: argparse.Namespace) -> Any:
+    """The converter that the arguments ask for."""
+    from .converter.converter import TFLiteConverter
+    from .converter.sources.kinds import kind_of
+
+    kind, path = kind_of(arguments.source)
+    inputs, outputs = split(arguments.inputs), split(arguments.outputs)
+    shapes = shapes_of(arguments.input_shape)
+    if kind == "tflite":
+        raise ValueError(f"'{path}' is a .tflite file already")
+    if kind == "saved_model":
+        return TFLiteConverter.from_saved_model(
+            path,
+            input_arrays=inputs,
+            input_shapes=shapes,
+            output_arrays=outputs,
+            tag_set=split(arguments.tags),
+            signature_keys=arguments.signature,
+        )
+    for option in ("signature", "tags"):
+        if getattr(arguments, option):
+            raise ValueError(f"--{option} is for SavedModels; '{path}' is a {NAMES[kind]}")
+    if kind == "keras":
+        return TFLiteConverter.from_keras_model_file(path, inputs, shapes, outputs)
+    return TFLiteConverter.from_frozen_graph(path, inputs, outputs, shapes)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """`flatlite run`."""
+    from .converter import report
+    from .converter.runnable import Flatbuffer
+    from .schema.files import write_atomic
+
+    if arguments.output:
+        check_target(arguments.output)
+    model = Flatbuffer(arguments.model, arguments.signature, threads=arguments.threads)
+    arrays = report.chosen_inputs(model, read_arrays(arguments.input))
+    with Progress("running", quiet=arguments.json):
+        outputs = report.run(model, arrays)
+    if arguments.output:
+        write_atomic(arguments.output, npz(outputs))
+    rows = [
+        {
+            "name": name,
+            "type": str(x.dtype),
+            "shape": list(x.shape),
+            "min": x.min().item() if x.size and x.dtype.kind in "biuf" else None,
+            "max": x.max().item() if x.size and x.dtype.kind in "biuf" else None,
+        }
+        for name, x in outputs.items()
+    ]
+    if arguments.json:
+        values = {n: x.tolist() for n, x in outputs.items()} if not arguments.output else None
+        return show_json({"outputs": rows, "values": values})
+    return show_table("outputs", rows)
+
+
+def npz(arrays: dict) -> bytes:
+    """The bytes of a .npz file; strings become fixed-width ones, as pickles are not written."""
+    import numpy as np
+
+    file = io.BytesIO()
+    plain = {k: x.astype(np.bytes_) if x.dtype.hasobject else x for k, x in arrays.items()}
+    np.savez(file, **plain)
+    return file.getvalue()
+
+
+def read_arrays(texts: list[str]) -> dict:
+    """--input values: arrays by input name, "" for a lone file without a name."""
+    import zipfile
+    import zlib
+
+    import numpy as np
+
+    from .schema.files import read_bytes
+
+    arrays = {}
+    for text in texts:
+        name, _, path = text.rpartition("=")
+        try:
+            loaded = np.load(io.BytesIO(read_bytes(path)), allow_pickle=False)
+            found = {name: loaded}
+            if not isinstance(loaded, np.ndarray):
+                found = {key: loaded[key] for key in loaded.files}
+        except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            raise ValueError(f"'{path}' is not a .npy or .npz file of numbers: {error}") from None
+        arrays.update(found)
+    return arrays
+
+
+def inspect(arguments: argparse.Namespace) -> None:
+    """`flatlite inspect`."""
+    from .converter import report
+
+    result = report.inspect(arguments.model)
+    if arguments.json:
+        return show_json(result)
+    print(
+        f"{result['file']}: {result['bytes']:,} bytes, {result['constant_bytes']:,} of them "
+        f"constants, {len(result['subgraphs'])} subgraph(s)"
+    )
+    for key, names in result["signatures"].items():
+        inputs, outputs = ", ".join(names["inputs"]), ", ".join(names["outputs"])
+        print(f"signature {key}: ({inputs}) -> ({outputs})")
+    show_table("inputs", result["inputs"])
+    show_table("outputs", result["outputs"])
+    show_table("operators", [{"name": k, "count": n} for k, n in result["operators"].items()])
+    for i, subgraph in enumerate(result["subgraphs"]):
+        place = f" of subgraph {i} '{subgraph['name']}'" if len(result["subgraphs"]) > 1 else ""
+        show_table(f"operators in order{place}", subgraph["operators"])
+        show_table(f"tensors{place}", subgraph["tensors"])
+    return None
+
+
+def compare(arguments: argparse.Namespace) -> None:
+    """`flatlite compare`."""
+    from .converter import report
+
+    with Progress("comparing", quiet=arguments.json):
+        result = report.compare(arguments.a, arguments.b, arguments.runs, arguments.signature)
+    if arguments.json:
+        return show_json(result)
+    return show_table(f"largest differences over {result['runs']} inputs", result["outputs"])
+
+
+def benchmark(arguments: argparse.Namespace) -> None:
+    """`flatlite benchmark`."""
+    from .converter import report
+
+    total = arguments.runs + arguments.warmup
+    with Progress("running", total, quiet=arguments.json) as progress:
+        result = report.benchmark(
+            arguments.model,
+            arguments.runs,
+            arguments.warmup,
+            arguments.threads,
+            progress.advance,
+        )
+    if arguments.json:
+        return show_json(result)
+    rows = sorted(result["operators"], key=lambda row: -row["ms"])
+    for name, shape in result["inputs"].items():
+        print(f"input {name}: {'x'.join(map(str, shape))}")
+    print("  ".join(f"{k} {v:.3f}" for k, v in result.items() if k.endswith("_ms")))
+    show_table("time by operator", report.by_kind(rows))
+    return show_table(f"the {min(N_SLOWEST, len(rows))} slowest of {len(rows)}", rows[:N_SLOWEST])
+
+
+def warmup(arguments: argparse.Namespace) -> None:
+    """`flatlite warmup`."""
+    from .engine import build, cache, image
+
+    modules = cache.modules()
+    missing = [name for name in modules if image.available(name) is None]
+    with Progress("compiling kernels", len(missing), quiet=arguments.json) as progress:
+        build.ensure(missing, lambda done, total, left: progress.reach(done))
+    if arguments.json:
+        return show_json({"modules": modules, "compiled": missing})
+    print(f"{len(modules)} kernel modules are ready, {len(missing)} of them compiled now")
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

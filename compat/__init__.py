@@ -1,0 +1,1 @@
+"""TF1 names for flatlite."""

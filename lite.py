@@ -1,0 +1,49 @@
+"""The names of `tf.lite`: converter, interpreter and what they are told."""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .converter.converter import TFLiteConverter
+    from .converter.options import OpsSet, Optimize, RepresentativeDataset, TargetSpec, constants
+    from .graph.custom import custom_op
+    from .interpreter.interpreter import Interpreter, InterpreterWithCustomOps, OpResolverType
+    from .interpreter.signature import SignatureRunner
+
+__all__ = [
+    "Interpreter",
+    "InterpreterWithCustomOps",
+    "OpResolverType",
+    "OpsSet",
+    "Optimize",
+    "RepresentativeDataset",
+    "SignatureRunner",
+    "TFLiteConverter",
+    "TargetSpec",
+    "constants",
+    "custom_op",
+]
+
+_HOMES = {
+    "Interpreter": "interpreter.interpreter",
+    "InterpreterWithCustomOps": "interpreter.interpreter",
+    "OpResolverType": "interpreter.interpreter",
+    "OpsSet": "converter.options",
+    "Optimize": "converter.options",
+    "RepresentativeDataset": "converter.options",
+    "SignatureRunner": "interpreter.signature",
+    "TFLiteConverter": "converter.converter",
+    "TargetSpec": "converter.options",
+    "constants": "converter.options",
+    "custom_op": "graph.custom",
+}
+
+
+def __getattr__(name: str):
+    if name not in _HOMES:
+        raise AttributeError(f"module 'flatlite.lite' has no attribute '{name}'")
+    return getattr(importlib.import_module(f".{_HOMES[name]}", __package__), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

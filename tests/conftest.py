@@ -1,0 +1,62 @@
+"""Fixtures of all tests, and the acceptance corpus' own options and summary."""
+
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # the modules beside this file: litert, recorded
+
+from litert import LiteRT
+
+CORPUS = Path(__file__).parent / "corpus"
+
+
+def pytest_addoption(parser):
+    parser.addoption("--corpus", default=str(CORPUS), help="the folder of recorded cases to run")
+
+
+def pytest_configure(config):
+    os.environ["FLATLITE_CORPUS"] = str(Path(config.getoption("--corpus")).resolve())
+
+
+@pytest.fixture(scope="session")
+def litert():
+    """LiteRT in a child process: litert.run(content, steps, resolver, signature)."""
+    oracle = LiteRT()
+    yield oracle
+    oracle.close()
+
+
+@pytest.fixture(scope="session")
+def corpus():
+    """The folder of recorded cases."""
+    return Path(os.environ["FLATLITE_CORPUS"])
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Counts the corpus' cases by kind."""
+    counts = Counter()
+    for outcome in ("passed", "failed", "xfailed", "xpassed"):
+        for report in terminalreporter.stats.get(outcome, []):
+            for key, value in getattr(report, "user_properties", ()):
+                if key == "corpus" and report.when == "call":
+                    counts[value, outcome] += 1
+    used = {
+        value
+        for report in terminalreporter.stats.get("xfailed", [])
+        for key, value in getattr(report, "user_properties", ())
+        if key == "not_yet"
+    }
+    kinds = sorted({kind for kind, _ in counts})
+    if kinds:
+        terminalreporter.section("corpus")
+    words = {"passed": "passed", "failed": "failed", "xfailed": "not yet supported"}
+    for kind in kinds:
+        parts = [f"{counts[kind, o]} {word}" for o, word in words.items() if counts[kind, o]]
+        terminalreporter.write_line(f"{kind}: {', '.join(parts)}")
+    if kinds:
+        listed = (Path(__file__).parent / "not_yet.txt").read_text().splitlines()
+        terminalreporter.write_line(f"{len(used)} of {len(listed)} lines of not_yet.txt were met")

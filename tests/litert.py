@@ -1,0 +1,79 @@
+"""LiteRT as an oracle, in a process of its own: some models abort it."""
+
+import multiprocessing
+import os
+
+import numpy as np
+
+
+def serve(pipe) -> None:
+    """The child: answers (content, steps, resolver, signature) with outputs or an error's text."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    while True:
+        try:
+            content, steps, resolver, signature = pipe.recv()
+        except EOFError:
+            return
+        try:
+            interpreter = Interpreter(
+                model_content=content,
+                num_threads=1,
+                experimental_op_resolver_type=OpResolverType[resolver],
+            )
+            if steps is None:
+                interpreter.allocate_tensors()
+                pipe.send([])
+                continue
+            pipe.send([run(interpreter, step, signature) for step in steps])
+        except (ValueError, RuntimeError, TypeError) as error:
+            pipe.send(f"{type(error).__name__}: {error}")
+
+
+def run(interpreter, inputs, signature=None):
+    """Outputs of one invoke: a list for a list of inputs in order, a dict for a dict by name."""
+    if isinstance(inputs, dict):
+        return {
+            k: np.array(v) for k, v in interpreter.get_signature_runner(signature)(**inputs).items()
+        }
+    details = interpreter.get_input_details()
+    for detail, array in zip(details, inputs, strict=True):
+        if tuple(detail["shape"]) != np.shape(array):
+            interpreter.resize_tensor_input(detail["index"], np.shape(array))
+    interpreter.allocate_tensors()
+    for detail, array in zip(details, inputs, strict=True):
+        if array.dtype == object:  # LiteRT reads pointers out of a scalar of objects
+            array = np.array(array.tolist(), np.bytes_)
+        interpreter.set_tensor(detail["index"], array)
+    interpreter.invoke()
+    return [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
+
+
+class LiteRT:
+    """A LiteRT process, started again when a model killed it."""
+
+    def __init__(self):
+        self.process = None
+
+    def run(self, content, steps=None, resolver="BUILTIN_REF", signature=None):
+        """Outputs of every step, [] for `steps=None` (load only), or a str: LiteRT's error."""
+        if self.process is None or not self.process.is_alive():
+            context = multiprocessing.get_context("spawn")
+            self.pipe, theirs = context.Pipe()
+            self.process = context.Process(target=serve, args=(theirs,), daemon=True)
+            self.process.start()
+            theirs.close()
+        self.pipe.send((bytes(content), steps, resolver, signature))
+        try:
+            return self.pipe.recv()
+        except EOFError:
+            self.process.join()
+            return f"LiteRT died with exit code {self.process.exitcode}"
+
+    def close(self):
+        """Ends the process."""
+        if self.process is not None:
+            self.pipe.close()
+            self.process.join(10)

@@ -1,0 +1,102 @@
+"""Every public name is there, sorted, and exported from one place."""
+
+import importlib
+import inspect
+
+import numpy as np
+import pytest
+
+from flatlite import lite
+
+MODULES = ("flatlite", "flatlite.lite", "flatlite.errors", "flatlite.compat.v1.lite")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_public_names(name):
+    module = importlib.import_module(name)
+    assert list(module.__all__) == sorted(module.__all__, key=lambda n: (not n.isupper(), n))
+    for public in module.__all__:
+        assert getattr(module, public) is not None
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_unknown_name_is_an_attribute_error(name):
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = importlib.import_module(name).no_such_name
+
+
+def test_compat_has_the_same_objects():
+    lite = importlib.import_module("flatlite.lite")
+    v1 = importlib.import_module("flatlite.compat.v1").lite
+    for name in lite.__all__:
+        assert getattr(v1, name) is getattr(lite, name)
+
+
+DOCUMENTED = {
+    "TFLiteConverter": {
+        "graph_def": ...,
+        "input_tensors": ...,
+        "output_tensors": ...,
+        "input_arrays_with_shape": None,
+        "output_arrays": None,
+    },
+    "TFLiteConverter.from_frozen_graph": {
+        "graph_def_file": ...,
+        "input_arrays": None,
+        "output_arrays": None,
+        "input_shapes": None,
+    },
+    "TFLiteConverter.from_saved_model": {
+        "saved_model_dir": ...,
+        "input_arrays": None,
+        "input_shapes": None,
+        "output_arrays": None,
+        "tag_set": None,
+        "signature_key": None,
+    },
+    "RepresentativeDataset": {"input_gen": ...},
+    "TargetSpec": {"supported_ops": None},
+}
+"""Positional arguments, in order, and their defaults; `...` for none. All else is by keyword."""
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_documented_arguments(name):
+    function = lite
+    for part in name.split("."):
+        function = getattr(function, part)
+    found = {
+        parameter.name: ... if parameter.default is parameter.empty else parameter.default
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind is not parameter.KEYWORD_ONLY
+    }
+    documented = DOCUMENTED[name]
+    assert list(found.items())[: len(documented)] == list(documented.items())
+
+
+def test_enums_and_constants():
+    assert lite.OpsSet("TFLITE_BUILTINS") is lite.OpsSet.TFLITE_BUILTINS
+    assert str(lite.OpsSet.SELECT_TF_OPS) == "SELECT_TF_OPS"
+    assert "TFLITE_BUILTINS_INT8" in lite.OpsSet.get_options()
+    assert {option.value for option in lite.Optimize} == {
+        "DEFAULT",
+        "OPTIMIZE_FOR_SIZE",
+        "OPTIMIZE_FOR_LATENCY",
+        "EXPERIMENTAL_SPARSITY",
+    }
+    assert np.float32 == lite.constants.FLOAT
+    assert np.uint8 == lite.constants.QUANTIZED_UINT8
+    assert (lite.constants.TFLITE, lite.constants.GRAPHVIZ_DOT) == (2, 3)
+
+
+def test_a_target_supports_builtins_by_default():
+    spec = lite.TargetSpec()
+    assert spec.supported_ops == {lite.OpsSet.TFLITE_BUILTINS}
+    assert spec.supported_types == set()
+    assert lite.TargetSpec([lite.OpsSet.SELECT_TF_OPS]).supported_ops == {lite.OpsSet.SELECT_TF_OPS}
+
+
+def test_a_dataset_must_be_callable():
+    assert list(lite.RepresentativeDataset(lambda: [1, 2]).input_gen()) == [1, 2]
+    with pytest.raises(ValueError, match=r"must be a callable .* got list; wrap it"):
+        lite.RepresentativeDataset([1, 2])

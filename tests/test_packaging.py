@@ -1,0 +1,43 @@
+"""What a wheel needs and an editable install forgives."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import flatlite
+
+ROOT = Path(flatlite.__file__).parent
+OUTSIDE = {"tests", "benchmarks", "docs", "examples", "models"}  # not part of the package
+
+
+def declared_packages() -> set[str]:
+    text = (ROOT / "pyproject.toml").read_text()
+    listed = text.split("\npackages = [", 1)[1].split("]", 1)[0]
+    return {name.strip().strip('"') for name in listed.split(",") if name.strip()}
+
+
+def hidden(folder: tuple[str, ...]) -> bool:
+    return folder[0] in ("build", "dist") or any(part.startswith(".") for part in folder)
+
+
+def test_pyproject_lists_every_package():
+    folders = {p.parent.relative_to(ROOT).parts for p in ROOT.rglob("__init__.py")}
+    inside = [f for f in folders if not f or (f[0] not in OUTSIDE and not hidden(f))]
+    found = {".".join(("flatlite", *folder)) for folder in inside}
+    assert found == declared_packages()
+
+
+def loaded_after(statement: str) -> set[str]:
+    code = f"{statement}\nimport sys\nprint(*(m.split('.')[0] for m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_import_loads_no_heavy_dependency():
+    heavy = {"numba", "llvmlite", "onnx", "h5py", "google", "ml_dtypes", "rich"}
+    assert not heavy & loaded_after("import flatlite, flatlite.lite, flatlite.compat.v1")
+
+
+def test_the_interpreter_needs_no_protobuf():
+    loaded = loaded_after("from flatlite.lite import Interpreter")
+    assert not {"numba", "llvmlite", "onnx", "h5py", "google", "rich"} & loaded
