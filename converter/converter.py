@@ -10,7 +10,7 @@ from ..schema.errors import ConverterError, UnsupportedOps
 from .options import OpsSet, constants
 from .samples import dataset_function, read_samples
 from .settings import Settings
-from .sources.source import Shapes, Source, naming, short_name
+from .sources.source import Shapes, Source, check_shapes, naming, short_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,12 +94,12 @@ class TFLiteConverter(Settings):
         self._start([frozen.load(graph_def, inputs, outputs, shapes)])
 
     @classmethod
-    def _of(cls, sources: list[Source], path: str | os.PathLike) -> TFLiteConverter:
+    def _of(cls, sources: Sequence[Source], path: str | os.PathLike) -> TFLiteConverter:
         converter = cls.__new__(cls)
         converter._start(sources, path)
         return converter
 
-    def _start(self, sources: list[Source], path: str | os.PathLike | None = None) -> None:
+    def _start(self, sources: Sequence[Source], path: str | os.PathLike | None = None) -> None:
         self._sources, self._path = sources, path
         self._verified: bool | None = None
         Settings.__init__(self)
@@ -253,7 +253,6 @@ class TFLiteConverter(Settings):
         """
         from ..schema.model import save
         from .graphviz import drawing
-        from .sources.frozen import check_shapes
         from .write import write
 
         self.check()
@@ -281,10 +280,9 @@ class TFLiteConverter(Settings):
         """The sources lowered and made short."""
         from .graphviz import write_drawing
         from .passes import optimize
-        from .tf.lower import lower_graph
 
         try:
-            graphs = [lower_graph(source) for source in self._sources]
+            graphs = [source.lower() for source in self._sources]
         except UnsupportedOps as error:
             if (
                 not self.allow_custom_ops
@@ -311,7 +309,7 @@ class TFLiteConverter(Settings):
         if self.exclude_conversion_metadata:
             return {}
         content = conversion_metadata(
-            "graph_def" if self._sources[0].key is None else "saved_model",
+            self._sources[0].kind,
             writer=f"flatlite {__version__}",
             allow_custom_ops=bool(self.allow_custom_ops),
             select_tf_ops=OpsSet.SELECT_TF_OPS in self.target_spec.supported_ops,
@@ -325,14 +323,13 @@ class TFLiteConverter(Settings):
         done = []
         for i, (source, graph) in enumerate(zip(self._sources, graphs, strict=True)):
             function = Function(content, graph.signature, written.origins[i], i)
-            done.append(verify(source.graph, function, samples[i] or None))
+            done.append(verify(source.oracle(), function, samples[i] or None))
         return all(done)
 
 
 def check_size(source: Source) -> None:
     """Raises ConverterError when the constants of a source do not fit into a flatbuffer."""
-    operations = [op for op in source.graph.operations if op.type == "Const"]
-    sizes = {op.name: op.get_attr("value").nbytes for op in operations}
+    sizes = source.constants()
     total = sum(sizes.values())
     if total > MAX_BYTES:
         largest = max(sizes, key=sizes.__getitem__)

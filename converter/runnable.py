@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..graph.evaluate import evaluate
 from ..interpreter.interpreter import Interpreter
 from .sources.kinds import kind_of
 from .sources.source import Source, naming, short_name
@@ -122,7 +121,7 @@ class Flatbuffer:
 
 
 class SourceModel:
-    """One computation of a source, run by the reference kernels."""
+    """One computation of a source, run by its oracle."""
 
     def __init__(self, path: str, source: Source) -> None:
         self.path, self.source = path, source
@@ -134,8 +133,8 @@ class SourceModel:
 
         Raises OpError when an operation cannot be run.
         """
-        feeds = {p.tensor: a for p, a in zip(self.source.inputs, arrays, strict=True)}
-        return evaluate(self.source.graph, [p.tensor for p in self.source.outputs], feeds)
+        oracle = self.source.oracle()
+        return oracle.run(oracle.outputs, arrays)
 
 
 def open_runnable(path: str, signature: str | None = None) -> Runnable:

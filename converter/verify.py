@@ -1,7 +1,7 @@
-"""Proof by execution: the source graph and the written file answer alike.
+"""Proof by execution: the source and the written file answer alike.
 
-The oracle is graph/'s numpy kernels, which share no code with the engine. A float file must agree
-within 1e-4 of each output's largest value, at two batch sizes where the batch is unknown.
+The source's answers are its oracle's. A float file must agree within 1e-4 of each output's largest
+value, at two batch sizes where the batch is unknown.
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..graph.evaluate import evaluate
 from ..graph.limits import available_memory
-from ..graph.registry import kernel_of
 from ..interpreter.interpreter import Interpreter
 from ..schema.errors import ConverterError, DeadlineExceededError, OpError
+from .oracle import NotVerified, Oracle
 from .tf.lower import CALLS
 
 if TYPE_CHECKING:
-    from ..graph.graph import Graph, Tensor
     from .ir import Origin, Signature
+    from .sources.source import Typed
 
 TOLERANCE = 1e-4  # of an output's largest absolute value
 FLIPS = 1e-3  # share of integers that rounding may turn over, as of an ArgMax near a tie
@@ -37,10 +36,6 @@ N_ELEMENTS = 1 << 25  # of random inputs; a source that wants more is not run
 SMALLEST = 1e-6  # a largest expected value below counts as this
 NUDGE = 1e-6  # relative change of the inputs that rounding errors compare with
 SEED = 20
-
-
-class NotVerified(Exception):
-    """The source cannot be run to compare with; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -99,15 +94,15 @@ def run_first(interpreter: Interpreter, arrays: Sequence[np.ndarray]) -> list[np
 
 
 def verify(
-    graph: Graph,
+    oracle: Oracle,
     function: Function,
     samples: Iterable[list[np.ndarray]] | None = None,
     seconds: float = SECONDS,
 ) -> bool:
-    """Compares the source graph and what was written from it on the same inputs.
+    """Compares a source and what was written from it on the same inputs.
 
     Args:
-        graph: the frozen source; `graph.inputs` and `graph.outputs` are the function's.
+        oracle: the source; its inputs and outputs are the function's.
         function: what was written from it.
         samples: inputs to compare on, arrays in input order; None for seeded random ones.
         seconds: how long the source may take in all.
@@ -121,15 +116,15 @@ def verify(
     Warns:
         UserWarning: 'not verified', when the source cannot be run here, and why.
     """
-    source = _Source(graph, time.monotonic() + seconds, seconds)
+    source = _Source(oracle, time.monotonic() + seconds, seconds)
     interpreter = None
     done: list[str] = []
     refused: NotVerified | None = None
     try:
-        refuse_unknown(graph)
-        for arrays in samples if samples is not None else random_inputs(graph):
+        oracle.check()
+        for arrays in samples if samples is not None else random_inputs(oracle):
             try:
-                expected = source.run(graph.outputs or [], arrays)
+                expected = source.run(oracle.outputs, arrays)
             except Refused as refusal:
                 refused = refused or refusal
                 continue
@@ -154,45 +149,33 @@ class Refused(NotVerified):
 
 @dataclass
 class _Source:
-    """The source graph and the time.monotonic() until which it may be run."""
+    """The source's oracle and the time.monotonic() until which it may be run."""
 
-    graph: Graph
+    oracle: Oracle
     deadline: float
     seconds: float
 
-    def run(self, fetches: Sequence[Tensor], arrays: list[np.ndarray]) -> list[np.ndarray]:
+    def run(self, names: Sequence[str], arrays: list[np.ndarray]) -> list[np.ndarray]:
         """The source's own answer.
 
         Raises Refused when it does not take the inputs, NotVerified when the time is over.
         """
-        feeds = dict(zip(self.graph.inputs or (), arrays, strict=True))
-        left = self.deadline - time.monotonic()
+        left = max(self.deadline - time.monotonic(), 0.0)
         try:
             memory = min(available_memory() * 3 // 4, MEMORY)
-            return evaluate(self.graph, fetches, feeds, memory=memory, seconds=max(left, 0.0))
+            return self.oracle.run(names, arrays, left, memory)
         except DeadlineExceededError:
             raise NotVerified(f"running the source takes over {self.seconds:g} s") from None
         except (OpError, ValueError) as error:
             raise Refused(f"the source refuses the inputs: {error}") from None
 
 
-def refuse_unknown(graph: Graph) -> None:
-    """Raises NotVerified when the source has operations without a reference kernel."""
-    fed = {tensor.op for tensor in graph.inputs or ()}
-    for op in graph.operations:
-        if op in fed or kernel_of(op.type) is not None or not op.outputs:
-            continue
-        is_stateful = op.signature is not None and op.signature.is_stateful
-        reason = "gives random numbers or has a state" if is_stateful else "has no reference kernel"
-        raise NotVerified(f"{op.type} '{op.name}' {reason}")
-
-
-def random_inputs(graph: Graph) -> Iterator[list[np.ndarray]]:
+def random_inputs(oracle: Oracle) -> Iterator[list[np.ndarray]]:
     """Lists of one seeded random array for each input, in different shapes where some are free."""
     seen = set()
     for batch, length in SIZES:
         generator = np.random.default_rng(SEED)
-        arrays = [random_array(t, batch, length, generator) for t in graph.inputs or ()]
+        arrays = [random_array(t, batch, length, generator) for t in oracle.inputs]
         shapes = tuple(array.shape for array in arrays)
         if shapes not in seen:
             seen.add(shapes)
@@ -200,7 +183,7 @@ def random_inputs(graph: Graph) -> Iterator[list[np.ndarray]]:
 
 
 def random_array(
-    tensor: Tensor, batch: int, length: int, generator: np.random.Generator
+    tensor: Typed, batch: int, length: int, generator: np.random.Generator
 ) -> np.ndarray:
     """Seeded normals for floats, zeros and ones for integers and booleans."""
     dtype, known = tensor.dtype, tensor.shape
@@ -228,17 +211,17 @@ def compare(
     outputs: Sequence[np.ndarray],
 ) -> None:
     """Raises ConverterError when an output differs, NotVerified when the source is unstable."""
-    for tensor, want, got in zip(source.graph.outputs or (), expected, outputs, strict=True):
+    for name, want, got in zip(source.oracle.outputs, expected, outputs, strict=True):
         gap = difference(want, got)
         if gap <= tolerance(want):
             continue
-        if gap <= 10 * sensitivity(source, tensor, arrays, want):
+        if gap <= 10 * sensitivity(source, name, arrays, want):
             raise NotVerified(
-                f"its output '{tensor.name}' is unstable: a relative change of the inputs by "
+                f"its output '{name}' is unstable: a relative change of the inputs by "
                 f"{NUDGE:g} changes it as much as the conversion does ({worst(want, got)})"
             )
         raise ConverterError(
-            f"the converted model does not give the source's answer for '{tensor.name}' on inputs "
+            f"the converted model does not give the source's answer for '{name}' on inputs "
             f"of the shapes {shapes_of(arrays)}: {worst(want, got)}"
             f"{first_difference(source, function, arrays)}; "
             "please report it; converter.verify = False writes the file all the same"
@@ -296,9 +279,7 @@ def shapes_of(arrays: Sequence[np.ndarray]) -> str:
     return ", ".join(str(array.shape) for array in arrays) or "none"
 
 
-def sensitivity(
-    source: _Source, tensor: Tensor, arrays: list[np.ndarray], want: np.ndarray
-) -> float:
+def sensitivity(source: _Source, name: str, arrays: list[np.ndarray], want: np.ndarray) -> float:
     """The `difference` in a source tensor when the inputs change as rounding might change them."""
     generator = np.random.default_rng(SEED)
     nudged = []
@@ -307,7 +288,7 @@ def sensitivity(
             signs = generator.choice(np.array([-NUDGE, NUDGE]), array.shape)
             array = (array * (1 + signs)).astype(array.dtype)
         nudged.append(array)
-    (moved,) = source.run([tensor], nudged)
+    (moved,) = source.run([name], nudged)
     return difference(want, moved)
 
 
@@ -321,15 +302,15 @@ def first_difference(source: _Source, function: Function, arrays: list[np.ndarra
         for index in op.outputs
         if (origin := function.origins.get(index)) is not None
     ]
-    tensors = list(dict.fromkeys(source.graph.get_tensor(origin.name) for _, _, origin in rows))
+    names = list(dict.fromkeys(origin.name for _, _, origin in rows))
     try:
-        expected = dict(zip(tensors, source.run(tensors, arrays), strict=True))
+        expected = dict(zip(names, source.run(names, arrays), strict=True))
     except NotVerified as reason:
         return f" (which operator is the first is not known: {reason})"
     interpreter = function.interpreter(preserve=True)
     function.run(interpreter, arrays)
     for kind, index, origin in rows:
-        want = expected[source.graph.get_tensor(origin.name)]
+        want = expected[origin.name]
         got: Any = interpreter.get_tensor(index, function.subgraph)
         if origin.layout is not None:
             got = got.transpose(origin.layout)

@@ -12,9 +12,9 @@ from ...schema.files import read_bytes
 from .ends import needed_placeholders, unread_operations
 from .freeze import freeze
 from .source import (
+    GraphSource,
     Port,
     Shapes,
-    Source,
     check_names,
     find_tensors,
     full_name,
@@ -57,7 +57,7 @@ def load(
     input_arrays: Iterable[str] | None = None,
     output_arrays: Iterable[str] | None = None,
     input_shapes: Shapes | None = None,
-) -> Source:
+) -> GraphSource:
     """The computation of `output_arrays` from `input_arrays` in a frozen graph.
 
     Args:
@@ -86,32 +86,12 @@ def load(
     pairs = [(inputs[name], shapes[name]) for name in inputs]
     frozen = freeze(graph, pairs, list(outputs.values()), _refuse_variables)
     said = {full_name(name) for name, shape in (input_shapes or {}).items() if shape is not None}
-    return Source(
+    return GraphSource(
         None,
         frozen,
         _ports(inputs, frozen.inputs, said),
         _ports(outputs, frozen.outputs, said),
     )
-
-
-def check_shapes(source: Source) -> None:
-    """Raises ValueError unless every input's shape is known, but for its first dimension.
-
-    Other dimensions may be unknown where the source's user or its signature says so.
-    """
-    for port in source.inputs:
-        shape = port.tensor.shape
-        if shape is None:
-            raise ValueError(
-                f"Provide an input shape for input array '{short_name(port.name)}'. The source "
-                "does not say how many dimensions it has; give input_shapes (--input-shape)"
-            )
-        if None in shape[1:] and not port.is_open:
-            raise ValueError(
-                "None is only supported in the 1st dimension. "
-                f"Tensor '{short_name(port.name)}' has invalid shape '{list(shape)}'. Give its "
-                "shape in input_shapes (--input-shape), with None (-1) for what is to stay unknown"
-            )
 
 
 def _named(arrays: Iterable[str] | None, argument: str) -> list[str] | None:

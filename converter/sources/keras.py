@@ -15,9 +15,9 @@ from ..keras.registry import INVALID, inner_scope
 from ..keras.weights import find_weights
 from .freeze import freeze
 from .source import (
+    GraphSource,
     Port,
     Shapes,
-    Source,
     check_names,
     full_name,
     set_shapes,
@@ -34,7 +34,7 @@ def load(
     output_arrays: Iterable[str] | None = None,
     input_shapes: Shapes | None = None,
     custom_objects: Mapping | None = None,
-) -> Source:
+) -> GraphSource:
     """The computation of a Keras model, with the names TensorFlow gives it in a `.tflite` file.
 
     Args:
@@ -160,13 +160,13 @@ def _chosen_outputs(
 
 def _source(
     graph: Graph, inputs: dict[str, Tensor], outputs: dict[str, Tensor], names: dict[str, str]
-) -> Source:
+) -> GraphSource:
     """What the outputs need; `names` are the outputs' tensor names where they have some."""
     pairs = [(tensor, tensor.shape) for tensor in inputs.values()]
     frozen = freeze(graph, pairs, list(outputs.values()), lambda variables: {})
     ports = zip(inputs, frozen.inputs or (), strict=True)
     results = zip(outputs, frozen.outputs or (), strict=True)
-    return Source(
+    return GraphSource(
         KEY,
         frozen,
         tuple(Port(key, _input_name(key), tensor) for key, tensor in ports),

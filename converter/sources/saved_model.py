@@ -16,9 +16,9 @@ from ...schema.files import read_bytes
 from .calls import argument_order, result_order
 from .freeze import freeze
 from .source import (
+    GraphSource,
     Port,
     Shapes,
-    Source,
     check_names,
     find_tensors,
     full_name,
@@ -44,7 +44,7 @@ def load(
     input_arrays: Iterable[str] | None = None,
     output_arrays: Iterable[str] | None = None,
     input_shapes: Shapes | None = None,
-) -> list[Source]:
+) -> list[GraphSource]:
     """Signatures of a SavedModel, in the order asked for.
 
     Inputs come in the order of the arguments of the signature's function, outputs in that of its
@@ -200,7 +200,7 @@ def _chosen(named: dict[str, str], arrays: Iterable[str] | None) -> dict[str, st
 
 def _source(
     graph: Graph, outline: _Outline, shapes: Shapes | None, values, known: set[str]
-) -> Source:
+) -> GraphSource:
     """One signature, frozen; `known` are the operations of the whole graph."""
     found = dict(zip(outline.names(), find_tensors(graph, outline.names(), known), strict=True))
     inputs = {key: found[name] for key, name in outline.inputs.items()}
@@ -210,7 +210,7 @@ def _source(
         outputs = {key: outputs[key] for key in result_order(outputs)}
     pairs = list(zip(inputs.values(), _shapes(inputs, outline, shapes), strict=True))
     frozen = freeze(graph, pairs, list(outputs.values()), values)
-    return Source(
+    return GraphSource(
         outline.key,
         frozen,
         _ports(inputs, outline.inputs, frozen.inputs),

@@ -1,4 +1,4 @@
-"""What every source becomes: a frozen graph with ordered, named inputs and outputs."""
+"""What every source becomes: a computation with ordered, named inputs and outputs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,34 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import index
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...graph.graph import Graph, Tensor
 from ...graph.shapes import Shape, merge
 from ...schema.errors import ConverterError, ModelError
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .. import ir
+    from ..oracle import Oracle
+
 Shapes = Mapping[str, "Sequence[int | None] | None"]
 """Shapes by tensor name; None, in the place of a number or a shape, is unknown."""
 SHOWN = 5  # names listed in an error message before "..."
+
+
+class Typed(Protocol):
+    """A tensor of a source: its name, dtype (None when unknown) and shape."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def dtype(self) -> np.dtype | None: ...  # noqa: D102
+
+    @property
+    def shape(self) -> Shape: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -25,19 +45,54 @@ class Port:
     Attributes:
         key: its name in the signature.
         name: its tensor's name in the source, which the written file keeps.
-        tensor: what stands for it in the frozen graph.
+        tensor: what stands for it in the source, such as a tensor of a frozen graph.
         is_open: whether unknown dimensions after the first are meant to stay so.
     """
 
     key: str
     name: str
-    tensor: Tensor
+    tensor: Any
     is_open: bool = True
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Protocol):
     """One computation of a source model, ready to be lowered.
+
+    Attributes:
+        kind: what the model is, as TensorFlow's metadata calls it.
+        key: the signature's key, None when the source has no signatures.
+        inputs: the inputs, in order; their tensors are `Typed`.
+        outputs: the outputs, in order.
+    """
+
+    @property
+    def kind(self) -> str: ...  # noqa: D102
+
+    @property
+    def key(self) -> str | None: ...  # noqa: D102
+
+    @property
+    def inputs(self) -> tuple[Port, ...]: ...  # noqa: D102
+
+    @property
+    def outputs(self) -> tuple[Port, ...]: ...  # noqa: D102
+
+    def constants(self) -> dict[str, int]:
+        """The constants' bytes, by name."""
+        ...
+
+    def lower(self) -> ir.Graph:
+        """The IR of the computation; raises ConverterError or UnsupportedOps."""
+        ...
+
+    def oracle(self) -> Oracle:
+        """What tells the right answers."""
+        ...
+
+
+@dataclass(frozen=True)
+class GraphSource:
+    """A frozen graph of TensorFlow's operations.
 
     Attributes:
         key: the signature's key, None when the source has no signatures.
@@ -51,6 +106,48 @@ class Source:
     graph: Graph
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
+
+    @property
+    def kind(self) -> str:
+        """As TensorFlow's metadata calls it."""
+        return "graph_def" if self.key is None else "saved_model"
+
+    def constants(self) -> dict[str, int]:
+        """The constants' bytes, by name."""
+        operations = [op for op in self.graph.operations if op.type == "Const"]
+        return {op.name: op.get_attr("value").nbytes for op in operations}
+
+    def lower(self) -> ir.Graph:
+        """The IR of the graph."""
+        from ..tf.lower import lower_graph
+
+        return lower_graph(self)
+
+    def oracle(self) -> Oracle:
+        """graph/'s numpy kernels, which share no code with the engine."""
+        from ..oracle import GraphOracle
+
+        return GraphOracle(self.graph)
+
+
+def check_shapes(source: Source) -> None:
+    """Raises ValueError unless every input's shape is known, but for its first dimension.
+
+    Other dimensions may be unknown where the source's user or its signature says so.
+    """
+    for port in source.inputs:
+        shape = port.tensor.shape
+        if shape is None:
+            raise ValueError(
+                f"Provide an input shape for input array '{short_name(port.name)}'. The source "
+                "does not say how many dimensions it has; give input_shapes (--input-shape)"
+            )
+        if None in shape[1:] and not port.is_open:
+            raise ValueError(
+                "None is only supported in the 1st dimension. "
+                f"Tensor '{short_name(port.name)}' has invalid shape '{list(shape)}'. Give its "
+                "shape in input_shapes (--input-shape), with None (-1) for what is to stay unknown"
+            )
 
 
 @contextmanager

@@ -18,13 +18,13 @@ from .registry import Node, lowering_of
 if TYPE_CHECKING:
     from ...graph import graph as tf
     from ..ir import Tensor
-    from ..sources.source import Source
+    from ..sources.source import GraphSource
 
 CALLS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+(?=.)")  # around user's names
 SHOWN = 8  # unsupported operation types named one by one, so that the message stays short
 
 
-def lower_graph(source: Source) -> Graph:
+def lower_graph(source: GraphSource) -> Graph:
     """The IR of one computation of a source model.
 
     Raises:

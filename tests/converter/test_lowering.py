@@ -9,7 +9,7 @@ import pytest
 
 from flatlite.converter.builder import Builder
 from flatlite.converter.passes import optimize
-from flatlite.converter.sources.source import Port, Source
+from flatlite.converter.sources.source import GraphSource, Port
 from flatlite.converter.tf import registry
 from flatlite.converter.tf.lower import lower_graph
 from flatlite.converter.tf.registry import LOWERINGS, lowering_of
@@ -47,7 +47,7 @@ class Draft:
             tuple(Port(t.op.name, t.name, t) for t in tensors)
             for tensors in (self.graph.inputs, self.graph.outputs)
         )
-        return Source(None, self.graph, *ports)
+        return GraphSource(None, self.graph, *ports)
 
 
 def kinds_of(source) -> list[str]:
@@ -56,7 +56,7 @@ def kinds_of(source) -> list[str]:
     optimize(graph)
     written = write([graph])
     content = save(written.model)
-    assert verify(source.graph, Function(content, None, written.origins[0]), None)
+    assert verify(source.oracle(), Function(content, None, written.origins[0]), None)
     return [op.kind for op in graph.ops]
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from flatlite.converter.sources import frozen, saved_model
-from flatlite.converter.sources.frozen import check_shapes, load_graph_def
+from flatlite.converter.sources.frozen import load_graph_def
+from flatlite.converter.sources.source import check_shapes
 from flatlite.errors import DataLossError, ModelError, UnsupportedOps
 from flatlite.graph.evaluate import evaluate
 from flatlite.graph.graph import Graph

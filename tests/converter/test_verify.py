@@ -50,7 +50,7 @@ def written(graph, outputs=None):
     lowered = optimize(lower_graph(source))
     result = write(lowered)
     function = Function(files.save(result.model), None, result.origins[0])
-    return source.graph, function, result.model
+    return source.oracle(), function, result.model
 
 
 def spoilt(function, model, change):
@@ -193,7 +193,7 @@ def test_a_source_with_random_numbers_is_not_verified():
     shape = graph.constant(np.int32([4]), "shape")
     noise = graph.add("RandomUniform", "noise", [shape], {"dtype": FLOAT}).outputs[0]
     graph.add("AddV2", "y", [x, noise])
-    source = frozen.load(to_graph_def(graph)).graph
+    source = frozen.load(to_graph_def(graph)).oracle()
     with pytest.warns(
         UserWarning, match="not verified: RandomUniform 'noise' gives random numbers"
     ):
@@ -241,7 +241,7 @@ def test_inputs_without_random_values(shape, dtype, words):
     graph = Graph()
     x = placeholder(graph, shape, dtype)
     graph.add("Identity", "y", [x])
-    source = frozen.load(to_graph_def(graph)).graph
+    source = frozen.load(to_graph_def(graph)).oracle()
     with pytest.warns(UserWarning, match=f"not verified: .*{words}"):
         assert not verify(source, Function(b"", None, {}))
 
@@ -289,10 +289,10 @@ def test_every_signature_is_looked_at(request, spoilt_key):
     for j, (source, graph) in enumerate(zip(sources, graphs, strict=True)):
         function = Function(content, graph.signature, result.origins[j], j)
         if i != j:
-            assert verify(source.graph, function)
+            assert verify(source.oracle(), function)
             continue
         with pytest.raises(ConverterError, match="the first operator that differs is"):
-            verify(source.graph, function)
+            verify(source.oracle(), function)
 
 
 def test_mobilenet_is_verified(corpus):
