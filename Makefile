@@ -19,7 +19,7 @@ demo: $(VENV)/.core
 
 test: $(VENV)/.test
 	$(BIN)/flatlite warmup
-	$(BIN)/python -m pytest -n 2 --corpus=$(CORPUS)
+	$(BIN)/python -m pytest -n 2 --corpus=$(CORPUS) -m "not slow"
 
 test-all: $(VENV)/.test
 	$(BIN)/flatlite warmup

@@ -203,9 +203,10 @@ def converter_for(arguments: argparse.Namespace) -> Any:
     for option in ("signature", "tags"):
         if getattr(arguments, option):
             raise ValueError(f"--{option} is for SavedModels; '{path}' is a {NAMES[kind]}")
-    if kind == "keras":
-        return TFLiteConverter.from_keras_model_file(path, inputs, shapes, outputs)
-    return TFLiteConverter.from_frozen_graph(path, inputs, outputs, shapes)
+    if kind == "frozen":
+        return TFLiteConverter.from_frozen_graph(path, inputs, outputs, shapes)
+    load = {"keras": TFLiteConverter.from_keras_model_file, "onnx": TFLiteConverter.from_onnx_model}
+    return load[kind](path, inputs, shapes, outputs)
 
 
 def run(arguments: argparse.Namespace) -> None:

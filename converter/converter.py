@@ -216,6 +216,38 @@ class TFLiteConverter(Settings):
         return cls._of([source], model_file)
 
     @classmethod
+    def from_onnx_model(
+        cls,
+        model_file: str | os.PathLike,
+        input_arrays: Sequence[str] | None = None,
+        input_shapes: Shapes | None = None,
+        output_arrays: Sequence[str] | None = None,
+    ) -> TFLiteConverter:
+        """A converter for an ONNX model, operator sets 7 and later.
+
+        The file's inputs and outputs keep the model's layout (channels second for images); inside,
+        channels come last. Only builtins are written.
+
+        Args:
+            model_file: the file; weights stored beside it must lie in its folder.
+            input_arrays: names of the inputs, in another order; None takes the model's.
+            input_shapes: {input name: shape} for what the model does not say, None or -1 for a
+                dimension that is to stay unknown.
+            output_arrays: names of tensors; None takes the model's outputs.
+
+        Raises:
+            OSError: the file, or one with its weights, cannot be read.
+            ConverterError: the operator set or a construct of the model is not supported; `convert`
+                raises UnsupportedOps when there are operators that TFLite lacks.
+            ValueError: the file is malformed; unknown names, shapes that contradict the model.
+        """
+        from .sources import onnx
+
+        with naming(model_file):
+            source = onnx.load(model_file, input_arrays, output_arrays, input_shapes)
+        return cls._of([source], model_file)
+
+    @classmethod
     def from_keras_model(cls, model: Any) -> NoReturn:
         """Not supported: flatlite reads files, and does not run Keras."""
         raise NotImplementedError(

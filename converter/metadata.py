@@ -23,7 +23,7 @@ def conversion_metadata(
     """The flatbuffer of a ConversionMetadata table.
 
     Args:
-        source: a key of SOURCES.
+        source: what was converted; no type is written for what SOURCES does not have.
         writer: name and version of the converter, where TensorFlow puts its own version.
         api_version: 1 or 2.
         optimizations: ModelOptimizationMode numbers.
@@ -49,7 +49,7 @@ def conversion_metadata(
     b.StartObject(4)
     b.PrependUOffsetTRelativeSlot(0, version, 0)
     b.PrependUint32Slot(1, api_version, 0)
-    b.PrependInt32Slot(2, SOURCES[source], 0)
+    b.PrependInt32Slot(2, SOURCES.get(source, 0), 0)
     environment = b.EndObject()
     b.StartObject(2)
     b.PrependUOffsetTRelativeSlot(0, environment, 0)

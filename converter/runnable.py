@@ -138,17 +138,16 @@ class SourceModel:
 
 
 def open_runnable(path: str, signature: str | None = None) -> Runnable:
-    """A .tflite file, a SavedModel, a frozen GraphDef or a Keras file, ready to be run."""
-    from .sources import frozen, keras, saved_model
+    """A .tflite file, or a source of any kind on its oracle, ready to be run."""
+    from .sources import frozen, keras, onnx, saved_model
 
     kind, place = kind_of(path)
     if kind == "tflite":
         return Flatbuffer(place, signature)
     with naming(path):
-        if kind == "frozen":
-            return SourceModel(path, frozen.load(place))
-        if kind == "keras":
-            return SourceModel(path, keras.load(place))
+        if kind != "saved_model":
+            module = {"frozen": frozen, "keras": keras, "onnx": onnx}[kind]
+            return SourceModel(path, module.load(place))
         keys = None if signature is None else [signature]
         return SourceModel(path, saved_model.load(place, signature_keys=keys)[0])
 

@@ -8,6 +8,8 @@ import os
 import stat
 from pathlib import Path
 
+from .errors import ModelError
+
 
 def read_bytes(path) -> bytes:
     """All bytes of a regular file.
@@ -32,6 +34,22 @@ def map_file(path) -> memoryview:
         if size == 0:
             return memoryview(b"")
         return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
+
+
+def member(folder, name) -> Path:
+    """The regular file `name` inside `folder`, as a model may refer to it.
+
+    Raises ModelError when it leads out of the folder, or is a link, also a hard one.
+    """
+    folder = Path(folder)
+    path = folder / name
+    if not name or os.path.isabs(name) or ".." in Path(name).parts:
+        raise ModelError(f"a model refers to '{name}', which is not a file of its own folder")
+    if path.resolve() != folder.resolve() / name:
+        raise ModelError(f"a model refers to '{name}', which is or passes a link")
+    if path.exists() and os.stat(path).st_nlink != 1:
+        raise ModelError(f"a model refers to '{name}', which has other names (hard links)")
+    return path
 
 
 def write_atomic(path, data) -> None:

@@ -116,7 +116,7 @@ def test_convert_several_signatures(two_signatures):
         ("model.h5", "'{path}' is neither a .keras nor an .h5 file"),
         ("model.keras", "is neither a .keras nor an .h5 file"),
         ("weights", "'{path}' cannot be read as HDF5"),
-        ("model.onnx", "is an ONNX file"),
+        ("model.onnx", "'{path}' is empty"),
         ("model.tflite", "'{path}' is a .tflite file already"),
         ("model.txt", "is not a known kind of source; expected a SavedModel folder, a frozen"),
     ],

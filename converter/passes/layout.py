@@ -19,7 +19,7 @@ from .rewrite import (
     options_of,
     swap,
 )
-from .transpose import inverse_of, order_of, permuted_constant
+from .transpose import inverse_of, moves_only_ones, order_of, permuted_constant
 
 Order = tuple[int, ...]
 
@@ -255,7 +255,7 @@ def gain(graph: Graph, region: Region) -> int:
         if is_identity(order):
             continue
         if order_of(tensor.producer) != order:
-            gained -= 1
+            gained -= not _is_reshaped(tensor, order)
         elif not graph.is_output(tensor) and not region.outside(tensor):
             gained += 1
     for tensor in region.after.values():
@@ -266,6 +266,13 @@ def gain(graph: Graph, region: Region) -> int:
         if len(undone) < len(region.outside(tensor)) or graph.is_output(tensor):
             gained -= 1
     return gained
+
+
+def _is_reshaped(tensor: Tensor, order: Order) -> bool:
+    """Whether a reshape makes the tensor and could make its untransposed form as well."""
+    if tensor.producer is None or tensor.producer.kind not in RESHAPES or tensor.shape is None:
+        return False
+    return moves_only_ones(tensor.shape, inverse_of(order))
 
 
 def flip(graph: Graph, region: Region) -> None:

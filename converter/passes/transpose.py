@@ -24,6 +24,12 @@ def inverse_of(order: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(int(i) for i in np.argsort(order))
 
 
+def moves_only_ones(shape: tuple[int | None, ...], order: tuple[int, ...]) -> bool:
+    """Whether a transpose leaves the order of all dimensions that are not 1."""
+    moved = [axis for axis in order if shape[axis] != 1]
+    return moved == sorted(moved)
+
+
 def merge_transposes(graph: Graph) -> int:
     """Makes one TRANSPOSE of two, or none when they undo each other.
 
@@ -61,8 +67,7 @@ def transpose_to_reshape(graph: Graph) -> int:
         shape = constant_shape(op.output)
         if order is None or shape is None or x.shape is None:
             continue
-        moved = [axis for axis in order if x.shape[axis] != 1]
-        if moved == sorted(moved):
+        if moves_only_ones(x.shape, order):
             b = builder(graph, op)
             swap(graph, op, b.RESHAPE(x, b.constant(shape)))
             count += 1

@@ -17,7 +17,7 @@ SUFFIXES = {
     ".h5": "keras",
     ".hdf5": "keras",
     ".keras": "keras",
-    ".onnx": "ONNX",
+    ".onnx": "onnx",
 }
 LEADING = ((0, b"\x89HDF", "keras"), (0, b"PK\x03\x04", "keras"), (4, b"TFL3", "tflite"))
 """Bytes that tell a kind, and where they stand."""
@@ -25,11 +25,11 @@ SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
 
 
 def kind_of(source: str | os.PathLike) -> tuple[str, str]:
-    """("saved_model" | "frozen" | "keras" | "tflite", the path to load).
+    """("saved_model" | "frozen" | "keras" | "onnx" | "tflite", the path to load).
 
     Raises:
         OSError: there is no such file.
-        ValueError: it is of a kind that flatlite does not read; the message says what to do.
+        ValueError: it is of a kind that flatlite does not read.
     """
     path = Path(source)
     if path.is_dir():
@@ -37,19 +37,14 @@ def kind_of(source: str | os.PathLike) -> tuple[str, str]:
     if path.name in SAVED_MODEL and path.exists():
         return "saved_model", os.fspath(path.parent)
     kind = SUFFIXES.get(path.suffix.lower())
-    if kind in (None, "keras", "tflite") and not path.exists():
+    if kind != "frozen" and not path.exists():
         raise FileNotFoundError(f"'{source}' does not exist.")
     if kind is None and path.is_file():
         head = bytes(map_file(path)[:8])
         kind = next((k for at, mark, k in LEADING if head[at : at + len(mark)] == mark), None)
-    if kind in ("frozen", "keras", "tflite"):
-        return kind, os.fspath(source)
     if kind is not None:
-        raise ValueError(
-            f"'{source}' is an {kind} file, which this version does not read; "
-            "export the model as a SavedModel"
-        )
+        return kind, os.fspath(source)
     raise ValueError(
         f"'{source}' is not a known kind of source; expected a SavedModel folder, a frozen "
-        "GraphDef (.pb, .pbtxt) or a Keras file (.keras, .h5)"
+        "GraphDef (.pb, .pbtxt), a Keras file (.keras, .h5) or an ONNX file (.onnx)"
     )

@@ -1,0 +1,1 @@
+"""ONNX operators to the IR, family by family; channels come last inside."""

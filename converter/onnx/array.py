@@ -1,0 +1,253 @@
+"""Shapes, joins, gathers, padding and other movement of data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .moves import as_int32, like, reshaped, transposed
+from .registry import lower
+
+INT64 = np.dtype(np.int64)
+
+
+@lower("Constant")
+def constant(node, b):
+    """The value in whichever attribute has it."""
+    from onnx.numpy_helper import to_array
+
+    tensor = node.attr("value", None)
+    if tensor is not None:
+        return b.constant(to_array(tensor))
+    for name, dtype in (("value_float", np.float32), ("value_int", np.int64)):
+        for plural in ("", "s"):
+            value = node.attr(name + plural, None)
+            if value is not None:
+                return b.constant(np.asarray(value, dtype))
+    node.require(False, "a sparse or text constant is not supported")
+    return None
+
+
+@lower("Shape")
+def shape(node, b):
+    """The shape, or the part [start, end) of it, as int64."""
+    rank = node.rank()
+    sizes = b.SHAPE(node.inputs[0], dtype=INT64, out_type=b.tensor_type(INT64))
+    start, stop, _ = slice(node.attr("start", 0), node.attr("end", None)).indices(rank)
+    if (start, stop) == (0, rank):
+        return sizes
+    ends = ([start], [max(start, stop)], [1])
+    return b.STRIDED_SLICE(sizes, *(np.asarray(end, np.int32) for end in ends))
+
+
+@lower("Size")
+def size(node, b):
+    """The number of elements, as int64."""
+    sizes = b.SHAPE(node.inputs[0], dtype=INT64, out_type=b.tensor_type(INT64))
+    return b.REDUCE_PROD(sizes, np.zeros(1, np.int32))
+
+
+@lower("Reshape")
+def reshape(node, b):
+    """Elements in a new shape: -1 what is left, 0 (unless allowzero) the size that was there."""
+    x, sizes = node.inputs[0], node.known(1)
+    if sizes is None:
+        return b.RESHAPE(x, _filled(node, b))
+    if node.attr("allowzero", 0) or 0 not in sizes:
+        return reshaped(x, [int(n) for n in sizes], b)
+    old = node.shape()
+    node.require(
+        all(n or i < len(old) for i, n in enumerate(sizes)),
+        f"a 0 in the new shape {sizes.tolist()} must stand for a size of the old, {old}",
+    )
+    kept = [old[i] if n == 0 else int(n) for i, n in enumerate(sizes)]
+    if kept.count(None) + kept.count(-1) <= 1:
+        return reshaped(x, [-1 if n is None else n for n in kept], b)
+    own = b.SHAPE(x)
+    parts = [
+        part_of(own, i, b) if n is None else np.asarray([n], np.int32) for i, n in enumerate(kept)
+    ]
+    return b.RESHAPE(x, b.CONCATENATION(*parts, axis=0))
+
+
+def _filled(node, b):
+    """A computed new shape as int32, its zeros replaced by what they stand for."""
+    x, target = node.inputs
+    sizes = as_int32(target, b)
+    known = [values for values in target.values if values is not None]
+    zeros = {i for values in known for i in np.flatnonzero(values == 0)}
+    if not zeros or node.attr("allowzero", 0):
+        return sizes
+    own = b.SHAPE(x)
+    parts = [part_of(own if i in zeros else sizes, i, b) for i in range(len(known[0]))]
+    return b.CONCATENATION(*parts, axis=0)
+
+
+def part_of(vector, i, b):
+    """Element `i` of a vector, as a vector of one."""
+    corners = ([i], [i + 1], [1])
+    return b.STRIDED_SLICE(vector, *(np.asarray(corner, np.int32) for corner in corners))
+
+
+@lower("Flatten")
+def flatten(node, b):
+    """A matrix: the sizes before `axis` multiplied, and those from it on."""
+    shape, rank = node.shape(), node.rank()
+    axis = node.attr("axis", 1)
+    axis = axis if axis == rank else node.axis(axis)
+    before, after = shape[:axis], shape[axis:]
+    sizes = [-1 if None in part else int(np.prod(part, dtype=np.int64)) for part in (before, after)]
+    node.require(sizes.count(-1) < 2, f"sizes on both sides of axis {axis} are unknown in {shape}")
+    return reshaped(node.inputs[0], sizes, b)
+
+
+@lower("Squeeze")
+def squeeze(node, b):
+    """The tensor without the named axes of size 1, or without all such axes."""
+    shape = node.shape()
+    axes = node.numbers("axes", 1, since=13)
+    if axes is None:
+        node.require(None not in shape, f"axes must be given where sizes are unknown, in {shape}")
+        axes = [i for i, n in enumerate(shape) if n == 1]
+    axes = node.axes(axes)
+    if node.known(0) is not None:
+        return b.constant(np.squeeze(node.known(0), tuple(axes)))
+    return (
+        b.SQUEEZE(node.inputs[0], squeeze_dims=np.asarray(axes, np.int32))
+        if axes
+        else node.inputs[0]
+    )
+
+
+@lower("Unsqueeze")
+def unsqueeze(node, b):
+    """New axes of size 1 at the named places of the result."""
+    x = node.inputs[0]
+    axes = node.numbers("axes", 1, since=13)
+    node.require(axes is not None, "axes are missing")
+    axes = sorted(node.axes(axes, node.rank() + len(axes)))
+    if x.value is not None:
+        return b.constant(np.expand_dims(x.value, tuple(axes)))
+    for axis in axes:
+        x = b.EXPAND_DIMS(x, np.int32(axis))
+    return x
+
+
+@lower("Transpose")
+def transpose(node, b):
+    """Axes in another order, reversed by default."""
+    order = node.attr("perm", None)
+    order = range(node.rank())[::-1] if order is None else node.axes(order)
+    return transposed(node.inputs[0], order, b)
+
+
+@lower("Concat")
+def concat(node, b):
+    """Tensors joined along an axis."""
+    axis = node.axis(node.attr("axis"))
+    return node.inputs[0] if len(node.inputs) == 1 else b.CONCATENATION(*node.inputs, axis=axis)
+
+
+@lower("Split")
+def split(node, b):
+    """Parts along an axis: of given sizes, or equal but for the last."""
+    x, axis = node.inputs[0], node.axis(node.attr("axis", 0))
+    sizes, n = node.numbers("split", 1, since=13), node.n_outputs
+    length = node.shape()[axis]
+    if sizes is None:
+        node.require(length is not None, f"split must be given: the size of axis {axis} is unknown")
+        each = -(-length // n)
+        sizes = [min(each, length - i * each) for i in range(n)]
+    if n == 1:
+        return (x,)
+    if len(set(sizes)) == 1:
+        return b.SPLIT(np.int32(axis), x, num_splits=n)
+    return b.SPLIT_V(x, np.asarray(sizes, np.int32), np.int32(axis), num_splits=n)
+
+
+@lower("Gather")
+def gather(node, b):
+    """Slices along an axis; indices may count from the end where they are constant."""
+    x, indices = node.inputs
+    axis = node.axis(node.attr("axis", 0))
+    known, length = indices.value, node.shape()[axis]
+    if known is not None and (known < 0).any():
+        node.require(length is not None, f"negative indices need the size of axis {axis}")
+        indices = b.constant(np.where(known < 0, known + length, known).astype(np.int32))
+    return b.GATHER(x, as_int32(indices, b), axis=axis)
+
+
+@lower("Expand")
+def expand(node, b):
+    """The tensor repeated to a shape, by numpy's rule in both directions."""
+    x, target = node.inputs
+    want, own = node.known(1), node.shape()
+    if want is None or None in own:
+        return b.BROADCAST_TO(x, b.BROADCAST_ARGS(b.SHAPE(x), as_int32(target, b)))
+    shape = np.broadcast_shapes(own, tuple(int(n) for n in want))
+    return x if shape == own else b.BROADCAST_TO(x, np.asarray(shape, np.int32))
+
+
+@lower("Tile")
+def tile(node, b):
+    """The tensor repeated along each axis."""
+    return b.TILE(node.inputs[0], as_int32(node.inputs[1], b))
+
+
+@lower("ConstantOfShape")
+def constant_of_shape(node, b):
+    """One value in a computed shape."""
+    from onnx.numpy_helper import to_array
+
+    value = node.attr("value", None)
+    value = np.zeros(1, np.float32) if value is None else to_array(value)
+    return b.FILL(as_int32(node.inputs[0], b), b.constant(value.reshape(())))
+
+
+@lower("Range")
+def range_(node, b):
+    """Numbers from start in steps of delta, up to limit."""
+    return b.RANGE(*node.inputs)
+
+
+MIRRORS = {"reflect": "REFLECT"}
+
+
+@lower("Pad")
+def pad(node, b):
+    """More elements, or with negative numbers fewer, before and after along each axis."""
+    x, rank = node.inputs[0], node.rank()
+    counts, value, axes = _padding(node)
+    mode = node.attr("mode", "constant")
+    node.require(
+        len(counts) == 2 * len(axes), f"pads must have {2 * len(axes)} numbers, got {len(counts)}"
+    )
+    pairs = np.zeros((rank, 2), np.int32)
+    pairs[axes] = np.reshape(counts, (2, -1)).T
+    x = _cropped(node, b, x, np.minimum(pairs, 0))
+    pairs = np.maximum(pairs, 0)
+    if not pairs.any():
+        return x
+    if mode in MIRRORS:
+        return b.MIRROR_PAD(x, pairs, mode=MIRRORS[mode])
+    node.require(mode == "constant", f"mode must be constant or reflect, got '{mode}'")
+    if not value:
+        return b.PAD(x, pairs)
+    return b.PADV2(x, pairs, like(x, value, b))
+
+
+def _padding(node):
+    """(pads, value, axes) from attributes or inputs."""
+    if node.opset < 11:
+        return node.attr("pads"), node.attr("value", 0.0), list(range(node.rank()))
+    value = node.constant(2).item() if node.input(2) is not None else 0
+    axes = node.constant(3).tolist() if node.input(3) is not None else range(node.rank())
+    return node.constant(1).tolist(), value, node.axes(axes)
+
+
+def _cropped(node, b, x, pairs):
+    """`x` without as many elements at its edges as negative padding says."""
+    if not pairs.any():
+        return x
+    begin = -pairs[:, 0]
+    masks = sum(1 << i for i, n in enumerate(pairs[:, 1]) if n == 0)
+    return b.STRIDED_SLICE(x, begin, pairs[:, 1], np.ones_like(begin), end_mask=masks)

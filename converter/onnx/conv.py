@@ -1,0 +1,231 @@
+"""Convolution and pooling over windows. Images come in with channels second, are moved to channels
+last and back; passes remove the moves between two such operators.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from .moves import reshaped, to_channels_first, to_channels_last, transposed
+from .registry import lower
+
+
+@dataclass(frozen=True)
+class Window:
+    """What slides over an image of two dimensions.
+
+    Attributes:
+        size: height and width.
+        stride: steps.
+        dilation: distances between its elements.
+        pads: (before, after) of height and of width.
+        sizes: of the image, None where unknown.
+    """
+
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    dilation: tuple[int, ...]
+    pads: tuple[tuple[int, int], ...]
+    sizes: tuple[int | None, ...]
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the padding is TFLite's SAME."""
+        return all(pads == self._same(axis) for axis, pads in enumerate(self.pads))
+
+    def _same(self, axis):
+        size, stride = self.sizes[axis], self.stride[axis]
+        reach = (self.size[axis] - 1) * self.dilation[axis] + 1
+        if size is None:
+            total = max(reach - 1, 0) if stride == 1 else None
+        else:
+            total = max((-(-size // stride) - 1) * stride + reach - size, 0)
+        return None if total is None else (total // 2, total - total // 2)
+
+    @property
+    def padding(self) -> str:
+        """TFLite's word for the padding; "" where it has none."""
+        if not np.any(self.pads):
+            return "VALID"
+        return "SAME" if self.is_same else ""
+
+    @property
+    def steps(self) -> dict[str, int]:
+        """The stride as TFLite's options have it."""
+        return {"stride_h": self.stride[0], "stride_w": self.stride[1]}
+
+    @property
+    def dilations(self) -> dict[str, int]:
+        """The dilation as TFLite's options have it."""
+        return {"dilation_h_factor": self.dilation[0], "dilation_w_factor": self.dilation[1]}
+
+
+def window_of(node, size, sizes):
+    """The Window of a node over an image with these spatial sizes."""
+    n = len(size)
+    node.require(len(sizes) in (1, 2), f"an image must have 1 or 2 dimensions, got {len(sizes)}")
+    stride = node.attr("strides", [1] * n)
+    dilation = node.attr("dilations", [1] * n)
+    lists = {"kernel_shape": size, "strides": stride, "dilations": dilation}
+    for name, values in lists.items():
+        good = len(values) == len(sizes) and all(v > 0 for v in values)
+        node.require(good, f"{name} must be {len(sizes)} positive numbers, got {list(values)}")
+    pads = _pads(node, size, stride, dilation, sizes)
+    if node.attr("ceil_mode", 0):
+        pads = _up(node, pads, size, stride, dilation, sizes)
+    if n == 1:  # a line is an image of one row
+        size, stride, dilation, sizes = ((1, *v) for v in (size, stride, dilation, sizes))
+        pads = [(0, 0), *pads]
+    return Window(tuple(size), tuple(stride), tuple(dilation), tuple(pads), tuple(sizes))
+
+
+def _pads(node, size, stride, dilation, sizes):
+    """(before, after) of each axis."""
+    n, mode = len(size), node.attr("auto_pad", "NOTSET")
+    modes = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
+    node.require(mode in modes, f"auto_pad must be one of {modes}, got '{mode}'")
+    if mode == "VALID":
+        return [(0, 0)] * n
+    if mode == "NOTSET":
+        pads = node.attr("pads", [0] * (2 * n))
+        good = len(pads) == 2 * n and min(pads) >= 0
+        node.require(good, f"pads must be {2 * n} numbers that are not negative, got {list(pads)}")
+        return list(zip(pads[:n], pads[n:], strict=True))
+    found = []
+    for k, s, d, length in zip(size, stride, dilation, sizes, strict=True):
+        node.require(length is not None or s == 1, f"auto_pad {mode} needs a known image size")
+        reach = (k - 1) * d + 1
+        total = reach - 1 if length is None else max((-(-length // s) - 1) * s + reach - length, 0)
+        small, large = total // 2, total - total // 2
+        found.append((small, large) if mode == "SAME_UPPER" else (large, small))
+    return found
+
+
+def _up(node, pads, size, stride, dilation, sizes):
+    """Padding with as much more at the end as makes the number of windows round up.
+
+    A window that would start in the padding at the end is none.
+    """
+    found = []
+    for (before, after), k, s, d, length in zip(pads, size, stride, dilation, sizes, strict=True):
+        node.require(length is not None, "ceil_mode=1 needs a known image size")
+        room = length + before + after - ((k - 1) * d + 1)
+        count = -(-room // s) + 1
+        if (count - 1) * s >= length + before:
+            count -= 1
+        found.append((before, max(after, after + (count - 1) * s - room)))
+    return found
+
+
+def image_of(node, b, index=0):
+    """An input with channels last, as an image of two dimensions."""
+    x, rank = node.inputs[index], node.rank(index)
+    node.require(rank in (3, 4), f"input {index} must have 3 or 4 dimensions, got {rank}")
+    x = to_channels_last(x, b)
+    return b.EXPAND_DIMS(x, np.int32(1)) if rank == 3 else x
+
+
+def result_of(node, b, out):
+    """A result with channels second, in the rank of the input."""
+    if node.rank() == 3:
+        out = b.SQUEEZE(out, squeeze_dims=np.asarray([1], np.int32))
+    return to_channels_first(out, b)
+
+
+def padded(b, x, window, value=None):
+    """The image padded as the window says; zeros by default."""
+    pairs = np.asarray([(0, 0), *window.pads, (0, 0)], np.int32)
+    if not pairs.any():
+        return x
+    return b.PAD(x, pairs) if value is None else b.PADV2(x, pairs, b.constant(value))
+
+
+@lower("Conv")
+def conv(node, b):
+    """Convolution; ONNX's filters are OI and the window, TFLite's O, the window, I."""
+    filters, bias = node.inputs[1], node.input(2)
+    n, of_group, *size = node.shape(1)
+    channels, sizes = node.shape()[1], node.shape()[2:]
+    node.require(None not in (n, of_group, *size), "the shape of the filters must be known")
+    node.require(channels is not None, "the number of channels must be known")
+    groups = node.attr("group", 1)
+    node.require(
+        channels == groups * of_group and n % groups == 0,
+        f"{groups} groups of {of_group} channels must be the image's {channels} channels "
+        f"and divide the {n} filters",
+    )
+    window = window_of(node, size, sizes)
+    x = image_of(node, b)
+    filters = reshaped(filters, (n, of_group, *window.size), b) if len(size) == 1 else filters
+    if window.padding:
+        padding = window.padding
+    else:
+        x, padding = padded(b, x, window), "VALID"
+    options = {"padding": padding, **window.steps, **window.dilations}
+    if of_group == 1 and groups > 1:
+        filters = transposed(filters, (1, 2, 3, 0), b)
+        out = b.DEPTHWISE_CONV_2D(x, filters, bias, depth_multiplier=n // groups, **options)
+    else:
+        out = b.CONV_2D(x, transposed(filters, (0, 2, 3, 1), b), bias, **options)
+    return result_of(node, b, out)
+
+
+@lower("MaxPool")
+def max_pool(node, b):
+    """The largest element of each window."""
+    node.require(node.n_outputs == 1, "the indices of MaxPool are not supported")
+    window = window_of(node, node.attr("kernel_shape"), node.shape()[2:])
+    node.require(window.dilation == (1, 1), "dilations of MaxPool must be 1")
+    x, padding = image_of(node, b), window.padding
+    if not padding:
+        x, padding = padded(b, x, window, np.asarray(-np.inf, x.dtype)), "VALID"
+    return result_of(node, b, _pooled(b.MAX_POOL_2D, x, window, padding))
+
+
+@lower("AveragePool")
+def average_pool(node, b):
+    """The mean of each window; of its part inside the image unless count_include_pad."""
+    window = window_of(node, node.attr("kernel_shape"), node.shape()[2:])
+    node.require(window.dilation == (1, 1), "dilations of AveragePool must be 1")
+    x, include = image_of(node, b), node.attr("count_include_pad", 0)
+    if window.padding and not (include and window.padding == "SAME"):
+        return result_of(node, b, _pooled(b.AVERAGE_POOL_2D, x, window, window.padding))
+    node.require(None not in window.sizes, f"the image size must be known, got {window.sizes}")
+    out = _pooled(b.AVERAGE_POOL_2D, padded(b, x, window), window, "VALID")
+    counts = _counts(node, window, bool(include))
+    if (counts != prod(window.size)).any():
+        out = b.MUL(out, (prod(window.size) / counts[None, :, :, None]).astype(np.float32))
+    return result_of(node, b, out)
+
+
+def _counts(node, window, include):
+    """How many elements of each window count: those inside the image, or in its own padding."""
+    own = node.attr("pads", [0, 0, 0, 0]) if include else [0, 0, 0, 0]
+    half = len(own) // 2
+    own = [(0, 0)] * (2 - half) + list(zip(own[:half], own[half:], strict=True))
+    along = []
+    for k, s, (before, after), (pad, end), size in zip(
+        window.size, window.stride, window.pads, own, window.sizes, strict=True
+    ):
+        starts = np.arange(0, size + before + after - k + 1, s) - before
+        first, last = np.maximum(starts, -pad), np.minimum(starts + k, size + end)
+        along.append(last - first)
+    return along[0][:, None] * along[1][None, :]
+
+
+def _pooled(kind, x, window, padding):
+    height, width = window.size
+    return kind(x, padding=padding, filter_height=height, filter_width=width, **window.steps)
+
+
+GLOBAL = {"GlobalAveragePool": "MEAN", "GlobalMaxPool": "REDUCE_MAX"}
+
+
+@lower(*GLOBAL)
+def global_pool(node, b):
+    """The mean or the largest element of each channel."""
+    axes = np.arange(2, node.rank(), dtype=np.int32)
+    return getattr(b, GLOBAL[node.type])(node.inputs[0], axes, keep_dims=True)

@@ -1,0 +1,91 @@
+"""An ONNX graph lowered to the IR, node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ...schema.errors import ConverterError, UnsupportedOps
+from ..builder import Builder
+from ..ir import Graph, Origin, Signature
+from .registry import Node, lowering_of
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+    from ..ir import Tensor
+    from ..sources.onnx import OnnxSource
+
+DOMAINS = ("", "ai.onnx")
+SHOWN = 8  # unsupported operator types named one by one, so that the message stays short
+
+
+def lower_model(source: OnnxSource) -> Graph:
+    """The IR of an ONNX model.
+
+    Raises:
+        UnsupportedOps: some operators have no lowering; all of them are listed.
+        ConverterError: a node cannot be lowered as it is used here.
+    """
+    refuse_unsupported(source.nodes)
+    graph = Graph("main")
+    b = Builder(graph)
+    tensors: dict[str, Tensor] = {}
+    for port in source.inputs:
+        tensors[port.name] = b.input(port.name, port.tensor.dtype, port.tensor.shape)
+    for name, array in source.arrays.items():
+        tensors[name] = b.constant(array, name)
+    for proto in source.nodes:
+        node = Node(proto, source.opset, [tensors[name] if name else None for name in proto.input])
+        b.origin(next(iter(proto.output), proto.name))
+        for name, lowered in zip(proto.output, lowered_outputs(node, b), strict=False):
+            tensors[name] = lowered
+            if name and lowered.origin is None and not lowered.is_constant:
+                lowered.origin = Origin(name)
+    graph.outputs = [tensors[port.name] for port in source.outputs]
+    graph.output_names = [port.name for port in source.outputs]
+    names = (tuple(p.key for p in ports) for ports in (source.inputs, source.outputs))
+    graph.signature = Signature(source.key, *names)
+    return graph
+
+
+def lowered_outputs(node: Node, b: Builder) -> tuple[Tensor, ...]:
+    """The IR tensors of one node's outputs."""
+    lowering = lowering_of(node.type)
+    if lowering is None:  # refuse_unsupported has looked
+        raise LookupError(f"no lowering is registered for {node.type}")
+    results = lowering(node, b)
+    results = tuple(results) if isinstance(results, tuple | list) else (results,)
+    if len(results) < node.n_outputs:
+        raise ConverterError(
+            f"{node.type} '{node.name}': has {node.n_outputs} outputs, only the first "
+            f"{len(results)} are supported"
+        )
+    return results
+
+
+def refuse_unsupported(nodes: Iterable[NodeProto]) -> None:
+    """Raises UnsupportedOps naming every operator without a lowering, each with a node."""
+    missing: dict[str, list[str]] = {}
+    for node in nodes:
+        if node.domain not in DOMAINS:
+            missing.setdefault(f"{node.domain}.{node.op_type}", []).append(named(node))
+        elif lowering_of(node.op_type) is None:
+            missing.setdefault(node.op_type, []).append(named(node))
+    if not missing:
+        return
+    rows = sorted(missing.items(), key=lambda row: -len(row[1]))
+    lines = [f"  {type_} x {len(n)}, first at node '{n[0]}'" for type_, n in rows[:SHOWN]]
+    if rows[SHOWN:]:
+        rest = ", ".join(sorted(type_ for type_, _ in rows[SHOWN:]))
+        lines.append(f"  and {len(rows) - SHOWN} more types: {rest}")
+    raise UnsupportedOps(
+        "Some operators of the ONNX model have no lowering to TFLite builtins:\n"
+        + "\n".join(lines)
+        + "\nReplace these layers, or cut the graph before them with output_arrays."
+    )
+
+
+def named(node: NodeProto) -> str:
+    """A node's name, or its first output's where it has none."""
+    return node.name or next(iter(node.output), "")

@@ -1,0 +1,56 @@
+"""Small moves that lowerings share: constants are moved now, tensors by an operator."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def transposed(x, order, b):
+    """`x` with its axes in `order`; a constant is transposed now."""
+    order = tuple(order)
+    if order == tuple(range(len(order))):
+        return x
+    if x.value is not None:
+        return b.constant(np.ascontiguousarray(np.transpose(x.value, order)))
+    return b.TRANSPOSE(x, np.asarray(order, np.int32))
+
+
+def reshaped(x, shape, b):
+    """`x` in another shape of known sizes, one of them -1; a constant is reshaped now."""
+    if x.value is not None:
+        return b.constant(np.reshape(x.value, shape))
+    return b.RESHAPE(x, np.asarray(shape, np.int32))
+
+
+def as_int32(x, b):
+    """Indices or sizes as int32, which most TFLite operators want; ends of slices saturate."""
+    if x.value is not None:
+        limits = np.iinfo(np.int32)
+        return b.constant(np.clip(x.value, limits.min, limits.max).astype(np.int32))
+    return x if x.dtype == np.int32 else b.CAST(x, dtype=np.int32)
+
+
+def to_channels_last(x, b):
+    """[n, c, *spatial] as [n, *spatial, c]."""
+    return transposed(x, (0, *range(2, x.rank), 1), b)
+
+
+def to_channels_first(x, b):
+    """[n, *spatial, c] as [n, c, *spatial]."""
+    return transposed(x, (0, x.rank - 1, *range(1, x.rank - 1)), b)
+
+
+def like(x, value, b):
+    """A scalar constant of the type of `x`."""
+    return b.constant(np.asarray(value, x.dtype))
+
+
+def numpy_type(node, code):
+    """The numpy dtype of ONNX's type number `code`."""
+    from onnx.helper import tensor_dtype_to_np_dtype
+
+    try:
+        return np.dtype(tensor_dtype_to_np_dtype(code))
+    except KeyError:
+        node.require(False, f"{code} is no ONNX type")
+        raise

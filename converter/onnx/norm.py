@@ -1,0 +1,74 @@
+"""Normalisation and softmax."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .moves import like, reshaped, transposed
+from .registry import lower
+
+SOFTMAX = {"Softmax": "SOFTMAX", "LogSoftmax": "LOG_SOFTMAX"}
+
+
+@lower(*SOFTMAX)
+def softmax(node, b):
+    """Along one axis; before opset 13 along all axes from `axis` on, taken as one."""
+    x, rank, options = node.inputs[0], node.rank(), {"beta": 1.0} if node.type == "Softmax" else {}
+    kind = getattr(b, SOFTMAX[node.type])
+    if node.opset < 13:
+        axis = node.axis(node.attr("axis", 1))
+        if axis == rank - 1:
+            return kind(x, **options)
+        sizes = node.shape()[axis:]
+        node.require(None not in sizes, f"the sizes from axis {axis} on must be known, got {sizes}")
+        flat = b.RESHAPE(x, np.asarray([-1, np.prod(sizes)], np.int32))
+        return b.RESHAPE(kind(flat, **options), b.SHAPE(x))
+    axis = node.axis(node.attr("axis", -1))
+    order = [i for i in range(rank) if i != axis] + [axis]
+    out = kind(transposed(x, order, b), **options)
+    return transposed(out, np.argsort(order).tolist(), b)
+
+
+@lower("BatchNormalization")
+def batch_normalization(node, b):
+    """(x - mean) / sqrt(variance + epsilon) * scale + offset for each channel, of inference."""
+    x, rank = node.inputs[0], node.rank()
+    is_inference = not node.attr("training_mode", 0) and node.n_outputs == 1
+    node.require(is_inference, "training is not supported")
+    epsilon, shape = node.attr("epsilon", 1e-5), (-1, *[1] * (rank - 2))
+    if any(node.known(i) is None for i in (1, 2, 3, 4)):
+        scale, offset, mean, variance = (reshaped(y, shape, b) for y in node.inputs[1:])
+        factor = b.MUL(scale, b.RSQRT(b.ADD(variance, like(x, epsilon, b))))
+        return b.ADD(b.MUL(b.SUB(x, mean), factor), offset)
+    scale, offset, mean, variance = (node.constant(i).astype(np.float64) for i in (1, 2, 3, 4))
+    factor = scale / np.sqrt(variance + epsilon)
+    factor, shift = (np.reshape(v, shape).astype(x.dtype) for v in (factor, offset - mean * factor))
+    return b.ADD(b.MUL(x, factor), shift)
+
+
+@lower("LayerNormalization")
+def layer_normalization(node, b):
+    """Mean 0 and variance 1 over the axes from `axis` on, then scaled and shifted."""
+    x, scale, offset = node.inputs[0], node.inputs[1], node.input(2)
+    axes = np.arange(node.axis(node.attr("axis", -1)), node.rank(), dtype=np.int32)
+    out, mean, inverse = _standardised(node, b, x, axes)
+    out = b.MUL(out, scale)
+    return (out if offset is None else b.ADD(out, offset), mean, inverse)
+
+
+@lower("InstanceNormalization")
+def instance_normalization(node, b):
+    """Mean 0 and variance 1 of each channel of each image, then scaled and shifted."""
+    x, scale, offset = node.inputs
+    axes, shape = np.arange(2, node.rank(), dtype=np.int32), (-1, *[1] * (node.rank() - 2))
+    out, _, _ = _standardised(node, b, x, axes)
+    return b.ADD(b.MUL(out, reshaped(scale, shape, b)), reshaped(offset, shape, b))
+
+
+def _standardised(node, b, x, axes):
+    """(`x` with mean 0 and variance 1 over the axes, the mean, 1 / the deviation)."""
+    mean = b.MEAN(x, axes, keep_dims=True)
+    centred = b.SUB(x, mean)
+    variance = b.MEAN(b.SQUARE(centred), axes, keep_dims=True)
+    inverse = b.RSQRT(b.ADD(variance, like(x, node.attr("epsilon", 1e-5), b)))
+    return b.MUL(centred, inverse), mean, inverse

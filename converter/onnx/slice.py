@@ -1,0 +1,83 @@
+"""Slices: ONNX's starts, ends, axes and steps as the corners and masks of STRIDED_SLICE."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .moves import as_int32
+from .registry import lower
+
+FAR = 2**31 - 1
+"""Ends from here on mean the end, in whichever direction."""
+
+
+@lower("Slice")
+def slice_(node, b):
+    """x[start:end:step] along some axes, with Python's rules for what is out of range."""
+    x, rank = node.inputs[0], node.rank()
+    starts, ends, axes, steps = _corners(node, b)
+    columns = {axis: i for i, axis in enumerate(axes)}
+    masks = {"begin_mask": 0, "end_mask": 0}
+    begin, end = [np.int32(0)] * rank, [np.int32(0)] * rank
+    strides = np.ones(rank, np.int32)
+    for axis in range(rank):
+        if axis not in columns:
+            masks["begin_mask"] |= 1 << axis
+            masks["end_mask"] |= 1 << axis
+            continue
+        i = columns[axis]
+        strides[axis] = steps[i]
+        begin[axis], end[axis] = starts[i], ends[i]
+        if _is_everything(ends[i], steps[i], node.shape()[axis]):
+            masks["end_mask"] |= 1 << axis
+            end[axis] = np.int32(0)
+    return b.STRIDED_SLICE(x, _vector(begin, b), _vector(end, b), strides, **masks)
+
+
+def _corners(node, b):
+    """(starts, ends, axes, steps): known numbers, or scalars that are computed."""
+    if node.opset < 10:
+        starts, ends = node.attr("starts"), node.attr("ends")
+        axes = node.attr("axes", range(len(starts)))
+        return *(_saturated(v) for v in (starts, ends)), node.axes(axes), [1] * len(starts)
+    starts, ends = _elements(node, 1, b), _elements(node, 2, b)
+    axes = node.axes(node.constant(3) if node.input(3) is not None else range(len(starts)))
+    steps = [1] * len(axes) if node.input(4) is None else node.constant(4).tolist()
+    node.require(0 not in steps, f"steps must not be 0, got {steps}")
+    counts = [len(starts), len(ends), len(axes), len(steps)]
+    node.require(
+        len(set(counts)) == 1, f"starts, ends, axes and steps must be as many, got {counts}"
+    )
+    return starts, ends, axes, [int(np.clip(step, -FAR, FAR)) for step in steps]
+
+
+def _elements(node, index, b):
+    """The elements of a vector that is an input: numbers where known, else scalar tensors."""
+    known = node.known(index)
+    if known is not None:
+        return _saturated(known)
+    (count,) = node.shape(index)
+    node.require(count is not None, f"the length of input {index} must be known")
+    vector = as_int32(node.inputs[index], b)
+    parts = b.UNPACK(vector, axis=0, num=count)
+    return [part if part.value is None else np.int32(part.value) for part in parts]
+
+
+def _saturated(values):
+    return [np.int32(np.clip(int(v), -FAR - 1, FAR)) for v in values]
+
+
+def _is_everything(end, step, length):
+    """Whether a known end lies past the last element in the direction of the step."""
+    if not isinstance(end, np.integer):
+        return False
+    if step > 0:
+        return end == FAR or (length is not None and end >= length)
+    return end <= -FAR or (length is not None and end < -length)
+
+
+def _vector(values, b):
+    """One vector of numbers and scalar tensors."""
+    if all(isinstance(v, np.integer) for v in values):
+        return np.asarray(values, np.int32)
+    return b.PACK(*values, axis=0, values_count=len(values))

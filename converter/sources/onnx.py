@@ -1,0 +1,325 @@
+"""ONNX files: checked, cut to what the outputs need, weights as arrays."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...schema.errors import ConverterError, DeadlineExceededError, ModelError
+from ...schema.files import map_file, member
+from .source import Port, Shapes, check_names, set_shapes, some
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+
+    from ...graph.shapes import Shape
+    from .. import ir
+
+OLDEST = 7  # operator set; before, broadcasting was an attribute
+LARGEST = 2**31 - 1  # elements of a tensor
+KEY = "serving_default"  # the signature's, as TensorFlow names it
+
+
+@dataclass(frozen=True)
+class Value:
+    """An input or output: name, dtype and shape with None for unknown sizes."""
+
+    name: str
+    dtype: np.dtype
+    shape: Shape
+
+
+@dataclass(frozen=True)
+class OnnxSource:
+    """An ONNX graph, cut to what its outputs need.
+
+    Attributes:
+        opset: version of the operator set ai.onnx.
+        nodes: in an order in which they can run.
+        arrays: initializers by name.
+        inputs, outputs: in order.
+        key: the signature's key in the written file.
+    """
+
+    opset: int
+    nodes: tuple[NodeProto, ...]
+    arrays: dict[str, np.ndarray]
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    key: str = KEY
+    kind: str = "onnx"
+
+    def constants(self) -> dict[str, int]:
+        """The initializers' bytes, by name."""
+        return {name: array.nbytes for name, array in self.arrays.items()}
+
+    def lower(self) -> ir.Graph:
+        """The IR of the graph."""
+        from ..onnx.lower import lower_model
+
+        return lower_model(self)
+
+    def oracle(self) -> OnnxOracle:
+        """The ONNX project's own reference evaluator."""
+        return OnnxOracle(self)
+
+
+class OnnxOracle:
+    """An ONNX graph on onnx.reference, node by node."""
+
+    def __init__(self, source: OnnxSource) -> None:
+        self._source = source
+        self.inputs = [port.tensor for port in source.inputs]
+        self.outputs = [port.name for port in source.outputs]
+
+    def check(self) -> None:
+        """Nothing: what can be lowered can be evaluated."""
+
+    def run(
+        self,
+        names: Sequence[str],
+        arrays: Sequence[np.ndarray],
+        seconds: float | None = None,
+        memory: int | None = None,
+    ) -> list[np.ndarray]:
+        """The tensors of these names, for one array per input; memory is not limited."""
+        from onnx.reference import ReferenceEvaluator
+
+        end = None if seconds is None else time.monotonic() + seconds
+        values: dict[str, Any] = dict(self._source.arrays)
+        values.update((value.name, a) for value, a in zip(self.inputs, arrays, strict=True))
+        readers = {name: i for i, node in enumerate(self._source.nodes) for name in node.input}
+        for i, node in enumerate(self._source.nodes):
+            if end is not None and time.monotonic() > end:
+                raise DeadlineExceededError(None, None, f"{node.op_type} '{node.name}'")
+            evaluator = ReferenceEvaluator(node, opsets={"": self._source.opset})
+            feeds = {name: values[name] for name in node.input if name}
+            try:
+                with np.errstate(all="ignore"):
+                    results = evaluator.run(None, feeds)
+            except (RuntimeError, TypeError, IndexError, NotImplementedError) as error:
+                text = f"{node.op_type} '{node.name or node.output[0]}': {error}"
+                raise ValueError(text) from error
+            values.update(zip(node.output, map(np.asarray, results), strict=False))
+            for name in set(node.input) - set(names):
+                if readers[name] == i and name not in self._source.arrays:
+                    values.pop(name, None)
+        return [values[name] for name in names]
+
+
+def load(
+    path: str | os.PathLike,
+    input_arrays: Sequence[str] | None = None,
+    output_arrays: Sequence[str] | None = None,
+    input_shapes: Shapes | None = None,
+) -> OnnxSource:
+    """The graph of an ONNX file.
+
+    Args:
+        path: the file; weights stored beside it must lie in its folder.
+        input_arrays: names of the inputs, in another order; None takes the graph's.
+        output_arrays: names of tensors that become the outputs; None takes the graph's.
+        input_shapes: {input name: shape} for what the model does not say.
+
+    Raises:
+        OSError: the file, or one with weights, cannot be read.
+        ValueError: it is no ONNX model, or a malformed one; unknown names, contradicting shapes.
+        ConverterError: it uses something that is not supported, such as functions of its own.
+    """
+    model = parsed(path)
+    opset = operator_set(model)
+    graph = model.graph
+    arrays = {t.name: array_of(t, Path(path).parent) for t in graph.initializer}
+    if graph.sparse_initializer:
+        raise ConverterError("sparse initializers are not supported; store them dense")
+    values = {value.name: typed(value) for value in graph.input if value.name not in arrays}
+    inputs = _chosen(values, input_arrays, "input_arrays")
+    shapes = set_shapes(inputs, input_shapes or {})
+    check_order(graph, {*values, *arrays})
+    wanted = {value.name: value for value in graph.output}
+    if output_arrays is not None:
+        check_names(output_arrays, "output_arrays")
+        made = {*values, *arrays, *(name for node in graph.node for name in node.output)}
+        _refuse_unknown(output_arrays, made)
+        wanted = dict.fromkeys(output_arrays)
+    nodes = needed_nodes(graph, wanted)
+    used = {name for node in nodes for name in node.input} | set(wanted)
+    given = set(input_shapes or ())
+    ports = [
+        Port(name, name, Value(name, v.dtype, shapes[name]), _is_open(v.shape) or name in given)
+        for name, v in inputs.items()
+    ]
+    return OnnxSource(
+        opset,
+        nodes,
+        {name: array for name, array in arrays.items() if name in used},
+        tuple(ports),
+        tuple(Port(name, name, _output(name, graph)) for name in wanted),
+    )
+
+
+def parsed(path: str | os.PathLike) -> ModelProto:
+    """The message in a file; raises ModelError when there is none."""
+    from google.protobuf.message import DecodeError
+
+    import onnx
+
+    content = map_file(path)
+    if not len(content):
+        raise ModelError(f"'{os.fspath(path)}' is empty")
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(bytes(content))
+    except (DecodeError, RecursionError) as error:
+        raise ModelError(f"'{os.fspath(path)}' is not an ONNX model: {error}") from None
+    if not model.graph.node and not model.graph.output:
+        raise ModelError(f"'{os.fspath(path)}' is not an ONNX model: it has no graph")
+    if model.functions:
+        names = [function.name for function in model.functions]
+        raise ConverterError(
+            f"functions of the model's own ({some(names)}) are not supported; inline them with "
+            "onnx.inliner.inline_local_functions"
+        )
+    return model
+
+
+def operator_set(model: ModelProto) -> int:
+    """The version of ai.onnx that a model is written in."""
+    from onnx.defs import onnx_opset_version
+
+    versions = [entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")]
+    newest = onnx_opset_version()
+    if not versions or not OLDEST <= max(versions) <= newest:
+        got = max(versions) if versions else "none"
+        raise ConverterError(
+            f"the operator set of ai.onnx must be {OLDEST} to {newest}, got {got}; convert the "
+            "model with onnx.version_converter, or update the package onnx"
+        )
+    return max(versions)
+
+
+def array_of(tensor: TensorProto, folder: Path) -> np.ndarray:
+    """An initializer's value, from the message or from a file in `folder`."""
+    from onnx import TensorProto
+    from onnx.numpy_helper import to_array
+
+    if min(tensor.dims, default=0) < 0 or np.prod(tensor.dims, dtype=object) > LARGEST:
+        raise ModelError(
+            f"initializer '{tensor.name}' has the shape {list(tensor.dims)}; sizes must not be "
+            f"negative, and {LARGEST} elements at most"
+        )
+    if tensor.data_location == TensorProto.EXTERNAL:
+        tensor = _from_file(tensor, folder)
+    try:
+        return to_array(tensor)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"initializer '{tensor.name}' is malformed: {error}") from None
+
+
+def _from_file(tensor: TensorProto, folder: Path) -> TensorProto:
+    """The same initializer with the bytes it refers to."""
+    from onnx import TensorProto
+
+    entry = {row.key: row.value for row in tensor.external_data}
+    where = f"initializer '{tensor.name}'"
+    content = map_file(member(folder, entry.get("location", "")))
+    try:
+        start = int(entry.get("offset", 0))
+        length = int(entry.get("length", len(content) - start))
+    except ValueError:
+        raise ModelError(f"{where}: offset and length must be numbers, got {entry}") from None
+    if not 0 <= start <= start + length <= len(content):
+        raise ModelError(
+            f"{where}: bytes {start} to {start + length} lie outside of '{entry['location']}', "
+            f"which has {len(content)}"
+        )
+    filled = TensorProto(name=tensor.name, dims=tensor.dims, data_type=tensor.data_type)
+    filled.raw_data = bytes(content[start : start + length])
+    return filled
+
+
+def typed(value: Any) -> Value:
+    """An input as the graph declares it."""
+    from onnx.helper import tensor_dtype_to_np_dtype
+
+    if value.type.WhichOneof("value") != "tensor_type":
+        raise ConverterError(
+            f"input '{value.name}' must be a tensor, got a {value.type.WhichOneof('value')}"
+        )
+    kind = value.type.tensor_type
+    try:
+        dtype = np.dtype(tensor_dtype_to_np_dtype(kind.elem_type))
+    except KeyError:
+        raise ModelError(f"input '{value.name}' has the unknown type {kind.elem_type}") from None
+    return Value(value.name, dtype, _shape(kind))
+
+
+def _shape(kind: Any) -> Shape:
+    if not kind.HasField("shape"):
+        return None
+    dims = [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.shape.dim]
+    return tuple(None if n is None or n < 0 else int(n) for n in dims)
+
+
+def _is_open(shape: Shape) -> bool:
+    """Whether the model itself leaves dimensions after the first open: ONNX models may."""
+    return shape is not None
+
+
+def _output(name: str, graph: GraphProto) -> Value:
+    """An output's declaration; its type is checked when it is lowered."""
+    declared = {value.name: value for value in (*graph.value_info, *graph.output, *graph.input)}
+    if name in declared and declared[name].type.WhichOneof("value") == "tensor_type":
+        return typed(declared[name])
+    return Value(name, np.dtype(np.float32), None)
+
+
+def _chosen(values: dict[str, Value], names: Iterable[str] | None, argument: str) -> dict:
+    if names is None:
+        return values
+    check_names(names, argument)
+    names = list(names)
+    _refuse_unknown(names, values)
+    if set(names) != set(values):
+        left = some(sorted(set(values) - set(names)))
+        raise ValueError(f"{argument} must name all inputs of the model; {left} are missing")
+    return {name: values[name] for name in names}
+
+
+def _refuse_unknown(names: Iterable[str], known: Iterable[str]) -> None:
+    missing = [name for name in names if name not in set(known)]
+    if missing:
+        raise ValueError(f"Invalid tensors '{','.join(missing)}' were found.")
+
+
+def check_order(graph: GraphProto, known: set[str]) -> None:
+    """Raises ModelError unless every node reads what is there before it, and names are unique."""
+    known = {"", *known}
+    for node in graph.node:
+        where = f"{node.op_type} '{node.name or next(iter(node.output), '')}'"
+        for name in node.input:
+            if name not in known:
+                raise ModelError(f"{where} reads '{name}', which nothing before it gives")
+        for name in filter(None, node.output):
+            if name in known:
+                raise ModelError(f"{where} gives '{name}', which is there already")
+            known.add(name)
+    for value in graph.output:
+        if value.name not in known:
+            raise ModelError(f"output '{value.name}' is given by no node")
+
+
+def needed_nodes(graph: GraphProto, outputs: Iterable[str]) -> tuple[NodeProto, ...]:
+    """The nodes that the tensors `outputs` need, in their order."""
+    needed, kept = set(outputs), []
+    for node in reversed(graph.node):
+        if needed.intersection(filter(None, node.output)):
+            needed.update(node.input)
+            kept.append(node)
+    return tuple(reversed(kept))

@@ -1,0 +1,352 @@
+"""ONNX models: single nodes against the ONNX project's evaluator, whole models, bad files."""
+
+import contextlib
+import io
+import os
+import warnings
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+from recorded import load, rows
+
+from flatlite.converter.onnx.registry import LOWERINGS, lowering_of
+from flatlite.errors import ConverterError, UnsupportedOps
+from flatlite.lite import Interpreter, TFLiteConverter
+
+RNG = np.random.default_rng(5)
+
+
+def floats(*shape):
+    return RNG.uniform(-2, 2, shape).astype(np.float32)
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+def model_of(nodes, inputs, outputs=("y",), constants=None, opset=17, free=()):
+    """A model of some nodes; `inputs` are arrays by name, dimensions of value `free` are open."""
+    values = [
+        helper.make_tensor_value_info(
+            name,
+            helper.np_dtype_to_tensor_dtype(x.dtype),
+            [f"d{n}" if n in free else n for n in x.shape],
+        )
+        for name, x in inputs.items()
+    ]
+    results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
+    weights = [numpy_helper.from_array(x, name) for name, x in (constants or {}).items()]
+    graph = helper.make_graph(nodes, "main", values, results, weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+def saved(tmp_path, model):
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+def converted(path, verify=True, **arguments):
+    converter = TFLiteConverter.from_onnx_model(path, **arguments)
+    converter.verify = verify
+    return converter.convert()
+
+
+def kinds(content):
+    return [one["op_name"] for one in Interpreter(model_content=content)._get_ops_details()]
+
+
+def answers(content, inputs):
+    """Our interpreter's outputs, by name."""
+    return Interpreter(model_content=content).get_signature_runner()(**inputs)
+
+
+def node(kind, names="x", out="y", **attributes):
+    return helper.make_node(kind, names.split(), out.split(), **attributes)
+
+
+W = {"w": floats(6, 4, 3, 3), "b": floats(6)}
+IMAGE = floats(2, 4, 9, 8)
+NODES = {
+    "conv/valid": (node("Conv", "x w b"), IMAGE, W),
+    "conv/same": (node("Conv", "x w", pads=[1, 1, 1, 1]), IMAGE, W),
+    "conv/upper": (node("Conv", "x w b", auto_pad="SAME_UPPER", strides=[2, 3]), IMAGE, W),
+    "conv/lower": (node("Conv", "x w b", auto_pad="SAME_LOWER", strides=[2, 3]), IMAGE, W),
+    "conv/uneven": (node("Conv", "x w b", pads=[0, 2, 1, 0], dilations=[2, 1]), IMAGE, W),
+    "conv/groups": (node("Conv", "x w", group=2), IMAGE, {"w": floats(6, 2, 3, 3)}),
+    "conv/depthwise": (node("Conv", "x w", group=4, strides=[2, 2]), IMAGE,
+                       {"w": floats(8, 1, 3, 3)}),
+    "conv/line": (node("Conv", "x w b", pads=[2, 0], strides=[2]), floats(2, 4, 11),
+                  {"w": floats(6, 4, 3), "b": floats(6)}),
+    "max_pool/padded": (node("MaxPool", kernel_shape=[3, 2], pads=[1, 0, 1, 1], strides=[2, 2]),
+                        IMAGE - 9),
+    "max_pool/ceil": (node("MaxPool", kernel_shape=[2, 3], strides=[2, 3], ceil_mode=1), IMAGE),
+    "average_pool/excluded": (node("AveragePool", kernel_shape=[3, 3], pads=[1, 1, 0, 0]), IMAGE),
+    "average_pool/included": (
+        node("AveragePool", kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1), IMAGE),
+    "global_average_pool": (node("GlobalAveragePool"), IMAGE),
+    "batch_normalization": (
+        node("BatchNormalization", "x s o m v", epsilon=0.01), IMAGE,
+        {"s": floats(4), "o": floats(4), "m": floats(4), "v": floats(4) ** 2}),
+    "layer_normalization": (node("LayerNormalization", "x s o", axis=2), floats(2, 3, 4, 5),
+                            {"s": floats(4, 5), "o": floats(4, 5)}),
+    "gemm": (node("Gemm", "x w b", alpha=0.5, beta=2.0, transB=1), floats(3, 4),
+             {"w": floats(5, 4), "b": floats(5)}),
+    "gemm/transposed": (node("Gemm", "x w", transA=1), floats(4, 3), {"w": floats(4, 5)}),
+    "matmul/batch": (node("MatMul", "x w"), floats(2, 1, 3, 4), {"w": floats(5, 4, 2)}),
+    "matmul/vector": (node("MatMul", "x w"), floats(2, 3, 4), {"w": floats(4)}),
+    "softmax/middle": (node("Softmax", axis=1), floats(2, 3, 4)),
+    "clip/relu6": (node("Clip", "x low high"), floats(3, 4) * 5,
+                   {"low": np.float32(0), "high": np.float32(6)}),
+    "prelu": (node("PRelu", "x s"), IMAGE, {"s": floats(4, 1, 1)}),
+    "slice/negative": (node("Slice", "x s e a t"), floats(5, 6),
+                       {"s": ints(-1, -2), "e": ints(-(2**63), 2**62), "a": ints(1, 0),
+                        "t": ints(-2, 1)}),
+    "pad/reflect": (node("Pad", "x p", mode="reflect"), floats(4, 5), {"p": ints(1, 2, 0, 3)}),
+    "reshape/zero": (node("Reshape", "x s"), floats(2, 3, 4), {"s": ints(0, -1)}),
+    "gather/negative": (node("Gather", "x i", axis=1), floats(3, 4), {"i": ints(-1, 0)}),
+    "expand": (node("Expand", "x s"), floats(3, 1), {"s": ints(2, 1, 4)}),
+    "reduce/axes": (node("ReduceSum", "x a", keepdims=0), floats(2, 3, 4), {"a": ints(-1, 0)}),
+    "reduce/l2": (node("ReduceL2", axes=[1]), floats(2, 3, 4)),
+    "transpose/reversed": (node("Transpose"), floats(2, 3, 4)),
+    "split/uneven": (node("Split", "x s", "y z", axis=1), floats(2, 5), {"s": ints(2, 3)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_node(name, tmp_path, litert):
+    one, x, *constants = NODES[name]
+    model = model_of([one], {"x": x}, one.output, *constants)
+    content = converted(saved(tmp_path, model))
+    want = ReferenceEvaluator(model).run(None, {"x": x})
+    theirs = litert.run(content, [[x]], "BUILTIN_WITHOUT_DEFAULT_DELEGATES")
+    assert not isinstance(theirs, str), theirs
+    ours = answers(content, {"x": x})
+    for name, expected, other in zip(one.output, want, theirs[0], strict=True):
+        np.testing.assert_allclose(ours[name], expected, 1e-5, 1e-5, strict=True)
+        np.testing.assert_allclose(other, expected, 1e-5, 1e-5, strict=True)
+
+
+def test_negative_padding_crops(tmp_path):
+    x, pads = floats(4, 5), {"p": ints(1, -1, -2, 2), "v": np.float32(7)}
+    model = model_of([node("Pad", "x p v")], {"x": x}, constants=pads)
+    content = converted(saved(tmp_path, model), verify=False)  # the evaluator cannot crop
+    want = np.full((3, 6), 7, np.float32)
+    want[1:, :4] = x[:2, 1:]
+    np.testing.assert_array_equal(answers(content, {"x": x})["y"], want)
+
+
+def test_free_sizes_stay_free(tmp_path):
+    nodes = [
+        node("Shape", "x", "s"),
+        node("Gather", "s zero", "n"),
+        node("Unsqueeze", "n axes", "m"),
+        node("Concat", "m rest", "to", axis=0),
+        node("Reshape", "x to"),
+    ]
+    constants = {"zero": ints(0)[0], "axes": ints(0), "rest": ints(-1)}
+    model = model_of(nodes, {"x": floats(2, 3, 4)}, constants=constants, free=[2])
+    content = converted(saved(tmp_path, model))
+    assert kinds(content) == ["RESHAPE"]
+    for n in (1, 5):
+        x = floats(n, 3, 4)
+        np.testing.assert_array_equal(answers(content, {"x": x})["y"], x.reshape(n, -1))
+
+
+def test_channels_last_inside(tmp_path):
+    nodes = [
+        node("Conv", "x w1", "a", pads=[1, 1, 1, 1]),
+        node("Relu", "a", "b"),
+        node("MaxPool", "b", "c", kernel_shape=[2, 2], strides=[2, 2]),
+        node("Conv", "c w2", "d"),
+        node("Concat", "d d", "e", axis=1),
+        node("GlobalAveragePool", "e", "f"),
+        node("Flatten", "f", "y"),
+    ]
+    weights = {"w1": floats(8, 3, 3, 3), "w2": floats(5, 8, 1, 1)}
+    content = converted(saved(tmp_path, model_of(nodes, {"x": floats(1, 3, 8, 8)}, (), weights)),
+                        output_arrays=["y"])  # fmt: skip
+    found = kinds(content)
+    assert found.count("TRANSPOSE") == 1 and found[0] == "TRANSPOSE"
+    assert Interpreter(model_content=content).get_input_details()[0]["shape"].tolist() == [
+        1,
+        3,
+        8,
+        8,
+    ]
+
+
+def test_basic_pitch(corpus, litert):
+    (row,) = [r for r in rows() if r["kind"] == "third_party_onnx"]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "the converted model was (not )?verified")
+        content = converted(corpus / row["files"]["onnx"])
+    data = load(row["files"]["data"])
+    inputs = {i["name"]: data[f"in0:{i['name']}"] for i in row["inputs"]}
+    ours = answers(content, inputs)
+    assert set(ours) == {o["name"] for o in row["outputs"]}
+    theirs = litert.run(content, [inputs], "BUILTIN_WITHOUT_DEFAULT_DELEGATES")
+    for name in ours:
+        for got in (ours[name], theirs[0][name]):
+            np.testing.assert_allclose(got, data[f"ort0:{name}"], 1e-3, 1e-4)
+    found = kinds(content)
+    assert "TRANSPOSE" not in found and "CUSTOM" not in found
+    assert len(found) <= 222 * 1.1  # of the flatbuffer that ships beside the ONNX file
+    assert len(content) <= 204_448 * 1.1
+
+
+def test_unsupported_operators_are_listed(tmp_path):
+    nodes = [node("Det", "x", "a"), node("Det", "a", "b"), node("Fancy", "b", domain="org.acme")]
+    with pytest.raises(UnsupportedOps) as error:
+        converted(saved(tmp_path, model_of(nodes, {"x": floats(2, 2)})))
+    assert "  Det x 2, first at node 'a'\n  org.acme.Fancy x 1, first at node 'y'" in str(
+        error.value
+    )
+    assert str(tmp_path / "model.onnx") in str(error.value)
+
+
+BAD = {
+    "empty": (b"", ValueError, "is empty"),
+    "noise": (b"\xff" * 40, ValueError, "is not an ONNX model"),
+    "no graph": (b"\x08\x08", ValueError, "it has no graph"),
+    "unknown tensor": (
+        model_of([node("Relu", "nowhere")], {"x": floats(1)}), ValueError,
+        "Relu 'y' reads 'nowhere', which nothing before it gives"),
+    "given twice": (
+        model_of([node("Relu"), node("Relu")], {"x": floats(1)}), ValueError,
+        "Relu 'y' gives 'y', which is there already"),
+    "old": (model_of([node("Relu")], {"x": floats(1)}, opset=6), ConverterError,
+            "the operator set of ai.onnx must be 7 to"),
+    "channels": (
+        model_of([node("Conv", "x w")], {"x": floats(1, 3, 8, 8)}, constants={"w": W["w"]}),
+        ConverterError, "Conv 'y': 1 groups of 4 channels must be the image's 3 channels"),
+    "attribute": (
+        model_of([node("Conv", "x w", strides=[0, 1])], {"x": IMAGE}, constants={"w": W["w"]}),
+        ConverterError, r"Conv 'y': strides must be 2 positive numbers, got \[0, 1\]"),
+    "missing attribute": (
+        model_of([node("Concat", "x x")], {"x": IMAGE}), ConverterError,
+        "Concat 'y': attribute axis is missing"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files(name, tmp_path):
+    content, kind, words = BAD[name]
+    path = tmp_path / "model.onnx"
+    path.write_bytes(content if isinstance(content, bytes) else content.SerializeToString())
+    with pytest.raises(kind, match=words) as error:
+        converted(path)
+    assert str(path) in str(error.value)
+
+
+def external(tmp_path, location, length=24):
+    model = model_of([node("Add", "x w")], {"x": floats(6)}, constants={"w": floats(6)})
+    (weights,) = model.graph.initializer
+    entries = {"location": location, "offset": "0", "length": str(length)}
+    onnx.external_data_helper.set_external_data(weights, location, 0, int(entries["length"]))
+    weights.ClearField("raw_data")
+    return saved(tmp_path, model)
+
+
+def test_weights_beside_the_model(tmp_path):
+    want = floats(6)
+    (tmp_path / "weights.bin").write_bytes(want.tobytes())
+    content = converted(external(tmp_path, "weights.bin"))
+    np.testing.assert_array_equal(answers(content, {"x": np.zeros(6, np.float32)})["y"], want)
+
+
+@pytest.mark.parametrize(
+    ("location", "length", "words"),
+    [
+        ("../weights.bin", 24, "which is not a file of its own folder"),
+        ("/etc/passwd", 24, "which is not a file of its own folder"),
+        ("link.bin", 24, "which is or passes a link"),
+        ("hard.bin", 24, "which has other names"),
+        ("weights.bin", 4000, "lie outside of 'weights.bin', which has 24"),
+    ],
+)
+def test_weights_outside_are_refused(tmp_path, location, length, words):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for place in (tmp_path, folder):
+        (place / "weights.bin").write_bytes(bytes(24))
+    (folder / "link.bin").symlink_to(tmp_path / "weights.bin")
+    (folder / "hard.bin").write_bytes(bytes(24))
+    os.link(folder / "hard.bin", tmp_path / "other")
+    with pytest.raises(ValueError, match=words):
+        converted(external(folder, location, length))
+
+
+def test_names_and_shapes(tmp_path):
+    nodes = [node("Relu", "x", "a"), node("Add", "a z")]
+    inputs = {"x": floats(2, 3), "z": floats(3)}
+    path = saved(tmp_path, model_of(nodes, inputs, free=[2]))
+    converter = TFLiteConverter.from_onnx_model(path, ["z", "x"], {"x": [4, 3]}, ["a"])
+    assert converter.get_input_arrays() == ["z", "x"]
+    details = Interpreter(model_content=converter.convert()).get_input_details()
+    assert [d["name"] for d in details] == ["z", "x"]
+    assert details[1]["shape"].tolist() == [4, 3]
+    for arguments, words in (
+        (
+            {"input_arrays": ["x"]},
+            "input_arrays must name all inputs of the model; 'z' are missing",
+        ),
+        ({"output_arrays": ["b"]}, "Invalid tensors 'b' were found"),
+        ({"input_shapes": {"x": [1, 5]}}, "The shape of tensor 'x' cannot be changed"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            TFLiteConverter.from_onnx_model(path, **arguments)
+
+
+@pytest.mark.slow
+def test_the_onnx_projects_own_cases(tmp_path):
+    """Whatever we can lower gives the recorded answer; a refusal is a ConverterError."""
+    from onnx.backend.test.case.node import collect_testcases
+
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        np.random.seed(0)  # noqa: NPY002
+        cases = collect_testcases(None)
+    assert lowering_of("Conv")
+    passed, failed = 0, []
+    for case in cases:
+        if not all(n.op_type in LOWERINGS and not n.domain for n in case.model.graph.node):
+            continue
+        try:
+            content = converted(saved(tmp_path, case.model), verify=False)
+        except ConverterError:
+            continue
+        for inputs, outputs in case.data_sets:
+            fault = fault_of(case, content, inputs, outputs)
+            passed += not fault
+            failed += [f"{case.name}: {fault}"] if fault else []
+    assert passed > 550
+    allowed = ("_to_FLOAT", "_to_DOUBLE", "gather_negative", "reshape_zero", "start_greater")
+    assert not [one for one in failed if not any(word in one for word in allowed)]
+
+
+def fault_of(case, content, inputs, outputs):
+    try:
+        check_case(case, content, inputs, outputs)
+    except (AssertionError, RuntimeError, ValueError) as error:
+        return str(error).strip().splitlines()[0]
+    return ""
+
+
+def check_case(case, content, inputs, outputs):
+    interpreter = Interpreter(model_content=content)
+    indices = {d["name"]: d["index"] for d in interpreter.get_input_details()}
+    given = zip((i.name for i in case.model.graph.input), inputs, strict=False)
+    given = {name: np.asarray(x) for name, x in given if name in indices}
+    for name, x in given.items():
+        interpreter.resize_tensor_input(indices[name], x.shape)
+    interpreter.allocate_tensors()
+    for name, x in given.items():
+        interpreter.set_tensor(indices[name], x)
+    interpreter.invoke()
+    for detail, want in zip(interpreter.get_output_details(), outputs, strict=True):
+        got = interpreter.get_tensor(detail["index"])
+        np.testing.assert_allclose(got, want, case.rtol, max(case.atol, 1e-6), strict=True)
