@@ -168,6 +168,22 @@ class Program:
                 self._step(segment, check)
         return None
 
+    @property
+    def short_cut(self):
+        """A builtin function that does what `run()` does; None where that is no single walk.
+
+        It gives False when it came back before the end: `go_on` has to follow. It must not be
+        called after the program is gone.
+        """
+        if self._unbound or not self._closed or len(self._segments) != 1:
+            return None
+        segment = self._segments[0]
+        return segment.short_cut if type(segment) is Walk else None
+
+    def go_on(self):
+        """Goes on to the end of a run that `short_cut` has begun. Raises what `run` does."""
+        self._segments[0].go_on()
+
     def _refuse_to_run(self):
         if not self._closed:
             raise RuntimeError("the program is not closed")

@@ -46,10 +46,18 @@ class Walk:
         order[words.CLOCK] = QUICK
         order[words.BUDGET] = BUDGET
         self._order = order.data
-        self._enter = _function(order)
+        self._begin, self._resume = (_function(order, name) for name in ("begin", "resume"))
         self._trials = TRIALS if any((row.split or 0) > 1 for row in rows) else 0
         self._times = None
         self._deal()
+
+    @property
+    def short_cut(self):
+        """A builtin function that does what `run` does; None while there is none.
+
+        It gives False when it came back before the end: `go_on` has to follow.
+        """
+        return self._begin if self._settled else None
 
     def run(self, check=None):
         """Runs the rows; `check()` is called whenever machine code comes back.
@@ -57,9 +65,8 @@ class Walk:
         Raises Fault when a kernel refuses its data. After any exception a run starts anew.
         """
         if self._settled and check is None:
-            self._order[words.CURSOR] = 0
-            if not self._enter():
-                self._go_on(None)
+            if not self._begin():
+                self.go_on()
         elif not self._trials:
             self._run(check)
         else:
@@ -99,7 +106,6 @@ class Walk:
         self._order[words.RUN] = image.loaded(module).addresses[name]
 
     def _run(self, check):
-        self._order[words.CURSOR] = 0
         pool = self._pool
         if pool is None:
             self._walk(check)
@@ -112,19 +118,19 @@ class Walk:
             pool.hand_back(crew)
 
     def _walk(self, check):
-        if not self._enter():
-            self._go_on(check)
+        if not self._begin():
+            self.go_on(check)
         if check is not None:
             check()
 
-    def _go_on(self, check):
+    def go_on(self, check=None):
         """Goes on until all is done with what machine code came back from."""
         while True:
             if self._order[words.CURSOR] < 0:
                 raise self._fault(~self._order[words.CURSOR])
             if check is not None:
                 check()
-            if self._enter():
+            if self._resume():
                 return
 
     def _fault(self, cursor):
@@ -146,19 +152,28 @@ class _Method(ctypes.Structure):
     )
 
 
-def _function(order):
-    """A function without arguments that runs an order; true when it was run to its end."""
+def _function(order, name):
+    """A function without arguments that runs an order; true when it was run to its end.
+
+    `name` says how: "begin" or "resume".
+    """
     if not _builtin(order):
-        return lambda: _WORD_FUNCTION(int(order[words.RUN]))(arena.address(order))
+        return lambda: _run_by_ctypes(order, name)
     order[words.SAVE_THREAD : words.FALSE + 1] = _known["python"]
-    return _known["make"](ctypes.byref(_known["method"]), order, None)
+    return _known["make"](ctypes.byref(_known[name]), order, None)
+
+
+def _run_by_ctypes(order, name):
+    if name == "begin":
+        order[words.CURSOR] = 0
+    return _WORD_FUNCTION(int(order[words.RUN]))(arena.address(order))
 
 
 def _builtin(order):
-    """Whether builtin functions can be made: arrays are laid out as `enter` takes them to be."""
-    if "method" not in _known:
+    """Whether builtin functions can be made: arrays are laid out as `begin` takes them to be."""
+    if "make" not in _known:
         elements = ctypes.c_int64.from_address(id(order) + _DATA).value
-        method = None
+        _known["make"] = None
         if sys.implementation.name == "cpython" and elements == arena.address(order):
             python = ctypes.pythonapi
             names = "PyEval_SaveThread", "PyEval_RestoreThread", "Py_IncRef"
@@ -167,9 +182,9 @@ def _builtin(order):
             kind = ctypes.PYFUNCTYPE(
                 ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
             )
+            for name in ("begin", "resume"):
+                address = image.loaded("launch").addresses[name]
+                method = _known[name] = _Method(name.encode(), address, _METH_NOARGS, None)
+                python.Py_IncRef(ctypes.py_object(method))  # functions need it to the very end
             _known["make"] = kind(("PyCFunction_NewEx", python))
-            enter = image.loaded("launch").addresses["enter"]
-            method = _Method(b"run", enter, _METH_NOARGS, None)
-            python.Py_IncRef(ctypes.py_object(method))  # functions need it to the very end
-        _known["method"] = method
-    return _known["method"] is not None
+    return _known["make"] is not None

@@ -120,6 +120,7 @@ class Interpreter:
         self._plans: dict[int, Plan] = {}
         self._shapes: dict[tuple[int, int], tuple[int, ...]] = {}
         self._inputs: dict[int, dict[int, np.ndarray]] = {}
+        self._forget()
         preserve = self._options["experimental_preserve_all_tensors"]
         self._scope = Scope(model, self._options["num_threads"] or 1, preserve)
         self._scope.custom_ops.update(self._custom_ops)
@@ -140,11 +141,21 @@ class Interpreter:
         Raises RuntimeError before `allocate_tensors`, when an operator refuses its data, or when
         an array that `tensor()` gave is still alive.
         """
-        if self._views.alive:
-            self._ensure_safe()
-        with self._turn:
-            plan = self._plans.get(0) or self._ready(0)
-            plan.run()
+        turn = self._turn
+        try:
+            run = turn.free.pop()
+        except IndexError:
+            turn.refuse()
+        try:
+            if run is None or not run():
+                self._invoke(run is not None)
+        except BaseException:
+            if run is not None:
+                self._plans[0].finished = False
+                turn.run = None
+            raise
+        finally:
+            turn.free.append(turn.run)
 
     def reset_all_variables(self) -> None:
         """Gives every variable tensor its initial value."""
@@ -181,6 +192,11 @@ class Interpreter:
         Raises ValueError when type or shape differ, or before `allocate_tensors`.
         """
         with self._turn:
+            if type(tensor_index) is int:
+                memory = self._inputs_set.get(tensor_index)
+                if memory is not None and _alike(value, memory):
+                    memory[...] = value
+                    return
             self._set(0, as_index(tensor_index), value)
 
     def get_tensor(self, tensor_index: int, subgraph_index: int = 0) -> np.ndarray:
@@ -190,6 +206,10 @@ class Interpreter:
         interpreter was made with experimental_preserve_all_tensors.
         """
         with self._turn:
+            if type(tensor_index) is int and not subgraph_index and self._turn.run is not None:
+                memory = self._outputs_got.get(tensor_index)
+                if memory is not None:
+                    return memory.copy()
             return self._get(as_index(subgraph_index), as_index(tensor_index))
 
     def tensor(self, tensor_index: int) -> Callable[[], np.ndarray]:
@@ -352,11 +372,22 @@ class Interpreter:
         """Runs the model; seconds by (position, kind, name) of the operators that ran."""
         self._ensure_safe()
         with self._turn:
+            self._turn.run = None
             times: dict[tuple[int, str, str], float] = {}
             for node, seconds in self._ready(0).profile():
                 key = node.index, node.kind, node.name
                 times[key] = times.get(key, 0.0) + seconds
             return times
+
+    def _invoke(self, begun: bool) -> None:
+        """Runs the model with every check, or to its end when the turn's `run` has begun it."""
+        turn, plan = self._turn, self._plans.get(0)
+        turn.run = None
+        self._ensure_safe()
+        if plan is None:
+            plan = self._ready(0)
+        plan.run(begun)
+        turn.run = plan.short_cut
 
     def _ready(self, subgraph: int) -> Plan:
         plan = self._plans.get(subgraph)
@@ -390,6 +421,7 @@ class Interpreter:
         self._shapes[subgraph, tensor] = shape
         plan = self._plans.pop(subgraph, None)
         if plan is not None:
+            self._forget()
             self._inputs[subgraph] = {t: plan.first.arrays[t] for t in plan.inputs}
 
     def _set(self, subgraph: int, tensor: int, value: Any) -> None:
@@ -407,6 +439,8 @@ class Interpreter:
                 "Cannot set tensor: Tensor is unallocated. Try calling allocate_tensors() first"
             )
         memory[...] = strings_of(array) if declared.dtype.hasobject else array
+        if subgraph == 0 and not declared.dtype.hasobject:
+            self._inputs_set[tensor] = memory
 
     def _memory(self, subgraph: int, tensor: int) -> np.ndarray:
         _, declared = self._find(subgraph, tensor)
@@ -430,14 +464,25 @@ class Interpreter:
 
     def _get(self, subgraph: int, tensor: int) -> np.ndarray:
         memory = self._memory(subgraph, tensor)
-        packed = self._model.subgraph(subgraph).tensors[tensor].type_name in PACKED_BITS
-        return memory.astype(np.int8) if packed else memory.copy()
+        declared = self._model.subgraph(subgraph).tensors[tensor]
+        if declared.type_name in PACKED_BITS:
+            return memory.astype(np.int8)
+        if subgraph == 0 and self._turn.run is not None and not declared.is_constant:
+            self._outputs_got[tensor] = memory
+        return memory.copy()
+
+    def _forget(self) -> None:
+        """Drops what calls on subgraph 0 remember of its plan."""
+        self._turn.run = None
+        self._inputs_set: dict[int, np.ndarray] = {}
+        self._outputs_got: dict[int, np.ndarray] = {}
 
     def _view(self, tensor: int) -> np.ndarray:
         with self._turn:
             memory = self._memory(0, tensor)
             if memory.dtype.hasobject:
                 raise ValueError(f"tensor {tensor} holds strings, use get_tensor({tensor})")
+            self._turn.run = None  # an invoke has to ask whether the view is alive
             return self._views.give(memory)
 
     def _call(
@@ -446,6 +491,7 @@ class Interpreter:
         """The outputs of one run of a subgraph, resized to the shapes of `values`."""
         self._ensure_safe()
         with self._turn:
+            self._turn.run = None
             for tensor, value in values.items():
                 self._resize(subgraph, tensor, value.shape, False)
             self._allocate(subgraph)
@@ -453,6 +499,11 @@ class Interpreter:
                 self._set(subgraph, tensor, value)
             self._ready(subgraph).run()
             return [self._get(subgraph, tensor) for tensor in outputs]
+
+
+def _alike(value: Any, memory: np.ndarray) -> bool:
+    """Whether `value` is an array of the very type and shape of `memory`."""
+    return type(value) is np.ndarray and value.dtype is memory.dtype and value.shape == memory.shape
 
 
 class InterpreterWithCustomOps(Interpreter):

@@ -8,7 +8,7 @@ shape) was met before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -64,8 +64,21 @@ class Plan:
         self.inputs = tuple(operands)
         self.first = self.reached = self._preparation.stage(0, operands, arrays)
 
-    def run(self) -> None:
+    @property
+    def short_cut(self) -> Callable[[], bool] | None:
+        """A builtin function that does what `run` does, where that is a single native call.
+
+        When it gives False, `run(begun=True)` has to follow. After a run that failed there is
+        none until another run comes to the end.
+        """
+        if not self.finished or self.first.cut is not None:
+            return None
+        return self.first.program.short_cut
+
+    def run(self, begun: bool = False) -> None:
         """Runs every operator; `finished` is False when it did not come to the end.
+
+        `begun` says that `short_cut` was called and came back before the end.
 
         Raises:
             PlanError: an operator failed; the message names it.
@@ -75,7 +88,7 @@ class Plan:
         stage: Stage | None = self.first
         while stage is not None:
             self.reached = stage
-            self._run_stage(stage)
+            self._run_stage(stage, begun)
             stage = self._next(stage)
         self.finished = True
 
@@ -135,8 +148,11 @@ class Plan:
             outputs.append((array, lent))
         return outputs
 
-    def _run_stage(self, stage: Stage) -> None:
+    def _run_stage(self, stage: Stage, begun: bool) -> None:
         try:
+            if begun:
+                stage.program.go_on()
+                return
             rows = stage.program.run(profile=self._times is not None)
             if self._times is not None:
                 self._times.extend((node, seconds) for node, _, seconds in rows or ())

@@ -1,22 +1,36 @@
 """One call at a time."""
 
-from threading import Lock
+from collections.abc import Callable
+from typing import NoReturn
 
 
 class Turn:
-    """What a call on an interpreter enters; a second one is refused meanwhile, not made to wait."""
+    """What a call on an interpreter enters; a second one is refused meanwhile, not made to wait.
 
-    __slots__ = ("_lock",)
+    Attributes:
+        free: holds `run`, and nothing while a call is inside.
+        run: what an invoke may call without looking at anything else, or None. Only who is inside
+            may set it.
+    """
+
+    __slots__ = ("free", "run")
 
     def __init__(self):
-        self._lock = Lock()
+        self.run: Callable[[], bool] | None = None
+        self.free: list[Callable[[], bool] | None] = [None]
 
     def __enter__(self) -> None:
-        if not self._lock.acquire(False):
-            raise RuntimeError(
-                "This interpreter is in use by another call; give each thread its own, clone() "
-                "makes one"
-            )
+        try:
+            self.free.pop()  # one operation, also for threads
+        except IndexError:
+            self.refuse()
 
     def __exit__(self, *_: object) -> None:
-        self._lock.release()
+        self.free.append(self.run)
+
+    def refuse(self) -> NoReturn:
+        """Raises RuntimeError: a call is inside."""
+        raise RuntimeError(
+            "This interpreter is in use by another call; give each thread its own, clone() "
+            "makes one"
+        ) from None

@@ -1,7 +1,7 @@
 """The walker of plan tables: runs rows one after the other without Python."""
 
 from .. import words
-from ..kernel import native
+from ..kernel import inline, native
 from ._memory import call, call_with, get, nanoseconds, put
 
 DATA = 2  # where a numpy array has the address of its elements
@@ -46,17 +46,33 @@ def walk(order):
     return 1
 
 
-@native(2)
-def enter(instance, arguments):
-    """The order's function for Python to call: PyObject *enter(PyObject *, PyObject *).
+@inline
+def _enter(order):
+    """Runs an order while Python's other threads run; gives Python's True or False.
 
-    `instance` is the order, a numpy array. Python's other threads run meanwhile. The functions of
-    Python it needs stand in the order, so that this code is the same for all versions of Python.
+    The functions of Python it needs stand in the order, so that this code is the same for all
+    versions of Python.
     """
-    order = get(instance, DATA)
     thread = call_with(get(order, words.SAVE_THREAD), 0)
     done = call_with(get(order, words.RUN), order)
     call_with(get(order, words.RESTORE_THREAD), thread)
     answer = get(order, words.TRUE) if done else get(order, words.FALSE)
     call_with(get(order, words.NEW_REFERENCE), answer)
     return answer
+
+
+@native(2)
+def begin(instance, arguments):
+    """Runs an order from its front: PyObject *begin(PyObject *, PyObject *) for Python to call.
+
+    `instance` is the order, a numpy array.
+    """
+    order = get(instance, DATA)
+    put(order, words.CURSOR, 0)
+    return _enter(order)
+
+
+@native(2)
+def resume(instance, arguments):
+    """Runs an order from its cursor on, as `begin` does from its front."""
+    return _enter(get(instance, DATA))
