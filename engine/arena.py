@@ -9,7 +9,6 @@ import os
 import numpy as np
 
 ALIGNMENT = 64
-ELEMENT = 8  # the strictest alignment of any element
 SLACK = 64  # bytes after the end that a vector load may touch
 HUGE_PAGE = 1 << 21
 _HUGE: int = getattr(mmap, "MADV_HUGEPAGE", 0)  # 0 where there are none

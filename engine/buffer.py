@@ -16,15 +16,18 @@ class Storage:
     program and means something only between the first row that writes it and the last that reads
     it. `persistent` memory keeps its bytes from run to run (a model's variables). `bound` memory
     belongs to somebody else and may be another array at each run (feeds and fetches).
+
+    `alignment` is what its address must be a multiple of.
     """
 
-    __slots__ = ("array", "kind", "name", "nbytes")
+    __slots__ = ("alignment", "array", "kind", "name", "nbytes")
 
-    def __init__(self, kind, nbytes, array=None, name=""):
+    def __init__(self, kind, nbytes, array=None, name="", alignment=8):
         self.kind = kind
         self.nbytes = nbytes
         self.array = array
         self.name = name
+        self.alignment = alignment
 
     def __repr__(self):
         return f"Storage({self.kind}, {self.nbytes} bytes, {self.name!r})"
@@ -122,7 +125,9 @@ def constant(array, name=""):
     flat = array.reshape(-1)
     if not array.dtype.hasobject:
         flat = flat.view(np.uint8) if array.size else np.empty(0, np.uint8)
-    return Buffer(array.dtype, array.shape, Storage(CONSTANT, array.nbytes, flat, name))
+    alignment = min(array.itemsize, 8)  # that of the widest dtype it can be seen as
+    storage = Storage(CONSTANT, array.nbytes, flat, name, alignment)
+    return Buffer(array.dtype, array.shape, storage)
 
 
 def arena(shape, dtype, name=""):

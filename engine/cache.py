@@ -22,6 +22,8 @@ except ImportError:
 
 ENGINE = os.path.dirname(os.path.abspath(__file__))
 PACKAGED = os.path.join(ENGINE, "images")
+FORMAT = 2
+"""Of image files; what has another is not found."""
 _COMPILING = ("compiler.py", "linker.py")  # what makes code beside the kernel file and its imports
 _IMPORT = re.compile(rb"\nfrom (\.+)(\w*) import (\([^)]*\)|[^\n]+)")
 _KEPT = 16  # images of one module that stay: other processors, other versions
@@ -83,14 +85,18 @@ def _check_private(path, status):
     )
 
 
-def packaged_name(module, aim):
-    """The file name of an image shipped with the package for the target `aim`."""
-    return f"{module}-{aim.name}-{source_digest(module).hex()[:24]}.image"
+def packaged_name(module, aim, source=None):
+    """The file name of an image shipped with the package for the target `aim`.
+
+    `source` is the module's `source_digest`, where that is known.
+    """
+    return f"{module}-{aim.name}-{(source or source_digest(module)).hex()[:24]}.image"
 
 
-def cached_name(module):
+def cached_name(module, source=None):
     """The file name of an image built here."""
-    parts = (source_digest(module), _compilers(), "\n".join(target.processor()).encode())
+    source = source or source_digest(module)
+    parts = (source, _compilers(), "\n".join(target.processor()).encode())
     return f"{module}-{digest(*parts).hex()[:24]}.image"
 
 
@@ -102,7 +108,7 @@ def source_digest(module):
         if path not in found:
             found[path], needed = _source(path)
             left.extend(needed)
-    return digest(*(found[path] for path in sorted(found)))
+    return digest(bytes([FORMAT]), *(found[path] for path in sorted(found)))
 
 
 def _source(path):

@@ -2,8 +2,8 @@
 
     python -m flatlite.engine.image conv pool      # builds what is missing of these, all by default
 
-A file holds a fixed head, a JSON header (declarations, offsets of the compiled specialisations,
-the outside functions they call) and, at a page boundary, the code. Images are looked for in the
+A file holds a fixed head, a header of text lines (declarations, offsets of the compiled
+specialisations, the outside functions they call) and, at a page boundary, the code. Images are looked for in the
 package, then in the user's cache folder; what is not there is built (build.py). Nothing here
 imports numba.
 """
@@ -11,7 +11,6 @@ imports numba.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import struct
 from _thread import allocate_lock
@@ -20,7 +19,7 @@ from . import cache, target
 from .declaration import Declaration
 from .target import PAGE
 
-MAGIC, FORMAT = b"flatlite", 1
+MAGIC, FORMAT = b"flatlite", cache.FORMAT
 _HEAD = struct.Struct("<8sIIQQ32s")  # magic, format, header size, code offset, code size, digest
 _images = {}
 _lock = allocate_lock()
@@ -95,14 +94,16 @@ def _find(module):
 
 def _candidates(module):
     try:
-        names = [cache.packaged_name(module, aim) for aim in target.runnable()]
+        source = cache.source_digest(module)
     except FileNotFoundError:
         known = ", ".join(cache.modules())
         raise ValueError(f"no kernel module '{module}'; there are {known}") from None
-    yield from (os.path.join(cache.PACKAGED, name) for name in names)
+    if os.path.isdir(cache.PACKAGED):
+        for aim in target.runnable():
+            yield os.path.join(cache.PACKAGED, cache.packaged_name(module, aim, source))
     folder = cache.folder() if target.supports_images() else None
     if folder is not None:
-        yield os.path.join(folder, cache.cached_name(module))
+        yield os.path.join(folder, cache.cached_name(module, source))
 
 
 def read(path):
@@ -128,7 +129,7 @@ def in_memory(flat, kernels, symbols):
     """The image of freshly linked code, without a file."""
     from . import loader
 
-    header = json.loads(_header(flat, kernels, symbols))
+    header = _parse(_header(flat, kernels, symbols))
     return _image(header, loader.map_bytes(flat.code, header["slots"]))
 
 
@@ -142,9 +143,29 @@ def pack(flat, kernels, symbols):
 
 
 def _header(flat, kernels, symbols):
-    exports = {key: flat.exports[symbol] for key, symbol in symbols.items()}
-    content = {"kernels": kernels, "exports": exports, "slots": flat.slots}
-    return json.dumps(content, sort_keys=True).encode()
+    """Lines of fields: kernels and their sets of dtypes, exported keys, functions from outside."""
+    lines = []
+    for name, (text, sets) in sorted(kernels.items()):
+        marked = [
+            f"{k}{'~' if wide else '='}{','.join(v)}" for k, (wide, v) in sorted(sets.items())
+        ]
+        lines.append(("kernel", name, " ".join(text.split()), *marked))
+    lines += [("export", key, str(flat.exports[symbols[key]])) for key in sorted(symbols)]
+    lines += [("slot", symbol, str(slot)) for symbol, slot in sorted(flat.slots.items())]
+    return "\n".join("\t".join(fields) for fields in lines).encode()
+
+
+def _parse(header):
+    """What `_header` has written, as {"kernels", "exports", "slots"}."""
+    found = {"kernels": {}, "exports": {}, "slots": {}}
+    for line in bytes(header).decode().splitlines():
+        kind, name, value, *sets = line.split("\t")
+        if kind == "kernel":
+            choices = {s[0]: (s[1] == "~", s[2:].split(",")) for s in sets}
+            found["kernels"][name] = value, choices
+        else:
+            found[f"{kind}s"][name] = int(value)
+    return found
 
 
 def _read_all(descriptor):
@@ -170,7 +191,7 @@ def _check(path, data):
         raise ImageError(f"{path} is damaged")
     if offset % PAGE or size % PAGE or len(data) != offset + size:
         raise ImageError(f"{path} has a wrong layout")
-    return json.loads(data[_HEAD.size : _HEAD.size + length]), offset, size
+    return _parse(data[_HEAD.size : _HEAD.size + length]), offset, size
 
 
 def _image(header, base):

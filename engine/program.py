@@ -219,20 +219,25 @@ class Program:
         self._unchecked = []
 
     def _run_once(self, rows):
-        """Runs constant rows one by one, and lets go of what only they needed."""
+        """Runs constant rows, and lets go of what only they needed."""
         needed = self._kept.union(*(row.reads for row in self._rows))
-        last = {storage: i for i, row in enumerate(rows) for storage in (*row.reads, *row.writes)}
-        outputs = {storage: None for row in rows for storage in row.writes}
-        arena.check_limit(sum(s.nbytes for s in outputs), self.memory_limit)
-        planner.lifetimes(rows, (), ())
+        outputs = dict.fromkeys(storage for row in rows for storage in row.writes)
+        lasting = [storage for storage in outputs if storage in needed]
+        alive = planner.lifetimes(rows, (), set(lasting))
+        offsets, passing = planner.assign(alive)
+        room = sum(arena.aligned(storage.nbytes) for storage in lasting)
+        arena.check_limit(room + passing, self.memory_limit)
         if not self._guard:
-            self._place_together([storage for storage in outputs if storage in needed])
-        for i, row in enumerate(rows):
+            self._place_together(lasting)
+            memory = self._allocate(passing)
+            self._places.update((storage, (memory, at)) for storage, at in offsets.items())
+        for row in rows:
             for storage in (*row.reads, *row.writes):
                 self._place_alone(storage)
-            Walk([row], self._table([row]), self._faults).run()
+        Walk(rows, self._table(rows), self._faults, trials=0).run()
+        for row in rows:
             for storage in (*row.reads, *row.writes):
-                if last[storage] == i and storage not in needed:
+                if storage not in needed:
                     self._places.pop(storage, None)
 
     def _place_together(self, storages):
@@ -277,7 +282,7 @@ class Program:
         if storage.array is None:
             storage.array = self._allocate(storage.nbytes)
         array = storage.array
-        crooked = self._guard or arena.address(array) % arena.ELEMENT
+        crooked = self._guard or arena.address(array) % storage.alignment
         if crooked and storage.kind == CONSTANT and not array.dtype.hasobject:
             array = self._allocate(storage.nbytes)
             array[:] = storage.array.reshape(-1).view(np.uint8)

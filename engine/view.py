@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from .buffer import Buffer
 
 
-@dataclass(frozen=True)
 class View:
     """Elements of `buffer` at `offset + index . strides` for each index below `shape`.
 
@@ -19,10 +17,15 @@ class View:
         offset: position of the first element.
     """
 
-    buffer: Buffer
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    offset: int = 0
+    __slots__ = ("buffer", "offset", "shape", "strides")
+
+    def __init__(
+        self, buffer: Buffer, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0
+    ):
+        self.buffer = buffer
+        self.shape = shape
+        self.strides = strides
+        self.offset = offset
 
     @classmethod
     def of(cls, buffer: Buffer, shape: tuple[int, ...] | None = None) -> View:

@@ -33,9 +33,10 @@ class Walk:
         table: their part of the table, a row of ROW_WORDS words for each.
         faults: FAULT_WORDS words for each chunk a row may have.
         pool: where to borrow crews; None to run alone.
+        trials: runs that are timed first, where rows can be dealt out.
     """
 
-    def __init__(self, rows, table, faults, pool=None):
+    def __init__(self, rows, table, faults, pool=None, trials=TRIALS):
         self.rows, self._table, self._faults = rows, table, faults
         self._all, self._pool = pool, None
         self._threads = 1 if pool is None else pool.threads
@@ -47,7 +48,7 @@ class Walk:
         order[words.BUDGET] = BUDGET
         self._order = order.data
         self._begin, self._resume = (_function(order, name) for name in ("begin", "resume"))
-        self._trials = TRIALS if any((row.split or 0) > 1 for row in rows) else 0
+        self._trials = trials if any((row.split or 0) > 1 for row in rows) else 0
         self._times = None
         self._deal()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -95,7 +94,6 @@ def clamp_of(node: Node, ignored: Sequence[str] = ("TANH", "SIGN_BIT")) -> tuple
     return CLAMPS[name]
 
 
-@dataclass(frozen=True)
 class Window:
     """How a window slides along one dimension.
 
@@ -106,10 +104,13 @@ class Window:
         padding: "SAME" or "VALID".
     """
 
-    size: int
-    stride: int
-    dilation: int
-    padding: str
+    __slots__ = ("dilation", "padding", "size", "stride")
+
+    def __init__(self, size: int, stride: int, dilation: int, padding: str):
+        self.size = size
+        self.stride = stride
+        self.dilation = dilation
+        self.padding = padding
 
     @property
     def reach(self) -> int:

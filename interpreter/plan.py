@@ -9,11 +9,13 @@ shape) was met before.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..engine.arena import address
 from ..engine.faults import Fault
 from .loaded import OperatorSpec, SubgraphSpec
 from .node import Late, Node, NodeError, Operand
@@ -245,9 +247,9 @@ def aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """A new array of zeros (empty strings) that starts on a cache line."""
     if dtype.hasobject:
         return np.full(shape, b"", object)
-    size = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    size = prod(shape) * dtype.itemsize
     memory = np.zeros(size + 64, np.uint8)
-    start = -memory.ctypes.data % 64
+    start = -address(memory) % 64
     return memory[start : start + size].view(dtype).reshape(shape)
 
 
