@@ -12,6 +12,7 @@ import importlib.util
 import os
 import re
 import stat
+import sys
 
 from . import target
 
@@ -25,7 +26,6 @@ PACKAGED = os.path.join(ENGINE, "images")
 FORMAT = 2
 """Of image files; what has another is not found."""
 _COMPILING = ("compiler.py", "linker.py")  # what makes code beside the kernel file and its imports
-_IMPORT = re.compile(rb"\nfrom (\.+)(\w*) import (\([^)]*\)|[^\n]+)")
 _KEPT = 16  # images of one module that stay: other processors, other versions
 _sources = {}
 _versions = []
@@ -113,30 +113,42 @@ def source_digest(module):
 
 def _source(path):
     """The digest of one engine file, and the engine files it imports."""
-    full = f"{ENGINE}/{path}"
-    status = os.stat(full)
-    stamp = (status.st_mtime_ns, status.st_size)
     known = _sources.get(path)
-    if known is None or known[0] != stamp:
-        with open(full, "rb", buffering=0) as file:
+    if known is None:
+        with open(f"{ENGINE}/{path}", "rb", buffering=0) as file:
             text = file.read()
         folder = path.rpartition("/")[0]
-        needed = [n for match in _IMPORT.findall(text) for n in _imported(folder, *match)]
-        known = _sources[path] = stamp, digest(text), [n for n in needed if _is_source(n)]
-    return known[1:]
+        needed = [n for line in text.split(b"\nfrom .")[1:] for n in _imported(folder, line)]
+        known = _sources[path] = digest(text), [n for n in needed if _is_source(n)]
+    return known
 
 
 def _is_source(path):
     return path in _sources or os.path.isfile(f"{ENGINE}/{path}")
 
 
-def _imported(folder, dots, name, names):
-    """The files `from <dots><name> import <names>` may mean, seen from `folder`."""
-    if len(dots) > (2 if folder else 1):
+def _imported(folder, text):
+    """The files an import may mean, seen from `folder`; `text` is what follows `from .`."""
+    name, _, names = text.partition(b" import ")
+    near = not name.startswith(b".")  # one dot in all
+    name = name.lstrip(b".")
+    if b"." in name or (near is False and not folder):
         return []
-    start = f"{folder}/" if folder and len(dots) == 1 else ""
-    words = [name] if name else re.findall(rb"\w+", names)
+    names = names[1:].partition(b")") if names.startswith(b"(") else names.partition(b"\n")
+    words = [name] if name else names[0].replace(b",", b" ").split()
+    start = f"{folder}/" if folder and near else ""
     return [f"{start}{word.decode()}.py" for word in words]
+
+
+def _home(package):
+    """The folder of a package, without importing it."""
+    for folder in sys.path:  # where nearly all packages are, and no import machinery is needed
+        if os.path.isfile(os.path.join(folder, package, "_version.py")):
+            return os.path.join(folder, package)
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        raise RuntimeError(f"compiling kernels needs {package}; install it with pip")
+    return os.path.dirname(spec.origin)
 
 
 def _compilers():
@@ -144,10 +156,7 @@ def _compilers():
     if not _versions:
         texts = []
         for package in ("numba", "llvmlite"):
-            spec = importlib.util.find_spec(package)
-            if spec is None or spec.origin is None:
-                raise RuntimeError(f"compiling kernels needs {package}; install it with pip")
-            with open(os.path.join(os.path.dirname(spec.origin), "_version.py"), "rb") as file:
+            with open(os.path.join(_home(package), "_version.py"), "rb") as file:
                 texts.append(file.read())
         _versions.append(digest(*texts))
     return _versions[0]

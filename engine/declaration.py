@@ -18,25 +18,25 @@ after).
 from __future__ import annotations
 
 import operator
-import re
 import struct
+from functools import cache
 from itertools import product
+from math import prod
 
 import numpy as np
 
 FAULT_SLOT, ITEMS_SLOT, FIRST_SLOT = 0, 1, 2
 READ, WRITE, READ_WRITE, SCRATCH = "read", "write", "read-write", "scratch"
 _ROLES = (("out", WRITE), ("inout", READ_WRITE), ("scratch", SCRATCH))
-_WORD = re.compile(r"(\w+):(\w+)(?:\[([\w*, ]+)\])?$")
 _SCALARS = {"i": "int64", "f": "float64"}
 _DTYPES = frozenset(
     ["bool", "float32", "float64", "complex64", "complex128"]
     + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 )
-_RANGES = {name: (np.iinfo(name).min, np.iinfo(name).max) for name in _DTYPES if "int" in name}
-_RANGES["bool"] = (0, 1)
-_FLOATS = {4: (struct.Struct("<f"), struct.Struct("<i"))}
-_FLOATS[8] = (struct.Struct("<d"), struct.Struct("<q"))
+_FLOATS = {
+    np.dtype("float32"): (struct.Struct("<f"), struct.Struct("<i")),
+    np.dtype("float64"): (struct.Struct("<d"), struct.Struct("<q")),
+}
 MAX_RANK = 8
 
 
@@ -51,13 +51,21 @@ WIDTHS16 = Widths((*WIDTHS, "complex128"))
 
 
 class Argument:
-    """One declared argument: an array when `rank` is a number, else a single number."""
+    """One declared argument: an array when `rank` is a number, else a single number.
 
-    __slots__ = ("dims", "dtype", "letter", "name", "rank", "role", "slot")
+    `named` has (position, name, size or None) of each dimension with a name or a size.
+    """
+
+    __slots__ = ("dtype", "letter", "name", "named", "rank", "role", "slot")
 
     def __init__(self, name, letter, dtype, rank, dims, slot):
         self.name, self.letter, self.dtype = name, letter, dtype
-        self.rank, self.dims, self.slot = rank, dims, slot
+        self.rank, self.slot = rank, slot
+        self.named = [
+            (i, dim, int(dim) if dim.isdigit() else None)
+            for i, dim in enumerate(dims or ())
+            if dim != "*"
+        ]
         self.role = next((role for start, role in _ROLES if name.startswith(start)), READ)
 
 
@@ -69,7 +77,7 @@ class Declaration:
         self.sets = {letter: _dtype_set(name, letter, names) for letter, names in sets.items()}
         self.arguments = []
         self.n_slots = FIRST_SLOT
-        for word in re.findall(r"[^\s\[]+(?:\[[^\]]*\])?", text):
+        for word in text.replace(", ", ",").split():
             self._add(word)
         used = {a.letter for a in self.arguments if a.letter}
         if used != set(self.sets):
@@ -86,10 +94,11 @@ class Declaration:
 
     def _add(self, word):
         """Reads one word of the declaration."""
-        match = _WORD.match(word)
-        if match is None:
+        name, _, rest = word.partition(":")
+        kind, bracket, inside = rest.partition("[")
+        if not (name.isidentifier() and kind.isidentifier() and inside[-1:] == "]"[: len(bracket)]):
             raise ValueError(f"{self.name}: cannot read '{word}' in the declaration")
-        name, kind, inside = match.groups()
+        inside = inside[:-1] if bracket else None
         rank, dims = _dims(inside)
         if inside is None and kind[:-1] in self.sets and kind[-1].isdigit():
             kind, rank = kind[:-1], int(kind[-1])
@@ -145,7 +154,7 @@ class Declaration:
                 self._refuse(argument, f"rank {argument.rank}", f"shape {shape}")
             self._check_dtype(argument, buffer, choice)
             self._check_memory(argument, buffer)
-            if argument.dims is not None:
+            if argument.named:
                 self._check_dims(argument, shape, named)
             record[argument.slot + 1 : argument.slot + 1 + len(shape)] = shape
         if len(numbers) != len(self.scalars):
@@ -179,36 +188,31 @@ class Declaration:
         return name
 
     def _check_memory(self, argument, buffer):
-        storage, end = buffer.storage, buffer.offset + buffer.nbytes
-        if buffer.offset < 0 or end > storage.nbytes or min(buffer.shape, default=0) < 0:
-            self._refuse(
-                argument, f"at most {storage.nbytes} bytes", f"bytes {buffer.offset} to {end}"
-            )
-        if buffer.offset % buffer.dtype.alignment:
-            self._refuse(
-                argument, f"an offset that {buffer.dtype.alignment} divides", buffer.offset
-            )
+        storage, offset = buffer.storage, buffer.offset
+        end = offset + prod(buffer.shape) * buffer.dtype.itemsize
+        if offset < 0 or end > storage.nbytes or min(buffer.shape, default=0) < 0:
+            self._refuse(argument, f"at most {storage.nbytes} bytes", f"bytes {offset} to {end}")
+        if offset and offset % buffer.dtype.alignment:
+            self._refuse(argument, f"an offset that {buffer.dtype.alignment} divides", offset)
         if argument.role != READ and storage.kind == "constant":
             self._refuse(argument, "a buffer that may be written", "a constant")
 
     def _check_dims(self, argument, shape, named):
-        for dim, size in zip(argument.dims, shape, strict=True):
-            if dim == "*":
-                continue
-            expected = int(dim) if dim.isdigit() else named.setdefault(dim, size)
-            if size != expected:
+        for i, dim, fixed in argument.named:
+            expected = named.setdefault(dim, shape[i]) if fixed is None else fixed
+            if shape[i] != expected:
                 self._refuse(argument, f"{dim} = {expected}", f"shape {shape}")
 
     def _bits(self, argument, dtype, number):
         """A number as the 64 bits that stand in the record."""
         try:
-            if dtype.kind == "f":
-                pack, read = _FLOATS[dtype.itemsize]
+            if dtype in _FLOATS:
+                pack, read = _FLOATS[dtype]
                 return read.unpack(pack.pack(number))[0]
             value = operator.index(number)
         except (TypeError, struct.error, OverflowError):
             self._refuse(argument, f"a number of {dtype}", repr(number))
-        low, high = _RANGES.get(dtype.name, (1, 0))
+        low, high = _range(dtype)
         if not low <= value <= high:
             self._refuse(argument, f"{dtype} in [{low}, {high}]", value)
         return value if value < 1 << 63 else value - (1 << 64)
@@ -221,6 +225,17 @@ class Declaration:
         raise ValueError(
             f"{self.name}: numbers must be {names}, got {', '.join(numbers) or 'none'}"
         )
+
+
+@cache
+def _range(dtype):
+    """The lowest and the highest number of a dtype; none at all for what is no integer."""
+    if dtype.kind == "b":
+        return 0, 1
+    if dtype.kind not in "iu":
+        return 1, 0
+    top = 1 << (8 * dtype.itemsize - (dtype.kind == "i"))
+    return (-top if dtype.kind == "i" else 0), top - 1
 
 
 def _dims(inside):

@@ -3,9 +3,9 @@
     python -m flatlite.engine.image conv pool      # builds what is missing of these, all by default
 
 A file holds a fixed head, a header of text lines (declarations, offsets of the compiled
-specialisations, the outside functions they call) and, at a page boundary, the code. Images are looked for in the
-package, then in the user's cache folder; what is not there is built (build.py). Nothing here
-imports numba.
+specialisations, the outside functions they call) and, at a page boundary, the code. Images are
+looked for in the package, then in the user's cache folder; what is not there is built (build.py).
+Nothing here imports numba.
 """
 
 from __future__ import annotations

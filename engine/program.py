@@ -28,7 +28,6 @@ import numpy as np
 from . import arena, image, planner, words
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, window
 from .declaration import FAULT_SLOT
-from .guard import guarded
 from .rows import Row, Step
 from .walk import Walk
 
@@ -55,8 +54,12 @@ class Program:
         self.threads = threads
         self.arena_bytes = 0
         self.memory_limit = memory_limit
-        self._allocate = guarded if guard else arena.allocate
+        self._allocate = arena.allocate
         self._guard = guard
+        if guard:
+            from .guard import guarded
+
+            self._allocate = guarded
         self._rows, self._unchecked = [], []
         self._kept = set()
         self._places = {}  # storage -> (array that owns the memory, first byte in it)

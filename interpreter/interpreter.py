@@ -365,6 +365,7 @@ class Interpreter:
         for tensor, shape in shapes.items():
             check_shape(spec.tensors[tensor], shape)
         self._plans[subgraph] = Plan(self._scope, spec, shapes, self._inputs.get(subgraph))
+        self._model.release()
         if self._inputs.pop(subgraph, None) is not None:
             self._scope.reset_states()
 

@@ -2,16 +2,15 @@
 
 from functools import cached_property
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..engine.buffer import Storage
-from ..schema import tables
+from ..schema import files, tables
 from ..schema.dtypes import PACKED_BITS, numpy_dtype
 from ..schema.errors import ModelError
 from ..schema.flatbuffer import options_class, parse
-from ..schema.strings import read_strings
 from .node import Declared, Operand, Quantization
 
 _NOTHING = np.empty(0, np.uint8)
@@ -84,27 +83,38 @@ class TensorSpec:
         return values if values.flags.aligned else values.copy()
 
 
-class OperatorSpec(NamedTuple):
+class OperatorSpec:
     """One operator: `kind` is the schema's name, or the custom code when `is_custom`."""
 
-    position: int
-    kind: str
-    version: int
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-    intermediates: tuple[int, ...]
-    options: Any
-    custom_options: bytes
-    is_custom: bool
+    __slots__ = (
+        *("custom_options", "inputs", "intermediates", "is_custom", "kind", "options", "outputs"),
+        *("position", "version"),
+    )
+
+    def __init__(self, position: int, record: Any, code: tuple[str, int, bool]):
+        self.position = position
+        self.kind, self.version, self.is_custom = code
+        self.inputs = _ints(record.inputs)
+        self.outputs = _ints(record.outputs)
+        self.intermediates = _ints(record.intermediates)
+        self.options: Any = record.builtin_options or record.builtin_options_2
+        if self.options is None and not self.is_custom:
+            default = options_class(self.kind)
+            self.options = default() if default else None
+        custom = record.custom_options
+        self.custom_options = b"" if custom is None else bytes(custom)
 
 
-class SignatureSpec(NamedTuple):
+class SignatureSpec:
     """A signature: argument and result names -> tensors of one subgraph."""
 
-    key: str
-    inputs: dict[str, int]
-    outputs: dict[str, int]
-    subgraph: int
+    __slots__ = ("inputs", "key", "outputs", "subgraph")
+
+    def __init__(self, record: Any):
+        self.key: str = record.signature_key or ""
+        self.inputs = _by_name(record.inputs)
+        self.outputs = _by_name(record.outputs)
+        self.subgraph: int = record.subgraph_index
 
 
 class SubgraphSpec:
@@ -126,7 +136,8 @@ class SubgraphSpec:
             for i, tensor in enumerate(record.tensors or ())
         )
         self.operators = tuple(
-            _operator(i, operator, model.codes) for i, operator in enumerate(record.operators or ())
+            OperatorSpec(i, operator, model.codes[operator.opcode_index])
+            for i, operator in enumerate(record.operators or ())
         )
 
     @cached_property
@@ -159,18 +170,15 @@ class LoadedModel:
             spec = self._subgraphs[index] = SubgraphSpec(index, record, self)
         return spec
 
+    def release(self) -> None:
+        """Gives back the memory of a mapped file, of which the engine has packed what it needs."""
+        files.release(self.content)
+
     @cached_property
     def signatures(self) -> dict[str, SignatureSpec]:
         """The signatures by key, their names in alphabetical order as LiteRT lists them."""
-        return {
-            signature.signature_key or "": SignatureSpec(
-                signature.signature_key or "",
-                _by_name(signature.inputs),
-                _by_name(signature.outputs),
-                signature.subgraph_index,
-            )
-            for signature in self.record.signature_defs or ()
-        }
+        found = [SignatureSpec(record) for record in self.record.signature_defs or ()]
+        return {signature.key: signature for signature in found}
 
 
 def _ints(vector: Any) -> tuple[int, ...]:
@@ -201,27 +209,9 @@ def _code(record: Any) -> tuple[str, int, bool]:
     return kind, record.version, False
 
 
-def _operator(index: int, record: Any, codes: tuple[tuple[str, int, bool], ...]) -> OperatorSpec:
-    kind, version, is_custom = codes[record.opcode_index]
-    options = record.builtin_options or record.builtin_options_2
-    if options is None and not is_custom:
-        default = options_class(kind)
-        options = default() if default else None
-    custom = record.custom_options
-    return OperatorSpec(
-        index,
-        kind,
-        version,
-        _ints(record.inputs),
-        _ints(record.outputs),
-        _ints(record.intermediates),
-        options,
-        b"" if custom is None else bytes(custom),
-        is_custom,
-    )
-
-
 def _strings(data: np.ndarray, tensor: TensorSpec) -> np.ndarray:
+    from ..schema.strings import read_strings
+
     strings = read_strings(data)
     if len(strings) != prod(tensor.shape):
         raise ModelError(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -65,13 +65,22 @@ class Quantization:
         return len(self.scales) > 1
 
 
-class Declared(NamedTuple):
+class Declared:
     """An output as the file declares it; None where the op has to infer."""
 
-    name: str = ""
-    dtype: np.dtype | None = None
-    quantization: Quantization | None = None
-    shape: tuple[int, ...] | None = None
+    __slots__ = ("dtype", "name", "quantization", "shape")
+
+    def __init__(
+        self,
+        name: str = "",
+        dtype: np.dtype | None = None,
+        quantization: Quantization | None = None,
+        shape: tuple[int, ...] | None = None,
+    ):
+        self.name = name
+        self.dtype = dtype
+        self.quantization = quantization
+        self.shape = shape
 
 
 class Operand(Buffer):
@@ -129,15 +138,22 @@ class Operand(Buffer):
 _NO_STORAGE = Storage(CONSTANT, 0)
 
 
-class Late(NamedTuple):
+class Late:
     """A step whose results have shapes that are known only after it ran.
 
     `function(*input arrays)` returns the arrays; `shapes` says what is known before, None for
     an unknown dimension.
     """
 
-    function: Callable[..., Sequence[np.ndarray]]
-    shapes: Sequence[tuple[int | None, ...]]
+    __slots__ = ("function", "shapes")
+
+    def __init__(
+        self,
+        function: Callable[..., Sequence[np.ndarray]],
+        shapes: Sequence[tuple[int | None, ...]],
+    ):
+        self.function = function
+        self.shapes = shapes
 
 
 class Node:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from .node import Node
 
@@ -43,7 +43,7 @@ _FAMILY_OF = {kind: family for family, kinds in FAMILIES.items() for kind in kin
 _ROWS: dict[str, "OpRow"] = {}
 
 
-class OpRow(NamedTuple):
+class OpRow:
     """A registered operator.
 
     Attributes:
@@ -52,8 +52,11 @@ class OpRow(NamedTuple):
             when its inputs are known and skipped when nobody reads its results.
     """
 
-    prepare: Prepare
-    pure: bool = True
+    __slots__ = ("prepare", "pure")
+
+    def __init__(self, prepare: Prepare, pure: bool = True):
+        self.prepare = prepare
+        self.pure = pure
 
 
 def op(*kinds: str, pure: bool = True) -> Callable[[Prepare], Prepare]:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..graph.custom import custom_op_of
 from .loaded import LoadedModel, OperatorSpec, SubgraphSpec
 from .node import NodeError
 from .plan import Plan
@@ -41,6 +40,8 @@ class Scope:
 
     def custom_op(self, name: str) -> type:
         """The class of custom operator `name`; raises LookupError when there is none."""
+        from ..graph.custom import custom_op_of
+
         return self.custom_ops.get(name) or custom_op_of(name)
 
     def live(self, spec: SubgraphSpec) -> frozenset[int]:

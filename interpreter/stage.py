@@ -9,8 +9,6 @@ import numpy as np
 from ..engine.buffer import BOUND, CONSTANT, bound
 from ..engine.faults import Fault
 from ..engine.program import Program
-from .compute import run_now
-from .custom import prepare_custom
 from .loaded import OperatorSpec, SubgraphSpec
 from .node import Declared, Late, Node, NodeError, Operand, Unknown
 from .registry import row_of
@@ -126,6 +124,8 @@ class Preparation:
         constants = [None if x is None else x.storage for x in node.inputs]
         known, results = self.spec.folded.get(node.index, (None, []))
         if known != constants:
+            from .compute import run_now
+
             run_now(node, emit)
             results = node.results
             self.spec.folded[node.index] = constants, results
@@ -133,6 +133,8 @@ class Preparation:
 
     def _prepare(self, node: Node, operator: OperatorSpec) -> tuple[bool, Any]:
         if operator.is_custom:
+            from .custom import prepare_custom
+
             return False, prepare_custom(node, self.scope.custom_op)
         row = row_of(operator.kind)
         return row.pure, row.prepare(node)

@@ -14,8 +14,6 @@ from . import tables
 from .dtypes import PACKED_BITS, TENSOR_TYPES
 from .errors import ModelError
 from .flatbuffer import Record, options_class
-from .sparse import check_sparsity
-from .strings import check_strings
 
 SCHEMA_VERSION = 3
 MAX_SUBGRAPHS = 10**4
@@ -128,6 +126,8 @@ class _Tensors:
             _check_quantization(tensor.quantization, shape, n_tensors)
         data = self.buffers[tensor.buffer] if tensor.buffer else ()
         if tensor.sparsity is not None:
+            from .sparse import check_sparsity
+
             n_stored = check_sparsity(tensor.sparsity, shape)
             size = n_stored * itemsize if bits is None else (n_stored * bits + 7) // 8
         if not len(data):
@@ -144,6 +144,8 @@ class _Tensors:
     def check_strings(self, index: int, data, n_elements: int) -> None:
         """Raises Mistake unless a buffer holds that many strings; looks at each buffer once."""
         if index not in self.strings:
+            from .strings import check_strings
+
             self.strings[index] = check_strings(data)
         if self.strings[index] != n_elements:
             raise Mistake(

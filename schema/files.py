@@ -52,6 +52,16 @@ def member(folder, name) -> Path:
     return path
 
 
+def release(content) -> None:
+    """Lets the system take back the memory of a mapped file; it is paged in again when read.
+
+    Does nothing for content that `map_file` did not give.
+    """
+    mapped = content.obj if isinstance(content, memoryview) else None
+    if isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        mapped.madvise(mmap.MADV_DONTNEED)
+
+
 def write_atomic(path, data) -> None:
     """Makes `path` hold `data`: whoever reads it sees the old bytes or all of the new ones.
 

@@ -6,7 +6,6 @@ centres the operands and turns the sums into results.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -18,7 +17,6 @@ from .products import matrix_of, permuted, steps, swapped
 from .rescale import fixed_scale
 
 
-@dataclass(frozen=True, eq=False)
 class Stored:
     """Stored integers from stored integers.
 
@@ -31,11 +29,11 @@ class Stored:
             once) or "exact" (float64).
     """
 
-    scales: np.ndarray
-    zero_points: tuple[int, int, int]
-    limits: tuple[int, int]
-    sums: type = np.int32
-    rounding: str = "narrow"
+    __slots__ = ("limits", "rounding", "scales", "sums", "zero_points")
+
+    def __init__(self, scales, zero_points, limits, sums: type = np.int32, rounding="narrow"):
+        self.scales, self.zero_points, self.limits = scales, zero_points, limits
+        self.sums, self.rounding = sums, rounding
 
     def centred(self, program, x, rows):
         """`x` without its zero point, and no scales."""
@@ -69,7 +67,6 @@ class Stored:
         )
 
 
-@dataclass(frozen=True, eq=False)
 class Hybrid:
     """Reals from reals and stored weights without zero point; the reals become 8 bits first.
 
@@ -79,10 +76,11 @@ class Hybrid:
         clamp: limits of the result.
     """
 
-    scales: np.ndarray
-    asymmetric: bool
-    clamp: tuple[float, float]
-    sums: type = np.int32
+    __slots__ = ("asymmetric", "clamp", "scales")
+    sums = np.int32
+
+    def __init__(self, scales, asymmetric, clamp):
+        self.scales, self.asymmetric, self.clamp = scales, asymmetric, clamp
 
     def centred(self, program, x, rows):
         """`x` cut into `rows` parts that are rounded each by itself, and their scales."""

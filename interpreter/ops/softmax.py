@@ -10,7 +10,6 @@ from ...engine.families.rescale import fixed_scale
 from ..checks import one_scale, required, supported
 from ..registry import op
 from .quantized import is_quantized
-from .tables import sampled
 
 
 @op("SOFTMAX", "LOG_SOFTMAX")
@@ -104,6 +103,8 @@ def _log_softmax(x):
 
 
 def _softmax_16(node, x):
+    from .tables import sampled
+
     rescale = float(np.float32(x.quantization.scale) * np.float32(node.options.beta)) / (10 / 65535)
     multiplier, shift = fixed_scale(rescale)
     ends = [(np.float64(-10), np.float64(0)), (np.float64(0), np.float64(1))]

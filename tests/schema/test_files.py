@@ -2,6 +2,7 @@
 
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,31 @@ def test_map(tmp_path):
     view = files.map_file(path)
     assert view.readonly
     assert bytes(view) == b"content"
+
+
+def resident(path):
+    """Kilobytes of memory that mappings of a file take in this process."""
+    lines = Path("/proc/self/smaps").read_text().splitlines()
+    found, inside = 0, False
+    for line in lines:
+        if "-" in line.split(" ", 1)[0]:
+            inside = line.endswith(str(path))
+        elif inside and line.startswith("Rss:"):
+            found += int(line.split()[1])
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs Linux's smaps")
+def test_release(tmp_path):
+    path, content = tmp_path / "file", os.urandom(1 << 20)
+    path.write_bytes(content)
+    mapped = files.map_file(path)
+    assert mapped == content
+    assert resident(path) == 1024
+    files.release(mapped)
+    assert resident(path) == 0
+    assert mapped == content
+    files.release(content)  # is not mapped: nothing happens
 
 
 def test_an_empty_file(tmp_path):
