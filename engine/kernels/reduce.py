@@ -5,7 +5,8 @@ An item is one index of `outer`.
 
 from numba import float32, float64, int8, int16, int32, int64, uint8
 
-from ..kernel import inline, kernel
+from ..kernel import address, inline, kernel
+from ._sums import sum_of
 
 
 @inline
@@ -50,6 +51,13 @@ def fold(function):
                     target[j] = function(target[j], row[j])
 
     return reduce
+
+
+@kernel("x:float32[rows,n] out:float32[rows] count:f")
+def row_sum(x, out, count, first, last, fault):
+    """out[r] = sum of x[r, i] over i, divided by `count`"""
+    for r in range(first, last):
+        out[r] = float32(sum_of(address(x[r]), x.shape[1]) / count)
 
 
 def wide_fold(function):

@@ -4,34 +4,17 @@ import math
 
 from numba import float32, float64
 
-from ..kernel import inline, kernel
+from ..kernel import address, inline, kernel
 from ._exp import exp
+from ._sums import largest_of, sum_of
 
 
 @inline
-def largest(x):
-    """The largest element; nan only when it comes first."""
-    top = x[0]
-    for i in range(x.size):
-        top = x[i] if top < x[i] else top
-    return float64(top)
-
-
-@inline
-def sum_of(x):
-    """The sum of all elements, four sums at a time."""
-    a = b = c = d = 0.0
-    i = 0
-    while i + 4 <= x.size:
-        a += float64(x[i])
-        b += float64(x[i + 1])
-        c += float64(x[i + 2])
-        d += float64(x[i + 3])
-        i += 4
-    while i < x.size:
-        a += float64(x[i])
-        i += 1
-    return (a + b) + (c + d)
+def exponentials(row, target, top, beta):
+    """target[i] = exp(beta * (row[i] - top)); gives their sum."""
+    for i in range(row.size):
+        target[i] = float32(exp((float64(row[i]) - top) * beta))
+    return sum_of(address(target), target.size)
 
 
 @kernel("x:float32[rows,n] out:float32[rows,n] beta:f")
@@ -39,12 +22,10 @@ def softmax(x, out, beta, first, last, fault):
     """out[r, i] = exp(beta * (x[r, i] - max)) / sum of the same over i"""
     for r in range(first, last):
         row, target = x[r], out[r]
-        top = largest(row)
+        top = float64(largest_of(address(row), row.size))
+        part = 1.0 / exponentials(row, target, top, beta)
         for i in range(row.size):
-            target[i] = float32(exp((float64(row[i]) - top) * beta))
-        total = sum_of(target)
-        for i in range(row.size):
-            target[i] = float32(float64(target[i]) / total)
+            target[i] = float32(float64(target[i]) * part)
 
 
 @kernel("x:float32[rows,n] out:float32[rows,n]")
@@ -52,10 +33,8 @@ def log_softmax(x, out, first, last, fault):
     """out[r, i] = x[r, i] - max - log(sum of exp(x[r, j] - max) over j)"""
     for r in range(first, last):
         row, target = x[r], out[r]
-        top, total = largest(row), 0.0
-        for i in range(row.size):
-            total += math.exp(float64(row[i]) - top)
-        shift = top + math.log(total)
+        top = float64(largest_of(address(row), row.size))
+        shift = top + math.log(exponentials(row, target, top, 1.0))
         for i in range(row.size):
             target[i] = float32(float64(row[i]) - shift)
 
