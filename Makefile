@@ -11,7 +11,7 @@ BENCH ?=
 TENSORFLOW := $(or $(TENSORFLOW_PYTHON),$(VENV)-tensorflow/bin/python)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all check dev bench clean
+.PHONY: demo test test-all check dev bench wheel clean
 
 demo: $(VENV)/.core
 	$(BIN)/flatlite warmup
@@ -39,6 +39,10 @@ bench: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)
 	$(BIN)/python benchmarks/run.py $(BENCH)
 	$(BIN)/python benchmarks/convert.py --tensorflow $(TENSORFLOW)
 
+wheel: $(VENV)/.dev
+	$(BIN)/python -m flatlite.engine.image --package
+	$(BIN)/python -m build --wheel
+
 $(VENV)/.core: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --editable .
@@ -60,4 +64,4 @@ $(VENV)-tensorflow/.ready:
 	touch $@
 
 clean:
-	rm -rf $(VENV) .typings build dist out *.egg-info
+	rm -rf $(VENV) .typings build dist out engine/images *.egg-info

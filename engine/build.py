@@ -66,8 +66,13 @@ def build_all(progress=None):
 
 
 def main(arguments=None):
-    """The command: builds the named modules (all by default), one line for each that is done."""
+    """The command: builds the named modules (all by default), one line for each that is done.
+
+    After `--package` it builds them for the wheel: into the package, for each shipped target.
+    """
     names = sys.argv[1:] if arguments is None else list(arguments)
+    packaged = names[:1] == ["--package"]
+    names = names[packaged:]
     unknown = sorted(set(names) - set(cache.modules()))
     if unknown:
         known = ", ".join(cache.modules())
@@ -75,6 +80,11 @@ def main(arguments=None):
         return 2
     # Read when numba is imported: compiler.py optimises, once and for all kernels together.
     os.environ.update(NUMBA_OPT="0", NUMBA_DISABLE_INTEL_SVML="1")
+    if packaged:
+        for module in names or cache.modules():
+            write_packaged(cache.PACKAGED, [module])
+            print(module, flush=True)
+        return 0
     folder = cache.folder(create=True)
     waiting = names or cache.modules()
     while waiting:
@@ -109,12 +119,21 @@ def link(compiled):
 
 
 def write_packaged(folder, modules=None, aims=target.SHIPPED):
-    """Writes the images a wheel ships to `folder`: by default all modules, for all targets."""
+    """Writes the images a wheel ships to `folder`: by default all modules, for all targets.
+
+    What is there already stays; images of the same modules made from older sources go.
+    """
     from ..schema import files
 
+    os.makedirs(folder, exist_ok=True)
     for module in cache.modules() if modules is None else modules:
-        for aim in aims:
-            path = os.path.join(folder, cache.packaged_name(module, aim))
+        wanted = {cache.packaged_name(module, aim): aim for aim in aims}
+        starts = tuple(f"{module}-{aim.name}-" for aim in aims)
+        for name in os.listdir(folder):
+            if name.startswith(starts) and wanted.pop(name, None) is None:
+                os.unlink(os.path.join(folder, name))
+        for name, aim in wanted.items():
+            path = os.path.join(folder, name)
             files.write_atomic(path, image.pack(*compile_flat(module, aim)))
 
 

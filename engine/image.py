@@ -1,6 +1,7 @@
 """Code images: the compiled kernels of one module in one file, and how they are found.
 
     python -m flatlite.engine.image conv pool      # builds what is missing of these, all by default
+    python -m flatlite.engine.image --package      # the images a wheel has (`make wheel`)
 
 A file holds a fixed head, a header of text lines (declarations, offsets of the compiled
 specialisations, the outside functions they call) and, at a page boundary, the code. Images are

@@ -19,13 +19,19 @@ CHAIN = 64
 
 _ROW = 4 * PANEL  # bytes of a row of a panel
 _TABLE = 8 * ROWS_OF_TABLE  # bytes of a table
-_TILES = {16: (14, 2), 8: (6, 2), 4: (4, 2)}  # width of a vector -> rows, vectors
+_TILES = {(16, 32): (14, 2), (8, 16): (6, 2), (4, 32): (6, 4), (4, 16): (4, 2)}
+"""Width and number of the vector registers -> rows and vectors of a tile."""
+
+
+def shape(lanes):
+    """Rows and vectors of a tile: as many as the registers hold beside weights and inputs."""
+    return _TILES[lanes.width, lanes.registers]
 
 
 @piece(types.int64(), inline=True)
 def tile_rows(builder, lanes):
     """How many rows a tile has."""
-    return WORD(_TILES[lanes.width][0])
+    return WORD(shape(lanes)[0])
 
 
 @piece(types.int64(), inline=True)
@@ -37,7 +43,7 @@ def vector_width(builder, lanes):
 @piece(types.int64(), inline=True)
 def tile_columns(builder, lanes):
     """How many columns a wide tile has."""
-    return WORD(_TILES[lanes.width][1] * lanes.width)
+    return WORD(shape(lanes)[1] * lanes.width)
 
 
 _SIGNATURE = types.void(*[types.int64] * 11, types.float32, types.float32, types.int64)
@@ -123,21 +129,21 @@ def wide(builder, lanes, *arguments):
     and how many columns are to be written; where the totals go when more is to come, else 0; the
     limits; and an address from where to fetch ahead.
     """
-    n_rows, n_vectors = _TILES[lanes.width]
+    n_rows, n_vectors = shape(lanes)
     _tile(builder, lanes, n_rows, n_vectors, arguments)
 
 
 @piece(_SIGNATURE)
 def narrow(builder, lanes, *arguments):
     """What `wide` does, for one vector of columns."""
-    _tile(builder, lanes, _TILES[lanes.width][0], 1, arguments)
+    _tile(builder, lanes, shape(lanes)[0], 1, arguments)
 
 
 def part_of_tile(share):
     """A piece that does what `wide` does, for the first rows only: `share` of 14, rounded up."""
 
     def emit(builder, lanes, *arguments):
-        n_rows, n_vectors = _TILES[lanes.width]
+        n_rows, n_vectors = shape(lanes)
         _tile(builder, lanes, -(-n_rows * share // 14), n_vectors, arguments)
 
     emit.__name__ = f"part_{share}"
@@ -151,7 +157,7 @@ part_4, part_7, part_10 = (part_of_tile(share) for share in PARTS)
 @piece(types.int64(types.int64), inline=True)
 def part_for(builder, lanes, n_rows):
     """The number of the piece for so many rows: 0, 1, 2 for the parts, 3 for a whole tile."""
-    number, most = WORD(len(PARTS)), _TILES[lanes.width][0]
+    number, most = WORD(len(PARTS)), shape(lanes)[0]
     for i, share in reversed(list(enumerate(PARTS))):
         enough = builder.icmp_signed("<=", n_rows, WORD(-(-most * share // 14)))
         number = builder.select(enough, WORD(i), number)

@@ -243,6 +243,23 @@ def test_every_way_to_compile_gives_the_same_bytes(testing, folder, run_kernel):
         assert results[0] == results[1] == results[2]
 
 
+def test_packaging_builds_what_is_new(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(cache, "PACKAGED", str(tmp_path / "images"))
+    assert build.main(["--package", "copy"]) == 0
+    built = sorted(os.listdir(cache.PACKAGED))
+    assert [name.rpartition("-")[0] for name in built] == ["copy-x86-64-v3", "copy-x86-64-v4-vnni"]
+    old = tmp_path / "images" / f"copy-x86-64-v3-{'0' * 24}.image"
+    other = tmp_path / "images" / f"copying-x86-64-v3-{'0' * 24}.image"
+    for path in (old, other):
+        path.touch()
+    before = (tmp_path / "images" / built[0]).stat().st_mtime_ns
+    assert build.main(["--package", "copy"]) == 0
+    assert not old.exists() and other.exists()
+    assert (tmp_path / "images" / built[0]).stat().st_mtime_ns == before
+    assert capsys.readouterr().out == "copy\ncopy\n"
+    assert build.main(["--package", "no_such"]) == 2
+
+
 def test_packaged_images_come_first(tmp_path):
     if target.find("x86-64-v3") not in target.runnable():
         pytest.skip("this processor is older than x86-64-v3")
