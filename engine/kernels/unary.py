@@ -9,6 +9,7 @@ from ..kernel import inline, kernel
 from ._exp import exp, fma
 
 _SMALL = 0.02
+_SIXTH = np.float32(1 / 6)
 _SQRT_HALF = math.sqrt(0.5)
 _SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
 
@@ -86,7 +87,7 @@ def hard_swish(x):
     y = x + float32(3.0)
     y = float32(0.0) if y < float32(0.0) else y
     y = float32(6.0) if y > float32(6.0) else y
-    return x * y / float32(6.0)
+    return x * (y * _SIXTH)
 
 
 def float_function(function):
