@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -128,6 +129,12 @@ def constant(array, name=""):
     alignment = min(array.itemsize, 8)  # that of the widest dtype it can be seen as
     storage = Storage(CONSTANT, array.nbytes, flat, name, alignment)
     return Buffer(array.dtype, array.shape, storage)
+
+
+@lru_cache(256)
+def zeros(shape, dtype):
+    """A constant of zeros; those of one shape and dtype share their memory."""
+    return constant(np.zeros(shape, dtype))
 
 
 def arena(shape, dtype, name=""):

@@ -63,6 +63,7 @@ class Program:
         self._rows, self._unchecked = [], []
         self._kept = set()
         self._places = {}  # storage -> (array that owns the memory, first byte in it)
+        self._addresses = {}  # storage of given memory -> where that begins
         self._bound = {}  # bound storage -> [(word of the records, byte offset)]
         self._written = set()
         self._unbound = set()
@@ -242,6 +243,7 @@ class Program:
             for storage in (*row.reads, *row.writes):
                 if storage not in needed:
                     self._places.pop(storage, None)
+                    self._addresses.pop(storage, None)
 
     def _place_together(self, storages):
         """Gives storages memory in one piece, so that it can lie in huge pages."""
@@ -285,11 +287,14 @@ class Program:
         if storage.array is None:
             storage.array = self._allocate(storage.nbytes)
         array = storage.array
-        crooked = self._guard or arena.address(array) % storage.alignment
+        address = self._addresses.get(storage) or arena.address(array)
+        crooked = self._guard or address % storage.alignment
         if crooked and storage.kind == CONSTANT and not array.dtype.hasobject:
             array = self._allocate(storage.nbytes)
             array[:] = storage.array.reshape(-1).view(np.uint8)
+            address = arena.address(array)
         self._places[storage] = (array, 0)
+        self._addresses[storage] = address
 
     def _make_segments(self):
         natives = [row for row in self._rows if type(row) is Row]
@@ -309,7 +314,7 @@ class Program:
 
     def _table(self, rows):
         """The walker's table of `rows`; writes their records."""
-        content, starts, addresses = [], [], {}
+        content, starts, addresses = [], [], dict(self._addresses)  # of storages and of owners
         for row in rows:
             starts.append(len(content))
             record = row.record
@@ -323,7 +328,10 @@ class Program:
                 base = addresses.get(storage)
                 if base is None:
                     owner, first = self._places[storage]
-                    base = addresses[storage] = arena.address(owner) + first
+                    memory = addresses.get(id(owner))
+                    if memory is None:
+                        memory = addresses[id(owner)] = arena.address(owner)
+                    base = addresses[storage] = memory + first
                 record[argument.slot] = base + buffer.offset
             content += record
         self._records = np.array(content, np.int64)

@@ -39,10 +39,8 @@ def supported(
     for operand in operands:
         if operand is not None:
             quantized = operand.quantization is not None and operand.dtype in _SMALL
-            node.require(
-                operand.dtype in dtypes and not quantized,
-                f"{operand.dtype} is not supported yet",
-            )
+            if quantized or operand.dtype not in dtypes:
+                node.fail(f"{operand.dtype} is not supported yet")
 
 
 def one_scale(node: Node, *operands: Operand) -> None:
@@ -69,7 +67,8 @@ def same_dtype(node: Node, operands: Iterable[Operand | None]) -> None:
     """Refuses operands whose dtypes differ from the first one's."""
     first, *others = [operand for operand in operands if operand is not None]
     for other in others:
-        node.require(other.dtype == first.dtype, f"inputs must be {first.dtype}, got {other.dtype}")
+        if other.dtype != first.dtype:
+            node.fail(f"inputs must be {first.dtype}, got {other.dtype}")
 
 
 def rank(node: Node, name: str, operand: Operand, wanted: int) -> None:

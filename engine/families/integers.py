@@ -10,7 +10,7 @@ from math import prod
 
 import numpy as np
 
-from ..buffer import arena, constant
+from ..buffer import arena, constant, zeros
 from ..view import View
 from .layout import move
 from .products import matrix_of, permuted, steps, swapped
@@ -222,8 +222,8 @@ def centred(program, x, zero_point):
 
 
 def _nothing(shape, like):
-    return constant(np.zeros(shape, like.dtype))
+    return zeros(shape, like.dtype)
 
 
 def _zeros(n, dtype):
-    return constant(np.zeros(n, dtype))
+    return zeros((n,), dtype)

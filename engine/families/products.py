@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import ceil, inf, prod
 
 import numpy as np
 
-from ..buffer import arena, constant
+from ..buffer import arena, constant, zeros
 from ..view import View
 from . import tiled
 from .layout import move
@@ -248,6 +249,11 @@ def _matrices(x):
 
 def matrix_of(batch, own):
     """For each index of the dimensions `batch`, which matrix of those with dimensions `own`."""
+    return _matrix_of(tuple(batch), tuple(own))
+
+
+@lru_cache(256)
+def _matrix_of(batch, own):
     numbers = np.arange(prod(own), dtype=np.int32).reshape(own)
     return constant(np.broadcast_to(numbers, batch).ravel())
 
@@ -257,7 +263,7 @@ def _bias(bias, n):
 
 
 def _zeros(shape):
-    return constant(np.zeros(shape, np.float32))
+    return zeros(shape, np.float32)
 
 
 def _deep(x):

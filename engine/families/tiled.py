@@ -10,7 +10,7 @@ from math import ceil, prod
 
 import numpy as np
 
-from ..buffer import arena, constant
+from ..buffer import arena, constant, zeros
 from ..view import View
 from .layout import move
 
@@ -34,7 +34,7 @@ def packed(program, weights, bias, by_columns):
     batch, *sizes = weights.shape
     n, depth = sizes if by_columns else sizes[::-1]
     out = arena((batch, ceil(n / PANEL), depth + 1, PANEL), np.float32)
-    bias = constant(np.zeros(n, np.float32)) if bias is None else bias
+    bias = zeros((n,), np.float32) if bias is None else bias
     bias = bias.reshape((bias.size // n, n))
     kernel = "packing.columns" if by_columns else "packing.rows"
     program.call(kernel, weights, bias, out, split=batch * out.shape[1])
@@ -53,7 +53,7 @@ def dot_products(program, a, b, bias, a_of, b_of, out, clamp):
         "dots.rows",
         a.reshape(a.shape[::2]),
         b,
-        constant(np.zeros(n, np.float32)) if bias is None else bias.ravel(),
+        zeros((n,), np.float32) if bias is None else bias.ravel(),
         a_of,
         b_of,
         out.reshape((batch, n)),
@@ -163,7 +163,7 @@ def transposed_convolution(program, x, weights, bias, out, *, stride, before, cl
             move(program, view, own)
         else:
             own_taps = (1, 1)
-            own = constant(np.zeros((n, 1, 1, depth), np.float32))
+            own = zeros((n, 1, 1, depth), np.float32)
         windows(
             program,
             x,
@@ -186,7 +186,7 @@ def windows(program, x, panels, out, *, n, depth, taps, geometry, clamp):
         "product.convolution",
         x,
         panels,
-        constant(np.zeros(depth, np.float32)),
+        zeros((depth,), np.float32),
         constant(np.array(geometry, np.int64)),
         out,
         split=blocks * parts,
@@ -235,8 +235,8 @@ def depthwise(program, x, weights, bias, out, *, stride, before, dilation, clamp
         "channelwise.depthwise",
         x,
         weights,
-        constant(np.zeros(n, np.float32)) if bias is None else bias.ravel(),
-        constant(np.zeros(n, np.float32)),
+        zeros((n,), np.float32) if bias is None else bias.ravel(),
+        zeros((n,), np.float32),
         out,
         split=out.shape[0] * out.shape[1],
         kind=10 * taps + stride[1] if special else 0,

@@ -87,7 +87,7 @@ def hard_swish(x):
     y = x + float32(3.0)
     y = float32(0.0) if y < float32(0.0) else y
     y = float32(6.0) if y > float32(6.0) else y
-    return x * (y * _SIXTH)
+    return x * y * _SIXTH
 
 
 def float_function(function):
