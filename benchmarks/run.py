@@ -67,7 +67,11 @@ def measured(path: Path, variant: str, threads: int, options: argparse.Namespace
 
 
 def started(library: str, path: Path, **environment: str) -> dict[str, float]:
-    """One start: wall and CPU seconds from process start to first result, resident bytes."""
+    """One start: wall and CPU seconds from process start to first result, resident bytes.
+
+    Bytecode is kept, as it is where pip has installed a package.
+    """
+    environment = {"PYTHONDONTWRITEBYTECODE": "", **environment}
     began = time.perf_counter()
     words = child("start.py", *([library, path] if library else []), **environment).stdout.split()
     return {"wall": float(words[0]) - began, "cpu": float(words[1]), "bytes": int(words[2])}
