@@ -6,8 +6,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..buffer import constant
-from ..view import broadcast_strides, collapse, contiguous_strides
+from ..buffer import arena, constant
+from ..view import View, broadcast_strides, collapse, contiguous_strides
+from .layout import move
+
+_SHORT = 64  # elements of a row below which the kernels spend their time between rows
+_LONG = 256  # and what rows are made of, several after one another
+_MANY = 4096  # elements of a result for which that is worth a row of its own
 
 
 def elementwise(program, kernel, operands, out, *more):
@@ -21,11 +26,40 @@ def elementwise(program, kernel, operands, out, *more):
         out: the result.
         more: further buffers.
     """
-    size = out.size
-    if size:
-        geometry = _geometry(out.shape, *[operand.shape for operand in operands])
-        flat = [operand.ravel() for operand in operands]
-        program.call(kernel, *flat, out.ravel(), geometry, *more, split=size)
+    if not out.size:
+        return
+    shape, shapes = out.shape, [operand.shape for operand in operands]
+    longer = _longer_rows(shape, *shapes) if out.size >= _MANY else None
+    if longer is not None:
+        shape, operands = longer, [_in_rows(program, operand, longer) for operand in operands]
+        shapes = [operand.shape for operand in operands]
+    geometry = _geometry(shape, *shapes)
+    flat = [operand.ravel() for operand in operands]
+    program.call(kernel, *flat, out.ravel(), geometry, *more, split=out.size)
+
+
+@lru_cache(1024)
+def _longer_rows(shape, *shapes):
+    """Rows and their elements, where some operands repeat one short row and the others run on."""
+    strides = [broadcast_strides(contiguous_strides(s), s, shape) for s in shapes]
+    sizes, *steps = collapse(shape, *strides)
+    if len(sizes) != 2 or sizes[1] >= _SHORT:
+        return None
+    rows, columns = sizes
+    if set(steps) != {(0, 1), (columns, 1)}:
+        return None
+    times = max(n for n in range(1, _LONG // columns + 1) if rows % n == 0)
+    return (rows // times, columns * times) if times > 1 else None
+
+
+def _in_rows(program, operand, shape):
+    """An operand in rows of `shape`; what is repeated, in one of them."""
+    rows, columns = shape
+    if operand.size == rows * columns:
+        return operand.reshape(shape)
+    row = arena((columns // operand.size, operand.size), operand.dtype)
+    move(program, View.of(operand.ravel()).insert(0, row.shape[0]), row)
+    return row.ravel()
 
 
 @lru_cache(1024)

@@ -124,6 +124,34 @@ def test_elementwise_repeats_the_smaller_operand(data, shape, dealt):
     np.testing.assert_array_equal(got, np.clip(a + b, -100, 100))
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize(
+    ("shape", "row"),
+    [
+        ((2048, 3), (3,)),  # rows of several threes
+        ((1, 56, 56, 16), (1, 1, 1, 16)),
+        ((4099, 5), (1, 5)),  # a prime number of rows
+        ((96, 63), (63,)),
+        ((2, 64, 64), (2, 1, 1)),  # is no repeated row
+        ((4096,), (1,)),
+    ],
+)
+def test_elementwise_repeats_short_rows(shape, row, swapped):
+    a, b = (
+        np.random.default_rng(i).integers(-99, 99, s).astype(np.int32)
+        for i, s in ((1, shape), (2, row))
+    )
+    pair = (b, a) if swapped else (a, b)
+    out, limits = arena(shape, np.int32), constant(np.array([-150, 150], np.int32))
+    got = run(
+        lambda p, x, y: elementwise(p, "arithmetic.subtract", (x, y), out, limits),
+        out,
+        *pair,
+        dealt=True,
+    )
+    np.testing.assert_array_equal(got, np.clip(pair[0] - pair[1], -150, 150))
+
+
 def test_nothing_is_added_without_elements():
     program = Program()
     empty, out = bound((0, 3), np.float32), arena((0, 3), np.float32)
