@@ -163,7 +163,7 @@ def transposed_convolution(program, x, weights, bias, out, *, stride, before, cl
             move(program, view, own)
         else:
             own_taps = (1, 1)
-            own = zeros((n, 1, 1, depth), np.float32)
+            own = constant(np.zeros((n, 1, 1, depth), np.float32))
         windows(
             program,
             x,
