@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -50,17 +51,21 @@ def one_scale(node: Node, *operands: Operand) -> None:
         scheme, name = given.quantization, given.name
         if scheme is None or scheme.is_per_channel or not scheme.scale > 0:
             node.fail(f"'{name}' must have one positive scale")
+        scale, zero_point = scheme.scale, scheme.zero_point
         low, high = _SCALES
-        node.require(
-            low <= scheme.scale <= high,
-            f"the scale of '{name}' must be in [{low}, {high}], got {scheme.scale}",
-        )
+        if not low <= scale <= high:
+            node.fail(f"the scale of '{name}' must be in [{low}, {high}], got {scale}")
         if given.dtype is not None:
-            known = np.iinfo(given.dtype.name)
-            node.require(
-                known.min <= scheme.zero_point <= known.max,
-                f"the zero point of '{name}' must be {given.dtype}, got {scheme.zero_point}",
-            )
+            lowest, highest = limits_of(given.dtype)
+            if not lowest <= zero_point <= highest:
+                node.fail(f"the zero point of '{name}' must be {given.dtype}, got {zero_point}")
+
+
+@cache
+def limits_of(dtype: np.dtype) -> tuple[int, int]:
+    """The lowest and the highest integer of a dtype."""
+    known = np.iinfo(dtype.name)
+    return int(known.min), int(known.max)
 
 
 def same_dtype(node: Node, operands: Iterable[Operand | None]) -> None:

@@ -50,10 +50,10 @@ def arithmetic(
     if pair in _STORED:
         scheme = _stored(node, x, weights, bias, clamp, rounding.get("exact", False))
         return integers, _bytes(weights), {"scheme": scheme}
-    if x.dtype != np.float32:
-        node.fail(f"{x.dtype} is not supported yet")
-    if bias is not None and bias.dtype != x.dtype:
-        node.fail(f"bias must be float32, got {bias.dtype}")
+    node.require(x.dtype == np.float32, f"{x.dtype} is not supported yet")
+    node.require(
+        bias is None or bias.dtype == x.dtype, f"bias must be float32, got {bias and bias.dtype}"
+    )
     if weights.dtype == x.dtype:
         return products, weights, {} if clamp is None else {"clamp": clamp}
     node.require(weights.dtype.name in _HYBRID, f"{weights.dtype} is not supported yet")

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...engine.families.elementwise import elementwise
 from ...engine.families.rescale import common_terms, product_terms
-from ..checks import clamp_of
+from ..checks import clamp_of, limits_of
 from ..node import Declared, Node, Operand, Quantization
 
 STORED = ("int8", "uint8", "int16")
@@ -71,10 +71,10 @@ def scheme_of(node: Node, given: Operand | Declared, name: str) -> Quantization:
 
 def stored_limits(node, dtype, scheme, fused=True):
     """The lowest and highest stored number: those of the type, or of the fused activation."""
-    known = np.iinfo(dtype)
+    lowest, highest = limits_of(dtype)
     bounds = []
     for limit in clamp_of(node) if fused else (-np.inf, np.inf):
         steps = float(np.float32(min(max(limit, -1e9), 1e9)) / np.float32(scheme.scale))
         stored = trunc(steps + copysign(0.5, steps)) + scheme.zero_point
-        bounds.append(min(max(stored, known.min), known.max))
+        bounds.append(min(max(stored, lowest), highest))
     return tuple(bounds)
