@@ -32,6 +32,7 @@ from .rows import Row, Step
 from .walk import Walk
 
 MOST_CHUNKS = 256  # of a row
+SMALL = 1 << 15  # bytes of a constant that is copied, to lie beside others
 
 
 class Program:
@@ -241,7 +242,7 @@ class Program:
         Walk(rows, self._table(rows), self._faults, trials=0).run()
         for row in rows:
             for storage in (*row.reads, *row.writes):
-                if storage not in needed:
+                if storage not in needed or storage.kind == CONSTANT:
                     self._places.pop(storage, None)
                     self._addresses.pop(storage, None)
 
@@ -274,8 +275,24 @@ class Program:
         elif offsets:
             memory = arena.allocate(self.arena_bytes)
             self._places.update((storage, (memory, at)) for storage, at in offsets.items())
+        if not self._guard:
+            self._gather(others)
         for storage in others:
             self._place_alone(storage)
+
+    def _gather(self, storages):
+        """Copies small constants to one place: so no run reads them out of all parts of a file."""
+        small = [
+            storage
+            for storage in storages
+            if storage.kind == CONSTANT and 0 < storage.nbytes <= SMALL
+            if storage not in self._places and not storage.array.dtype.hasobject
+        ]
+        self._place_together(small)
+        for storage in small:
+            memory, first = self._places[storage]
+            source = storage.array.reshape(-1).view(np.uint8)
+            memory[first : first + storage.nbytes] = source
 
     def _place_alone(self, storage):
         """Gives a storage the memory it brought, or memory of its own."""
