@@ -37,6 +37,7 @@ _FLOATS = {
     np.dtype("float32"): (struct.Struct("<f"), struct.Struct("<i")),
     np.dtype("float64"): (struct.Struct("<d"), struct.Struct("<q")),
 }
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 MAX_RANK = 8
 
 
@@ -53,14 +54,16 @@ WIDTHS16 = Widths((*WIDTHS, "complex128"))
 class Argument:
     """One declared argument: an array when `rank` is a number, else a single number.
 
-    `named` has (position, name, size or None) of each dimension with a name or a size.
+    `named` has (position, name, size or None) of each dimension with a name or a size; `is_word` is
+    true for an int64.
     """
 
-    __slots__ = ("dtype", "letter", "name", "named", "rank", "role", "slot")
+    __slots__ = ("dtype", "is_word", "letter", "name", "named", "rank", "role", "slot")
 
     def __init__(self, name, letter, dtype, rank, dims, slot):
         self.name, self.letter, self.dtype = name, letter, dtype
         self.rank, self.slot = rank, slot
+        self.is_word = dtype == np.int64
         self.named = [
             (i, dim, int(dim) if dim.isdigit() else None)
             for i, dim in enumerate(dims or ())
@@ -133,6 +136,9 @@ class Declaration:
         """The name of the code compiled for `choice`."""
         if not choice:
             return self.name
+        if len(choice) == 1:
+            (name,) = choice.values()
+            return f"{self.name}[{name}]"
         return f"{self.name}[{','.join(choice[letter] for letter in self.letters)}]"
 
     def bind(self, buffers, numbers):
@@ -149,29 +155,32 @@ class Declaration:
         for argument, buffer in zip(self.arrays, buffers, strict=True):
             if not hasattr(buffer, "storage"):
                 self._refuse(argument, "a buffer", repr(buffer))
-            shape = buffer.shape
+            shape, dtype = buffer.shape, buffer.dtype
             if len(shape) != argument.rank:
                 self._refuse(argument, f"rank {argument.rank}", f"shape {shape}")
-            self._check_dtype(argument, buffer, choice)
-            self._check_memory(argument, buffer)
+            if argument.letter is not None:
+                self._check_choice(argument, dtype, choice)
+            elif dtype is not argument.dtype and dtype != argument.dtype:
+                self._refuse(argument, argument.dtype, dtype)
+            self._check_memory(argument, buffer, shape, dtype)
             if argument.named:
                 self._check_dims(argument, shape, named)
-            record[argument.slot + 1 : argument.slot + 1 + len(shape)] = shape
+            start = argument.slot + 1
+            record[start : start + len(shape)] = shape
         if len(numbers) != len(self.scalars):
             self._refuse_numbers(numbers)
         for argument in self.scalars:
             if argument.name not in numbers:
                 self._refuse_numbers(numbers)
+            number = numbers[argument.name]
+            if argument.is_word and type(number) is int and _LEAST <= number <= _MOST:
+                record[argument.slot] = number
+                continue
             dtype = argument.dtype or np.dtype(choice[argument.letter])
-            record[argument.slot] = self._bits(argument, dtype, numbers[argument.name])
+            record[argument.slot] = self._bits(argument, dtype, number)
         return self.key(choice), record
 
-    def _check_dtype(self, argument, buffer, choice):
-        dtype = buffer.dtype
-        if argument.letter is None:
-            if dtype != argument.dtype:
-                self._refuse(argument, argument.dtype, dtype)
-            return
+    def _check_choice(self, argument, dtype, choice):
         known = self._dtypes[argument.letter]
         name = known.get(dtype)
         if name is None:
@@ -187,13 +196,13 @@ class Declaration:
             self._refuse(argument, f"one of {', '.join(names)}", dtype)
         return name
 
-    def _check_memory(self, argument, buffer):
+    def _check_memory(self, argument, buffer, shape, dtype):
         storage, offset = buffer.storage, buffer.offset
-        end = offset + prod(buffer.shape) * buffer.dtype.itemsize
-        if offset < 0 or end > storage.nbytes or min(buffer.shape, default=0) < 0:
+        end = offset + prod(shape) * dtype.itemsize
+        if offset < 0 or end > storage.nbytes or (shape and min(shape) < 0):
             self._refuse(argument, f"at most {storage.nbytes} bytes", f"bytes {offset} to {end}")
-        if offset and offset % buffer.dtype.alignment:
-            self._refuse(argument, f"an offset that {buffer.dtype.alignment} divides", offset)
+        if offset and offset % dtype.alignment:
+            self._refuse(argument, f"an offset that {dtype.alignment} divides", offset)
         if argument.role != READ and storage.kind == "constant":
             self._refuse(argument, "a buffer that may be written", "a constant")
 
