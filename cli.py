@@ -102,9 +102,11 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--signature", metavar="KEY", help="the signature to run")
     sub.add_argument("--threads", type=positive, default=1, help="threads (default: 1)")
     sub.add_argument("-o", "--output", help="write the outputs to this .npz file")
+    takes_delegates(sub)
 
     sub = command(inspect, "Show a .tflite file's signatures, operators, tensors and sizes.")
     sub.add_argument("model")
+    takes_delegates(sub)
 
     sub = command(compare, "Run two models on the same inputs and show how their outputs differ.")
     sub.add_argument("a", help="a .tflite file, a SavedModel or a frozen GraphDef")
@@ -117,9 +119,31 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--runs", type=positive, default=50, help="timed invokes (default: 50)")
     sub.add_argument("--warmup", type=positive, default=5, help="invokes before (default: 5)")
     sub.add_argument("--threads", type=positive, default=1, help="threads (default: 1)")
+    takes_delegates(sub)
 
     command(warmup, "Compile all kernels for this machine now instead of when first needed.")
     return top
+
+
+def takes_delegates(sub: argparse.ArgumentParser) -> None:
+    """Adds --delegate to a command."""
+    sub.add_argument(
+        "--delegate",
+        "--delegates",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="who runs what it can: xla, cuda or module:Class; may be repeated",
+    )
+
+
+def delegates_of(arguments: argparse.Namespace) -> list[Any] | None:
+    """The delegates that --delegate names."""
+    if not arguments.delegate:
+        return None
+    from .delegates.load import load_delegate
+
+    return [load_delegate(name) for name in arguments.delegate]
 
 
 def positive(text: str) -> int:
@@ -217,7 +241,12 @@ def run(arguments: argparse.Namespace) -> None:
 
     if arguments.output:
         check_target(arguments.output)
-    model = Flatbuffer(arguments.model, arguments.signature, threads=arguments.threads)
+    model = Flatbuffer(
+        arguments.model,
+        arguments.signature,
+        threads=arguments.threads,
+        delegates=delegates_of(arguments),
+    )
     arrays = report.chosen_inputs(model, read_arrays(arguments.input))
     with Progress("running", quiet=arguments.json):
         outputs = report.run(model, arrays)
@@ -277,8 +306,13 @@ def inspect(arguments: argparse.Namespace) -> None:
     from .converter import report
 
     result = report.inspect(arguments.model)
+    delegates = delegates_of(arguments)
+    if delegates:
+        result["delegates"] = report.delegated(arguments.model, delegates)
     if arguments.json:
         return show_json(result)
+    if delegates:
+        return show_delegates(result["delegates"])
     print(
         f"{result['file']}: {result['bytes']:,} bytes, {result['constant_bytes']:,} of them "
         f"constants, {len(result['subgraphs'])} subgraph(s)"
@@ -294,6 +328,12 @@ def inspect(arguments: argparse.Namespace) -> None:
         show_table(f"operators in order{place}", subgraph["operators"])
         show_table(f"tensors{place}", subgraph["tensors"])
     return None
+
+
+def show_delegates(found: dict[str, Any]) -> None:
+    """Who runs which operator, and what is copied."""
+    show_table("operators in order", found["operators"])
+    show_table(f"parts; {found['bytes_copied']:,} bytes copied in each run", found["parts"])
 
 
 def compare(arguments: argparse.Namespace) -> None:
@@ -319,6 +359,7 @@ def benchmark(arguments: argparse.Namespace) -> None:
             arguments.warmup,
             arguments.threads,
             progress.advance,
+            delegates_of(arguments),
         )
     if arguments.json:
         return show_json(result)
@@ -326,6 +367,8 @@ def benchmark(arguments: argparse.Namespace) -> None:
     for name, shape in result["inputs"].items():
         print(f"input {name}: {'x'.join(map(str, shape))}")
     print("  ".join(f"{k} {v:.3f}" for k, v in result.items() if k.endswith("_ms")))
+    if "delegates" in result:
+        show_table("parts of delegates", result["delegates"]["parts"])
     show_table("time by operator", report.by_kind(rows))
     return show_table(f"the {min(N_SLOWEST, len(rows))} slowest of {len(rows)}", rows[:N_SLOWEST])
 

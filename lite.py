@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .converter.converter import TFLiteConverter
     from .converter.options import OpsSet, Optimize, RepresentativeDataset, TargetSpec, constants
+    from .delegates.delegate import Delegate
+    from .delegates.load import load_delegate
     from .graph.custom import custom_op
     from .interpreter.interpreter import Interpreter, InterpreterWithCustomOps, OpResolverType
     from .interpreter.signature import SignatureRunner
 
 __all__ = [
+    "Delegate",
     "Interpreter",
     "InterpreterWithCustomOps",
     "OpResolverType",
@@ -22,9 +25,11 @@ __all__ = [
     "TargetSpec",
     "constants",
     "custom_op",
+    "load_delegate",
 ]
 
 _HOMES = {
+    "Delegate": "delegates.delegate",
     "Interpreter": "interpreter.interpreter",
     "InterpreterWithCustomOps": "interpreter.interpreter",
     "OpResolverType": "interpreter.interpreter",
@@ -36,6 +41,7 @@ _HOMES = {
     "TargetSpec": "converter.options",
     "constants": "converter.options",
     "custom_op": "graph.custom",
+    "load_delegate": "delegates.load",
 }
 
 

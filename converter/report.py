@@ -54,6 +54,13 @@ def inspect(path: str | os.PathLike) -> dict[str, Any]:
     }
 
 
+def delegated(path: str, delegates: Sequence[Any]) -> dict[str, Any]:
+    """Which delegate runs which operator of a flatbuffer's first subgraph, and why not the rest."""
+    model = Flatbuffer(path, by_name=False, delegates=delegates)
+    model.interpreter.allocate_tensors()
+    return model.interpreter.delegate_report().as_dict()
+
+
 def constant_bytes(tensor: Any) -> int:
     """Bytes of a constant tensor's data, 0 for any other."""
     return 0 if tensor.data is None else memoryview(tensor.data).nbytes
@@ -199,14 +206,19 @@ def note_gap(row: dict[str, Any], x: np.ndarray, y: np.ndarray) -> None:
 
 
 def benchmark(
-    path: str, runs: int, warmup: int, threads: int, advance: Callable[[], Any] = lambda: None
+    path: str,
+    runs: int,
+    warmup: int,
+    threads: int,
+    advance: Callable[[], Any] = lambda: None,
+    delegates: Sequence[Any] | None = None,
 ) -> dict[str, Any]:
     """Times of `runs` invokes after `warmup` ones, in milliseconds, and those of each operator.
 
-    `advance` is called after every invoke, for a progress bar.
+    `advance` is called after every invoke, for a progress bar. A delegate's part is one operator.
     """
     started = time.perf_counter()
-    model = Flatbuffer(path, threads=threads, by_name=False)
+    model = Flatbuffer(path, threads=threads, by_name=False, delegates=delegates)
     arrays = chosen_inputs(model, {})
     loaded = time.perf_counter()
     model.run(arrays)
@@ -231,6 +243,7 @@ def benchmark(
         "min_ms": min(times),
         **{f"p{p}_ms": float(np.percentile(times, p)) for p in PERCENTILES},
         "operators": profile_rows(model),
+        **({"delegates": model.interpreter.delegate_report().as_dict()} if delegates else {}),
     }
 
 

@@ -84,17 +84,26 @@ class Flatbuffer:
             first subgraph of a file without signatures.
         threads: threads for the kernels.
         by_name: False runs the first subgraph, whatever signatures there are.
+        delegates: who may run parts of it.
 
     Raises:
         ValueError: the file is no model, or has no such signature.
     """
 
     def __init__(
-        self, path: str, signature: str | None = None, *, threads: int = 1, by_name: bool = True
+        self,
+        path: str,
+        signature: str | None = None,
+        *,
+        threads: int = 1,
+        by_name: bool = True,
+        delegates: Sequence[Any] | None = None,
     ) -> None:
         self.path = path
         with naming(path):
-            self.interpreter = Interpreter(model_path=path, num_threads=threads)
+            self.interpreter = Interpreter(
+                model_path=path, num_threads=threads, experimental_delegates=delegates
+            )
         keys = list(self.interpreter.get_signature_list())
         if signature is None and keys and by_name:
             signature = keys[0] if len(keys) == 1 else "serving_default"

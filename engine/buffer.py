@@ -21,7 +21,7 @@ class Storage:
     `alignment` is what its address must be a multiple of.
     """
 
-    __slots__ = ("alignment", "array", "kind", "name", "nbytes")
+    __slots__ = ("__weakref__", "alignment", "array", "kind", "name", "nbytes")
 
     def __init__(self, kind, nbytes, array=None, name="", alignment=8):
         self.kind = kind

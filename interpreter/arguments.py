@@ -38,23 +38,16 @@ def content_of(path: str | os.PathLike[str] | None, content: Any) -> Any:
 
 
 def usable_delegates(delegates: Sequence[Any] | None) -> list[Any]:
-    """The delegates, checked.
-
-    Raises ValueError for an object that is no delegate, NotImplementedError for any other.
-    """
+    """The delegates as a list; raises ValueError for an object that is none."""
     for delegate in delegates or ():
-        if not callable(getattr(delegate, "parts", None)) or not callable(
-            getattr(delegate, "compile", None)
-        ):
+        methods = (getattr(delegate, name, None) for name in ("parts", "compile"))
+        named = isinstance(getattr(delegate, "name", None), str)
+        if isinstance(delegate, type) or not named or not all(map(callable, methods)):
             raise ValueError(
-                "experimental_delegates must hold objects with methods parts and compile, "
-                f"got {delegate!r}"
+                "experimental_delegates must hold objects with a name and the methods parts and "
+                f"compile, got {delegate!r}; load_delegate makes one"
             )
-        raise NotImplementedError(
-            f"delegate {delegate!r} cannot be used: this version runs every operator itself; "
-            "leave experimental_delegates out"
-        )
-    return []
+    return list(delegates or ())
 
 
 def check_shape(declared: TensorSpec, shape: tuple[int, ...]) -> None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, unique
 from operator import index as as_index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from .scope import Scope
 from .signature import SignatureRunner
 from .turn import Turn
 from .views import Views
+
+if TYPE_CHECKING:
+    from .delegation import DelegateReport
 
 _NULL = "Tensor data is null. Run allocate_tensors() first"
 _ALIVE = """There is at least 1 reference to internal data
@@ -55,7 +58,8 @@ class Interpreter:
     Args:
         model_path: a .tflite file; it is mapped, not read.
         model_content: the bytes of one, in anything that has a buffer.
-        experimental_delegates: delegates that run parts of the model elsewhere.
+        experimental_delegates: objects that run parts of the model elsewhere, see
+            `load_delegate` and `Delegate`; the first may choose first.
         num_threads: threads for the kernels, at least 1.
         experimental_op_resolver_type: accepted; every choice gives the same results.
         experimental_preserve_all_tensors: keep every intermediate result readable.
@@ -260,6 +264,19 @@ class Interpreter:
         """How many subgraphs the model has."""
         return self._model.n_subgraphs
 
+    def delegate_report(self, subgraph_index: int = 0) -> DelegateReport:
+        """Which operators the delegates run, why not the others, and what is copied.
+
+        `print` shows it as a table. Raises RuntimeError before `allocate_tensors`, or when the
+        interpreter was made without delegates.
+        """
+        if not self._delegates:
+            raise RuntimeError("the interpreter was made without experimental_delegates")
+        plan = self._plans.get(subgraph_index)
+        if plan is None or plan.report is None:
+            raise RuntimeError("nothing is delegated yet: call allocate_tensors() first")
+        return plan.report
+
     def clone(self) -> Interpreter:
         """Another interpreter of the same model, with the same options and variable values.
 
@@ -364,7 +381,9 @@ class Interpreter:
         shapes = {tensor: self._shape(spec, tensor) for tensor in spec.inputs if tensor >= 0}
         for tensor, shape in shapes.items():
             check_shape(spec.tensors[tensor], shape)
-        self._plans[subgraph] = Plan(self._scope, spec, shapes, self._inputs.get(subgraph))
+        self._plans[subgraph] = Plan(
+            self._scope, spec, shapes, self._inputs.get(subgraph), self._delegates
+        )
         self._model.release()
         if self._inputs.pop(subgraph, None) is not None:
             self._scope.reset_states()

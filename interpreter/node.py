@@ -13,12 +13,16 @@ class NodeError(ValueError):
     """An operator cannot run as the model says; the message names the op and its result.
 
     Attributes:
-        node: the Node it is about; None when it is not about one.
+        node: the Node, or Part of a delegate, it is about; None when it is not about one.
     """
 
-    def __init__(self, message: str, node: "Node | None" = None):
+    def __init__(self, message: str, node: Any = None):
         super().__init__(message)
         self.node = node
+
+
+class Lost(NodeError):
+    """A delegate no longer has a result that the CPU needs to take over."""
 
 
 class Unknown(Exception):
@@ -172,6 +176,7 @@ class Node:
         intermediates: tensors that only tell the quantization of values inside the operator.
         results: the Operands made so far by `result` and `alias`.
         scope: what runs other subgraphs and keeps variables; None outside an interpreter.
+        stateful: whether it may do more than give results; such operators keep their order.
     """
 
     def __init__(
@@ -186,6 +191,7 @@ class Node:
         custom_options: bytes = b"",
         intermediates: Sequence[Declared] = (),
         scope: Any = None,
+        stateful: bool = False,
     ):
         self.kind = kind
         self.name = outputs[0].name if outputs else ""
@@ -198,6 +204,7 @@ class Node:
         self.intermediates = list(intermediates)
         self.results: list[Operand] = []
         self.scope = scope
+        self.stateful = stateful
 
     def fail(self, message: str) -> NoReturn:
         """Raises NodeError "<OP> '<name>': <message>"."""

@@ -18,10 +18,11 @@ import numpy as np
 from ..engine.arena import address
 from ..engine.faults import Fault
 from .loaded import OperatorSpec, SubgraphSpec
-from .node import Late, Node, NodeError, Operand
+from .node import Late, Lost, Node, NodeError, Operand
 from .stage import REFUSALS, PlanError, Preparation, Stage
 
 if TYPE_CHECKING:
+    from .delegation import DelegateReport
     from .scope import Scope
 
 MAX_FOLLOWING = 4
@@ -39,6 +40,7 @@ class Plan:
         spec: the subgraph.
         shapes: shape of each input tensor, by index.
         inputs: arrays to use for inputs of the same shape, by index.
+        delegates: who may run parts of the first stage.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Plan:
         spec: SubgraphSpec,
         shapes: Mapping[int, tuple[int, ...]],
         inputs: Mapping[int, np.ndarray] | None = None,
+        delegates: Sequence[Any] = (),
     ):
         self.spec = spec
         self.finished = True
@@ -64,7 +67,12 @@ class Plan:
             arrays[tensor] = array
             operands[tensor] = self._preparation.bound(tensor, array)
         self.inputs = tuple(operands)
-        self.first = self.reached = self._preparation.stage(0, operands, arrays)
+        self.first = self.reached = self._preparation.stage(0, operands, arrays, delegates)
+
+    @property
+    def report(self) -> DelegateReport | None:
+        """What the delegates took; None without delegates."""
+        return self._preparation.report
 
     @property
     def short_cut(self) -> Callable[[], bool] | None:
@@ -160,6 +168,10 @@ class Plan:
                 self._times.extend((node, seconds) for node, _, seconds in rows or ())
         except Fault as fault:
             raise self._preparation.failed(fault.tag, fault, "invoke") from fault
+        except Lost as error:
+            if not stage.repeatable:
+                raise self._preparation.failed(error.node, error, "invoke") from error
+            self._run_stage(stage, begun=False)
         except NodeError as error:
             raise self._preparation.failed(error.node, error, "invoke") from error
 

@@ -51,6 +51,10 @@ class Scope:
             known = self._live[spec.index] = _live_operators(spec, self.preserve)
         return known
 
+    def is_stateful(self, spec: SubgraphSpec, operator: OperatorSpec) -> bool:
+        """Whether an operator may do more than give its results."""
+        return not _is_pure(spec, operator)
+
     def state(self, spec: SubgraphSpec, tensor: int) -> np.ndarray:
         """The array of a variable tensor; it keeps its values from one invoke to the next."""
         key = spec.index, tensor

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from .node import Declared, Late, Node, NodeError, Operand, Unknown
 from .registry import row_of
 
 if TYPE_CHECKING:
+    from .delegation import DelegateReport
+    from .part import Part, Run
     from .scope import Scope
 
 REFUSALS = (
@@ -37,6 +41,8 @@ class Stage:
 
     Attributes:
         program: their plan rows.
+        steps: while the stage is made, its operators, each with what its `prepare` gave.
+        repeatable: whether it may run again from its start when it did not come to its end.
         operands: every tensor known so far, by index.
         arrays: memory of the tensors that stay readable.
         bound: the operands whose memory was there before the stage.
@@ -50,7 +56,7 @@ class Stage:
 
     __slots__ = (
         *("arrays", "bound", "cut", "following", "operands", "outputs", "program", "results"),
-        "stop",
+        *("repeatable", "steps", "stop"),
     )
 
     def __init__(
@@ -61,6 +67,8 @@ class Stage:
         n_threads: int = 1,
     ):
         self.program = Program(threads=n_threads)
+        self.steps: list[tuple[Node, Any]] = []
+        self.repeatable = True
         self.operands = operands
         self.arrays = arrays
         self.bound = {t: operands[t] for t in arrays}
@@ -72,17 +80,29 @@ class Stage:
 
 
 class Preparation:
-    """Makes the stages of one subgraph."""
+    """Makes the stages of one subgraph.
+
+    Attributes:
+        report: what the delegates of the first stage took; None without delegates.
+    """
 
     def __init__(self, scope: Scope, spec: SubgraphSpec):
         self.scope = scope
         self.spec = spec
+        self.report: DelegateReport | None = None
         self._live = scope.live(spec)
 
     def stage(
-        self, position: int, operands: dict[int, Operand], arrays: dict[int, np.ndarray]
+        self,
+        position: int,
+        operands: dict[int, Operand],
+        arrays: dict[int, np.ndarray],
+        delegates: Sequence[Any] = (),
     ) -> Stage:
-        """The stage that starts at operator `position`, with what is known there."""
+        """The stage that starts at operator `position`, with what is known there.
+
+        `delegates` may take parts of it.
+        """
         stage = Stage(operands, arrays, len(self.spec.operators), self.scope.n_threads)
         for operator in self.spec.operators[position:]:
             if operator.position not in self._live:
@@ -91,7 +111,13 @@ class Preparation:
             if stage.cut is not None:
                 stage.stop = operator.position
                 break
-        self._close(stage)
+        wanted = self._wanted(stage)
+        if delegates:
+            self._emit_with(delegates, stage, wanted)
+        else:
+            self._emit(stage, stage.steps)
+        stage.steps.clear()
+        self._close(stage, wanted)
         return stage
 
     def _add(self, stage: Stage, operator: OperatorSpec) -> tuple[Node, Late | int] | None:
@@ -103,9 +129,8 @@ class Preparation:
                 self._fold(node, emit)
             elif isinstance(emit, Late):
                 return node, emit
-            elif emit is not None:
-                stage.program.tag = node
-                emit(stage.program)
+            else:
+                stage.steps.append((node, emit))
             if len(node.results) != len(operator.outputs):
                 node.fail(f"makes {len(node.results)} results, not {len(operator.outputs)}")
         except Unknown as unknown:
@@ -152,6 +177,7 @@ class Preparation:
             custom_options=operator.custom_options,
             intermediates=[tensors[t].declared for t in operator.intermediates],
             scope=self.scope,
+            stateful=self.scope.is_stateful(self.spec, operator),
         )
         for tensor in operator.outputs:
             if tensor in stage.operands or (tensor >= 0 and tensors[tensor].is_constant):
@@ -193,16 +219,99 @@ class Preparation:
         spec = self.spec.tensors[tensor]
         return Operand.of(bound(array.shape, array.dtype, spec.name), spec.name, spec.quantization)
 
-    def _close(self, stage: Stage) -> None:
-        """Ends the stage's program and finds the memory of the tensors that stay readable."""
+    def _emit(self, stage: Stage, steps: Iterable[tuple[Node, Any]]) -> None:
+        """Adds the rows of prepared operators to the stage's program."""
+        for node, emit in steps:
+            if emit is None:
+                continue
+            stage.program.tag = node
+            try:
+                emit(stage.program)
+            except REFUSALS as error:
+                raise self.failed(node, error, "prepare") from error
+
+    def _emit_with(self, delegates: Sequence[Any], stage: Stage, wanted: set[int]) -> None:
+        """As `_emit`, with parts of the stage as Python steps of `delegates`."""
+        from .delegation import Delegation
+        from .part import Handed, Part, PartStep
+
+        # what `prepare` knows already, as SHAPE's result, is nothing to run
+        emits = {n: e for n, e in stage.steps if any(x.value is None for x in n.results) or e}
+        try:
+            needed = {id(stage.operands[tensor]) for tensor in wanted}
+            delegation = Delegation(list(emits), delegates, needed)
+        except NodeError as error:
+            raise self.failed(error.node, error, "prepare") from error
+        handed = Handed()
+        for step in delegation.steps:
+            if isinstance(step, Part):
+                run = PartStep(step, delegation.runs[step], handed, partial(self.engine, stage))
+                stage.program.tag = step
+                stage.program.host(run, step.read, step.copied)
+            else:
+                self._emit(stage, [(step, emits[step])])
+        stage.repeatable = not any(node.stateful for node in emits)
+        self.report = delegation.report(self._unasked(stage, emits))
+
+    def _unasked(self, stage: Stage, nodes: Collection[Node]) -> list[tuple[int, str, str, str]]:
+        """Position, kind and name of every operator, and why no delegate was asked about it."""
+        asked, rows = {node.index for node in nodes}, []
+        for operator in self.spec.operators:
+            outputs = [self.spec.tensors[t].name for t in operator.outputs if t >= 0]
+            if operator.position in asked:
+                reason = ""
+            elif operator.position not in self._live:
+                reason = "nothing needs its result"
+            elif stage.cut is None or operator.position < stage.stop:
+                reason = "its result is known before the model runs"
+            elif operator.position == stage.stop:
+                reason = "what it gives or needs is known only when the model runs"
+            else:
+                reason = (
+                    f"operator {stage.stop} ({stage.cut[0].kind}) has to run before it is prepared"
+                )
+            name = outputs[0] if outputs else ""
+            rows.append((operator.position, operator.kind, name, reason))
+        return rows
+
+    def engine(self, stage: Stage, part: Part) -> Run:
+        """What computes a part of `stage` on the CPU: as a delegate's `run`."""
+        tensor_of = {operand: tensor for tensor, operand in stage.operands.items()}
+        inputs = [tensor_of[x] for x in part.inputs]
+        outputs = [tensor_of[x] for x in part.outputs]
+        arrays = {t: np.empty(stage.operands[t].shape, stage.operands[t].dtype) for t in inputs}
+        operands = {t: x for t, x in stage.operands.items() if x.value is not None}
+        operands.update((t, self.bound(t, array)) for t, array in arrays.items())
+        for op in part.ops:
+            for tensor in self.spec.operators[op.index].outputs:
+                operands.pop(tensor, None)
+        alone = Stage(operands, dict(arrays), stage.stop, self.scope.n_threads)
+        for op in part.ops:
+            self._add(alone, self.spec.operators[op.index])
+        self._emit(alone, alone.steps)
+        self._close(alone, set(outputs).difference(arrays))
+
+        def run(*values):
+            for array, value in zip(arrays.values(), values, strict=True):
+                array[...] = np.asarray(value)
+            alone.program.run()
+            return [alone.arrays[tensor] for tensor in outputs]
+
+        return run
+
+    def _wanted(self, stage: Stage) -> set[int]:
+        """The tensors that must stay readable after the stage, and have no memory yet."""
         last, stop = self.spec.readers, stage.stop
-        wanted = {
+        return {
             t
             for t, operand in stage.operands.items()
             if t not in stage.arrays
             and operand.storage.kind != CONSTANT
             and (self.scope.preserve or last.get(t, -1) >= stop)
         }
+
+    def _close(self, stage: Stage, wanted: set[int]) -> None:
+        """Ends the stage's program and gives memory to the tensors that stay readable."""
         program = stage.program
         for tensor in wanted:
             program.keep(stage.operands[tensor])

@@ -389,6 +389,39 @@ def test_benchmark_of_a_file_with_signatures(cli, two_signatures):
     assert cli("benchmark", two_signatures, "--runs", 1)[0] == 0
 
 
+def test_delegates_run_what_they_can(cli, lenet):
+    pytest.importorskip("jax", reason="needs the xla delegate")
+    status, out, err = cli("inspect", lenet, "--delegates", "xla", "--json")
+    assert (status, err) == (0, "")
+    found = json.loads(out)["delegates"]
+    assert [part["delegate"] for part in found["parts"]] == ["xla"]
+    assert {row["reason"] for row in found["operators"] if row["part"] is None} <= {
+        "its result is known before the model runs"
+    }
+    status, out, err = cli("inspect", lenet, "--delegate", "xla")
+    assert (status, err) == (0, "")
+    assert "bytes copied in each run" in out
+    assert "CONV_2D" in out
+    status, out, err = cli("benchmark", lenet, "--runs", 2, "--delegate", "xla")
+    assert (status, err) == (0, "")
+    assert "parts of delegates" in out
+    status, out, _ = cli("run", lenet, "--delegate", "xla", "--json")
+    assert status == 0
+    ours, engine = (json.loads(x)["values"] for x in (out, cli("run", lenet, "--json")[1]))
+    for name, values in engine.items():
+        np.testing.assert_allclose(ours[name], values, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("command", ["inspect", "run", "benchmark"])
+def test_a_delegate_that_cannot_be_loaded(cli, lenet, command):
+    status, out, err = cli(command, lenet, "--delegate", "no_such_module:Mine")
+    assert (status, out) == (1, "")
+    assert err.startswith("flatlite: error: Failed to load delegate from no_such_module:Mine\n")
+    status, out, err = cli(command, lenet, "--delegate", "libnope.so")
+    assert (status, out) == (1, "")
+    assert "libnope.so: cannot open shared object file" in err
+
+
 def test_warmup(cli):
     status, out, err = cli("warmup", "--json")
     assert (status, err) == (0, "")

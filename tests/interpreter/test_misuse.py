@@ -166,21 +166,6 @@ def test_any_bytes_like_content(kind):
     check_usable(lite.Interpreter(model_content=content))
 
 
-def test_delegates_are_refused_clearly():
-    with pytest.raises(ValueError, match="methods parts and compile"):
-        lite.Interpreter(str(MODEL), experimental_delegates=[object()])
-
-    class Delegate:
-        def parts(self, nodes):
-            return []
-
-        def compile(self, part):
-            return None
-
-    with pytest.raises(NotImplementedError, match="leave experimental_delegates out"):
-        lite.Interpreter(str(MODEL), experimental_delegates=[Delegate()])
-
-
 def test_pickle_and_deepcopy_work():
     copy = pickle.loads(pickle.dumps(ready()))
     assert copy.get_input_details()[0]["name"] == ready().get_input_details()[0]["name"]

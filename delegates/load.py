@@ -1,0 +1,63 @@
+"""load_delegate: a delegate by name."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+from typing import Any
+
+HOMES = {
+    "cuda": ("flatlite.delegates.cuda.delegate", "CudaDelegate"),
+    "xla": ("flatlite.delegates.xla.delegate", "XlaDelegate"),
+}
+"""Name -> the module and class of a delegate that comes with flatlite."""
+
+
+def load_delegate(library: str | os.PathLike[str], options: dict[str, Any] | None = None) -> Any:
+    """A delegate for `Interpreter(experimental_delegates=[...])`.
+
+    Args:
+        library: "cuda" (NVIDIA GPUs), "xla" (TPU, GPU or CPU through JAX), or "module:Class" for
+            a class of your own.
+        options: arguments of the class by name; all of flatlite's take minimum_size and fallback.
+
+    Raises:
+        ValueError: the delegate cannot be loaded; the message says why.
+        OSError: `library` is the path of a shared library, and there is none.
+    """
+    name = os.fspath(library)
+    chosen = dict(options or {})
+    home, colon, attribute = name.rpartition(":")
+    if name in HOMES:
+        home, attribute = HOMES[name]
+    elif not colon or os.sep in name or not home or not attribute.isidentifier():
+        ctypes.CDLL(name)  # raises OSError in the dynamic loader's words when there is none
+        raise _failed(
+            name,
+            "it is a shared library for TensorFlow Lite's C++ runtime, which flatlite does not "
+            f"have; use {', '.join(map(repr, HOMES))} or 'module:Class'",
+        )
+    try:
+        cls = getattr(importlib.import_module(home), attribute)
+    except ImportError as error:
+        raise _failed(name, _missing(name, error)) from error
+    except AttributeError as error:
+        raise _failed(name, f"module {home} has no {attribute}") from error
+    try:
+        delegate = cls(**chosen)
+    except (TypeError, ValueError) as error:
+        raise _failed(name, f"options {chosen} are not accepted: {error}") from error
+    return delegate
+
+
+def _missing(name: str, error: ImportError) -> str:
+    if not isinstance(error, ModuleNotFoundError):
+        return str(error)
+    if name in HOMES:
+        return f"{error.name} is not installed; pip install 'flatlite[{name}]'"
+    return f"module {error.name} is not there; a module must be on Python's path"
+
+
+def _failed(name: str, reason: str) -> ValueError:
+    return ValueError(f"Failed to load delegate from {name}\n{reason}")

@@ -1,0 +1,107 @@
+"""XlaDelegate: parts of a model as XLA programs, made by JAX for a TPU, a GPU or the CPU."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...interpreter.node import Node
+from ...interpreter.part import Part
+from ..delegate import Delegate
+from ..float_ops import Uploaded, reason_against_types
+from .lowerings import LOWERINGS
+
+MOST_PROGRAMS = 64
+"""Compiled programs kept; one for each part and set of shapes, whatever the weights."""
+
+
+class XlaDelegate(Delegate):
+    """Compiles each part to one XLA program.
+
+    Weights are sent to the device once; results that only other parts read stay there.
+
+    Args:
+        platform: "tpu", "gpu" or "cpu"; JAX's own choice when None.
+        device: number of the device of that platform.
+        **options: see Delegate.
+
+    Raises:
+        ValueError: there is no such device.
+    """
+
+    name = "xla"
+
+    def __init__(self, *, platform: str | None = None, device: int = 0, **options: Any):
+        super().__init__(**options)
+        self._options = {"platform": platform, "device": device, **options}
+        try:
+            devices = jax.devices(platform)
+        except RuntimeError as error:
+            raise ValueError(f"JAX has no platform {platform!r}: {error}") from error
+        if not isinstance(device, int) or not 0 <= device < len(devices):
+            raise ValueError(f"device must be in [0, {len(devices)}), got {device!r}")
+        self.device = devices[device]
+        self._place = jax.sharding.SingleDeviceSharding(self.device)
+        self._constants = Uploaded(self._to_device)
+        self._programs: OrderedDict[str, Callable] = OrderedDict()
+
+    def __reduce__(self) -> Any:
+        return _make, (type(self), self._options)
+
+    def reason_against(self, op: Node) -> str | None:
+        """Why XLA does not run `op`, None if it does."""
+        row = LOWERINGS.get(op.kind)
+        if row is None:
+            return f"{op.kind} has no lowering to XLA"
+        return reason_against_types(op, row.parameters)
+
+    def compile(self, part: Part) -> Callable[..., Sequence[Any]]:
+        """The part as one compiled program."""
+        constants = [x for x in part.constants if x.dtype == np.float32]
+
+        def compute(*arrays):
+            values = dict(zip((*part.inputs, *constants), arrays, strict=True))
+            for op in part.ops:
+                row = LOWERINGS[op.kind]
+                given = [
+                    None if x is None or i in row.parameters else values[x]
+                    for i, x in enumerate(op.inputs)
+                ]
+                values[op.results[0]] = row.function(op, *given)
+            return [values[x] for x in part.outputs]
+
+        weights = [self._constants(x) for x in constants]
+        program = self._program(compute, [*map(self._shape, part.inputs), *weights])
+
+        def run(*arrays):
+            given = [x if isinstance(x, jax.Array) else self._to_device(x) for x in arrays]
+            return program(*given, *weights)
+
+        return run
+
+    def _program(self, compute: Callable, arguments: Sequence[Any]) -> Callable:
+        """`compute` compiled; a program with the same text is not compiled again."""
+        lowered = jax.jit(compute, keep_unused=True).lower(*arguments)
+        text = lowered.as_text()
+        program = self._programs.pop(text, None)
+        if program is None:
+            program = lowered.compile()
+        self._programs[text] = program
+        if len(self._programs) > MOST_PROGRAMS:
+            self._programs.popitem(last=False)
+        return program
+
+    def _shape(self, operand: Any) -> Any:
+        return jax.ShapeDtypeStruct(operand.shape, operand.dtype, sharding=self._place)
+
+    def _to_device(self, array: Any) -> Any:
+        # never a view: the interpreter's memory changes while the program may still be running
+        return jax.device_put(np.asarray(array), self._place, may_alias=False)
+
+
+def _make(cls: type[XlaDelegate], options: dict[str, Any]) -> XlaDelegate:
+    return cls(**options)

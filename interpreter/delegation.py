@@ -1,0 +1,251 @@
+"""Handing operators to delegates: who takes what, the order of the steps, and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from heapq import heapify, heappop, heappush
+from typing import Any, NamedTuple
+
+from .node import Node, NodeError
+from .part import Part, Run, counted, failure_of, take_over
+
+
+class Placement(NamedTuple):
+    """Where one operator runs.
+
+    Attributes:
+        position: where the operator stands in its subgraph.
+        kind: its name in the schema, or the custom code.
+        name: name of its first output.
+        delegate: who runs it, "" for the CPU engine.
+        part: number of the part it is in, None on the CPU.
+        reason: why it runs on the CPU, "" in a part.
+    """
+
+    position: int
+    kind: str
+    name: str
+    delegate: str
+    part: int | None
+    reason: str
+
+
+class PartSize(NamedTuple):
+    """One part in a report: its operators, bytes of constants, bytes copied in each run."""
+
+    delegate: str
+    part: int
+    operators: int
+    constant_bytes: int
+    bytes_in: int
+    bytes_out: int
+
+
+class DelegateReport(NamedTuple):
+    """Which operators of a subgraph the delegates run, why not the others, and what is copied.
+
+    Attributes:
+        operators: a Placement for each operator.
+        parts: a PartSize for each part.
+    """
+
+    operators: list[Placement]
+    parts: list[PartSize]
+
+    @property
+    def bytes_copied(self) -> int:
+        """Bytes that go to and come from the delegates in each run."""
+        return sum(part.bytes_in + part.bytes_out for part in self.parts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return {
+            "operators": [row._asdict() for row in self.operators],
+            "parts": [part._asdict() for part in self.parts],
+            "bytes_copied": self.bytes_copied,
+        }
+
+    def __str__(self) -> str:
+        claimed = sum(row.part is not None for row in self.operators)
+        total = counted(len(self.operators), "operator")
+        parts = counted(len(self.parts), "part")
+        text = f"{claimed} of {total} in {parts}, {self.bytes_copied:,} bytes copied in each run\n"
+        for part in self.parts:
+            text += (
+                f"{part.delegate} {part.part}: {counted(part.operators, 'operator')}, "
+                f"{part.constant_bytes:,} bytes of constants, {part.bytes_in:,} bytes in, "
+                f"{part.bytes_out:,} bytes out\n"
+            )
+        for row in self.operators:
+            where = "CPU" if row.part is None else f"{row.delegate} {row.part}"
+            text += f"{row.position:5} {row.kind:20} {where:9} {row.reason}".rstrip() + "\n"
+        return text.rstrip()
+
+
+class Delegation:
+    """Who runs what in one stage.
+
+    Args:
+        nodes: the prepared operators, in the order of the model.
+        delegates: whoever comes first may choose first.
+        wanted: ids of the Operands that must be readable after the stage.
+
+    Attributes:
+        steps: Nodes and Parts in an order in which they can run.
+        runs: what each Part's delegate compiled.
+        reasons: index of an operator -> why delegates left it to the CPU.
+
+    Raises:
+        NodeError: a delegate that does not allow the CPU to take over failed to compile a part.
+    """
+
+    def __init__(self, nodes: Sequence[Node], delegates: Sequence[Any], wanted: Collection[int]):
+        self.steps: list[Node | Part] = list(nodes)
+        self.runs: dict[Part, Run] = {}
+        self.reasons: dict[int, list[str]] = {}
+        self._wanted = wanted
+        self._number = 0
+        for delegate in delegates:
+            self._offer(delegate)
+        self._find_copies()
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts in the order they run."""
+        return [step for step in self.steps if isinstance(step, Part)]
+
+    def report(self, operators: Sequence[tuple[int, str, str, str]]) -> DelegateReport:
+        """The report, from the position, kind and name of every operator and, if it was not
+        offered, the reason.
+        """
+        where = {op.index: part for part in self.parts for op in part.ops}
+        rows = []
+        for position, kind, name, reason in operators:
+            part = where.get(position)
+            if part is None:
+                reason = reason or "; ".join(self.reasons.get(position, ()))
+                rows.append(Placement(position, kind, name, "", None, reason))
+            else:
+                rows.append(Placement(position, kind, name, part.delegate.name, part.number, ""))
+        return DelegateReport(rows, [_size(part) for part in self.parts])
+
+    def _offer(self, delegate: Any) -> None:
+        """Lets `delegate` take parts of what is left."""
+        before, parts = self.steps, []
+        try:
+            groups, reasons = delegate.parts(tuple(before))
+            for number, group in enumerate(groups, self._number):
+                parts.append(Part(delegate, number, group, self._needed(group)))
+            self.steps = _in_order(_grouped(before, parts))
+        except Exception as error:  # a delegate is foreign code, whatever it raises
+            self.steps = before
+            left = [step for step in before if isinstance(step, Node)]
+            self._left_out(delegate, left, failure_of(delegate, None, "choose its parts", error))
+            return
+        for index, reason in reasons.items():
+            self.reasons.setdefault(index, []).append(f"{delegate.name}: {reason}")
+        for part in parts:
+            self._compile(part)
+        self._number += len(parts)
+
+    def _compile(self, part: Part) -> None:
+        """Compiles a part, or puts its operators back among the steps."""
+        try:
+            self.runs[part] = part.delegate.compile(part)
+        except Exception as error:  # as above
+            failure = failure_of(part.delegate, part, "compile", error)
+            self._left_out(part.delegate, part.ops, failure)
+            i = self.steps.index(part)
+            self.steps[i : i + 1] = part.ops
+
+    def _left_out(self, delegate: Any, ops: Sequence[Node], failure: NodeError) -> None:
+        take_over(delegate, failure)
+        for op in ops:
+            self.reasons.setdefault(op.index, []).append(f"{delegate.name}: {failure}")
+
+    def _needed(self, group: Sequence[Node]) -> set[int]:
+        """The ids of what is read outside the group, or wanted after the stage."""
+        inside = {id(op) for op in group}
+        readers = [op for step in self.steps for op in getattr(step, "ops", (step,))]
+        outside = {id(x) for op in readers if id(op) not in inside for x in op.inputs}
+        return outside.union(self._wanted)
+
+    def _find_copies(self) -> None:
+        """Finds what each part takes from host memory, and what it has to put there.
+
+        What only parts of the same delegate read stays wherever that delegate has it. A result
+        that lies in the memory of an input is there already.
+        """
+        maker = {x: part for part in self.parts for x in part.outputs}
+        on_host = set()
+        for step in self.steps:
+            for x in step.inputs:
+                if x is not None and (x not in maker or not _same_owner(maker[x], step)):
+                    on_host.add(x.storage)
+            on_host.update(x.storage for x in step.results if id(x) in self._wanted)
+        for part in self.parts:
+            there = {x.storage for x in part.inputs}
+            handed = {x for x in part.inputs if x in maker and _same_owner(maker[x], part)}
+            for x in handed:
+                maker[x].shared.append(x)
+            part.read = [x for x in part.inputs if x not in handed]
+            # views of a result are the same bytes: one of them is enough
+            once = {x.storage: x for x in part.outputs if x.storage not in there}
+            part.copied = [x for storage, x in once.items() if storage in on_host]
+
+
+def _same_owner(part: Part, step: Node | Part) -> bool:
+    return isinstance(step, Part) and step.delegate is part.delegate
+
+
+def _size(part: Part) -> PartSize:
+    return PartSize(
+        part.delegate.name,
+        part.number,
+        len(part.ops),
+        sum(x.nbytes for x in part.constants),
+        sum(x.nbytes for x in part.read),
+        sum(x.nbytes for x in part.copied),
+    )
+
+
+def _grouped(steps: Sequence[Node | Part], parts: Sequence[Part]) -> list[Node | Part]:
+    """The steps with each part in the place of its first operator."""
+    part_of = {id(op): part for part in parts for op in part.ops}
+    if len(part_of) != sum(len(part.ops) for part in parts):
+        raise ValueError("an operator is in two parts")
+    if not part_of.keys() <= {id(step) for step in steps}:
+        raise ValueError("a part has operators that were not offered")
+    return list(dict.fromkeys(part_of.get(id(step), step) for step in steps))
+
+
+def _in_order(steps: Sequence[Node | Part]) -> list[Node | Part]:
+    """The steps so that each comes after what it reads; those with state keep their order.
+
+    Raises ValueError when some wait for one another.
+    """
+    maker = {x: i for i, step in enumerate(steps) for x in step.results}
+    readers: list[list[int]] = [[] for _ in steps]
+    n_missing, last = [0] * len(steps), None
+    for i, step in enumerate(steps):
+        needs = {maker[x] for x in step.inputs if x in maker}
+        if step.stateful:
+            needs.update(() if last is None else (last,))
+            last = i
+        n_missing[i] = len(needs)
+        for j in needs:
+            readers[j].append(i)
+    ready = [i for i, n in enumerate(n_missing) if not n]
+    heapify(ready)
+    order = []
+    while ready:
+        i = heappop(ready)
+        order.append(steps[i])
+        for j in readers[i]:
+            n_missing[j] -= 1
+            if not n_missing[j]:
+                heappush(ready, j)
+    if len(order) < len(steps):
+        stuck = [step.name for i, step in enumerate(steps) if n_missing[i]]
+        raise ValueError(f"its parts wait for one another: {', '.join(stuck)}")
+    return order
