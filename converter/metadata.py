@@ -10,6 +10,9 @@ NAME = "CONVERSION_METADATA"
 SOURCES = {"saved_model": 1, "keras": 2, "graph_def": 4, "session": 5}
 """ModelType of TensorFlow's conversion_metadata.fbs."""
 
+DYNAMIC_RANGE, FULL_INTEGER = 1001, 1002
+"""ModelOptimizationMode of the same."""
+
 
 def conversion_metadata(
     source: str,

@@ -112,12 +112,12 @@ class Flatbuffer:
             raise ValueError(f"'{path}' has no signature '{signature}'; its signatures are {there}")
         self.runner: Any = None
         if signature is None:
-            self.inputs = [_port(d) for d in self.interpreter.get_input_details()]
-            self.outputs = [_port(d) for d in self.interpreter.get_output_details()]
+            self.inputs = [port_of(d) for d in self.interpreter.get_input_details()]
+            self.outputs = [port_of(d) for d in self.interpreter.get_output_details()]
             return
         self.runner = self.interpreter.get_signature_runner(signature)
-        self.inputs = [_port(d, k) for k, d in self.runner.get_input_details().items()]
-        self.outputs = [_port(d, k) for k, d in self.runner.get_output_details().items()]
+        self.inputs = [port_of(d, k) for k, d in self.runner.get_input_details().items()]
+        self.outputs = [port_of(d, k) for k, d in self.runner.get_output_details().items()]
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The outputs, in order, for one array per input; inputs are resized as needed."""
@@ -161,7 +161,7 @@ def open_runnable(path: str, signature: str | None = None) -> Runnable:
         return SourceModel(path, saved_model.load(place, signature_keys=keys)[0])
 
 
-def _port(detail: dict[str, Any], key: str | None = None) -> Port:
+def port_of(detail: dict[str, Any], key: str | None = None) -> Port:
     """A port from a dictionary of the interpreter; `key` is its name in the signature."""
     names = (detail["name"], short_name(detail["name"]))
     shape = tuple(int(n) for n in detail["shape_signature"])

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, permutations
 from typing import Any, cast
 
 import numpy as np
 
 from ..schema.errors import CalibrationError
 from .sources.source import Port, Source, full_name, short_name, some
+
+MANY = 5  # inputs, above which no other order of a sample's arrays is tried
+
+Sample = tuple[int, str, "list[np.ndarray]"]
+"""Number of the source, what messages call the sample, arrays in input order."""
 
 
 def dataset_function(dataset: Any) -> Callable[[], Iterable[Any]] | None:
@@ -25,43 +31,89 @@ def dataset_function(dataset: Any) -> Callable[[], Iterable[Any]] | None:
     return cast("Callable[[], Iterable[Any]] | None", function)
 
 
-def read_samples(
-    function: Callable[[], Iterable[Any]], sources: Sequence[Source], limit: int
-) -> list[list[list[np.ndarray]]]:
-    """The first samples for each source: one array for each input, in order.
+class Samples:
+    """A representative dataset, read once and in order.
 
     A sample is a list of arrays in input order, a dict of arrays by the name of the tensor or the
     key of the signature's input, or (signature key, dict).
 
     Args:
-        function: gives the samples.
+        dataset: a RepresentativeDataset, a callable that returns samples, or None.
         sources: the signatures of one model.
-        limit: how many are read for each source; later samples are not looked at.
+        limit: how many samples of each source are kept for later.
 
     Raises:
         CalibrationError: there are no samples, or one is not what the inputs take.
     """
+
+    def __init__(self, dataset: Any, sources: Sequence[Source], limit: int) -> None:
+        self._limit = limit
+        self._sources = sources
+        self._kept: list[list[list[np.ndarray]]] = [[] for _ in sources]
+        function = dataset_function(dataset)
+        self._stream = iter(()) if function is None else _each_sample(function, sources)
+        self._read: list[Sample] = []
+        for sample in self._stream:
+            self._read.append(sample)
+            break
+
+    def each(self) -> Iterator[Sample]:
+        """All samples: (number of the source, what to call it, arrays in input order).
+
+        Raises CalibrationError when a source got none.
+        """
+        yield from self._numbered()
+        missing = [str(source.key) for i, source in enumerate(self._sources) if not self._kept[i]]
+        if missing:
+            raise CalibrationError(
+                f"representative_dataset gave no samples for the signatures {some(missing)}; yield "
+                "(key, dict of arrays) for each of them"
+            )
+
+    def first(self, i: int) -> list[list[np.ndarray]]:
+        """The first samples of source `i`, at most as many as are kept."""
+        if len(self._kept[i]) < self._limit:
+            for _ in self._numbered():
+                if all(len(rows) == self._limit for rows in self._kept):
+                    break
+        return self._kept[i]
+
+    def _numbered(self) -> Iterator[Sample]:
+        """The samples not read before."""
+        ahead, self._read = self._read, []
+        for i, label, arrays in chain(ahead, self._stream):
+            if len(self._kept[i]) < self._limit:
+                self._kept[i].append(arrays)
+            yield i, label, arrays
+
+
+def _each_sample(
+    function: Callable[[], Iterable[Any]], sources: Sequence[Source]
+) -> Iterator[Sample]:
+    for i, label, given in _labelled(function, sources):
+        yield i, label, _arrays(label, given, sources[i])
+
+
+def _labelled(
+    function: Callable[[], Iterable[Any]], sources: Sequence[Source]
+) -> Iterator[tuple[int, str, Any]]:
+    """Samples as they come, each with the number of its source and what to call it."""
     samples = function()
     if not isinstance(samples, Iterable):
         raise CalibrationError(
             "representative_dataset must return an iterable of samples, got "
             f"{type(samples).__name__}; `yield` the samples one by one"
         )
-    found: list[list[list[np.ndarray]]] = [[] for _ in sources]
     number = -1
     for number, sample in enumerate(samples):
         label = f"sample {number} of representative_dataset"
         i, given = _signature(label, sample, sources)
-        if len(found[i]) < limit:
-            found[i].append(_arrays(label, given, sources[i]))
-        if all(len(rows) == limit for rows in found):
-            break
+        yield i, label, given
     if number < 0:
         raise CalibrationError(
             "representative_dataset gave no samples; a generator that was used up gives none the "
             "second time: pass the function that makes it"
         )
-    return found
 
 
 def _signature(label: str, sample: Any, sources: Sequence[Source]) -> tuple[int, Any]:
@@ -99,7 +151,30 @@ def _arrays(label: str, sample: Any, source: Source) -> list[np.ndarray]:
         raise CalibrationError(
             f"{label} must have {len(names)} arrays, for {some(names)}, got {len(given)}"
         )
-    return [_array(label, a, port) for a, port in zip(given, source.inputs, strict=True)]
+    try:
+        return [_array(label, a, port) for a, port in zip(given, source.inputs, strict=True)]
+    except CalibrationError as error:
+        order = None if isinstance(sample, Mapping) else _fitting_order(given, source.inputs)
+        if order is None:
+            raise
+        raise CalibrationError(
+            f"{error}; the arrays would fit in another order: yield them for {some(names)}, in "
+            "this order, or a dict by these names"
+        ) from None
+
+
+def _fitting_order(given: Sequence[Any], ports: Sequence[Port]) -> tuple[int, ...] | None:
+    """An order in which the arrays would be what the inputs take; None when there is none."""
+    if len(ports) > MANY:
+        return None
+    for order in permutations(range(len(ports))):
+        try:
+            for i, port in zip(order, ports, strict=True):
+                _array("", given[i], port)
+        except CalibrationError:
+            continue
+        return order
+    return None
 
 
 def _by_name(label: str, sample: Mapping, ports: Sequence[Port]) -> list[Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from .options import OpsSet, Optimize, TargetSpec, constants
 from .samples import dataset_function
 
-BUILTIN_SETS = ({OpsSet.TFLITE_BUILTINS}, {OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS})
+KNOWN_SETS = {OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS, OpsSet.TFLITE_BUILTINS_INT8}
 WITHOUT_EFFECT = {
     "drop_control_dependency": True,
     "elide_elementsattrs_if_larger": None,
@@ -63,6 +63,8 @@ class Settings:
         self.model_origin_framework: Any = "UNSET"
         self.saved_model_dir: Any = None
         self.verify = True
+        self._experimental_disable_per_channel = False
+        self._experimental_disable_per_channel_quantization_for_dense_layers = False
         self.__dict__.update(WITHOUT_EFFECT)
         self._is_complete = True
 
@@ -102,13 +104,17 @@ class Settings:
 
         Warns where a value has no effect.
         """
+        from .quantize.recipe import recipe_of
+
         check_choices(self)
         asked = [name for name, is_asked in NOT_YET.items() if is_asked(self)]
         if asked:
             raise ValueError(
-                f"{', '.join(asked)}: quantization is not supported yet; leave the defaults to get "
-                "a float32 model"
+                f"{', '.join(asked)}: this way to quantize is not supported yet; "
+                "optimizations = [Optimize.DEFAULT] stores weights in 8 bits, and with a "
+                "representative_dataset everything"
             )
+        recipe_of(self)
         for name, default in WITHOUT_EFFECT.items():
             if getattr(self, name) != default:
                 warnings.warn(f"{name} has no effect in flatlite", stacklevel=3)
@@ -161,15 +167,16 @@ def is_quantized(name: str) -> Callable[[Settings], bool]:
     return lambda settings: as_dtype(name, getattr(settings, name)) not in (None, np.float32)
 
 
-NOT_YET: dict[str, Callable[[Settings], bool]] = {
-    "optimizations": lambda s: bool(s.optimizations),
+NOT_YET: dict[str, Callable[[Settings], object]] = {
+    "optimizations": lambda s: Optimize.EXPERIMENTAL_SPARSITY in s.optimizations,
     "inference_type": is_quantized("inference_type"),
-    "inference_input_type": is_quantized("inference_input_type"),
-    "inference_output_type": is_quantized("inference_output_type"),
     "quantized_input_stats": lambda s: bool(s.quantized_input_stats),
     "default_ranges_stats": lambda s: s.default_ranges_stats is not None,
-    "target_spec.supported_types": lambda s: bool(s.target_spec.supported_types),
-    "target_spec.supported_ops": lambda s: set(s.target_spec.supported_ops) not in BUILTIN_SETS,
+    "target_spec.supported_types": lambda s: (
+        {as_dtype("target_spec.supported_types", t) for t in s.target_spec.supported_types}
+        - {constants.INT8}
+    ),
+    "target_spec.supported_ops": lambda s: set(s.target_spec.supported_ops) - KNOWN_SETS,
 }
 """What this version would have to ignore, by attribute, and whether it was asked for."""
 

@@ -138,7 +138,7 @@ def verify(
     except NotVerified as reason:
         part = f"verified only for inputs of the shapes {' and '.join(done)}" if done else ""
         text = f"the converted model was {part or 'not verified'}: {reason}"
-        warnings.warn(text, stacklevel=4)
+        warnings.warn(text, stacklevel=5)
         return False
     return True
 

@@ -26,10 +26,17 @@ CALLS = {
 
 
 class Written(NamedTuple):
-    """A model and, for each of its subgraphs, tensor index -> the source tensor it equals."""
+    """A model and, for each of its subgraphs, what its tensors come from.
+
+    Attributes:
+        model: the file.
+        origins: tensor index -> the source tensor it equals.
+        tensors: tensor index -> the IR tensor.
+    """
 
     model: file.Model
     origins: list[dict[int, Origin]]
+    tensors: list[list[Tensor]]
 
 
 def write(
@@ -57,7 +64,11 @@ def write(
     )
     update_versions(model)
     model.metadata.update(metadata or {})
-    return Written(model, [layout.origins() for layout in layouts])
+    return Written(
+        model,
+        [layout.origins() for layout in layouts],
+        [layout.tensors for layout in layouts],
+    )
 
 
 class _Layout:

@@ -235,14 +235,14 @@ def test_deprecated_names_warn_and_work(converter):
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("optimizations", [Optimize.DEFAULT], "optimizations: quantization is not supported yet"),
+        ("optimizations", [Optimize.EXPERIMENTAL_SPARSITY], "optimizations: this way to quantize"),
         ("optimizations", "DEFAULT", "optimizations must be a list of Optimize members"),
-        ("inference_type", np.uint8, "inference_type: quantization"),
-        ("inference_input_type", np.int8, "inference_input_type: quantization"),
+        ("inference_type", np.uint8, "inference_type: this way to quantize is not supported yet"),
+        ("inference_input_type", np.int8, "must be tf.float32 unless the model is quantized"),
         ("inference_output_type", flatlite.lite.constants.QUANTIZED_UINT8, "inference_output_type"),
         ("inference_type", "nonsense", "inference_type must be a type such as np.float32"),
-        ("quantized_input_stats", {"x": (0.0, 1.0)}, "quantized_input_stats: quantization"),
-        ("default_ranges_stats", (0, 6), "default_ranges_stats: quantization"),
+        ("quantized_input_stats", {"x": (0.0, 1.0)}, "quantized_input_stats: this way"),
+        ("default_ranges_stats", (0, 6), "default_ranges_stats: this way"),
         ("output_format", 7, "output_format must be constants.TFLITE or"),
         ("representative_dataset", [1], r"must be a RepresentativeDataset or a callable.*lambda"),
         ("target_spec", {OpsSet.TFLITE_BUILTINS}, "target_spec must be a TargetSpec"),
@@ -257,11 +257,11 @@ def test_values_that_would_be_ignored_are_errors(converter, name, value, words):
 
 
 def test_target_specs(converter):
-    converter.target_spec = TargetSpec([OpsSet.TFLITE_BUILTINS_INT8])
-    with pytest.raises(ValueError, match=r"target_spec.supported_ops: quantization"):
+    converter.target_spec = TargetSpec([OpsSet.EXPERIMENTAL_STABLEHLO_OPS])
+    with pytest.raises(ValueError, match=r"target_spec.supported_ops: this way"):
         converter.convert()
     converter.target_spec = TargetSpec(supported_types=[np.float16])
-    with pytest.raises(ValueError, match=r"target_spec.supported_types: quantization"):
+    with pytest.raises(ValueError, match=r"target_spec.supported_types: this way"):
         converter.convert()
     converter.target_spec.supported_types = set()
     converter.target_spec.supported_ops = ["TFLITE_BUILTINS"]

@@ -1,0 +1,193 @@
+"""One run of `TFLiteConverter.convert`: from sources to the bytes of a file.
+
+Source -> float IR -> passes -> float file, verified -> quantized IR -> file, compared
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..schema.errors import ConverterError, UnsupportedOps
+from .options import OpsSet, constants
+from .samples import Samples
+from .sources.source import Source, check_shapes
+
+if TYPE_CHECKING:
+    from .ir import Graph, Tensor
+    from .quantize.ranges import Range
+    from .quantize.recipe import Recipe
+    from .settings import Settings
+    from .verify import Function
+    from .write import Written
+
+N_SAMPLES = 2  # of a representative dataset that the written file is verified on
+MAX_BYTES = 2**31 - 1  # of a flatbuffer
+
+
+class Conversion:
+    """Converts sources as settings say.
+
+    Args:
+        settings: the attributes of a converter, checked.
+        sources: the signatures of one model.
+
+    Attributes:
+        verified: whether the float file was compared with its source.
+        signal_to_noise: decibels of a quantized file's outputs, by signature key and output name.
+        float_operators: how many operators of a quantized file are not, by kind.
+    """
+
+    def __init__(self, settings: Settings, sources: Sequence[Source]) -> None:
+        self.settings = settings
+        self.sources = sources
+        self.verified = False
+        self.signal_to_noise: dict[str, dict[str, float]] = {}
+        self.float_operators: dict[str, int] = {}
+
+    def run(self) -> bytes:
+        """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
+        from .graphviz import drawing
+        from .quantize.recipe import recipe_of
+
+        recipe = recipe_of(self.settings)
+        for source in self.sources:
+            check_shapes(source)
+            check_size(source)
+        calibrates = recipe is not None and not recipe.weights_only
+        is_read = calibrates or self.settings.verify
+        dataset = self.settings.representative_dataset if is_read else None
+        samples = Samples(dataset, self.sources, N_SAMPLES)
+        graphs = self._graphs()
+        if self.settings.output_format == constants.GRAPHVIZ_DOT:
+            return drawing(graphs).encode()
+        written, functions = self._written(graphs)
+        if recipe is None:
+            self._verify(functions, samples)
+            return functions[0].content
+        ranges = []
+        if calibrates:
+            ranges = self._calibrate(functions, written, samples)
+        self._verify(functions, samples)
+        return self._quantized(graphs, recipe, ranges, functions, samples)
+
+    def _written(
+        self, graphs: list[Graph], recipe: Recipe | None = None
+    ) -> tuple[Written, list[Function]]:
+        """The file of some graphs, and its functions, one for each source."""
+        from ..schema.model import save
+        from .verify import Function
+        from .write import write
+
+        written = write(graphs, metadata=self._metadata(recipe))
+        content = save(written.model)
+        functions = [
+            Function(content, graph.signature, written.origins[i], i)
+            for i, graph in enumerate(graphs)
+        ]
+        return written, functions
+
+    def _quantized(
+        self,
+        graphs: list[Graph],
+        recipe: Recipe,
+        ranges: list[dict[Tensor, Range]],
+        functions: list[Function],
+        samples: Samples,
+    ) -> bytes:
+        """The quantized file, compared with the functions of the float one."""
+        from .quantize.quantizer import quantize
+
+        calibrated = not recipe.weights_only  # so that the float file has run on the samples
+        self.float_operators = dict(quantize(graphs, recipe, ranges))
+        _, after = self._written(graphs, recipe)
+        if self.verified or (self.settings.verify and calibrated):
+            self._compare(functions, after, samples)
+        return after[0].content
+
+    def _graphs(self) -> list[Graph]:
+        """The sources lowered and made short."""
+        from .graphviz import write_drawing
+        from .passes import optimize
+
+        try:
+            graphs = [source.lower() for source in self.sources]
+        except UnsupportedOps as error:
+            if (
+                not self.settings.allow_custom_ops
+                and OpsSet.SELECT_TF_OPS not in self.settings.target_spec.supported_ops
+            ):
+                raise
+            raise UnsupportedOps(
+                f"{error}\nCustom and Select-TF operators (allow_custom_ops, SELECT_TF_OPS) cannot "
+                "take their place yet."
+            ) from None
+        if self.settings.dump_graphviz_dir is not None:
+            write_drawing(self.settings.dump_graphviz_dir, "before_passes", graphs)
+        for graph in graphs:
+            optimize(graph)
+        if self.settings.dump_graphviz_dir is not None:
+            write_drawing(self.settings.dump_graphviz_dir, "after_passes", graphs)
+        return graphs
+
+    def _metadata(self, recipe: Recipe | None = None) -> dict[str, bytes]:
+        """What the file says of its conversion, as TensorFlow's tools read it."""
+        from .. import __version__
+        from .metadata import DYNAMIC_RANGE, FULL_INTEGER, NAME, conversion_metadata
+
+        if self.settings.exclude_conversion_metadata:
+            return {}
+        modes = ()
+        if recipe is not None:
+            modes = (DYNAMIC_RANGE if recipe.weights_only else FULL_INTEGER,)
+        content = conversion_metadata(
+            self.sources[0].kind,
+            writer=f"flatlite {__version__}",
+            optimizations=modes,
+            allow_custom_ops=bool(self.settings.allow_custom_ops),
+            select_tf_ops=OpsSet.SELECT_TF_OPS in self.settings.target_spec.supported_ops,
+        )
+        return {NAME: content}
+
+    def _calibrate(
+        self, functions: list[Function], written: Written, samples: Samples
+    ) -> list[dict[Tensor, Range]]:
+        """The range of each tensor of the float file over the representative dataset."""
+        from .quantize.calibrate import calibrate
+        from .terminal import Progress
+
+        with Progress("calibrating") as progress:
+            tensors = written.tensors[: len(functions)]
+            return calibrate(functions, tensors, samples.each(), progress.advance)
+
+    def _verify(self, functions: list[Function], samples: Samples) -> None:
+        """Compares every function of the float file with its source, unless told not to."""
+        from .verify import verify
+
+        if not self.settings.verify:
+            return
+        done = []
+        for i, (source, function) in enumerate(zip(self.sources, functions, strict=True)):
+            done.append(verify(source.oracle(), function, samples.first(i) or None))
+        self.verified = all(done)
+
+    def _compare(self, before: list[Function], after: list[Function], samples: Samples) -> None:
+        """Compares the functions of the quantized file with those of the float one."""
+        from .quantize.check import compare
+        from .verify import random_inputs
+
+        for i, (one, two) in enumerate(zip(before, after, strict=True)):
+            inputs = samples.first(i) or list(random_inputs(self.sources[i].oracle()))[:1]
+            self.signal_to_noise[self.sources[i].key or ""] = compare(one, two, inputs)
+
+
+def check_size(source: Source) -> None:
+    """Raises ConverterError when the constants of a source do not fit into a flatbuffer."""
+    sizes = source.constants()
+    total = sum(sizes.values())
+    if total > MAX_BYTES:
+        largest = max(sizes, key=sizes.__getitem__)
+        raise ConverterError(
+            f"the constants of the source have {total} bytes, a .tflite file at most {MAX_BYTES}; "
+            f"the largest is '{largest}' with {sizes[largest]}"
+        )

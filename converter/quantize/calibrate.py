@@ -1,0 +1,67 @@
+"""The range each tensor takes while the float model runs on the representative dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...schema.errors import CalibrationError
+from ..ir import Tensor
+from .rules import is_real
+
+if TYPE_CHECKING:
+    from ...interpreter.interpreter import Interpreter
+    from ..samples import Sample
+    from ..verify import Function
+    from .ranges import Range
+
+
+def calibrate(
+    functions: Sequence[Function],
+    tensors: Sequence[Sequence[Tensor]],
+    samples: Iterable[Sample],
+    advance: Callable[[], None] = lambda: None,
+) -> list[dict[Tensor, Range]]:
+    """Smallest and largest value of each real tensor that is not constant, for each function.
+
+    Args:
+        functions: what to run: the functions of one float flatbuffer.
+        tensors: the IR tensors behind the tensor indices of each function.
+        samples: (number of the function, what to call the sample, arrays in input order).
+        advance: called after each sample.
+
+    Raises CalibrationError, naming sample and tensor, when a value is not finite.
+    """
+    found: list[dict[Tensor, Range]] = [{} for _ in functions]
+    watched = [
+        [(k, tensor) for k, tensor in enumerate(row) if is_real(tensor) and not tensor.is_constant]
+        for row in tensors
+    ]
+    interpreter = functions[0].interpreter(preserve=True)
+    for i, label, arrays in samples:
+        functions[i].run(interpreter, arrays)
+        for index, tensor in watched[i]:
+            low, high = extent(interpreter, functions[i].subgraph, index, tensor, label)
+            before = found[i].get(tensor, (low, high))
+            found[i][tensor] = (min(low, before[0]), max(high, before[1]))
+        advance()
+    return found
+
+
+def extent(
+    interpreter: Interpreter, subgraph: int, index: int, tensor: Tensor, label: str
+) -> tuple[float, float]:
+    """The smallest and the largest element of a tensor after a run."""
+    array = interpreter.get_tensor(index, subgraph)
+    if not array.size:
+        return 0.0, 0.0
+    low, high = float(array.min()), float(array.max())
+    if not (np.isfinite(low) and np.isfinite(high)):
+        what = tensor.producer.kind if tensor.producer is not None else "input"
+        raise CalibrationError(
+            f"{label}: {what} '{tensor.name}' must stay finite, got values from {low} to {high}; "
+            "is the sample preprocessed as in training, or does the float model divide by zero?"
+        )
+    return low, high

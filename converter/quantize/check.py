@@ -1,0 +1,130 @@
+"""The quantized file beside its float form: signal to noise of each output.
+
+Quantization costs accuracy, so that nothing here asks for equal answers. An output that carries no
+signal any more is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import inf, log10
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...schema.errors import ConverterError
+from ..runnable import Port, port_of
+
+if TYPE_CHECKING:
+    from ...interpreter.interpreter import Interpreter
+    from ..verify import Function
+
+SMALLEST = 1e-12  # energy of a signal or of noise below which it counts as none
+
+
+@dataclass
+class Comparison:
+    """What was seen of one output over all samples.
+
+    Attributes:
+        name: the output's name.
+        signal, noise: sums of squares of the float answer and of the difference.
+        low, high: extent of the float answer.
+        quantized: extent of the quantized one.
+    """
+
+    name: str
+    signal: float = 0.0
+    noise: float = 0.0
+    low: float = inf
+    high: float = -inf
+    quantized: list[float] = field(default_factory=lambda: [inf, -inf])
+
+    def note(self, want: np.ndarray, got: np.ndarray) -> None:
+        """Takes another answer in."""
+        if not np.isfinite(got).all():
+            raise ConverterError(
+                f"the quantized model gives NaN or infinity for '{self.name}' where the float "
+                "model is finite; please report it"
+            )
+        if not want.size:
+            return
+        self.signal += float(np.square(want).sum())
+        self.noise += float(np.square(want - got).sum())
+        self.low, self.high = min(self.low, want.min()), max(self.high, want.max())
+        self.quantized = [
+            min(self.quantized[0], got.min()),
+            max(self.quantized[1], got.max()),
+        ]
+
+    @property
+    def decibels(self) -> float:
+        """10 log10(signal / noise); inf where there is no noise."""
+        if self.noise <= SMALLEST * max(self.signal, SMALLEST):
+            return inf
+        return 10 * log10(max(self.signal, SMALLEST) / self.noise)
+
+    def check(self, step: float) -> None:
+        """Raises ConverterError when the quantized output tells nothing of the float one.
+
+        Args:
+            step: what one step of the stored output stands for, 0 for a real one.
+        """
+        low, high = self.quantized
+        spread = self.high - self.low
+        if low == high and spread > max(2 * step, 1e-3 * max(abs(self.low), abs(self.high))):
+            raise ConverterError(
+                f"the quantized model always gives {low:.4g} for '{self.name}', the float model "
+                f"{self.low:.4g} to {self.high:.4g}; {ADVICE}"
+            )
+        if self.decibels < 0 and spread > 2 * step:
+            raise ConverterError(
+                f"quantization leaves nothing of '{self.name}': its error is larger than the "
+                f"signal ({self.decibels:.1f} dB); {ADVICE}"
+            )
+
+
+ADVICE = (
+    "does the representative dataset look like the model's real inputs (preprocessing, range)? "
+    "converter.verify = False writes the file all the same"
+)
+
+
+def compare(
+    before: Function, after: Function, samples: Sequence[list[np.ndarray]]
+) -> dict[str, float]:
+    """Runs the float file and the quantized one; decibels of signal to noise by output name.
+
+    Outputs that are not real in the float file are left out.
+
+    Raises ConverterError when an output is constant, not finite or drowns in noise.
+    """
+    real, quantized = before.interpreter(), after.interpreter()
+    (_, answers), (inputs, outputs) = ports(before, real), ports(after, quantized)
+    found = [Comparison(port.names[0]) for port in answers]
+    seen: set[int] = set()
+    for arrays in samples:
+        wanted = before.run(real, arrays)
+        given = [port.stored(array) for port, array in zip(inputs, arrays, strict=True)]
+        for i, (want, got) in enumerate(zip(wanted, after.run(quantized, given), strict=True)):
+            if want.dtype == np.float32 and np.isfinite(want).all():
+                found[i].note(want.astype(np.float64), outputs[i].real(got).astype(np.float64))
+                seen.add(i)
+    for i in sorted(seen):
+        found[i].check(step=outputs[i].quantization[0])
+    return {found[i].name: found[i].decibels for i in sorted(seen)}
+
+
+def ports(function: Function, interpreter: Interpreter) -> tuple[list[Port], list[Port]]:
+    """The inputs and the outputs, in the function's order."""
+    if function.signature is None:
+        ends = (interpreter.get_input_details(), interpreter.get_output_details())
+        inputs, outputs = ([port_of(detail) for detail in end] for end in ends)
+        return inputs, outputs
+    runner = interpreter.get_signature_runner(function.signature.key)
+    inputs, outputs = runner.get_input_details(), runner.get_output_details()
+    return (
+        [port_of(inputs[name], name) for name in function.signature.inputs],
+        [port_of(outputs[name], name) for name in function.signature.outputs],
+    )

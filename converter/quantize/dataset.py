@@ -1,0 +1,97 @@
+"""A representative dataset in files, for the command line."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+from zlib import error as ZlibError
+
+import numpy as np
+
+from ...schema.errors import CalibrationError
+from ...schema.files import read_bytes
+from ..sources.source import Port, Source, full_name, short_name, some
+
+SUFFIXES = (".npy", ".npz")
+Arrays = dict[str, np.ndarray]
+
+
+def file_dataset(
+    path: str | os.PathLike, sources: Sequence[Source]
+) -> Callable[[], Iterator[list[np.ndarray]]]:
+    """The samples in a file, or in the files of a folder.
+
+    A `.npz` has an array for each input, by its name, and maybe others; a `.npy` is for models with
+    one input. In a file the first dimension counts the samples; they are given as many at a time as
+    the model's batch is, one where that is unknown. In a folder each file is one sample.
+
+    Raises:
+        OSError: there is no such file.
+        CalibrationError: it holds no samples for the inputs; the model has several signatures.
+    """
+    if len(sources) > 1:
+        keys = some(str(source.key) for source in sources)
+        raise CalibrationError(f"samples in files are for one signature; the model has {keys}")
+    ports, place = sources[0].inputs, Path(path)
+    if place.is_dir():
+        files = sorted(one for one in place.iterdir() if one.suffix in SUFFIXES)
+        if not files:
+            raise CalibrationError(f"'{path}' has no .npy or .npz files")
+        return lambda: (chosen(load(one), ports, one) for one in files)
+    columns = chosen(load(place), ports, place)
+    lengths = {len(column) if column.ndim else 0 for column in columns}
+    if len(lengths) != 1 or 0 in lengths:
+        raise CalibrationError(
+            f"'{path}' must have equally many samples for each input, got {sorted(lengths)}"
+        )
+    return lambda: slices(columns, ports)
+
+
+def load(path: Path) -> Arrays:
+    """The arrays of a file by name, "" for that of a `.npy`."""
+    try:
+        loaded: Any = np.load(io.BytesIO(read_bytes(path)), allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return {"": loaded}
+        return {key: loaded[key] for key in loaded.files}
+    except (ValueError, EOFError, BadZipFile, ZlibError) as error:
+        raise CalibrationError(f"'{path}' is not a .npy or .npz file of numbers: {error}") from None
+
+
+def chosen(arrays: Arrays, ports: Sequence[Port], path: Path) -> list[np.ndarray]:
+    """An array for each input, by any of its names."""
+    found = []
+    for port in ports:
+        names = [port.key, short_name(port.name), full_name(port.name)]
+        names += [""] if len(ports) == 1 else []
+        name = next((name for name in names if name in arrays), None)
+        if name is None:
+            there = some(key for key in arrays if key) or "one without a name"
+            raise CalibrationError(
+                f"'{path}' must have an array for input '{port.key}', has {there}"
+            )
+        found.append(arrays[name])
+    return found
+
+
+def slices(columns: Sequence[np.ndarray], ports: Sequence[Port]) -> Iterator[list[np.ndarray]]:
+    """Samples of as many rows as the model takes at a time; a rest too small for it is left out."""
+    sizes = [batch(column, port) for column, port in zip(columns, ports, strict=True)]
+    step = max((size for size in sizes if size is not None), default=1)
+    for start in range(0, len(columns[0]) - step + 1, step):
+        yield [
+            column[start] if size is None else column[start : start + step]
+            for column, size in zip(columns, sizes, strict=True)
+        ]
+
+
+def batch(column: np.ndarray, port: Port) -> int | None:
+    """How many rows an input takes at a time; None when it has no dimension for them."""
+    shape = port.tensor.shape
+    if shape is None or len(shape) != column.ndim:
+        return None
+    return 1 if shape[0] is None else max(shape[0], 1)

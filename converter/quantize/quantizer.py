@@ -1,0 +1,73 @@
+"""Quantizes the float graphs of a model: what `TFLiteConverter.convert` calls."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...schema.errors import ConverterError
+from .dynamic import SMALLEST, quantize_weights
+from .ranges import Range, Scales
+from .recipe import REAL, Recipe
+from .rewrite import refuse_floats, rewrite
+from .rules import touches_reals
+
+if TYPE_CHECKING:
+    from ..ir import Graph, Op, Tensor
+
+CALLER = 5  # frames from a warning here to whoever called convert
+
+
+def quantize(
+    graphs: Sequence[Graph], recipe: Recipe, ranges: Sequence[Mapping[Tensor, Range]]
+) -> Counter[str]:
+    """Quantizes `graphs` in place; counts, by kind, the operators that stay real.
+
+    Args:
+        graphs: float graphs, one for each signature.
+        recipe: what is asked for.
+        ranges: for each graph what its tensors were measured to be; not looked at when only
+            weights are quantized.
+
+    Raises ConverterError when the recipe allows no real operators and some would stay so, or when
+    nothing could be quantized.
+
+    Warns (UserWarning) when no weights are large enough to be stored in 8 bits.
+    """
+    if recipe.weights_only:
+        if not sum([quantize_weights(graph, recipe) for graph in graphs]):
+            warnings.warn(
+                f"the model stays float: it has no weights of {SMALLEST} elements or more that "
+                "dynamic-range quantization could store in 8 bits; a representative_dataset "
+                "quantizes it whole",
+                stacklevel=CALLER,
+            )
+        return count(op for graph in graphs for op in graph.ops if computes_reals(op))
+    n_ops = sum(touches_reals(op) for graph in graphs for op in graph.ops)
+    left: list[Op] = []
+    for graph, measured in zip(graphs, ranges, strict=True):
+        scales = Scales(graph, measured)
+        left += rewrite(graph, scales, recipe)
+    if not recipe.float_fallback:
+        refuse_floats(left)
+    if 0 < len(left) == n_ops and recipe.input_type == recipe.output_type == REAL:
+        kinds = ", ".join(count(left))
+        raise ConverterError(
+            f"quantization was asked for, but no operator of the model ({kinds}) has an int8 "
+            "kernel; leave optimizations empty for a float model"
+        )
+    return count(left)
+
+
+def computes_reals(op: Op) -> bool:
+    """Whether `op` has real inputs only, no weights of 8 bits."""
+    return touches_reals(op) and not any(tensor.dtype == np.int8 for tensor in op.given)
+
+
+def count(ops: Iterable[Op]) -> Counter[str]:
+    """How many operators there are of each kind."""
+    return Counter(op.custom_code or op.kind for op in ops)

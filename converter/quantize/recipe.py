@@ -1,0 +1,86 @@
+"""What a converter's attributes ask for, as one record; contradictions are errors here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..options import OpsSet, Optimize
+from .rules import RULES
+
+if TYPE_CHECKING:
+    from ..settings import Settings
+
+REAL = np.dtype(np.float32)
+IO_TYPES = (REAL, np.dtype(np.int8), np.dtype(np.uint8))
+DATASET = (
+    "representative_dataset = RepresentativeDataset(samples), where samples() yields lists with "
+    "one array for each input"
+)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a model is quantized.
+
+    Attributes:
+        weights_only: dynamic range: int8 weights, everything else real.
+        float_fallback: whether operators without an int8 kernel may stay real.
+        input_type, output_type: float32, int8 or uint8, of real inputs and outputs.
+        per_tensor: the kinds of operators whose weights have one scale, not one for each channel.
+    """
+
+    weights_only: bool = False
+    float_fallback: bool = True
+    input_type: np.dtype = REAL
+    output_type: np.dtype = REAL
+    per_tensor: frozenset[str] = frozenset()
+
+
+def recipe_of(settings: Settings) -> Recipe | None:
+    """The Recipe that the attributes of a converter ask for; None for a float model.
+
+    Raises ValueError when they contradict each other.
+    """
+    from ..settings import as_dtype
+
+    is_asked = any(one is not Optimize.EXPERIMENTAL_SPARSITY for one in settings.optimizations)
+    ops = set(settings.target_spec.supported_ops)
+    asks_int8 = OpsSet.TFLITE_BUILTINS_INT8 in ops or bool(settings.target_spec.supported_types)
+    has_data = settings.representative_dataset is not None
+    if asks_int8 and not is_asked:
+        raise ValueError(
+            "int8 operators are asked for in target_spec, but optimizations is empty, which means "
+            "a float model; set optimizations = [Optimize.DEFAULT]"
+        )
+    if asks_int8 and not has_data:
+        raise ValueError(
+            "For full integer quantization, a `representative_dataset` must be specified: "
+            + DATASET
+        )
+    names = ("inference_input_type", "inference_output_type")
+    asked = [as_dtype(name, getattr(settings, name)) or REAL for name in names]
+    for name, dtype in zip(names, asked, strict=True):
+        if dtype != REAL and not (is_asked and has_data):
+            raise ValueError(
+                "The inference_input_type and inference_output_type must be tf.float32 unless the "
+                f"model is quantized with a representative dataset, got {name} {dtype}; set "
+                f"optimizations = [Optimize.DEFAULT] and {DATASET}"
+            )
+        if dtype not in IO_TYPES:
+            known = ", ".join(map(str, IO_TYPES))
+            raise ValueError(
+                f"The inference_input_type and inference_output_type must be in [{known}], got "
+                f"{name} {dtype}"
+            )
+    if not is_asked:
+        return None
+    fallback = bool(ops & {OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS})
+    per_tensor: frozenset[str] = frozenset()
+    if settings._experimental_disable_per_channel:
+        per_tensor = frozenset(RULES)
+    elif settings._experimental_disable_per_channel_quantization_for_dense_layers:
+        per_tensor = frozenset({"FULLY_CONNECTED"})
+    return Recipe(not has_data, fallback, asked[0], asked[1], per_tensor)

@@ -1,0 +1,160 @@
+"""How each operator is quantized to 8 bits: TFLite's quantization specification as a table.
+
+A further operator is one row. Every kind listed has an int8 kernel in TFLite; kinds without a row
+stay in float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..ir import Op, Tensor
+from ..passes.rewrite import names
+
+REAL = np.dtype(np.float32)
+Limit = Callable[[Op], "str | None"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What an operator asks of the scales around it.
+
+    Attributes:
+        same_scale: real inputs and results share one scale and zero point.
+        result: the scale and zero point its results always have.
+        weights: the input with the weights; they are symmetric, in -127..127.
+        axis: the dimension of the weights that has a scale for each index; None for one scale.
+        bias: the input with the bias, int32 on the product of the scales of input and weights.
+        data: the input that the weights are multiplied with.
+        divisor: the input whose stored numbers must not stand for 0.
+        limit: says why an operator of this kind has no int8 kernel; None for those that have.
+    """
+
+    same_scale: bool = False
+    result: tuple[float, int] | None = None
+    weights: int | None = None
+    axis: int | None = None
+    bias: int | None = None
+    data: int = 0
+    divisor: int | None = None
+    limit: Limit | None = None
+
+
+def constant_weights(op: Op) -> str | None:
+    """Filters that are computed have no scale for each channel."""
+    weights = op.inputs[1]
+    return None if weights.is_constant else f"its filter '{weights.name}' is not constant"
+
+
+def rank_below(limit: int) -> Limit:
+    """The int8 kernel broadcasts fewer dimensions than the float one."""
+
+    def check(op: Op) -> str | None:
+        ranks = [tensor.rank for tensor in op.given]
+        if all(rank is not None and rank < limit for rank in ranks):
+            return None
+        return f"its inputs must have fewer than {limit} dimensions"
+
+    return check
+
+
+OWN_SCALES = names(
+    "ABS ADD ARG_MAX ARG_MIN BATCH_MATMUL EQUAL EXP GELU GREATER GREATER_EQUAL HARD_SWISH "
+    "LEAKY_RELU LESS LESS_EQUAL LOG MEAN MUL REDUCE_PROD RELU RELU6 RELU_N1_TO_1 RSQRT SHAPE SQRT "
+    "SUB SUM"
+)
+"""Inputs and results have scales of their own."""
+
+SAME_SCALE = names(
+    "AVERAGE_POOL_2D BATCH_TO_SPACE_ND BROADCAST_TO CONCATENATION DEPTH_TO_SPACE EXPAND_DIMS "
+    "GATHER GATHER_ND MAXIMUM MAX_POOL_2D MINIMUM MIRROR_PAD PACK PAD PADV2 REDUCE_MAX REDUCE_MIN "
+    "RESHAPE RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR REVERSE_V2 SELECT SELECT_V2 SLICE "
+    "SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT SPLIT_V SQUEEZE STRIDED_SLICE TILE TRANSPOSE UNPACK"
+)
+"""They move or choose elements: the stored numbers stay what they are."""
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(OWN_SCALES, Rule()),
+    **dict.fromkeys(SAME_SCALE, Rule(same_scale=True)),
+    "CONV_2D": Rule(weights=1, axis=0, bias=2, limit=constant_weights),
+    "DEPTHWISE_CONV_2D": Rule(weights=1, axis=3, bias=2, limit=constant_weights),
+    "DIV": Rule(divisor=1, limit=rank_below(5)),
+    "FULLY_CONNECTED": Rule(weights=1, axis=0, bias=2),
+    "L2_NORMALIZATION": Rule(result=(1 / 128, 0)),
+    "LOGISTIC": Rule(result=(1 / 256, -128)),
+    "LOG_SOFTMAX": Rule(result=(16 / 256, 127)),
+    "PRELU": Rule(weights=1),
+    "SOFTMAX": Rule(result=(1 / 256, -128)),
+    "SQUARED_DIFFERENCE": Rule(limit=rank_below(5)),
+    "TANH": Rule(result=(1 / 128, 0)),
+    "TRANSPOSE_CONV": Rule(weights=1, axis=0, bias=3, data=2, limit=constant_weights),
+}
+
+
+@dataclass(frozen=True)
+class WeightRule:
+    """How an operator takes int8 weights while its other inputs are real.
+
+    Attributes:
+        weights: the input with the weights.
+        axis: the dimension with a scale for each index; None for one scale.
+        hybrid: whether a kernel multiplies real inputs with stored weights; else the operator only
+            moves them, and its result is made real by a DEQUANTIZE.
+        asymmetric: whether the option `asymmetric_quantize_inputs` is set.
+    """
+
+    weights: int = 1
+    axis: int | None = None
+    hybrid: bool = True
+    asymmetric: bool = False
+
+
+WEIGHT_RULES: dict[str, WeightRule] = {
+    "BATCH_MATMUL": WeightRule(asymmetric=True),
+    "CONV_2D": WeightRule(axis=0),
+    "DEPTHWISE_CONV_2D": WeightRule(axis=3),
+    "FULLY_CONNECTED": WeightRule(axis=0, asymmetric=True),
+    "GATHER": WeightRule(weights=0, hybrid=False),
+    "TRANSPOSE_CONV": WeightRule(axis=0),
+}
+"""Operators whose weights dynamic-range quantization stores in 8 bits."""
+
+
+def is_real(tensor: Tensor | None) -> bool:
+    """Whether it holds float32 numbers."""
+    return tensor is not None and tensor.dtype == REAL
+
+
+def rule_of(op: Op) -> Rule | None:
+    """The rule by which `op` is quantized; None for one that stays as it is."""
+    rule = RULES.get(op.kind)
+    if rule is None or not touches_reals(op):
+        return None
+    return rule if rule.limit is None or rule.limit(op) is None else None
+
+
+def touches_reals(op: Op) -> bool:
+    """Whether an input or a result of `op` is real."""
+    return any(is_real(tensor) for tensor in (*op.inputs, *op.outputs))
+
+
+def endless_constant(op: Op) -> Tensor | None:
+    """A real constant of `op` with NaN or infinity, for which there is no scale."""
+    constants = (one for one in op.given if is_real(one) and one.is_constant)
+    return next((one for one in constants if not np.isfinite(one.data).all()), None)
+
+
+def reason_for_float(op: Op) -> str:
+    """Why `op` is not quantized, for a message."""
+    rule = RULES.get(op.kind)
+    endless = endless_constant(op)
+    if rule is None:
+        return "TFLite has no int8 kernel for it" if op.kind != "CUSTOM" else "it is a custom op"
+    if endless is not None:
+        return f"its constant '{endless.name}' has NaN or infinity"
+    if rule.limit is not None and (reason := rule.limit(op)) is not None:
+        return reason
+    return "a range around it is not known" if rule.divisor is None else "it may divide by zero"

@@ -1,0 +1,283 @@
+"""`.tflite` files of anybody's making as sources: to shorten them, or to quantize them."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...interpreter.interpreter import Interpreter
+from ...interpreter.loaded import LoadedModel, OperatorSpec, SubgraphSpec, TensorSpec
+from ...schema.errors import ConverterError, InvalidArgumentError
+from ...schema.files import read_bytes
+from ..builder import Builder
+from ..infer import infer, late_tensor
+from ..ir import Graph, Op, Origin, Signature, Tensor
+from ..oracle import NotVerified, Oracle
+from ..write import CALLS
+from .source import Port
+
+if TYPE_CHECKING:
+    from ...graph.shapes import Shape
+
+
+@dataclass(frozen=True)
+class FileTensor:
+    """A tensor of a file, as a source's `Typed`."""
+
+    name: str
+    dtype: np.dtype
+    shape: Shape
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """One signature of a file, or its first subgraph when it has none.
+
+    Attributes:
+        model: the file.
+        subgraph: index of the subgraph.
+        key: the signature's key, None without one.
+        inputs: the inputs, in the subgraph's order.
+        outputs: the outputs, in the subgraph's order.
+    """
+
+    model: LoadedModel
+    subgraph: int
+    key: str | None
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+
+    @property
+    def kind(self) -> str:
+        """As the metadata calls it."""
+        return "tflite"
+
+    def constants(self) -> dict[str, int]:
+        """The constants' bytes, by name."""
+        tensors = self.model.subgraph(self.subgraph).tensors
+        return {t.name: int(prod(t.shape)) * t.dtype.itemsize for t in tensors if t.is_constant}
+
+    def lower(self) -> Graph:
+        """The IR of the subgraph; what it calls comes with it."""
+        graph = _Reader(self.model).graph(self.subgraph)
+        graph.output_names = [port.name for port in self.outputs]
+        if self.key is not None:
+            graph.name = self.key
+            names = (tuple(p.key for p in ports) for ports in (self.inputs, self.outputs))
+            graph.signature = Signature(self.key, *names)
+        return graph
+
+    def oracle(self) -> Oracle:
+        """The interpreter, on the file as it was."""
+        return FileOracle(self)
+
+
+def load(content: str | os.PathLike | bytes) -> list[FileSource]:
+    """The signatures of a float `.tflite` file, or its first subgraph when it has none.
+
+    Args:
+        content: a path, or the bytes of a file.
+
+    Raises:
+        OSError: there is no such file.
+        ModelError: it is no `.tflite` file, or damaged.
+        ConverterError: it is quantized already.
+    """
+    is_path = isinstance(content, str | os.PathLike)
+    model = LoadedModel(read_bytes(content) if is_path else bytes(content))
+    for i in range(model.n_subgraphs):
+        refuse_quantized(model.subgraph(i))
+    signatures = [
+        _source(model, one.subgraph, one.key, one.inputs, one.outputs)
+        for one in model.signatures.values()
+    ]
+    return signatures or [_source(model, 0, None, {}, {})]
+
+
+def refuse_quantized(spec: SubgraphSpec) -> None:
+    """Raises ConverterError when a tensor of the subgraph is quantized."""
+    for tensor in spec.tensors:
+        if tensor.quantization is not None and tensor.dtype.kind in "iu":
+            raise ConverterError(
+                f"the file is quantized already: tensor '{tensor.name}' is {tensor.dtype} with a "
+                "scale; give its float form, or the model it was made from"
+            )
+
+
+def _source(
+    model: LoadedModel,
+    subgraph: int,
+    key: str | None,
+    inputs: dict[str, int],
+    outputs: dict[str, int],
+) -> FileSource:
+    spec = model.subgraph(subgraph)
+    ends = (_ports(spec, spec.inputs, inputs), _ports(spec, spec.outputs, outputs))
+    return FileSource(model, subgraph, key, *ends)
+
+
+def _ports(spec: SubgraphSpec, ends: Sequence[int], names: dict[str, int]) -> tuple[Port, ...]:
+    """The ports of a subgraph's inputs or outputs; one may leave under several names."""
+    left = dict(names)
+    ports = []
+    for i in ends:
+        tensor = spec.tensors[i]
+        key = next((name for name, index in left.items() if index == i), tensor.name)
+        left.pop(key, None)
+        shape = tuple(None if n < 0 else n for n in tensor.signature)
+        ports.append(Port(key, tensor.name, FileTensor(tensor.name, tensor.dtype, shape)))
+    return tuple(ports)
+
+
+class _Reader:
+    """Makes graphs of the subgraphs of a file, each once."""
+
+    def __init__(self, model: LoadedModel) -> None:
+        self.model = model
+        self.graphs: dict[int, Graph] = {}
+
+    def graph(self, index: int) -> Graph:
+        """The IR of subgraph `index`."""
+        if index in self.graphs:
+            return self.graphs[index]
+        spec = self.model.subgraph(index)
+        graph = self.graphs[index] = Graph(spec.name or f"subgraph_{index}")
+        b = Builder(graph)
+        tensors: dict[int, Tensor] = {}
+        for i in spec.inputs:
+            shape = [None if n < 0 else n for n in spec.tensors[i].signature]
+            tensors[i] = b.input(spec.tensors[i].name, spec.tensors[i].dtype, shape)
+        for operator in spec.operators:
+            self._append(graph, spec, operator, tensors, b)
+        for i, name in enumerate(unique_names(spec)):
+            if i in tensors and tensors[i].producer is not None:
+                tensors[i].origin = Origin(name)
+        graph.outputs = [self._given(spec.tensors[i], tensors, b) for i in spec.outputs]
+        graph.output_names = [spec.tensors[i].name for i in spec.outputs]
+        return graph
+
+    def _append(
+        self,
+        graph: Graph,
+        spec: SubgraphSpec,
+        operator: OperatorSpec,
+        tensors: dict[int, Tensor],
+        b: Builder,
+    ) -> None:
+        """Puts one operator of the file at the end of the graph."""
+        if operator.intermediates:
+            raise ConverterError(f"{operator.kind} with intermediate tensors cannot be read yet")
+        inputs = [
+            None if i < 0 else self._given(spec.tensors[i], tensors, b) for i in operator.inputs
+        ]
+        results = [spec.tensors[i] for i in operator.outputs]
+        calls = [
+            self.graph(getattr(operator.options, field)) for field in CALLS.get(operator.kind, ())
+        ]
+        op = Op(
+            "CUSTOM" if operator.is_custom else operator.kind,
+            inputs,
+            [],
+            operator.options,
+            custom_code=operator.kind if operator.is_custom else "",
+            custom_options=operator.custom_options,
+            graphs=calls,
+            origin=results[0].name if results else operator.kind,
+        )
+        op.outputs = self._results(graph, op, results)
+        for i, tensor, result in zip(operator.outputs, results, op.outputs, strict=True):
+            result.name = tensor.name
+            tensors[i] = result
+        graph.append(op)
+
+    def _results(self, graph: Graph, op: Op, declared: list[TensorSpec]) -> list[Tensor]:
+        """What an operator results in; what the file says where the interpreter lacks it."""
+        if op.kind == "CUSTOM" or op.graphs:
+            return [
+                late_tensor(
+                    graph, one.name, one.dtype, [None if n < 0 else n for n in one.signature]
+                )
+                for one in declared
+            ]
+        return infer(graph, op, [one.dtype for one in declared])
+
+    def _given(self, spec: TensorSpec, tensors: dict[int, Tensor], b: Builder) -> Tensor:
+        """An operator's input: made before, a constant, or a variable."""
+        if spec.index in tensors:
+            return tensors[spec.index]
+        if spec.sparsity is not None:
+            raise ConverterError(f"sparse constants such as '{spec.name}' cannot be read yet")
+        if spec.is_constant:
+            tensor = b.constant(spec.value, name=spec.name)
+        elif prod(spec.shape) == 0:
+            tensor = b.constant(np.empty(spec.shape, spec.dtype), name=spec.name)
+        else:
+            tensor = Tensor(spec.name, spec.dtype, (spec.shape, spec.shape))
+            tensor.is_variable = spec.is_variable
+        tensors[spec.index] = tensor
+        return tensor
+
+
+def unique_names(spec: SubgraphSpec) -> list[str]:
+    """A name for each tensor: its own, and its number where that is not enough."""
+    counts = Counter(tensor.name for tensor in spec.tensors)
+    return [t.name if counts[t.name] == 1 else f"{t.name}#{t.index}" for t in spec.tensors]
+
+
+class FileOracle:
+    """A `.tflite` file on the interpreter; names of tensors are those of `unique_names`."""
+
+    def __init__(self, source: FileSource) -> None:
+        self.source = source
+        self.spec = source.model.subgraph(source.subgraph)
+        self.inputs = [port.tensor for port in source.inputs]
+        names = unique_names(self.spec)
+        self.indices = {name: i for i, name in enumerate(names)}
+        self.outputs = [names[i] for i in self.spec.outputs]
+        self._interpreter: Interpreter | None = None
+
+    def check(self) -> None:
+        """Raises NotVerified when the file cannot be run here."""
+        try:
+            self._ready()
+        except (RuntimeError, ValueError) as error:
+            raise NotVerified(f"the interpreter cannot run it: {error}") from None
+
+    def _ready(self) -> Interpreter:
+        if self._interpreter is None:
+            self._interpreter = Interpreter(
+                model_content=self.source.model.content, experimental_preserve_all_tensors=True
+            )
+        return self._interpreter
+
+    def run(
+        self,
+        names: Sequence[str],
+        arrays: Sequence[np.ndarray],
+        seconds: float | None = None,
+        memory: int | None = None,
+    ) -> list[np.ndarray]:
+        """The tensors of these names, for one array per input."""
+        from ..verify import run_first
+
+        interpreter = self._ready()
+        try:
+            if self.source.key is None:
+                run_first(interpreter, arrays)
+            else:
+                keys = [port.key for port in self.source.inputs]
+                runner: Any = interpreter.get_signature_runner(self.source.key)
+                runner(**dict(zip(keys, arrays, strict=True)))
+            return [
+                interpreter.get_tensor(self.indices[name], self.source.subgraph) for name in names
+            ]
+        except RuntimeError as error:
+            raise InvalidArgumentError(None, None, str(error)) from None
+        finally:
+            interpreter.reset_all_variables()

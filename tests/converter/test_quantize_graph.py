@@ -1,0 +1,337 @@
+"""What a graph becomes, by hand-made ranges; expected is TFLite's 8-bit specification."""
+
+import numpy as np
+import pytest
+from rewriting import graph_of, shown
+
+from flatlite.converter.quantize.dynamic import quantize_weights
+from flatlite.converter.quantize.ranges import Scales
+from flatlite.converter.quantize.recipe import Recipe
+from flatlite.converter.quantize.rewrite import refuse_floats, rewrite
+from flatlite.converter.write import write
+from flatlite.errors import ConverterError
+from flatlite.lite import Interpreter
+from flatlite.schema.model import save
+
+UNIT = (-128.0, 127.0)  # a scale of 1
+REAL, INT8, UINT8 = np.dtype("f4"), np.dtype("i1"), np.dtype("u1")
+
+
+def quantized(text, ranges, end=INT8):
+    """(the graph of `text` with these ranges by tensor name, operators left real)"""
+    graph = graph_of(text)
+    known = {tensor.name: tensor for tensor in graph.tensors() if not tensor.is_constant}
+    recipe = Recipe(input_type=end, output_type=end)
+    left = rewrite(graph, Scales(graph, {known[k]: v for k, v in ranges.items()}), recipe)
+    return graph, [op.kind for op in left]
+
+
+def same_text(graph, after):
+    assert shown(graph) == shown(graph_of(after))
+
+
+CASES = {
+    "own scales; the activation stays fused": (
+        """graph main(x: float32[2|3,4], y: float32[2|3,4]) {
+             z = ADD(x, y; fused_activation_function=RELU)
+             return z
+           }""",
+        {"x": UNIT, "y": (-12.8, 12.7), "z": (0.0, 510.0)},
+        """graph main(x: int8[2|3,4]<1:0>, y: int8[2|3,4]<0.1:0>) {
+             z: int8[2|3,4]<2:-128> = ADD(x, y; fused_activation_function=RELU)
+             return z as "out0"
+           }""",
+    ),
+    "a range is widened to hold 0": (
+        """graph main(x: float32[2|3,4]) {
+             z = EXP(x)
+             return z
+           }""",
+        {"x": (-255.0, -1.0), "z": (1.0, 25.5)},
+        """graph main(x: int8[2|3,4]<1:127>) {
+             z: int8[2|3,4]<0.1:-128> = EXP(x)
+             return z as "out0"
+           }""",
+    ),
+    "pooling keeps the scale of its input": (
+        """graph main(x: float32[2|3,4,4,1]) {
+             p = MAX_POOL_2D(x; stride_w=2, stride_h=2, filter_width=2, filter_height=2)
+             r = RESHAPE(p, int32[2]{-1, 4})
+             return r
+           }""",
+        {"x": UNIT, "p": (0.0, 127.0), "r": (0.0, 127.0)},
+        """graph main(x: int8[2|3,4,4,1]<1:0>) {
+             p: int8[2|3,2,2,1]<1:0> = MAX_POOL_2D(x;
+               stride_w=2, stride_h=2, filter_width=2, filter_height=2)
+             r: int8[2|3,4]<1:0> = RESHAPE(p, int32[2]{-1, 4})
+             return r as "out0"
+           }""",
+    ),
+    "a concatenation gives its scale to its inputs": (
+        """graph main(x: float32[2|3,4], y: float32[2|3,4]) {
+             z = CONCATENATION(x, y; axis=1)
+             return z
+           }""",
+        {"x": UNIT, "y": (-12.8, 12.7), "z": UNIT},
+        """graph main(x: int8[2|3,4]<1:0>, y: int8[2|3,4]<1:0>) {
+             z: int8[2|3,8]<1:0> = CONCATENATION(x, y; axis=1)
+             return z as "out0"
+           }""",
+    ),
+    "a prescribed scale is requantized for the concatenation": (
+        """graph main(x: float32[2|3,4], y: float32[2|3,4]) {
+             s = LOGISTIC(x)
+             z = CONCATENATION(s, y; axis=1)
+             return z
+           }""",
+        {"x": UNIT, "s": (0.2, 0.8), "y": UNIT, "z": UNIT},
+        """graph main(x: int8[2|3,4]<1:0>, y: int8[2|3,4]<1:0>) {
+             s: int8[2|3,4]<0.00390625:-128> = LOGISTIC(x)
+             t: int8[2|3,4]<1:0> = QUANTIZE(s)
+             z: int8[2|3,8]<1:0> = CONCATENATION(t, y; axis=1)
+             return z as "out0"
+           }""",
+    ),
+    "a MINIMUM does not cut off what others read": (
+        """graph main(x: float32[2|3,4]) {
+             a = MINIMUM(x, float32[]{0.0})
+             b = RELU(x)
+             return a, b
+           }""",
+        {"x": UNIT, "a": (-25.5, 0.0), "b": (0.0, 25.5)},
+        """graph main(x: int8[2|3,4]<1:0>) {
+             t: int8[2|3,4]<0.1:127> = QUANTIZE(x)
+             a: int8[2|3,4]<0.1:127> = MINIMUM(t, int8[]<0.1:127>{127})
+             b: int8[2|3,4]<0.1:-128> = RELU(x)
+             return a as "out0", b as "out1"
+           }""",
+    ),
+    "a divisor that would become 0 stays real": (
+        """graph main(x: float32[2|3,4], y: float32[2|3,4]) {
+             a = ABS(y)
+             z = DIV(x, a)
+             return z
+           }""",
+        {"x": UNIT, "y": UNIT, "a": (0.1, 255.0), "z": UNIT},
+        """graph main(x: int8[2|3,4]<1:0>, y: int8[2|3,4]<1:0>) {
+             ry: float32[2|3,4] = DEQUANTIZE(y)
+             a: float32[2|3,4] = ABS(ry)
+             rx: float32[2|3,4] = DEQUANTIZE(x)
+             z: float32[2|3,4] = DIV(rx, a)
+             q: int8[2|3,4]<1:0> = QUANTIZE(z)
+             return q as "out0"
+           }""",
+    ),
+    "an operator without a kernel is a real island": (
+        """graph main(x: float32[2|3,4]) {
+             a = ABS(x)
+             s = SIN(a)
+             c = COS(s)
+             z = ABS(c)
+             return z
+           }""",
+        {"x": UNIT, "a": (0.0, 255.0), "s": (-1.0, 1.0), "c": (0.0, 25.5), "z": (0.0, 25.5)},
+        """graph main(x: int8[2|3,4]<1:0>) {
+             a: int8[2|3,4]<1:-128> = ABS(x)
+             r: float32[2|3,4] = DEQUANTIZE(a)
+             s: float32[2|3,4] = SIN(r)
+             c: float32[2|3,4] = COS(s)
+             q: int8[2|3,4]<0.1:-128> = QUANTIZE(c)
+             z: int8[2|3,4]<0.1:-128> = ABS(q)
+             return z as "out0"
+           }""",
+    ),
+    "integers go through untouched": (
+        """graph main(x: float32[2|3,4], i: int32[2|3,4]) {
+             m: int32[2|3] = ARG_MAX(x, int32[]{1}; output_type=INT32)
+             r = RESHAPE(i, int32[1]{-1})
+             return m, r
+           }""",
+        {"x": UNIT},
+        """graph main(x: int8[2|3,4]<1:0>, i: int32[2|3,4]) {
+             m: int32[2|3] = ARG_MAX(x, int32[]{1}; output_type=INT32)
+             r: int32[8|12] = RESHAPE(i, int32[1]{-1})
+             return m as "out0", r as "out1"
+           }""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rewrite(name):
+    before, ranges, after = CASES[name]
+    graph, _ = quantized(before, ranges)
+    same_text(graph, after)
+
+
+def test_types_of_inputs_and_outputs():
+    before, ranges, _ = CASES["own scales; the activation stays fused"]
+    graph, left = quantized(before, ranges, UINT8)
+    same_text(
+        graph,
+        """graph main(x: uint8[2|3,4]<1:128>, y: uint8[2|3,4]<0.1:128>) {
+             a: int8[2|3,4]<1:0> = QUANTIZE(x)
+             b: int8[2|3,4]<0.1:0> = QUANTIZE(y)
+             z: int8[2|3,4]<2:-128> = ADD(a, b; fused_activation_function=RELU)
+             u: uint8[2|3,4]<2:0> = QUANTIZE(z)
+             return u as "out0"
+           }""",
+    )
+    assert left == []
+    graph, _ = quantized(before, ranges, REAL)
+    same_text(
+        graph,
+        """graph main(x: float32[2|3,4], y: float32[2|3,4]) {
+             a: int8[2|3,4]<1:0> = QUANTIZE(x)
+             b: int8[2|3,4]<0.1:0> = QUANTIZE(y)
+             z: int8[2|3,4]<2:-128> = ADD(a, b; fused_activation_function=RELU)
+             r: float32[2|3,4] = DEQUANTIZE(z)
+             return r as "out0"
+           }""",
+    )
+
+
+CONVOLUTION = """graph main(x: float32[1,4,4,1]) {
+  y = CONV_2D(x, float32[3,1,1,1]{2.54, -1.27, 0.0}, float32[3]{1.0, -1.0, BIAS};
+    stride_w=1, stride_h=1)
+  return y
+}"""
+
+
+def test_weights_have_a_scale_for_each_channel():
+    graph, _ = quantized(CONVOLUTION.replace("BIAS", "0.0"), {"x": UNIT, "y": UNIT})
+    _, weights, bias = graph.ops[0].inputs
+    assert weights.data.ravel().tolist() == [127, -127, 0]
+    scale = np.float32([0.02, 0.01, 1e-6 / 254])
+    np.testing.assert_allclose(weights.quantization.scale, scale, rtol=1e-6)
+    assert weights.quantization.axis == 0
+    assert not weights.quantization.zero_point.any()
+    np.testing.assert_allclose(bias.quantization.scale, scale, rtol=1e-6)
+    assert (bias.dtype, bias.data[:2].tolist()) == (np.int32, [50, -100])
+
+
+def test_a_bias_fits_into_32_bits(litert):
+    """A channel of zeros has a tiny scale, on which a bias of 100 would need 37 bits."""
+    graph, _ = quantized(CONVOLUTION.replace("BIAS", "100.0"), {"x": UNIT, "y": UNIT})
+    assert graph.ops[0].inputs[2].data[2] == 2**30
+    content = save(write(graph).model)
+    x = np.zeros((1, 4, 4, 1), np.int8)
+    (answer,) = litert.run(content, [[x]])
+    assert np.unique(answer[0][..., 2]) == [100]
+
+
+def test_operators_that_stay_real_are_listed():
+    before, ranges, _ = CASES["an operator without a kernel is a real island"]
+    _, left = quantized(before, ranges)
+    assert left == ["SIN", "COS"]
+    graph = graph_of(before)
+    words = (
+        r"TFLITE_BUILTINS_INT8 asks for int8 operators only, but these stay float:\n"
+        r"  SIN x 1, first for 's': TFLite has no int8 kernel for it\n  COS x 1"
+        r"(.|\n)*Add OpsSet.TFLITE_BUILTINS"
+    )
+    with pytest.raises(ConverterError, match=words):
+        refuse_floats(op for op in graph.ops if op.kind in left)
+
+
+def test_filters_that_are_computed_stay_real():
+    before = """graph main(x: float32[1,4,4,1], w: float32[2,1,1,1]) {
+      y = CONV_2D(x, w, float32[2]{0.0}; stride_w=1, stride_h=1)
+      return y
+    }"""
+    _, left = quantized(before, {"x": UNIT, "w": UNIT, "y": UNIT})
+    assert left == ["CONV_2D"]
+    with pytest.raises(ConverterError, match="its filter 'w' is not constant"):
+        refuse_floats(graph_of(before).ops)
+
+
+def test_constants_that_are_not_finite_stay_real():
+    before = """graph main(x: float32[2]) {
+      y = MAXIMUM(x, float32[2]{-inf, 0.0})
+      return y
+    }"""
+    _, left = quantized(before, {"x": UNIT, "y": UNIT})
+    assert left == ["MAXIMUM"]
+    with pytest.raises(ConverterError, match="its constant '' has NaN or infinity"):
+        refuse_floats(graph_of(before).ops)
+
+
+DYNAMIC = {
+    "FULLY_CONNECTED": (
+        """graph main(x: float32[2|3,32]) {
+             y = FULLY_CONNECTED(x, float32[32,32]#w, float32[32]#b)
+             return y
+           }""",
+        ["FULLY_CONNECTED(float32, int8, float32) -> float32"],
+        32,
+    ),
+    "BATCH_MATMUL": (
+        """graph main(x: float32[2,4,32]) {
+             y = BATCH_MATMUL(x, float32[2,32,32]#w)
+             return y
+           }""",
+        ["BATCH_MATMUL(float32, int8) -> float32"],
+        1,
+    ),
+    "GATHER": (
+        """graph main(i: int32[2|3]) {
+             y = GATHER(float32[64,16]#w, i)
+             return y
+           }""",
+        ["GATHER(int8, int32) -> int8", "DEQUANTIZE(int8) -> float32"],
+        1,
+    ),
+    "small weights": (
+        """graph main(x: float32[2|3,32]) {
+             y = FULLY_CONNECTED(x, float32[31,32]#w, none)
+             return y
+           }""",
+        ["FULLY_CONNECTED(float32, float32) -> float32"],
+        0,
+    ),
+    "an addend": (
+        """graph main(x: float32[32,64]) {
+             y = ADD(x, float32[32,64]#w)
+             return y
+           }""",
+        ["ADD(float32, float32) -> float32"],
+        0,
+    ),
+}
+"""Graph -> what TensorFlow's converter (2.21) makes of it, and how many scales the weights have."""
+
+
+@pytest.mark.parametrize("name", DYNAMIC)
+def test_dynamic_range(name):
+    before, after, n_scales = DYNAMIC[name]
+    graph = graph_of(before)
+    assert quantize_weights(graph, Recipe(weights_only=True)) == (n_scales > 0)
+    found = [
+        f"{op.kind}({', '.join(str(t.dtype) for t in op.given)}) -> {op.output.dtype}"
+        for op in graph.ops
+    ]
+    assert found == after
+    options = graph.ops[0].options
+    if hasattr(options, "asymmetric_quantize_inputs"):
+        assert options.asymmetric_quantize_inputs == (n_scales > 0)
+    for weights in (t for t in graph.tensors() if t.is_constant and t.dtype == np.int8):
+        assert len(weights.quantization.scale) == n_scales
+        assert np.abs(weights.data).max() == 127
+
+
+def test_the_written_file_runs(litert):
+    before, ranges, _ = CASES["a prescribed scale is requantized for the concatenation"]
+    graph, _ = quantized(before, ranges)
+    content = save(write(graph).model)
+    generator = np.random.default_rng(1)
+    given = [generator.integers(-128, 128, (2, 4), np.int8) for _ in range(2)]
+    (theirs,) = litert.run(content, [given])
+    interpreter = Interpreter(model_content=content)
+    for detail, array in zip(interpreter.get_input_details(), given, strict=True):
+        interpreter.resize_tensor_input(detail["index"], array.shape)
+    interpreter.allocate_tensors()
+    for detail, array in zip(interpreter.get_input_details(), given, strict=True):
+        interpreter.set_tensor(detail["index"], array)
+    interpreter.invoke()
+    ours = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    np.testing.assert_array_equal(ours, theirs[0])
