@@ -59,7 +59,7 @@ def parser() -> argparse.ArgumentParser:
         sub.add_argument("--json", action="store_true", help="print the result as JSON")
         return sub
 
-    sub = command(convert, "Convert a SavedModel, a frozen GraphDef or a Keras file to .tflite.")
+    sub = command(convert, "Convert a model to .tflite, and quantize it.")
     sub.add_argument("source", help="a SavedModel folder, or a .pb, .pbtxt, .keras or .h5 file")
     sub.add_argument("-o", "--output", required=True, help="the .tflite file to write")
     sub.add_argument(
@@ -89,6 +89,7 @@ def parser() -> argparse.ArgumentParser:
         default=True,
         help="compare the written file with its source (default: yes)",
     )
+    add_quantization(sub)
 
     sub = command(run, "Run a .tflite file.")
     sub.add_argument("model")
@@ -146,6 +147,34 @@ def delegates_of(arguments: argparse.Namespace) -> list[Any] | None:
     return [load_delegate(name) for name in arguments.delegate]
 
 
+def add_quantization(sub: argparse.ArgumentParser) -> None:
+    """The options of `flatlite convert` for quantization."""
+    group = sub.add_argument_group("quantization")
+    group.add_argument(
+        "--quantize",
+        choices=("dynamic", "int8"),
+        help="dynamic: weights in 8 bits; int8: everything, needs --representative-dataset",
+    )
+    group.add_argument(
+        "--representative-dataset",
+        metavar="PATH",
+        help="samples: a .npz with an array for each input, a .npy for a single one, or a folder "
+        "with a file for each sample",
+    )
+    group.add_argument(
+        "--int8-only",
+        action="store_true",
+        help="fail when an operator has no int8 kernel, instead of running it in float",
+    )
+    for end in ("input", "output"):
+        group.add_argument(
+            f"--{end}-type",
+            choices=("float32", "int8", "uint8"),
+            default="float32",
+            help=f"type of the {end}s of an int8 model (default: float32)",
+        )
+
+
 def positive(text: str) -> int:
     """A count of at least 1."""
     number = int(text)
@@ -190,19 +219,54 @@ def convert(arguments: argparse.Namespace) -> None:
     from .schema.files import write_atomic
 
     check_target(arguments.output)
-    with Progress("converting", quiet=arguments.json):
+    calibrates = arguments.quantize == "int8"  # and shows its own progress
+    with Progress("converting", quiet=arguments.json or calibrates):
         converter = converter_for(arguments)
         converter.verify = arguments.verify
+        set_quantization(converter, arguments)
         content = converter.convert()
     write_atomic(arguments.output, content)
     result = report.inspect(arguments.output)
     n_ops = sum(result["operators"].values())
     if arguments.json:
         keys = ("file", "bytes", "operators", "signatures", "inputs", "outputs")
-        return show_json({k: result[k] for k in keys} | {"verified": converter.verified})
+        told = {k: result[k] for k in keys} | {"verified": converter.verified}
+        if arguments.quantize:
+            told["signal_to_noise"] = converter.signal_to_noise
+            told["float_operators"] = converter.float_operators
+        return show_json(told)
     verified = "verified" if converter.verified else "not verified"
     print(f"wrote {arguments.output}: {len(content):,} bytes, {n_ops} operators, {verified}")
+    for noise in converter.signal_to_noise.values():
+        for name, decibels in noise.items():
+            print(f"quantized: {decibels:.1f} dB signal to noise at '{name}'")
+    if arguments.quantize and converter.float_operators:
+        kinds = ", ".join(f"{kind} x {n}" for kind, n in converter.float_operators.items())
+        print(f"in float: {kinds}")
     return None
+
+
+def set_quantization(converter: Any, arguments: argparse.Namespace) -> None:
+    """Tells a converter how the arguments want the model quantized."""
+    from .converter.options import OpsSet, Optimize
+    from .converter.quantize.dataset import file_dataset
+
+    path = arguments.representative_dataset
+    if path is not None:
+        converter.representative_dataset = file_dataset(path, converter._sources)
+    if arguments.quantize is None:
+        if arguments.int8_only:
+            raise ValueError("--int8-only is for int8 models; add --quantize int8")
+    elif arguments.quantize == "int8" and path is None:
+        raise ValueError("--quantize int8 needs --representative-dataset, samples to calibrate on")
+    elif arguments.quantize == "dynamic" and path is not None:
+        raise ValueError("--representative-dataset is for --quantize int8, not for dynamic")
+    else:
+        converter.optimizations = [Optimize.DEFAULT]
+    if arguments.int8_only:
+        converter.target_spec.supported_ops = {OpsSet.TFLITE_BUILTINS_INT8}
+    converter.inference_input_type = arguments.input_type
+    converter.inference_output_type = arguments.output_type
 
 
 def converter_for(arguments: argparse.Namespace) -> Any:
@@ -214,7 +278,13 @@ def converter_for(arguments: argparse.Namespace) -> Any:
     inputs, outputs = split(arguments.inputs), split(arguments.outputs)
     shapes = shapes_of(arguments.input_shape)
     if kind == "tflite":
-        raise ValueError(f"'{path}' is a .tflite file already")
+        if arguments.quantize is None:
+            raise ValueError(f"'{path}' is a .tflite file already; --quantize makes it smaller")
+        for option in ("signature", "tags", "inputs", "outputs", "input_shape"):
+            if getattr(arguments, option):
+                name = option.replace("_", "-")
+                raise ValueError(f"--{name} cannot change a .tflite file; '{path}' is one")
+        return TFLiteConverter.from_tflite_model(path)
     if kind == "saved_model":
         return TFLiteConverter.from_saved_model(
             path,

@@ -95,6 +95,108 @@ def test_convert_with_input_shape(cli, corpus, tmp_path):
     assert json.loads(out)["inputs"][0]["shape"] == [2, 28, 28, 1]
 
 
+DIGITS = "models/digits"
+
+
+@pytest.fixture
+def digits(request):
+    """Options that quantize the digits model to int8."""
+    folder = request.config.rootpath / DIGITS
+    return [folder / "saved_model", "--quantize", "int8"], folder / "example.npz"
+
+
+def test_convert_dynamic_range(cli, digits, tmp_path):
+    (source, *_), _ = digits
+    status, out, err = cli("convert", source, "-o", tmp_path / "q.tflite", "--quantize", "dynamic")
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].endswith(" operators, verified")
+    assert lines[1].startswith("quantized: ")
+    assert lines[1].endswith(" dB signal to noise at 'output_0'")
+    assert lines[2].startswith("in float: CONV_2D x ")
+
+
+def test_convert_int8(cli, digits, tmp_path):
+    source, dataset = digits
+    target = tmp_path / "q.tflite"
+    options = ("--int8-only", "--input-type", "int8", "--output-type", "uint8", "--json")
+    status, out, err = cli(
+        "convert", *source, "-o", target, "--representative-dataset", dataset, *options
+    )
+    assert (status, err) == (0, "")
+    result = json.loads(out)
+    assert result["verified"] is True
+    assert result["signal_to_noise"]["serving_default"]["output_0"] > 40
+    assert result["float_operators"] == {}
+    assert [row["type"] for row in (*result["inputs"], *result["outputs"])] == ["INT8", "UINT8"]
+
+
+def test_convert_a_float_file_to_int8(cli, digits, tmp_path):
+    (source, *options), dataset = digits
+    plain, target = tmp_path / "float.tflite", tmp_path / "q.tflite"
+    assert cli("convert", source, "-o", plain)[0] == 0
+    options += ["--representative-dataset", dataset]
+    status, out, err = cli("convert", plain, "-o", target, *options)
+    assert (status, err) == (0, "")
+    assert "dB signal to noise" in out
+    assert target.stat().st_size < plain.stat().st_size / 2
+    status, _, err = cli("convert", target, "-o", tmp_path / "again.tflite", *options)
+    assert (status, "is quantized already" in err) == (1, True)
+    status, _, err = cli("convert", plain, "-o", target, *options, "--inputs", "x")
+    assert (status, "--inputs cannot change a .tflite file" in err) == (1, True)
+
+
+def test_forms_of_dataset_files(cli, digits, tmp_path):
+    source, dataset = digits
+    images = np.load(dataset)["image"][:6]
+    np.save(tmp_path / "six.npy", images)
+    (tmp_path / "folder").mkdir()
+    for i, image in enumerate(images):
+        np.save(tmp_path / f"folder/{i}.npy", image[np.newaxis])
+    np.savez(tmp_path / "six.npz", image=images)
+    written = set()
+    for name in ("six.npy", "six.npz", "folder"):
+        target = tmp_path / f"{name}.tflite"
+        options = ("--representative-dataset", tmp_path / name)
+        status, _, err = cli("convert", *source, "-o", target, *options)
+        assert (status, err) == (0, "")
+        written.add(target.read_bytes())
+    assert len(written) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--quantize", "int8"], "--quantize int8 needs --representative-dataset"),
+        (["--int8-only"], "--int8-only is for int8 models; add --quantize int8"),
+        (["--input-type", "int8"], "must be tf.float32 unless the model is quantized"),
+        (["--quantize", "dynamic", "--representative-dataset", "{npz}"], "is for --quantize int8"),
+        (["--quantize", "int8", "--representative-dataset", "none.npz"], "'none.npz'"),
+        (["--quantize", "int8", "--representative-dataset", "{tmp}"], "has no .npy or .npz files"),
+        (
+            ["--quantize", "int8", "--representative-dataset", "{other}"],
+            "must have an array for input 'image', has 'picture'",
+        ),
+        (["--quantize", "int8", "--representative-dataset", "{text}"], "is not a .npy or .npz"),
+        (["--quantize", "int8", "--representative-dataset", "{flat}"], "the shape (?, 8, 8, 1)"),
+    ],
+)
+def test_mistakes_in_quantization(cli, digits, tmp_path, options, words):
+    (source, *_), dataset = digits
+    folder = tmp_path / "files"
+    folder.mkdir()
+    paths = {"npz": dataset, "tmp": tmp_path}
+    paths |= {name: folder / f"{name}.npz" for name in ("other", "text", "flat")}
+    np.savez(paths["other"], picture=np.zeros((2, 8, 8, 1), np.float32))
+    np.savez(paths["flat"], image=np.zeros((2, 64), np.float32))
+    paths["text"].write_text("no arrays")
+    target = tmp_path / "q.tflite"
+    status, _, err = cli("convert", source, "-o", target, *[o.format(**paths) for o in options])
+    assert status == 1
+    assert words in err
+    assert not target.exists()
+
+
 def test_convert_several_signatures(two_signatures):
     signatures = files.load(two_signatures.read_bytes()).signatures
     assert [signature.key for signature in signatures] == ["skips", "nested"]
