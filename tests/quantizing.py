@@ -1,0 +1,190 @@
+"""Rows of the corpus that TensorFlow quantized, quantized by us from the same samples."""
+
+import re
+import warnings
+
+import numpy as np
+from recorded import folder, load, rows
+
+import flatlite.lite
+
+KINDS = {
+    "dyn": "dynamic",
+    "dynamic": "dynamic",
+    "int8": "int8",
+    "int8_pt": "int8",  # weights with one scale
+    "uint8io": "int8",
+}
+"""Variants of the corpus -> the command line's word for them."""
+
+
+def variant_of(row: dict) -> str | None:
+    """How TensorFlow quantized the row's file: a key of KINDS, None for another way."""
+    found = row.get("variant") or row.get("quant")
+    if row["kind"] == "model_tflite":
+        found = re.sub(r".*/tflite_(b1_)?", "", row["id"])
+    return found if found in KINDS else None
+
+
+def quantized_rows():
+    """Rows with a source, the file TensorFlow made of it, and samples where it used some."""
+    for row in rows():
+        files = row.get("files", {})
+        variant = variant_of(row)
+        if row["kind"] not in ("op_test", "tflite_case", "model_tflite") or variant is None:
+            continue
+        if "tflite" not in files or not ({"graphdef", "saved_model", "keras"} & set(files)):
+            continue
+        if variant == "int8" and not any(key.startswith("cal:") for key in source_arrays(row)):
+            continue
+        yield row
+
+
+def source_arrays(row: dict) -> dict:
+    """The arrays recorded for the float source."""
+    files = row["files"]
+    return load(files.get("data_tf") or files.get("source_data") or files["data"])
+
+
+def input_names(row: dict) -> list[str]:
+    """The names under which the source's inputs are recorded, in its order."""
+    found = row["tf_inputs"] if row["kind"] == "tflite_case" else row["inputs"]
+    return [one["name"] for one in found]
+
+
+def recorded(row: dict) -> tuple[list, list]:
+    """(inputs, TensorFlow's float outputs) of one inference."""
+    arrays, names = source_arrays(row), input_names(row)
+    if row["kind"] == "op_test":
+        outputs = [arrays[f"tf:{o['name']}"] for o in row["outputs"]]
+    elif row["kind"] == "tflite_case":
+        outputs = [arrays[f"tf:{i}"] for i in range(len(row["graph_outputs"]))]
+    else:
+        return (
+            [arrays[f"in0:{name}"] for name in names],
+            [arrays[f"tf0:{i}"] for i in range(len(row["outputs"]))],
+        )
+    return [arrays[f"in:{name}"] for name in names], outputs
+
+
+def samples(row: dict):
+    """The calibration samples TensorFlow's converter was given, one list of arrays each."""
+    arrays = source_arrays(row)
+    columns = [arrays[f"cal:{name}"] for name in input_names(row)]
+    is_batch = row["kind"] == "model_tflite"
+    for i in range(len(columns[0])):
+        yield [column[i : i + 1] if is_batch else column[i] for column in columns]
+
+
+def converter_for(row: dict):
+    """A converter with the settings that made the row's file."""
+    files, variant = row["files"], variant_of(row)
+    if "graphdef" not in files:
+        converter = model_converter(files)
+    elif row["kind"] == "tflite_case":
+        converter = frozen(files, row["graph_inputs"], row["graph_outputs"])
+    else:
+        ends = ([one["tensor"] for one in row[key]] for key in ("inputs", "outputs"))
+        shapes = {
+            one["tensor"]: one["graph_shape"] or one["shape"]
+            for one in row["inputs"]
+            if one["graph_shape"] is None or None in one["graph_shape"]
+        }
+        converter = frozen(files, *ends, shapes)
+    converter.optimizations = [flatlite.lite.Optimize.DEFAULT]
+    if KINDS[variant] == "int8":
+        converter.representative_dataset = lambda: samples(row)
+    if row["kind"] != "op_test" and KINDS[variant] == "int8":
+        dtype = np.uint8 if variant == "uint8io" else np.int8
+        converter.inference_input_type = converter.inference_output_type = dtype
+    converter._experimental_disable_per_channel = variant == "int8_pt"
+    return converter
+
+
+def frozen(files: dict, inputs, outputs, shapes=None):
+    """A converter for a row's frozen graph."""
+    path = folder() / files["graphdef"]
+    return flatlite.lite.TFLiteConverter.from_frozen_graph(path, inputs, outputs, shapes)
+
+
+def model_converter(files: dict):
+    """A converter for a whole model."""
+    if "saved_model" in files:
+        return flatlite.lite.TFLiteConverter.from_saved_model(folder() / files["saved_model"])
+    return flatlite.lite.TFLiteConverter.from_keras_model_file(folder() / files["keras"])
+
+
+def convert(row: dict) -> bytes:
+    """The row's source, quantized by us as the row's file was."""
+    with warnings.catch_warnings():
+        # some of TensorFlow's files are float, too small or made of operators without int8 kernel
+        warnings.filterwarnings("ignore", "the model stays float|the converted model was not")
+        return converter_for(row).convert()
+
+
+def stored(array: np.ndarray, detail: dict) -> np.ndarray:
+    """A real input as the model takes it."""
+    dtype, (scale, zero_point) = np.dtype(detail["dtype"]), detail["quantization"]
+    if array.dtype != np.float32 or dtype == np.float32 or not scale:
+        return array
+    limits = np.iinfo(dtype)
+    steps = np.rint(array / np.float32(scale)) + zero_point
+    return np.clip(steps, limits.min, limits.max).astype(dtype)
+
+
+def real(array: np.ndarray, detail: dict) -> np.ndarray:
+    """What an output stands for."""
+    scale, zero_point = detail["quantization"]
+    wide = array.astype(np.float64)
+    return (wide - zero_point) * scale if scale and array.dtype != np.float32 else wide
+
+
+def answers(interpreter, arrays) -> list[np.ndarray]:
+    """The outputs of an interpreter, in order."""
+    details = interpreter.get_input_details()
+    for detail, array in zip(details, arrays, strict=True):
+        interpreter.resize_tensor_input(detail["index"], array.shape)
+    interpreter.allocate_tensors()
+    for detail, array in zip(details, arrays, strict=True):
+        interpreter.set_tensor(detail["index"], array)
+    interpreter.invoke()
+    return [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
+
+
+class File:
+    """A quantized file: its inputs and outputs in the order of the row's source."""
+
+    def __init__(self, row: dict, content: bytes, is_theirs: bool) -> None:
+        self.interpreter = flatlite.lite.Interpreter(model_content=content)
+        self.interpreter.allocate_tensors()
+        self.inputs = self.interpreter.get_input_details()
+        self.outputs = self.interpreter.get_output_details()
+        self._order = (range(len(self.inputs)), range(len(self.outputs)))
+        if is_theirs and row["kind"] == "tflite_case":
+            self._order = (row["tf_input_of_tflite_input"], row["tf_output_of_tflite_output"])
+        elif is_theirs:
+            runner = self.interpreter.get_signature_runner()
+            ends = (runner.get_input_details(), runner.get_output_details())
+            keys = ([one["name"] for one in row[key]] for key in ("inputs", "outputs"))
+            self._order = [
+                [[end[key]["index"] for key in names].index(d["index"]) for d in details]
+                for end, names, details in zip(ends, keys, (self.inputs, self.outputs), strict=True)
+            ]
+
+    def stored(self, arrays) -> list[np.ndarray]:
+        """The source's inputs as the file takes them, in the file's order."""
+        return [stored(arrays[i], d) for i, d in zip(self._order[0], self.inputs, strict=True)]
+
+    def real(self, arrays) -> list[np.ndarray]:
+        """The file's real answers to the source's inputs, in the source's order."""
+        given = answers(self.interpreter, self.stored(arrays))
+        found = [real(x, d) for x, d in zip(given, self.outputs, strict=True)]
+        return [found[list(self._order[1]).index(i)] for i in range(len(found))]
+
+    def schemes(self) -> list[tuple[float, int]]:
+        """(scale, zero point) of the inputs, then of the outputs, in the source's order."""
+        return [
+            details[list(order).index(i)]["quantization"]
+            for details, order in zip((self.inputs, self.outputs), self._order, strict=True)
+            for i in range(len(details))
+        ]
