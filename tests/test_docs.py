@@ -59,3 +59,15 @@ def test_demo(tmp_path, capsys, monkeypatch):
     for model in ("basic_pitch", "digits"):
         assert f"{model} (SavedModel)" in printed
         assert os.path.getsize(tmp_path / f"{model}.tflite") > 1000
+
+
+def test_quantize_example(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["quantize.py", str(tmp_path)])
+    runpy.run_path(str(ROOT / "examples" / "quantize.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    sizes = {path.stem: path.stat().st_size for path in tmp_path.glob("*.tflite")}
+    assert len(sizes) == 4
+    for name, size in sizes.items():
+        assert f"{name}.tflite" in printed
+        assert f"{size:,}" in printed
+        assert size < sizes["digits_float"] / 2 or name == "digits_float"
