@@ -116,7 +116,7 @@ def verify(
     Warns:
         UserWarning: 'not verified', when the source cannot be run here, and why.
     """
-    source = _Source(oracle, time.monotonic() + seconds, seconds)
+    source = _Source(oracle, seconds, seconds)
     interpreter = None
     done: list[str] = []
     refused: NotVerified | None = None
@@ -149,10 +149,10 @@ class Refused(NotVerified):
 
 @dataclass
 class _Source:
-    """The source's oracle and the time.monotonic() until which it may be run."""
+    """The source's oracle, and how many of the seconds it may be run in all are left."""
 
     oracle: Oracle
-    deadline: float
+    left: float
     seconds: float
 
     def run(self, names: Sequence[str], arrays: list[np.ndarray]) -> list[np.ndarray]:
@@ -160,14 +160,16 @@ class _Source:
 
         Raises Refused when it does not take the inputs, NotVerified when the time is over.
         """
-        left = max(self.deadline - time.monotonic(), 0.0)
+        start = time.monotonic()
         try:
             memory = min(available_memory() * 3 // 4, MEMORY)
-            return self.oracle.run(names, arrays, left, memory)
+            return self.oracle.run(names, arrays, max(self.left, 0.0), memory)
         except DeadlineExceededError:
             raise NotVerified(f"running the source takes over {self.seconds:g} s") from None
         except (OpError, ValueError) as error:
             raise Refused(f"the source refuses the inputs: {error}") from None
+        finally:
+            self.left -= time.monotonic() - start
 
 
 def random_inputs(oracle: Oracle) -> Iterator[list[np.ndarray]]:

@@ -1,6 +1,6 @@
 """Converts an ONNX model and runs it: python examples/onnx_model.py [MODEL.onnx]
 
-Without a file it takes basic_pitch (Spotify, Apache-2.0), for which ONNX Runtime's answer is stored.
+Without a file it takes basic_pitch (Spotify, Apache-2.0); ONNX Runtime's answer is stored for it.
 """
 
 import sys

@@ -7,7 +7,7 @@ import pytest
 
 from flatlite.engine import build, cache, image
 
-OUTSIDE = {"llvmlite", "math", "numba", "numpy", "__future__"}
+OUTSIDE = {"contextlib", "llvmlite", "math", "numba", "numpy", "__future__"}
 ENGINE = {"declaration", "faults", "fixedpoint", "kernel", "target", "vector", "words"}
 FILES = sorted(Path(cache.ENGINE, "kernels").glob("*.py"))
 
