@@ -166,9 +166,8 @@ def load(
 
 def parsed(path: str | os.PathLike) -> ModelProto:
     """The message in a file; raises ModelError when there is none."""
-    from google.protobuf.message import DecodeError
-
     import onnx
+    from google.protobuf.message import DecodeError
 
     content = map_file(path)
     if not len(content):
