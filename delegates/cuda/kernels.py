@@ -226,5 +226,12 @@ def clamp(out, x, sizes, low, high):
         out[i] = min(max(x[i], low), high)
 
 
+@cuda.jit
+def leaky_relu(out, x, sizes, alpha):
+    """`x`, those below 0 times alpha; sizes: results."""
+    for i in range(cuda.grid(1), sizes[0], cuda.gridsize(1)):
+        out[i] = x[i] if x[i] >= ZERO else x[i] * alpha
+
+
 add, subtract, multiply, divide = map(of_pairs, (_add, _subtract, _multiply, _divide))
 tanh, logistic, hard_swish = map(of_elements, (_tanh, _logistic, _hard_swish))

@@ -98,6 +98,13 @@ def clamp(op):
     return [Launch("clamp", out, op.inputs, (out.size,), CLAMPS[op.kind])]
 
 
+@launches("LEAKY_RELU")
+def leaky_relu(op):
+    """Each element, those below 0 times alpha."""
+    out = op.results[0]
+    return [Launch("leaky_relu", out, op.inputs, (out.size,), (float(op.options.alpha),))]
+
+
 @launches(*PAIRS, by_index=True)
 def pair(op):
     """A function of each pair of elements, within the limits of the fused activation."""

@@ -63,6 +63,12 @@ def element(op, x):
     return ELEMENTS[op.kind](x)
 
 
+@lower("LEAKY_RELU")
+def leaky_relu(op, x):
+    """Each element, those below 0 times alpha."""
+    return jnp.where(x >= 0, x, x * op.options.alpha)
+
+
 @lower(*PAIRS)
 def pair(op, a, b):
     """A function of each pair of elements, within the limits of the fused activation."""
