@@ -10,13 +10,15 @@ import resource
 import sys
 import time
 
-import numpy  # noqa: F401  the base
+import numpy  # the base
 
 if len(sys.argv) > 1:
     from importlib import import_module
 
     interpreter = import_module(sys.argv[1]).Interpreter(model_path=sys.argv[2], num_threads=1)
     interpreter.allocate_tensors()
+    for detail in interpreter.get_input_details():  # LiteRT's are not initialised
+        interpreter.set_tensor(detail["index"], numpy.zeros(detail["shape"], detail["dtype"]))
     interpreter.invoke()
     interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
 clock, cpu = time.perf_counter(), time.process_time()
