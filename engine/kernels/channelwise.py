@@ -78,13 +78,14 @@ def _vector(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high
             w.store_some(value, w.move(targets[i], at), mask)
 
 
-RESULTS = {1: 8, 2: 6}
-"""Results of a strip by the stride; as many where each tap is done by itself."""
-strip_1_1 = strip(1, 1, RESULTS[1])
-strip_3_1 = strip(3, 1, RESULTS[1])
-strip_3_2 = strip(3, 2, RESULTS[2])
-strip_5_1 = strip(5, 1, RESULTS[1])
-strip_5_2 = strip(5, 2, RESULTS[2])
+_SINGLE, _SEVERAL, _FAR = 8, 7, 6
+"""Results of a strip that is done tap by tap; of others (images of 224 have rows of 7 times 2 to
+some power, all the way down); and of one that needs nearly all entries of a table."""
+strip_1_1 = strip(1, 1, _SINGLE)
+strip_3_1 = strip(3, 1, _SEVERAL)
+strip_3_2 = strip(3, 2, _SEVERAL)
+strip_5_1 = strip(5, 1, _SEVERAL)
+strip_5_2 = strip(5, 2, _FAR)
 
 
 @piece(types.void(*[types.int64] * 7), inline=True)
@@ -122,7 +123,7 @@ def depthwise(
     height, width, pitch = x.shape[1], x.shape[2], 4 * x.shape[3]
     taps_h, taps_w = weights.shape[0], weights.shape[1]
     tables, nothing = _tables(), address(zeros)
-    strip_width = 6 if stride_w == 2 and kind != 0 else 8
+    strip_width = _SINGLE if kind == 0 else _FAR if kind == 52 else _SEVERAL
     for item in range(first, last):
         n = item // rows
         top = (item - n * rows) * stride_h - before_h

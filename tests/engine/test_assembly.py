@@ -15,8 +15,8 @@ PIECES = {
 }
 """Kernel module -> the pieces in which it spends its time."""
 
-ALLOWED = {("channelwise_strip_5_1", "x86-64-v2"): 9}
-"""How often vectors go through the stack in the innermost loop; nowhere else do they."""
+ALLOWED = {("channelwise_strip_5_1", "x86-64-v2"): 3}
+"""How often, at most, vectors go through the stack in the innermost loop; nowhere else do they."""
 
 MULTIPLICATIONS = ("fmla", "fmadd", "mulps")
 
@@ -39,7 +39,7 @@ def test_sums_stay_in_registers(piece, processor):
     loops = assembly.loops(assembly.listing(f"flatlite_piece_{piece}", processor))
     innermost = max(loops, key=products)
     assert products(innermost) >= 4
-    assert assembly.spills(innermost) == ALLOWED.get((piece, processor), 0)
+    assert assembly.spills(innermost) <= ALLOWED.get((piece, processor), 0)
 
 
 def test_spills_are_seen():
