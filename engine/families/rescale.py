@@ -12,6 +12,10 @@ _ONE = 1 << 31
 _MOST = 30
 """The largest shift, for scales no sound model has: the kernels shift int64."""
 
+_BLOCK, _TERMS = 16, 6  # channels of a block, and arrays of 64 bytes; as in kernels/_requantize.py
+_QUICK, _GENERAL, _REAL = range(3)  # as QUICK, GENERAL, REAL there
+_LARGEST = 1 << 30  # what sums must stay below for the first of these
+
 
 def fixed_scale(scale):
     """(multiplier, shift) with scale = multiplier * 2 ** (shift - 31), as TFLite rounds it.
@@ -28,6 +32,70 @@ def fixed_scale(scale):
     if shift > _MOST:
         return _ONE - 1, _MOST
     return multiplier, shift
+
+
+def fixed_scales(scales):
+    """`fixed_scale` of each element: int64 arrays of multipliers and shifts.
+
+    >>> fixed_scales(np.array([1.0, 0.75]))
+    (array([1073741824, 1610612736]), array([1, 0]))
+    """
+    fractions, shifts = np.frexp(scales)
+    multipliers = np.floor(fractions * _ONE + 0.5).astype(np.int64)
+    over = multipliers == _ONE
+    multipliers[over] //= 2
+    shifts = shifts.astype(np.int64) + over
+    multipliers[shifts > _MOST] = _ONE - 1
+    multipliers[shifts < -31] = 0
+    return multipliers, np.where(shifts < -31, 0, np.minimum(shifts, _MOST))
+
+
+def byte_terms(scales, n, zero_point, limits, dtype, *, largest=None, real=False):
+    """What kernels need to make 8-bit results of int32 sums (kernels/_requantize.py).
+
+    Args:
+        scales: float64, one or `n`, what sums are multiplied by.
+        n: how many channels there are.
+        zero_point: added to the products.
+        limits: the lowest and highest result.
+        dtype: int8 or uint8.
+        largest: what the size of no sum exceeds; None when that is not known.
+        real: whether to round products of float64 instead of fixed-point numbers.
+
+    Returns the terms, int64 [blocks of 16 channels, 48], and the kernel's numbers by name.
+    """
+    blocks = -(-n // _BLOCK)
+    terms = np.zeros((blocks, _TERMS, 8), np.int64)
+    flip = 128 if np.dtype(dtype) == np.uint8 else 0
+    numbers = {
+        "zero_point": zero_point - flip,
+        "low": limits[0] - flip,
+        "high": limits[1] - flip,
+        "flip": flip,
+    }
+    scales = np.broadcast_to(scales, (n,))
+    if real:
+        terms[:, :2] = _by_parity(scales.view(np.int64), blocks)
+        return constant(terms.reshape(blocks, -1)), {"rounding": _REAL, **numbers}
+    multipliers, shifts = fixed_scales(scales)
+    shifts[multipliers == 0] = -1
+    left, right = np.maximum(shifts, 0), np.maximum(-shifts, 0)
+    starts = (1 << 31) + ((1 << right >> 1) + (numbers["zero_point"] << right) << 32)
+    quick = largest is not None and largest < _LARGEST and -20 <= shifts.min() <= shifts.max() < 0
+    terms[:, 0:2] = _by_parity(multipliers, blocks)
+    terms[:, 2:4] = _by_parity(starts if quick else 0 * starts, blocks)
+    short = np.zeros((blocks * _BLOCK, 2), np.int32)
+    short[:n] = np.stack([right, left], 1)
+    terms[:, 4:] = short.reshape(blocks, _BLOCK, 2).transpose(0, 2, 1).copy().view(np.int64)
+    numbers = {"rounding": _QUICK if quick else _GENERAL, **numbers}
+    return constant(terms.reshape(blocks, -1)), numbers
+
+
+def _by_parity(values, blocks):
+    """Values of channels in blocks: those of even channels, then of odd ones."""
+    padded = np.zeros(blocks * _BLOCK, np.int64)
+    padded[: values.size] = values
+    return padded.reshape(blocks, _BLOCK // 2, 2).transpose(0, 2, 1)
 
 
 def common_terms(a, b, out, limits, left, power=1):

@@ -1,0 +1,135 @@
+"""Vectors of sums as bytes against the scalar code, for each kind of vectors."""
+
+import numpy as np
+import pytest
+from numba import types
+
+from flatlite.engine import build, compiler, image
+from flatlite.engine.buffer import arena, bound, constant
+from flatlite.engine.families import rescale
+from flatlite.engine.kernel import KERNELS, address, kernel, piece
+from flatlite.engine.kernels._integers import Integers
+from flatlite.engine.kernels._requantize import Requantizer, each_rounding, terms_at
+from flatlite.engine.program import Program
+from flatlite.engine.target import HOST, SHIPPED, Target
+
+TARGETS = {
+    "host": HOST,
+    "avx2": next(aim for aim in SHIPPED if aim.cpu == "x86-64-v3"),
+    "sse2": Target("x86-64", "x86-64"),
+}
+EXTREMES = [-(1 << 31), 1 - (1 << 31), -1, 0, 1, (1 << 31) - 1]
+SMALLER = [1 - (1 << 30), -1, 0, 1, (1 << 30) - 1]
+
+
+@piece(types.void(*[types.int64] * 8))
+def row_of_bytes(builder, lanes, sums, out, terms, rounding, *limits):
+    """A block of 16 sums as bytes."""
+    w = Integers(builder, lanes)
+    sums, out = w.pointer(sums), w.pointer(out)
+    with each_rounding(w, rounding) as roundings:
+        for kind in roundings:
+            for start in range(0, 16, w.width):
+                pointer = w.pointer(terms_at(w, terms, w.word(start)))
+                requantizer = Requantizer(w, kind, pointer, 0, limits)
+                value = w.read(sums, 4 * start, w.ints)
+                w.write(requantizer.bytes(value), out, start)
+
+
+@kernel(
+    "sums:int32[*,n] terms:int64[*,48] out:T[*,n] rounding:i zero_point:i low:i high:i flip:i",
+    T=("int8", "uint8"),
+)
+def as_bytes(sums, terms, out, rounding, zero_point, low, high, flip, first, last, fault):
+    for r in range(first, last):
+        for block in range(terms.shape[0]):
+            row_of_bytes(
+                address(sums) + 4 * (r * sums.shape[1] + 16 * block),
+                address(out) + r * sums.shape[1] + 16 * block,
+                address(terms) + 8 * 48 * block,
+                rounding, zero_point, low, high, flip,
+            )  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def vectors(request):
+    """The kernel above as the module `vectors`."""
+    compiled = compiler.compile_kernels(
+        "vectors", [KERNELS[__name__]["as_bytes"]], TARGETS[request.param]
+    )
+    made = image.in_memory(*build.link(compiled))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(image._images, "vectors", made)
+        yield request.param
+
+
+def both(sums, scales, zero_point, limits, dtype, **how):
+    """What the vectors give, the scalar code, and the kind of rounding."""
+    program, given = Program(), bound(sums.shape, np.int32)
+    n = sums.shape[1]
+    terms, numbers = rescale.byte_terms(scales, n, zero_point, limits, dtype, **how)
+    got, want = arena(sums.shape, dtype), arena(sums.shape, dtype)
+    program.call("vectors.as_bytes", given, terms, got, split=len(sums), **numbers)
+    kernel, factors = "requantize.exact", [np.broadcast_to(scales, (n,)).copy()]
+    if not how.get("real"):
+        kernel = "requantize.narrow"
+        fixed = [rescale.fixed_scale(scale) for scale in np.broadcast_to(scales, (n,)).tolist()]
+        factors = [*np.array(fixed, np.int32).T.copy()]
+    limits = {"zero_point": zero_point, "low": limits[0], "high": limits[1]}
+    program.call(kernel, given, *map(constant, factors), want, split=len(sums), **limits)
+    for out in (got, want):
+        program.keep(out)
+    program.close({given: sums})
+    program.run()
+    return program.array(got), program.array(want), numbers["rounding"]
+
+
+def sums_of_all_sizes(random, largest, extremes, n):
+    """Rows of `n` sums, most of them with results that are not held at the limits."""
+    scale = 2.0 ** random.uniform(0, np.log2(largest), (200, n))
+    made = np.int64(scale * random.uniform(-1, 1, (200, n)))
+    return np.concatenate([np.repeat(np.array([extremes]).T, n, 1), made]).astype(np.int32)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("kind", ["quick", "general", "real"])
+def test_bytes_of_sums(vectors, kind, dtype):
+    random = np.random.default_rng(5)
+    known = np.iinfo(dtype)
+    quick = kind == "quick"
+    for turn in range(12):
+        most = (1 << 30) - 1 if quick else (1 << 31) - 1
+        n = 16 * (1 + turn % 3)
+        sums = sums_of_all_sizes(random, most, SMALLER if quick else EXTREMES, n)
+        scales = 2.0 ** (random.uniform(-20, -1, n) if quick else random.uniform(-34, 20, n))
+        scales[turn % n] = 0.0
+        scales[(turn + 1) % n] = 0.25
+        if turn % 4 == 0:
+            scales = scales[2:3]
+        zero_point = int(random.integers(known.min, known.max + 1))
+        limits = (known.min + turn, known.max - 2 * turn)
+        got, want, rounding = both(
+            sums, scales, zero_point, limits, dtype,
+            largest=most if quick else None, real=kind == "real",
+        )  # fmt: skip
+        assert rounding == ["quick", "general", "real"].index(kind)
+        np.testing.assert_array_equal(got, want)
+
+
+def test_halves_round_alike(vectors):
+    """Results that lie halfway between two integers, after either of the two roundings."""
+    for shift in (1, 2, 5, 20):
+        sums = np.arange(-3000, 3000, dtype=np.int32).reshape(-1, 1) * (1 << shift >> 2 or 1)
+        sums = np.repeat(sums, 16, 1)
+        scales = 2.0**-shift * np.linspace(0.5, 0.75, 16)
+        for largest in (1 << 29, None):
+            got, want, _ = both(sums, scales, 3, (-128, 127), "int8", largest=largest)
+            np.testing.assert_array_equal(got, want)
+
+
+def test_scales_as_fixed_numbers():
+    random = np.random.default_rng(1)
+    scales = 2.0 ** random.uniform(-40, 40, 500)
+    scales[:6] = 0.0, 1.0, 0.5, 1 - 2.0**-40, 2.0**-33, 1e300
+    got = np.stack(rescale.fixed_scales(scales), 1)
+    np.testing.assert_array_equal(got, [rescale.fixed_scale(scale) for scale in scales.tolist()])
