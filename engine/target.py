@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import NamedTuple
 
@@ -15,7 +16,9 @@ _LINES = frozenset(
     ["vendor_id", "cpu family", "model", "stepping", "flags"]
     + ["CPU implementer", "CPU architecture", "CPU variant", "CPU part", "Features"]
 )
+_REQUEST = 158, 0x1023, 18  # arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA), on x86-64 Linux
 _memory = {}
+UNSIGNED, SIGNED = "unsigned", "signed"
 
 
 class Target(NamedTuple):
@@ -28,21 +31,35 @@ class Target(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """The vectors of a processor: float32 in one, how many registers, fused multiply-add or not."""
+    """The vectors of a processor.
+
+    Attributes:
+        width: float32 in one.
+        registers: how many there are.
+        fused: whether it multiplies and adds in one instruction.
+        dots: which bytes it sums products of, four at a time: UNSIGNED ones with signed ones,
+            SIGNED ones only, or "".
+        matrices: whether it multiplies matrices of bytes (AMX).
+    """
 
     width: int
     registers: int
     fused: bool
+    dots: str = ""
+    matrices: bool = False
 
 
 def lanes(features):
-    """The widest vectors that code for the given features may use."""
+    """The widest vectors that code for features, as LLVM or Linux calls them, may use."""
+    features = {re.sub("[-_]", "", name) for name in features}
     if "avx512f" in features:
-        return Lanes(16, 32, True)
-    if {"avx2", "fma"} <= set(features):
-        return Lanes(8, 16, True)
+        dots = "avx512vnni" in features
+        matrices = dots and {"amxint8", "avx512bw"} <= features
+        return Lanes(16, 32, True, UNSIGNED if dots else "", matrices)
+    if {"avx2", "fma"} <= features:
+        return Lanes(8, 16, True, UNSIGNED if "avxvnni" in features else "")
     if "neon" in features:
-        return Lanes(4, 32, True)
+        return Lanes(4, 32, True, SIGNED if "dotprod" in features else "")
     return Lanes(4, 16, False)
 
 
@@ -85,6 +102,19 @@ def runnable():
         return ()
     present = flags()
     return tuple(t for t in SHIPPED if t.needs <= present)
+
+
+def matrices():
+    """Whether this process may use the registers for matrices (AMX); asks the system for them."""
+    if "matrices" not in _memory:
+        _memory["matrices"] = "amx_int8" in flags() and _may_use_matrices()
+    return _memory["matrices"]
+
+
+def _may_use_matrices():
+    import ctypes
+
+    return not ctypes.CDLL(None).syscall(*_REQUEST)
 
 
 def supports_images():

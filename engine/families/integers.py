@@ -12,8 +12,9 @@ import numpy as np
 
 from ..buffer import arena, constant, zeros
 from ..view import View
+from . import byte_products
 from .layout import move
-from .products import matrix_of, permuted, steps, swapped
+from .products import matrices, matrix_of, permuted, steps, swapped
 from .rescale import fixed_scale
 
 
@@ -30,10 +31,15 @@ class Stored:
     """
 
     __slots__ = ("limits", "rounding", "scales", "sums", "zero_points")
+    real = False
 
     def __init__(self, scales, zero_points, limits, sums: type = np.int32, rounding="narrow"):
         self.scales, self.zero_points, self.limits = scales, zero_points, limits
         self.sums, self.rounding = sums, rounding
+
+    def signed(self, program, x, rows, depth):
+        """`x` as signed bytes."""
+        return byte_products.signed(program, x, self.zero_points[0])
 
     def centred(self, program, x, rows):
         """`x` without its zero point, and no scales."""
@@ -78,17 +84,18 @@ class Hybrid:
 
     __slots__ = ("asymmetric", "clamp", "scales")
     sums = np.int32
+    real = True
 
     def __init__(self, scales, asymmetric, clamp):
         self.scales, self.asymmetric, self.clamp = scales, asymmetric, clamp
 
+    def signed(self, program, x, rows, depth):
+        """`x` as signed bytes, cut in `rows`; up to `depth` of each may stand for 0."""
+        return byte_products.rounded(program, x, rows, depth, self.asymmetric)
+
     def centred(self, program, x, rows):
         """`x` cut into `rows` parts that are rounded each by itself, and their scales."""
-        shape = (rows, x.size // rows)
-        out, scales = arena(x.shape, np.int16), arena((rows,), np.float32)
-        name = "asymmetric" if self.asymmetric else "symmetric"
-        program.call(f"requantize.{name}", x.reshape(shape), out.reshape(shape), scales, split=rows)
-        return out, scales
+        return byte_products.centred(program, x, rows, self.asymmetric)
 
     def weights(self, program, weights):
         """`weights` as they are."""
@@ -121,22 +128,30 @@ def matmul(program, a, b, bias, out, *, scheme, transpose_a=False, transpose_b=F
     if not out.size:
         return
     a = swapped(program, a) if transpose_a else a
-    b = swapped(program, b) if transpose_b else b
-    if not a.shape[-1]:  # sums of nothing: one product with 0 instead
-        a, b = _nothing((*a.shape[:-1], 1), a), _nothing((*b.shape[:-2], 1, b.shape[-1]), b)
     n_rows, n = out.shape[-2:]
+    if not a.shape[-1]:  # sums of nothing: one product with 0 instead
+        sides = (n, 1) if transpose_b else (1, n)
+        a, b = _nothing((*a.shape[:-1], 1), a), _nothing((*b.shape[:-2], *sides), b)
     batch = out.shape[:-2]
     if isinstance(scheme, Hybrid) and prod(a.shape[:-2]) < prod(batch):
         repeated = arena((*batch, *a.shape[-2:]), a.dtype)
         move(program, View.of(a).broadcast(repeated.shape), View.of(repeated))
         a = repeated
+    if byte_products.fits_matmul(a, b, bias, out, scheme):
+        b = b if transpose_b else swapped(program, b)
+        numbers = matrix_of(batch, a.shape[:-2]), matrix_of(batch, b.shape[:-2])
+        byte_products.matmul(
+            program, matrices(a), matrices(b), bias, *numbers, matrices(out), scheme
+        )
+        return
+    b = swapped(program, b) if transpose_b else b
     a, scales = scheme.centred(program, a, a.size // a.shape[-1])
     b = scheme.weights(program, b)
     sums = arena(out.shape, scheme.sums)
     program.call(
         "integer.matmul",
-        a.reshape((prod(a.shape[:-2]), *a.shape[-2:])),
-        b.reshape((prod(b.shape[:-2]), *b.shape[-2:])),
+        matrices(a),
+        matrices(b),
         scheme.start(bias, n),
         matrix_of(batch, a.shape[:-2]),
         matrix_of(batch, b.shape[:-2]),
@@ -149,6 +164,19 @@ def matmul(program, a, b, bias, out, *, scheme, transpose_a=False, transpose_b=F
 def conv2d(program, x, weights, bias, out, *, scheme, stride, before, dilation=(1, 1), groups=1):
     """`products.conv2d`; each image is rounded by itself."""
     if not out.size:
+        return
+    runs = byte_products.in_runs(weights, dilation, groups)
+    if byte_products.fits_convolution(x, weights, bias, out, scheme, runs):
+        if weights.shape[1:3] == tuple(stride) == (1, 1) and groups == 1 and not scheme.real:
+            rows, n = prod(out.shape[:-1]), out.shape[3]
+            pixels, results = x.reshape((rows, x.shape[3])), out.reshape((rows, n))
+            filters = weights.reshape((n, x.shape[3]))
+            matmul(program, pixels, filters, bias, results, scheme=scheme, transpose_b=True)
+            return
+        byte_products.convolution(
+            program, x, weights, bias, out, scheme=scheme, stride=stride, before=before,
+            dilation=dilation, groups=groups,
+        )  # fmt: skip
         return
     batch, height, width, channels = x.shape
     n, *taps, of_group = weights.shape
@@ -174,6 +202,11 @@ def conv2d(program, x, weights, bias, out, *, scheme, stride, before, dilation=(
 def transpose_conv2d(program, x, weights, bias, out, *, scheme, stride, before):
     """`products.transpose_conv2d`."""
     if not out.size:
+        return
+    if byte_products.fits_convolution(x, weights, bias, out, scheme):
+        byte_products.transposed_convolution(
+            program, x, weights, bias, out, scheme=scheme, stride=stride, before=before
+        )
         return
     x, scales = scheme.centred(program, x, x.shape[0])
     filters = permuted(program, scheme.weights(program, weights), (1, 2, 3, 0))

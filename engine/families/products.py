@@ -33,12 +33,12 @@ def matmul(program, a, b, bias, out, *, transpose_a=False, transpose_b=False, cl
     a = swapped(program, a) if transpose_a else a
     numbers = matrix_of(batch, a.shape[:-2]), matrix_of(batch, b.shape[:-2])
     if transpose_b and tiled.fits_dots(a):
-        x, weights, results = _matrices(a), _matrices(b), _matrices(out)
+        x, weights, results = matrices(a), matrices(b), matrices(out)
         tiled.dot_products(program, x, weights, bias, *numbers, results, clamp)
         return
     if tiled.fits_matmul(a, b, out):
-        panels = tiled.packed(program, _matrices(b), bias, by_columns=transpose_b)
-        tiled.matmul(program, _matrices(a), panels, *numbers, _matrices(out), clamp)
+        panels = tiled.packed(program, matrices(b), bias, by_columns=transpose_b)
+        tiled.matmul(program, matrices(a), panels, *numbers, matrices(out), clamp)
         return
     b = swapped(program, b) if transpose_b else b
     if not a.shape[-1]:  # sums of nothing: the bias
@@ -47,11 +47,11 @@ def matmul(program, a, b, bias, out, *, transpose_a=False, transpose_b=False, cl
     items = prod(batch) * ceil(n_rows / n_rows_of_item)
     program.call(
         "gemm.matmul",
-        _matrices(a),
-        _matrices(b),
+        matrices(a),
+        matrices(b),
         _bias(bias, n),
         *numbers,
-        _matrices(out),
+        matrices(out),
         arena((items, n), np.float64),
         split=items,
         n_rows=n_rows_of_item,
@@ -242,7 +242,7 @@ def swapped(program, matrices):
     return permuted(program, matrices, (*range(rank - 2), rank - 1, rank - 2))
 
 
-def _matrices(x):
+def matrices(x):
     """`x` with all dimensions but the last two as one."""
     return x.reshape((prod(x.shape[:-2]), *x.shape[-2:]))
 

@@ -12,7 +12,7 @@ _ONE = 1 << 31
 _MOST = 30
 """The largest shift, for scales no sound model has: the kernels shift int64."""
 
-_BLOCK, _TERMS = 16, 6  # channels of a block, and arrays of 64 bytes; as in kernels/_requantize.py
+BLOCK, _TERMS = 16, 6  # channels of a block, and arrays of 64 bytes; as in kernels/_requantize.py
 _QUICK, _GENERAL, _REAL = range(3)  # as QUICK, GENERAL, REAL there
 _LARGEST = 1 << 30  # what sums must stay below for the first of these
 
@@ -64,7 +64,7 @@ def byte_terms(scales, n, zero_point, limits, dtype, *, largest=None, real=False
 
     Returns the terms, int64 [blocks of 16 channels, 48], and the kernel's numbers by name.
     """
-    blocks = -(-n // _BLOCK)
+    blocks = -(-n // BLOCK)
     terms = np.zeros((blocks, _TERMS, 8), np.int64)
     flip = 128 if np.dtype(dtype) == np.uint8 else 0
     numbers = {
@@ -81,21 +81,22 @@ def byte_terms(scales, n, zero_point, limits, dtype, *, largest=None, real=False
     shifts[multipliers == 0] = -1
     left, right = np.maximum(shifts, 0), np.maximum(-shifts, 0)
     starts = (1 << 31) + ((1 << right >> 1) + (numbers["zero_point"] << right) << 32)
-    quick = largest is not None and largest < _LARGEST and -20 <= shifts.min() <= shifts.max() < 0
+    quick = largest is not None and largest < _LARGEST and -128 <= numbers["zero_point"] <= 127
+    quick = quick and -20 <= shifts.min() <= shifts.max() < 0
     terms[:, 0:2] = _by_parity(multipliers, blocks)
     terms[:, 2:4] = _by_parity(starts if quick else 0 * starts, blocks)
-    short = np.zeros((blocks * _BLOCK, 2), np.int32)
+    short = np.zeros((blocks * BLOCK, 2), np.int32)
     short[:n] = np.stack([right, left], 1)
-    terms[:, 4:] = short.reshape(blocks, _BLOCK, 2).transpose(0, 2, 1).copy().view(np.int64)
+    terms[:, 4:] = short.reshape(blocks, BLOCK, 2).transpose(0, 2, 1).copy().view(np.int64)
     numbers = {"rounding": _QUICK if quick else _GENERAL, **numbers}
     return constant(terms.reshape(blocks, -1)), numbers
 
 
 def _by_parity(values, blocks):
     """Values of channels in blocks: those of even channels, then of odd ones."""
-    padded = np.zeros(blocks * _BLOCK, np.int64)
+    padded = np.zeros(blocks * BLOCK, np.int64)
     padded[: values.size] = values
-    return padded.reshape(blocks, _BLOCK // 2, 2).transpose(0, 2, 1)
+    return padded.reshape(blocks, BLOCK // 2, 2).transpose(0, 2, 1)
 
 
 def common_terms(a, b, out, limits, left, power=1):

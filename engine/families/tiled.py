@@ -17,13 +17,13 @@ from .layout import move
 PANEL = 32  # columns packed together; as in kernels/_tile.py
 TABLES = 384  # of addresses there is room for; as in kernels/product.py
 DEPTHWISE_TAPS = 256  # as TAPS in kernels/channelwise.py
-_ROWS = 168  # of an item: a multiple of what each processor's tile has
-_ITEMS = 8  # that a row should have at least, to be dealt out
+ROWS = 168  # of an item: a multiple of what each processor's tile has
+ITEMS = 8  # that a row should have at least, to be dealt out
 _PAGE = 4096  # rows that many bytes apart lie in the same few places of the nearest cache
 _LINE = 16  # elements rows are moved further apart
 _DOTS = 8  # results of an item, as _ROWS in kernels/dots.py
 _WORTH = 4  # rows of a result for which it pays to pack weights anew in every run
-_SHALLOW = 16  # channels below which a row of taps is read as one run
+SHALLOW = 16  # channels below which a row of taps is read as one run
 
 
 def packed(program, weights, bias, by_columns):
@@ -74,7 +74,7 @@ def matmul(program, a, panels, a_of, b_of, out, clamp):
     depth = a.shape[2]
     if 4 * depth % _PAGE == 0 and a.shape[0] * height > 1:
         a = _widened(program, a)
-    columns, parts = _parts(n, batch * ceil(height / _ROWS))
+    columns, shares = parts(n, batch * ceil(height / ROWS))
     program.call(
         "product.matmul",
         a,
@@ -82,9 +82,9 @@ def matmul(program, a, panels, a_of, b_of, out, clamp):
         a_of,
         b_of,
         out,
-        split=batch * ceil(height / _ROWS) * parts,
+        split=batch * ceil(height / ROWS) * shares,
         depth=depth,
-        rows=_ROWS,
+        rows=ROWS,
         columns=columns,
         low=clamp[0],
         high=clamp[1],
@@ -105,10 +105,13 @@ def _widened(program, a):
     return out
 
 
-def _parts(n, blocks):
-    """Columns of an item and how many such parts `n` columns have, for `blocks` blocks of rows."""
+def parts(n, blocks, wanted=ITEMS):
+    """Columns of an item and how many such parts `n` columns have, for `blocks` blocks of rows.
+
+    `wanted` is how many items there should be at least.
+    """
     panels = ceil(n / PANEL)
-    columns = PANEL * ceil(panels / min(panels, ceil(_ITEMS / blocks)))
+    columns = PANEL * ceil(panels / min(panels, ceil(wanted / blocks)))
     return columns, ceil(n / columns)
 
 
@@ -123,8 +126,8 @@ def convolution(program, x, weights, bias, out, *, stride, before, dilation, gro
     filters = weights.reshape((groups, n // groups, height * width * depth))
     panels = packed(program, filters, bias, by_columns=True)
     taps = (height, width)
-    if groups == 1 and dilation[1] == 1 and depth < _SHALLOW and width > 1:
-        x = _framed(program, x, out.shape[1:3], taps, stride, before, dilation)
+    if groups == 1 and dilation[1] == 1 and depth < SHALLOW and width > 1:
+        x = framed(program, x, out.shape[1:3], taps, stride, before, dilation)
         before, taps, depth = (0, 0), (height, 1), width * depth
     windows(
         program,
@@ -140,10 +143,29 @@ def convolution(program, x, weights, bias, out, *, stride, before, dilation, gro
 
 
 def transposed_convolution(program, x, weights, bias, out, *, stride, before, clamp):
-    """`products.transpose_conv2d`: a convolution for each place in a step of the stride.
+    """`products.transpose_conv2d`."""
+    n, *_, depth = weights.shape
+    for own, geometry in phases(program, weights, out, stride, before, 0):
+        filters = own.reshape((1, n, own.size // n))
+        windows(
+            program,
+            x,
+            packed(program, filters, bias, by_columns=True),
+            out,
+            n=n,
+            depth=depth,
+            taps=own.shape[1:3],
+            geometry=geometry,
+            clamp=clamp,
+        )
 
-    Result p sums over the taps t for which p + before - t is a multiple of the stride, hence those
-    from (p + before) % stride on in steps of the stride, the last of them on the first input.
+
+def phases(program, weights, out, stride, before, nothing):
+    """A transposed convolution as convolutions, one for each place in a step of the stride.
+
+    Gives their filters and geometries. Result p sums over the taps t for which p + before - t is a
+    multiple of the stride, hence those from (p + before) % stride on in steps of the stride, the
+    last of them on the first input. Where there are none, the filter is `nothing`.
     """
     n, *taps, depth = weights.shape
     for place in product(
@@ -157,31 +179,19 @@ def transposed_convolution(program, x, weights, bias, out, *, stride, before, cl
             view = view.part(1 + axis, first + (count - 1) * step, count, -step)
             own_before.append(count - 1 - reach // step)
             counts.append(len(range(place[axis], out.shape[1 + axis], step)))
-        own_taps = view.shape[1:3]
-        if prod(own_taps):
-            own = arena(view.shape, np.float32)
+        if prod(view.shape[1:3]):
+            own = arena(view.shape, weights.dtype)
             move(program, view, own)
         else:
-            own_taps = (1, 1)
-            own = constant(np.zeros((n, 1, 1, depth), np.float32))
-        windows(
-            program,
-            x,
-            packed(program, own.reshape((1, n, prod(own_taps) * depth)), bias, by_columns=True),
-            out,
-            n=n,
-            depth=depth,
-            taps=own_taps,
-            geometry=(counts, (1, 1), (1, 1), own_before, stride, place),
-            clamp=clamp,
-        )
+            own = constant(np.full((n, 1, 1, depth), nothing, weights.dtype))
+        yield own, (counts, (1, 1), (1, 1), own_before, stride, place)
 
 
 def windows(program, x, panels, out, *, n, depth, taps, geometry, clamp):
     """Adds the row for packed filters of `taps` over `x`; kernels/product.py says `geometry`."""
     groups = panels.shape[0]
-    blocks = groups * ceil(x.shape[0] * prod(geometry[0]) / _ROWS)
-    columns, parts = _parts(n, blocks)
+    blocks = groups * ceil(x.shape[0] * prod(geometry[0]) / ROWS)
+    columns, shares = parts(n, blocks)
     program.call(
         "product.convolution",
         x,
@@ -189,19 +199,19 @@ def windows(program, x, panels, out, *, n, depth, taps, geometry, clamp):
         zeros((depth,), np.float32),
         constant(np.array(geometry, np.int64)),
         out,
-        split=blocks * parts,
+        split=blocks * shares,
         taps_h=taps[0],
         taps_w=taps[1],
         n=n,
-        pixels=_ROWS,
+        pixels=ROWS,
         columns=columns,
         low=clamp[0],
         high=clamp[1],
     )
 
 
-def _framed(program, x, counts, taps, stride, before, dilation):
-    """`x` with the zeros around it that the filter reaches."""
+def framed(program, x, counts, taps, stride, before, dilation, zero=0):
+    """`x` with what the filter reaches around it: zeros, or for bytes what `zero` says."""
     batch, *sizes, channels = x.shape
     padded = [
         (count - 1) * step + (tap - 1) * gap + 1
@@ -210,14 +220,18 @@ def _framed(program, x, counts, taps, stride, before, dilation):
     padded = [max(p, size + b) for p, size, b in zip(padded, sizes, before, strict=True)]
     if padded == sizes:
         return x
-    out = arena((batch, *padded, channels), np.float32)
+    out = arena((batch, *padded, channels), x.dtype)
+    kernel, numbers = "packing.frame", {}
+    if x.dtype == np.int8:
+        kernel, numbers = "byte_packing.frame", {"zero": zero}
     program.call(
-        "packing.frame",
+        kernel,
         x.reshape((batch, sizes[0], sizes[1] * channels)),
         out.reshape((batch, padded[0], padded[1] * channels)),
         split=batch * padded[0],
         top=before[0],
         left=before[1] * channels,
+        **numbers,
     )
     return out
 

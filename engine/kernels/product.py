@@ -7,6 +7,7 @@ other.
 """
 
 from ..kernel import address, inline, kernel, room
+from ._pixels import point_pixels
 from ._tile import (
     CHAIN,
     PANEL,
@@ -18,7 +19,6 @@ from ._tile import (
     part_for,
     point,
     point_tap,
-    put,
     tile_columns,
     tile_rows,
     vector_width,
@@ -137,40 +137,6 @@ def matmul(a, packed, a_of, b_of, out, depth, rows, columns, low, high, first, l
         tiles(tables, count, 1, depth, panels, panel_bytes, n, column, end, low, high, sums)
 
 
-@inline
-def point_pixels(pixels, targets, x, out, pixel, end, x_start, out_start, geometry):
-    """Tables for the tile at `pixel`: input addresses, rows, columns, and result addresses."""
-    rows, columns = geometry[0, 0], geometry[0, 1]
-    column, count = pixel - pixel // columns * columns, min(tile_rows(), end - pixel)
-    if column + count <= columns:
-        line = pixel // columns
-        n = line // rows
-        row = line - n * rows
-        y, at = row * geometry[1, 0] - geometry[3, 0], column * geometry[1, 1] - geometry[3, 1]
-        begin = ((n * x.shape[1] + y) * x.shape[2] + at) * x.shape[3] + x_start
-        point(pixels, address(x) + 4 * begin, 4 * geometry[1, 1] * x.shape[3], count)
-        point(pixels + _TABLE, y, 0, count)
-        point(pixels + 2 * _TABLE, at, geometry[1, 1], count)
-        y, at = row * geometry[4, 0] + geometry[5, 0], column * geometry[4, 1] + geometry[5, 1]
-        begin = ((n * out.shape[1] + y) * out.shape[2] + at) * out.shape[3] + out_start
-        point(targets, address(out) + 4 * begin, 4 * geometry[4, 1] * out.shape[3], count)
-        return
-    for m in range(ROWS_OF_TABLE):
-        place = min(pixel + m, end - 1)
-        line = place // columns
-        column = place - line * columns
-        n = line // rows
-        row = line - n * rows
-        y, at = row * geometry[1, 0] - geometry[3, 0], column * geometry[1, 1] - geometry[3, 1]
-        begin = ((n * x.shape[1] + y) * x.shape[2] + at) * x.shape[3] + x_start
-        put(pixels, m, address(x) + 4 * begin)
-        put(pixels, ROWS_OF_TABLE + m, y)
-        put(pixels, 2 * ROWS_OF_TABLE + m, at)
-        y, at = row * geometry[4, 0] + geometry[5, 0], column * geometry[4, 1] + geometry[5, 1]
-        begin = ((n * out.shape[1] + y) * out.shape[2] + at) * out.shape[3] + out_start
-        put(targets, m, address(out) + 4 * begin)
-
-
 @kernel(
     "x:float32[batch,*,*,*] packed:float32[groups,panels,*,32] zeros:float32[depth] "
     "geometry:int64[6,2] out:float32[batch,*,*,*] taps_h:i taps_w:i n:i pixels:i columns:i "
@@ -205,8 +171,8 @@ def convolution(
             entry = tables
             row = 0
             while row < count:
-                point_pixels(starts, entry, x, out, pixel + row, end, group * depth, group * n,
-                             geometry)  # fmt: skip
+                point_pixels(starts, entry, x, out, pixel + row, end, tile, group * depth,
+                             group * n, geometry, 4, 4)  # fmt: skip
                 entry += _TABLE
                 for i in range(taps_h):
                     for j in range(taps_w):

@@ -1,4 +1,4 @@
-"""Sums of products as stored integers or reals, and reals as integers for such sums.
+"""Sums of products as stored integers or reals.
 
 An item is one row. Narrow products round twice and take int32, wide ones once, as in TFLite.
 """
@@ -62,40 +62,3 @@ def real(sums, row_scales, scales, bias, out, n_rows, low, high, first, last, fa
             y = float32(row[c]) * (scale * scales[c]) + bias[c]
             y = low if y < low else y
             target[c] = high if y > high else y
-
-
-@kernel("x:float32[rows,k] out:int16[rows,k] out_scales:float32[rows]")
-def symmetric(x, out, out_scales, first, last, fault):
-    """out[r] = round(127 * x[r] / max |x[r]|)"""
-    for r in range(first, last):
-        row, target = x[r], out[r]
-        reach = float32(0.0)
-        for i in range(row.size):
-            reach = max(reach, abs(row[i]))
-        out_scales[r] = reach / float32(127.0) if reach > float32(0.0) else float32(1.0)
-        inverse = float32(127.0) / reach if reach > float32(0.0) else float32(0.0)
-        for i in range(row.size):
-            value = nearest(float64(row[i] * inverse))
-            target[i] = min(max(value, -127), 127)
-
-
-@kernel("x:float32[rows,k] out:int16[rows,k] out_scales:float32[rows]")
-def asymmetric(x, out, out_scales, first, last, fault):
-    """out[r] = round(x[r] / scale + zero) - zero with 256 steps between the extremes of x[r]"""
-    for r in range(first, last):
-        row, target = x[r], out[r]
-        low, high = 0.0, 0.0
-        for i in range(row.size):
-            low, high = min(low, float64(row[i])), max(high, float64(row[i]))
-        scale = (high - low) / 255.0
-        if low == high:
-            scale = 1.0
-        from_low, from_high = -128.0 - low / scale, 127.0 - high / scale
-        low_error, high_error = 128.0 + abs(low / scale), 127.0 + abs(high / scale)
-        zero = nearest(from_low if low_error < high_error else from_high)
-        zero = min(max(zero, -128), 127)
-        out_scales[r] = float32(scale)
-        inverse = float32(1.0) / float32(scale)
-        for i in range(row.size):
-            value = nearest(float64(float32(zero) + row[i] * inverse))
-            target[i] = min(max(value, -128), 127) - zero

@@ -1,0 +1,334 @@
+"""Products and convolutions of 8-bit integers in tiles: rows for kernels/byte_product.py.
+
+`fits...` says whether the kernels can do what integers.py would do with plain ones.
+"""
+
+from __future__ import annotations
+
+from math import ceil, prod
+
+import numpy as np
+
+from ..buffer import Buffer, arena, constant
+from ..target import matrices
+from .rescale import BLOCK, byte_terms
+from .tiled import ITEMS, PANEL, ROWS, SHALLOW, TABLES, framed, parts, phases
+
+_BYTES = {np.dtype(np.int8), np.dtype(np.uint8)}
+_LEAST = 4
+"""Products that lie next to each other, of which tiles need so many."""
+_STEP, _BLOCK_ROWS, _BLOCKS = 64, 16, 5 << 16  # as in kernels/_matrix_tile.py, byte_product.py
+_ROWS_OF_MATRIX = 6
+"""Rows for which it pays to multiply matrices."""
+_MOST_ROWS = 160  # of an item where matrices are multiplied
+_HEADERS = 3  # tables of a tile beside those of its inputs; as in kernels/_byte_tile.py
+_PART = 1 << 14
+"""Reals of a row that are rounded at a time."""
+
+
+class Signed:
+    """Bytes to multiply: signed ones, with a zero point.
+
+    Attributes:
+        values: int8.
+        zero_point: of all of them; None when each row has its own.
+        rows: scales, zero points and what stands for 0 of each row, when each has its own.
+    """
+
+    __slots__ = ("rows", "values", "zero_point")
+
+    def __init__(self, values, zero_point=None, rows=()):
+        self.values, self.zero_point, self.rows = values, zero_point, rows
+
+
+def fits(x, weights, bias, out, scheme):
+    """Whether these are bytes whose sums are int32, or reals that can be rounded to bytes."""
+    if weights.dtype not in _BYTES or scheme.sums is not np.int32 or not (x.size and out.size):
+        return False
+    if scheme.real:
+        return weights.dtype == np.int8 and (bias is None or bias.is_constant)
+    pairs = zip((x, weights), scheme.zero_points, strict=False)
+    stored = all(-128 <= zero_point - _flip(b.dtype) <= 127 for b, zero_point in pairs)
+    return stored and {x.dtype, out.dtype} <= _BYTES
+
+
+def fits_matmul(a, b, bias, out, scheme):
+    """Whether tiles can do the product."""
+    return fits(a, b, bias, out, scheme) and a.shape[-1] >= _LEAST
+
+
+def fits_convolution(x, weights, bias, out, scheme, runs=False):
+    """Whether tiles can do the convolution with filters [n, height, width, channels].
+
+    `runs` says whether a row of taps lies in one piece (`in_runs`).
+    """
+    _, height, width, depth = weights.shape
+    deep = depth * (width if runs else 1) >= _LEAST
+    return deep and height * width <= TABLES - _HEADERS and fits(x, weights, bias, out, scheme)
+
+
+def in_runs(weights, dilation, groups):
+    """Whether the input under a row of taps is read as one run."""
+    _, _, width, depth = weights.shape
+    return groups == 1 and dilation[1] == 1 and depth < SHALLOW and width > 1
+
+
+def signed(program, x, zero_point):
+    """Stored bytes as signed ones."""
+    if x.dtype == np.int8:
+        return Signed(x, zero_point)
+    out = arena(x.shape, np.int8)
+    program.call("byte_packing.signed", x.ravel(), out.ravel(), split=x.size)
+    return Signed(out, zero_point - 128)
+
+
+def rounded(program, x, rows, depth, asymmetric):
+    """Reals as signed bytes, each of `rows` parts by itself; `depth` of them may stand for 0."""
+    count = x.size // rows
+    cut = ceil(count / _PART)
+    x, found = x.reshape((rows, count)), arena((rows, cut, 2), np.float32)
+    program.call("byte_rounding.extremes", x, found, split=rows * cut)
+    out = arena((rows, count), np.int8)
+    own = arena((rows,), np.float32), arena((rows,), np.int32), arena((rows, depth), np.int8)
+    name = "asymmetric" if asymmetric else "symmetric"
+    program.call(f"byte_rounding.{name}", x, found, out, *own, split=rows * cut)
+    return Signed(out, rows=own)
+
+
+def centred(program, x, rows, asymmetric):
+    """Reals as int16 without zero points, rounded as `rounded` does it, and their scales."""
+    made = rounded(program, x, rows, 0, asymmetric)
+    scales, zeros, _ = made.rows
+    out, cut = arena(x.shape, np.int16), ceil(x.size // rows / _PART)
+    values = out.reshape(made.values.shape)
+    program.call("byte_rounding.centred", made.values, zeros, values, split=rows * cut, parts=cut)
+    return out, scales
+
+
+class _Product:
+    """Weights [batch, n, k] packed, each column cut in `segments`, for `rows` rows of results.
+
+    There are bias and scales for `n` columns of each of `groups`.
+
+    Attributes:
+        panels: the weights, [batch, panels, rows, 128].
+        terms: what turns sums into results, for each group.
+        pitch: the kernels' number of that name.
+        numbers: others that go with the terms.
+    """
+
+    __slots__ = ("numbers", "panels", "pitch", "terms")
+
+    def __init__(self, program, x, weights, bias, out, scheme, *, rows, groups=1, segments=1):
+        _, n, count = weights.shape
+        flip = _flip(weights.dtype)
+        zero_point = -flip if scheme.real else scheme.zero_points[1] - flip
+        self.pitch = _pitch(rows, segments, count // segments)
+        if bias is None:
+            bias = constant(np.zeros(groups * n, np.float32 if scheme.real else np.int32))
+        bias = bias.reshape((groups, n))
+        start = constant(np.zeros((1, n), np.int32)) if scheme.real else bias
+        x_zero = -1 if x.zero_point is None else x.zero_point
+        self.panels = _packed(
+            program, weights, start, segments, self.pitch > 0,
+            flip=flip, zero_point=zero_point, x_zero=x_zero,
+        )  # fmt: skip
+        if scheme.real:
+            self.terms, numbers = _real_terms(scheme, bias, groups, n)
+        else:
+            largest = None
+            if bias.value is not None:
+                largest = _reach(x_zero) * _reach(zero_point) * count
+                largest += int(np.abs(bias.value.astype(np.int64)).max())
+            self.terms, numbers = _stored_terms(scheme, groups, n, out.dtype, largest)
+        self.numbers = {"pitch": self.pitch, "weights_zero": zero_point, **numbers}
+
+
+def _packed(program, weights, start, segments, for_matrices, **zeros):
+    batch, n, count = weights.shape
+    rows = segments * ceil(count // segments / _LEAST)
+    if for_matrices:
+        rows = _STEP // _LEAST * ceil(rows * _LEAST / _STEP)
+    out = arena((batch, ceil(n / PANEL), 1 + rows, 4 * PANEL), weights.dtype)
+    program.call(
+        "byte_packing.columns",
+        weights,
+        start,
+        out,
+        split=batch * out.shape[1],
+        segments=segments,
+        matrices=int(for_matrices),
+        **zeros,
+    )
+    return out.view(np.int8)
+
+
+def _by_block(values, groups, n):
+    """Numbers of channels, with each group's filled up to whole blocks: [groups, blocks, BLOCK]."""
+    out = np.zeros((groups, ceil(n / BLOCK) * BLOCK), values.dtype)
+    out[:, :n] = np.broadcast_to(values, (groups * n,)).reshape(groups, n)
+    return out.reshape(groups, -1, BLOCK)
+
+
+def _stored_terms(scheme, groups, n, dtype, largest):
+    """Terms of results for `n` channels of each group, and the numbers that go with them."""
+    scales = _by_block(scheme.scales, groups, n)
+    terms, numbers = byte_terms(
+        scales.ravel(),
+        scales.size,
+        scheme.zero_points[2],
+        scheme.limits,
+        dtype,
+        largest=largest,
+        real=scheme.rounding == "exact",
+    )
+    return terms.reshape((*scales.shape[:2], terms.shape[1])), numbers
+
+
+def _real_terms(scheme, bias, groups, n):
+    """`_stored_terms` for results that are reals."""
+    rows = (scheme.scales.astype(np.float32), bias.value.ravel())
+    terms = np.concatenate([_by_block(row, groups, n) for row in rows], 2)
+    return constant(terms), {"low": scheme.clamp[0], "high": scheme.clamp[1]}
+
+
+def _pitch(rows, segments, depth):
+    """Bytes between rows of inputs where matrices are multiplied; 0 where they are not to be."""
+    if not matrices() or rows < _ROWS_OF_MATRIX:
+        return 0
+    steps = ceil(segments * ceil(depth / _LEAST) * _LEAST / _STEP)
+    pitch = _STEP * ((steps + 1) | 1)  # odd: rows lie in different places of the nearest cache
+    return pitch if _BLOCK_ROWS * pitch <= _BLOCKS else 0
+
+
+def _items(program, n, groups, height, pitch):
+    """(rows of an item, columns of an item, how many items).
+
+    Where matrices are multiplied, each item has its inputs brought together: one thread is better
+    off with few, and threads should have them all if there are few.
+    """
+    rows, wanted = ROWS, ITEMS
+    if pitch:
+        pairs = ceil(height / (2 * _BLOCK_ROWS))
+        if program.threads == 1:
+            wanted = 1
+        elif pairs > 2:
+            pairs = ceil(pairs / ITEMS)
+        rows = min(_MOST_ROWS, pairs * 2 * _BLOCK_ROWS)
+    blocks = groups * ceil(height / rows)
+    columns, shares = parts(n, blocks, wanted)
+    return rows, columns, blocks * shares
+
+
+def _flip(dtype):
+    """What makes bytes signed ones when their bits are turned over."""
+    return 128 if dtype == np.uint8 else 0
+
+
+def _reach(zero_point):
+    """How far a signed byte is from its zero point, at most."""
+    return max(127 - zero_point, zero_point + 128)
+
+
+def matmul(program, a, b, bias, a_of, b_of, out, scheme):
+    """out[i] = a[a_of[i]] @ b[b_of[i]].T + bias, of matrices in three dimensions."""
+    batch, height, n = out.shape
+    x, shape = scheme.signed(program, a, a.size // a.shape[2], 1), a.shape
+    made = _Product(program, x, b, bias, out, scheme, rows=height)
+    rows, columns, items = _items(program, n, batch, height, made.pitch)
+    program.call(
+        "byte_product.matmul_reals" if scheme.real else "byte_product.matmul",
+        x.values.reshape(shape),
+        made.panels,
+        made.terms.reshape(made.terms.shape[1:]),
+        *x.rows[:2],
+        a_of,
+        b_of,
+        out,
+        split=items,
+        depth=shape[2],
+        rows=rows,
+        columns=columns,
+        **made.numbers,
+    )
+
+
+def convolution(program, x, weights, bias, out, *, scheme, stride, before, dilation, groups):
+    """`integers.conv2d`."""
+    n, *taps, depth = weights.shape
+    filters = weights.reshape((groups, n // groups, weights.size // n))
+    runs, frame = in_runs(weights, dilation, groups), (taps, stride, before, dilation)
+    if runs:
+        before, taps, depth = (0, 0), (taps[0], 1), taps[1] * depth
+    geometry = (out.shape[1:3], stride, dilation, before, (1, 1), (0, 0))
+    for image, result in _images(x, out, scheme):
+        if runs and scheme.real:
+            image = framed(program, image, out.shape[1:3], *frame)
+        made = scheme.signed(program, image, 1, depth)
+        values = made.values.reshape(image.shape)
+        if runs and not scheme.real:
+            values = framed(program, values, out.shape[1:3], *frame, made.zero_point)
+        _windows(
+            program, made, values, filters, bias, result, scheme,
+            taps=taps, depth=depth, geometry=geometry,
+        )  # fmt: skip
+
+
+def transposed_convolution(program, x, weights, bias, out, *, scheme, stride, before):
+    """`integers.transpose_conv2d`."""
+    nothing = 0 if scheme.real else scheme.zero_points[1]
+    phased = [*phases(program, weights, out, stride, before, nothing)]
+    for image, result in _images(x, out, scheme):
+        made = scheme.signed(program, image, 1, x.shape[3])
+        values = made.values.reshape(image.shape)
+        for own, geometry in phased:
+            filters = own.reshape((1, own.shape[0], own.size // own.shape[0]))
+            _windows(
+                program, made, values, filters, bias, result, scheme,
+                taps=own.shape[1:3], depth=own.shape[3], geometry=geometry,
+            )  # fmt: skip
+
+
+def _images(x, out, scheme):
+    """Pairs of input and result: all images at once, or each by itself if it is so rounded."""
+    if not scheme.real or x.shape[0] == 1:
+        return [(x, out)]
+    return zip(_one_by_one(x), _one_by_one(out), strict=True)
+
+
+def _one_by_one(images):
+    size = images.nbytes // images.shape[0]
+    shape = (1, *images.shape[1:])
+    starts = range(images.offset, images.offset + images.nbytes, size)
+    return [Buffer(images.dtype, shape, images.storage, start) for start in starts]
+
+
+def _windows(program, x, values, filters, bias, out, scheme, *, taps, depth, geometry):
+    """Adds the rows for filters [groups, n, taps * depth]; kernels/product.py says `geometry`."""
+    groups, n, _ = filters.shape
+    pixels, segments = values.shape[0] * prod(geometry[0]), prod(taps)
+    made = _Product(
+        program, x, filters, bias, out, scheme, rows=pixels, groups=groups, segments=segments
+    )
+    rows, columns, items = _items(program, n, groups, pixels, made.pitch)
+    if x.zero_point is not None:
+        own = [constant(np.full(depth, x.zero_point, np.int8))]
+    else:
+        nothing = x.rows[2]
+        own = [*x.rows[:2], Buffer(np.int8, (depth,), nothing.storage, nothing.offset)]
+    program.call(
+        "byte_product.convolution_reals" if scheme.real else "byte_product.convolution",
+        values,
+        made.panels,
+        made.terms,
+        *own,
+        constant(np.array(geometry, np.int64)),
+        out,
+        split=items,
+        taps_h=taps[0],
+        taps_w=taps[1],
+        n=n,
+        pixels=rows,
+        columns=columns,
+        **made.numbers,
+    )

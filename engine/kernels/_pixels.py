@@ -1,0 +1,49 @@
+"""Where the windows of a convolution begin, for a tile of pixels."""
+
+from ..kernel import address, inline
+from ._tile import ROWS_OF_TABLE, point, put
+
+_TABLE = 8 * ROWS_OF_TABLE
+
+
+@inline
+def point_pixels(pixels, targets, x, out, pixel, end, most, x_start, out_start, geometry, size,
+                 out_size):  # fmt: skip
+    """Tables for the tile at `pixel`: input addresses, rows, columns, and result addresses.
+
+    `geometry` is that of a convolution (product.py); elements have `size` and `out_size` bytes.
+    """
+    rows, columns = geometry[0, 0], geometry[0, 1]
+    column, count = pixel - pixel // columns * columns, min(most, end - pixel)
+    if column + count <= columns:
+        line = pixel // columns
+        n = line // rows
+        row = line - n * rows
+        y, at = row * geometry[1, 0] - geometry[3, 0], column * geometry[1, 1] - geometry[3, 1]
+        begin = ((n * x.shape[1] + y) * x.shape[2] + at) * x.shape[3] + x_start
+        point(pixels, address(x) + size * begin, size * geometry[1, 1] * x.shape[3], count)
+        point(pixels + _TABLE, y, 0, count)
+        point(pixels + 2 * _TABLE, at, geometry[1, 1], count)
+        y, at = row * geometry[4, 0] + geometry[5, 0], column * geometry[4, 1] + geometry[5, 1]
+        begin = ((n * out.shape[1] + y) * out.shape[2] + at) * out.shape[3] + out_start
+        point(
+            targets,
+            address(out) + out_size * begin,
+            out_size * geometry[4, 1] * out.shape[3],
+            count,
+        )
+        return
+    for m in range(ROWS_OF_TABLE):
+        place = min(pixel + m, end - 1)
+        line = place // columns
+        column = place - line * columns
+        n = line // rows
+        row = line - n * rows
+        y, at = row * geometry[1, 0] - geometry[3, 0], column * geometry[1, 1] - geometry[3, 1]
+        begin = ((n * x.shape[1] + y) * x.shape[2] + at) * x.shape[3] + x_start
+        put(pixels, m, address(x) + size * begin)
+        put(pixels, ROWS_OF_TABLE + m, y)
+        put(pixels, 2 * ROWS_OF_TABLE + m, at)
+        y, at = row * geometry[4, 0] + geometry[5, 0], column * geometry[4, 1] + geometry[5, 1]
+        begin = ((n * out.shape[1] + y) * out.shape[2] + at) * out.shape[3] + out_start
+        put(targets, m, address(out) + out_size * begin)

@@ -1,0 +1,351 @@
+"""Matrix products and convolutions of signed bytes with packed weights (_byte_tile.py).
+
+As product.py in all but the numbers. Results are bytes, made as `rounding` says (_requantize.py),
+or reals of reals that were rounded to bytes: each row of a matrix by itself, or an image.
+
+`weights_zero` is taken off the weights. `pitch` is not 0 if matrices are to be multiplied where
+they can be (_matrix_tile.py): the bytes between rows of their inputs.
+"""
+
+from numba import float32
+
+from ..declaration import Widths
+from ..kernel import address, inline, kernel, room
+from ._byte_ending import (
+    REALS,
+    bytes_of_products,
+    bytes_of_sums,
+    reals_of_products,
+    reals_of_sums,
+)
+from ._byte_tile import (
+    HEADERS,
+    byte_columns,
+    byte_part_4,
+    byte_part_7,
+    byte_part_10,
+    byte_part_for,
+    byte_rows,
+    byte_tile,
+    byte_tile_narrow,
+    excesses,
+)
+from ._matrix_tile import (
+    STEP,
+    begin_matrices,
+    end_matrices,
+    gather_block,
+    has_matrices,
+    matrix_excesses,
+    matrix_half_tile,
+    matrix_tile,
+)
+from ._pixels import point_pixels
+from ._requantize import BLOCK, QUICK, TERMS
+from ._tile import PANEL, ROWS_OF_TABLE, point, point_tap, vector_width
+
+TABLES = 384
+"""Tables there is room for: HEADERS more for each tile than the filter has segments."""
+BLOCKS = 5 << 16
+"""Bytes there are for blocks of inputs, of ROWS_OF_TABLE rows each."""
+_ROW = 4 * PANEL
+_TABLE = 8 * ROWS_OF_TABLE
+_PAIR = 2 * ROWS_OF_TABLE
+_BYTE = Widths(("uint8",))
+_tables = room(TABLES * _TABLE)
+_sums = room(2 * _PAIR * _ROW)
+_blocks = room(BLOCKS)
+_pixels = room(3 * _TABLE)
+
+
+@inline
+def as_bytes(terms, rounding, zero_point, low, high, flip):
+    """How sums end as bytes: what `finish` is given."""
+    return True, rounding, terms, zero_point, low, high, flip, 0, float32(0.0), float32(0.0)
+
+
+@inline
+def as_reals(terms, row_scales, row_zeros, low, high):
+    """How sums end as reals."""
+    to_zero = address(row_zeros) - address(row_scales)
+    return False, -1, terms, 0, 0, 0, 0, to_zero, low, high
+
+
+@inline
+def own_terms(ending, column):
+    """The address of the terms of the tile that begins at `column`."""
+    block = column // BLOCK
+    size = 8 * TERMS if ending[0] else 4 * REALS
+    return ending[2] + size * block + 4 * (column - BLOCK * block)
+
+
+@inline
+def finish(ending, sums, n_rows, headers, column, n, start, matrices):
+    """Turns the sums of `n_rows` rows into results."""
+    bytewise, rounding, _, zero_point, low, high, flip, to_zero, low_real, high_real = ending
+    columns, own = n - column, own_terms(ending, column)
+    if bytewise and matrices:
+        bytes_of_products(sums, n_rows, headers, column, columns, own, rounding, zero_point, low,
+                          high, flip)  # fmt: skip
+    elif bytewise:
+        bytes_of_sums(sums, n_rows, headers, column, columns, own, rounding, zero_point, low, high,
+                      flip)  # fmt: skip
+    elif matrices:
+        reals_of_products(sums, n_rows, headers, 4 * column, columns, own, start, to_zero,
+                          low_real, high_real)  # fmt: skip
+    else:
+        reals_of_sums(sums, n_rows, headers, 4 * column, columns, own, start, to_zero, low_real,
+                      high_real)  # fmt: skip
+
+
+@inline
+def one_tile(part, tables, segments, depth, weights, ahead, raw, column, columns, ending):
+    """The tile of the form `part`, or the narrow one."""
+    own = own_terms(ending, column)
+    zero_point, low, high, flip = ending[3], ending[4], ending[5], ending[6]
+    if columns <= vector_width() < byte_columns():
+        byte_tile_narrow(tables, segments, depth, weights, ahead, raw, column, columns, own,
+                         zero_point, low, high, flip)  # fmt: skip
+    elif part == 0:
+        byte_part_4(tables, segments, depth, weights, ahead, raw, column, columns, own,
+                    zero_point, low, high, flip)  # fmt: skip
+    elif part == 1:
+        byte_part_7(tables, segments, depth, weights, ahead, raw, column, columns, own,
+                    zero_point, low, high, flip)  # fmt: skip
+    elif part == 2:
+        byte_part_10(tables, segments, depth, weights, ahead, raw, column, columns, own,
+                     zero_point, low, high, flip)  # fmt: skip
+    else:
+        byte_tile(tables, segments, depth, weights, ahead, raw, column, columns, own,
+                  zero_point, low, high, flip)  # fmt: skip
+
+
+@inline
+def tiles(tables, n_rows, segments, depth, panels, panel_bytes, n, column, end, ending, sums):
+    """All tiles of `n_rows` rows whose tables follow one another, for columns up to `end`."""
+    height, width = byte_rows(), byte_columns()
+    length = (panel_bytes - _ROW) // 2
+    raw = 0 if ending[1] == QUICK else sums
+    while column < end:
+        panel = column // PANEL
+        weights = panels + panel * panel_bytes + 4 * (column - panel * PANEL)
+        coming = weights + panel_bytes if column + PANEL < end else weights
+        row = 0
+        at = tables
+        while row < n_rows:
+            count = min(height, n_rows - row)
+            one_tile(byte_part_for(count), at, segments, depth, weights, coming, raw, column,
+                     n - column, ending)  # fmt: skip
+            if raw:
+                finish(ending, sums, count, at, column, n, weights, False)
+            if row <= height:
+                coming += length
+            if row == height:
+                coming = weights
+            at += (HEADERS + segments) * _TABLE
+            row += height
+        column += width
+
+
+@inline
+def matrix_tiles(tables, n_rows, blocks, pitch, steps, panels, panel_bytes, n, column, end, ending,
+                 sums):  # fmt: skip
+    """What `tiles` does, for rows that lie in blocks, with the registers for matrices."""
+    while column < end:
+        panel = panels + column // PANEL * panel_bytes
+        row = 0
+        while row < n_rows:
+            at = tables + row // ROWS_OF_TABLE * HEADERS * _TABLE
+            first = min(ROWS_OF_TABLE, n_rows - row)
+            second = min(ROWS_OF_TABLE, n_rows - row - first)
+            if second:
+                matrix_tile(blocks + row * pitch, pitch, steps, panel, sums)
+            else:
+                matrix_half_tile(blocks + row * pitch, pitch, steps, panel, sums)
+            finish(ending, sums, first, at, column, n, panel, True)
+            if second:
+                finish(ending, sums + ROWS_OF_TABLE * _ROW, second, at + HEADERS * _TABLE, column,
+                       n, panel, True)  # fmt: skip
+            row += _PAIR
+        column += PANEL
+
+
+@inline
+def ready(headers, segments, depth, weights_zero, pitch, block, sums):
+    """Does what comes once for the rows of a tile; gives where the next tile's tables begin."""
+    if pitch:
+        gather_block(headers, segments, depth, block, pitch)
+        matrix_excesses(headers, block, pitch, steps_of(segments, depth), weights_zero, sums)
+        return headers + HEADERS * _TABLE
+    excesses(headers, segments, depth, weights_zero)
+    return headers + (HEADERS + segments) * _TABLE
+
+
+@inline
+def steps_of(segments, depth):
+    """How many steps matrices are multiplied in."""
+    return (segments * ((depth + 3) // 4) * 4 + STEP - 1) // STEP
+
+
+@inline
+def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights_zero, rows,
+             columns, ending, first, last):  # fmt: skip
+    """The items of a matrix product whose results have `size` bytes."""
+    height, n, step = out.shape[1], out.shape[2], a.shape[2]
+    panel_bytes = packed.shape[2] * _ROW
+    blocks, groups = (height + rows - 1) // rows, (n + columns - 1) // columns
+    tables, sums, block, tile, at_once = _tables(), _sums(), _blocks(), byte_rows(), rows
+    pitch = pitch * has_matrices()
+    if pitch:
+        tile, at_once = ROWS_OF_TABLE, BLOCKS // pitch // ROWS_OF_TABLE * ROWS_OF_TABLE
+        begin_matrices(sums)
+    for item in range(first, last):
+        place = item // groups
+        column = (item - place * groups) * columns
+        batch = place // blocks
+        row = (place - batch * blocks) * rows
+        stop, end = min(row + rows, height), min(column + columns, n)
+        panels = address(packed) + b_of[batch] * packed.shape[1] * panel_bytes
+        while row < stop:
+            count, number = min(at_once, stop - row), a_of[batch] * a.shape[1] + row
+            begin, target = address(a) + number * step, batch * height + row
+            done, entry = 0, tables
+            while done < count:
+                some = min(tile, count - done)
+                point(entry, address(out) + size * n * (target + done), size * n, some)
+                if not ending[0]:
+                    own = address(row_scales) + 4 * (number + done)
+                    point(entry + 2 * _TABLE, own, 4, some)
+                point(entry + HEADERS * _TABLE, begin + done * step, step, some)
+                entry = ready(entry, 1, depth, weights_zero, pitch, block + done * pitch, sums)
+                done += tile
+            if pitch:
+                matrix_tiles(tables, count, block, pitch, steps_of(1, depth), panels, panel_bytes,
+                             n, column, end, ending, sums)  # fmt: skip
+            else:
+                tiles(tables, count, 1, depth, panels, panel_bytes, n, column, end, ending, sums)
+            row += count
+    if pitch:
+        end_matrices()
+
+
+@kernel(
+    "a:int8[*,m,*] packed:int8[*,panels,*,128] terms:int64[*,48] a_of:int32[batch] "
+    "b_of:int32[batch] out:T[batch,m,n] depth:i pitch:i weights_zero:i rows:i columns:i "
+    "rounding:i zero_point:i low:i high:i flip:i",
+    T=_BYTE,
+)
+def matmul(
+    a, packed, terms, a_of, b_of, out, depth, pitch, weights_zero, rows, columns, rounding,
+    zero_point, low, high, flip, first, last, fault,
+):  # fmt: skip
+    """out[i] = a[a_of[i], :, :depth] @ (packed[b_of[i]] - weights_zero) as bytes.
+
+    An item is `rows` rows times `columns` columns, a multiple of the panel.
+    """
+    ending = as_bytes(address(terms), rounding, zero_point, low, high, flip)
+    products(a, packed, a_of, b_of, out, terms, 1, depth, pitch, weights_zero, rows, columns,
+             ending, first, last)  # fmt: skip
+
+
+@kernel(
+    "a:int8[*,m,*] packed:int8[*,panels,*,128] terms:float32[*,32] row_scales:float32[all] "
+    "row_zeros:int32[all] a_of:int32[batch] b_of:int32[batch] out:float32[batch,m,n] depth:i "
+    "pitch:i weights_zero:i rows:i columns:i low:float32 high:float32"
+)
+def matmul_reals(
+    a, packed, terms, row_scales, row_zeros, a_of, b_of, out, depth, pitch, weights_zero, rows,
+    columns, low, high, first, last, fault,
+):  # fmt: skip
+    """As `matmul`, with a scale and a zero point for each row of all matrices `a`."""
+    ending = as_reals(address(terms), row_scales, row_zeros, low, high)
+    products(a, packed, a_of, b_of, out, row_scales, 4, depth, pitch, weights_zero, rows, columns,
+             ending, first, last)  # fmt: skip
+
+
+@inline
+def windows(x, packed, row_scales, nothing, geometry, out, size, taps_h, taps_w, n, pixels,
+            columns, pitch, weights_zero, group_bytes, ending, first, last):  # fmt: skip
+    """The items of a convolution whose results have `size` bytes."""
+    depth, segments = nothing.size, taps_h * taps_w
+    total = x.shape[0] * geometry[0, 0] * geometry[0, 1]
+    panel_bytes = packed.shape[2] * _ROW
+    blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
+    tables, sums, block, starts, tile = _tables(), _sums(), _blocks(), _pixels(), byte_rows()
+    at_once = max(1, TABLES // (HEADERS + segments)) * tile
+    pitch = pitch * has_matrices()
+    if pitch:
+        tile = ROWS_OF_TABLE
+        at_once = min(BLOCKS // pitch // tile, (TABLES - segments) // HEADERS) * tile
+        begin_matrices(sums)
+    for item in range(first, last):
+        place = item // shares
+        column = (item - place * shares) * columns
+        group = place // blocks
+        pixel = (place - group * blocks) * pixels
+        end, limit = min(pixel + pixels, total), min(column + columns, n)
+        panels = address(packed) + group * packed.shape[1] * panel_bytes
+        own = (ending[0], ending[1], ending[2] + group * group_bytes, *ending[3:])
+        while pixel < end:
+            count, row, entry = min(at_once, end - pixel), 0, tables
+            while row < count:
+                point_pixels(starts, entry, x, out, pixel + row, end, tile, group * depth,
+                             group * n, geometry, 1, size)  # fmt: skip
+                if not ending[0]:
+                    point(entry + 2 * _TABLE, address(row_scales), 0, tile)
+                at = entry + HEADERS * _TABLE
+                for i in range(taps_h):
+                    for j in range(taps_w):
+                        down, right = i * geometry[2, 0], j * geometry[2, 1]
+                        offset = (down * x.shape[2] + right) * x.shape[3]
+                        point_tap(at, starts, offset, down, right, x.shape[1], x.shape[2],
+                                  address(nothing))  # fmt: skip
+                        at += _TABLE
+                entry = ready(entry, segments, depth, weights_zero, pitch, block + row * pitch,
+                              sums)  # fmt: skip
+                row += tile
+            if pitch:
+                matrix_tiles(tables, count, block, pitch, steps_of(segments, depth), panels,
+                             panel_bytes, n, column, limit, own, sums)  # fmt: skip
+            else:
+                tiles(tables, count, segments, depth, panels, panel_bytes, n, column, limit, own,
+                      sums)  # fmt: skip
+            pixel += count
+    if pitch:
+        end_matrices()
+
+
+@kernel(
+    "x:int8[batch,*,*,*] packed:int8[groups,panels,*,128] terms:int64[groups,*,48] "
+    "nothing:int8[depth] geometry:int64[6,2] out:T[batch,*,*,*] taps_h:i taps_w:i n:i pixels:i "
+    "columns:i pitch:i weights_zero:i rounding:i zero_point:i low:i high:i flip:i",
+    T=_BYTE,
+)
+def convolution(
+    x, packed, terms, nothing, geometry, out, taps_h, taps_w, n, pixels, columns, pitch,
+    weights_zero, rounding, zero_point, low, high, flip, first, last, fault,
+):  # fmt: skip
+    """out = sum of input * (weights - weights_zero) under the filter, as bytes.
+
+    `geometry` is as in product.convolution, `nothing` what counts as zero. An item is `pixels`
+    results times `columns` of the channels, a multiple of the panel.
+    """
+    ending = as_bytes(address(terms), rounding, zero_point, low, high, flip)
+    windows(x, packed, terms, nothing, geometry, out, 1, taps_h, taps_w, n, pixels, columns, pitch,
+            weights_zero, terms.shape[1] * 8 * TERMS, ending, first, last)  # fmt: skip
+
+
+@kernel(
+    "x:int8[1,*,*,*] packed:int8[groups,panels,*,128] terms:float32[groups,*,32] "
+    "scale:float32[1] zero:int32[1] nothing:int8[depth] geometry:int64[6,2] "
+    "out:float32[1,*,*,*] taps_h:i taps_w:i n:i pixels:i columns:i pitch:i weights_zero:i "
+    "low:float32 high:float32"
+)
+def convolution_reals(
+    x, packed, terms, scale, zero, nothing, geometry, out, taps_h, taps_w, n, pixels, columns,
+    pitch, weights_zero, low, high, first, last, fault,
+):  # fmt: skip
+    """As `convolution`, of one image with a scale and a zero point."""
+    ending = as_reals(address(terms), scale, zero, low, high)
+    windows(x, packed, scale, nothing, geometry, out, 4, taps_h, taps_w, n, pixels, columns, pitch,
+            weights_zero, terms.shape[1] * 4 * REALS, ending, first, last)  # fmt: skip

@@ -1,0 +1,282 @@
+"""Fast products of 8-bit integers against the plain kernels, for each kind of vectors."""
+
+import definitions
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from flatlite.engine import build, image, rows
+from flatlite.engine.buffer import arena, bound, constant
+from flatlite.engine.families import byte_products, integers
+from flatlite.engine.program import Program
+from flatlite.engine.target import HOST, SHIPPED, Target, flags
+
+TARGETS = {
+    "host": HOST,
+    **{aim.name: aim for aim in SHIPPED},
+    "avx512": Target("x86-64-v4", "x86-64-v4", "", SHIPPED[0].needs - {"avx512_vnni"}),
+    "sse2": Target("x86-64", "x86-64"),
+}
+MODULES = ("byte_packing", "byte_product", "byte_rounding")
+SIZE, STEP = st.integers(1, 40), st.integers(1, 3)
+SOME = settings(
+    max_examples=25, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+)
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def vectors(request):
+    """The fast kernels compiled for one kind of vectors, in place of this processor's."""
+    aim = TARGETS[request.param]
+    if not aim.needs <= flags():
+        pytest.skip("this processor does not have these vectors")
+    with pytest.MonkeyPatch.context() as patch:
+        for module in MODULES if aim is not HOST else ():
+            made = image.in_memory(*build.compile_flat(module, aim))
+            patch.setitem(image._images, module, made)
+        yield request.param
+
+
+def run(emit, x, weights, bias, shape, dtype, *, plain=False, dealt=False):
+    """What `emit(program, x, weights, bias, out)` gives: by plain kernels, or in many parts."""
+    with pytest.MonkeyPatch.context() as patch:
+        if dealt:
+            patch.setattr(rows, "LONG", 0)
+        if plain:
+            patch.setattr(byte_products, "fits", lambda *_: False)
+        program = Program(guard=not dealt)
+        fed, middle, out = bound(x.shape, x.dtype), arena(x.shape, x.dtype), arena(shape, dtype)
+        program.call("copy.copy", fed.ravel(), middle.ravel(), split=x.size)
+        emit(program, middle, constant(weights), None if bias is None else constant(bias), out)
+        program.keep(out)
+        program.close({fed: x})
+        program.run()
+        return program.array(out).copy(), [name for _, name, _ in program.run(profile=True)]
+
+
+def check(emit, shape, dtype, x, weights, bias, kernel):
+    """Fast and plain results are the same, and the fast ones however they are dealt out."""
+    arrays = (x, weights, bias, shape, dtype)
+    got, names = run(emit, *arrays)
+    assert kernel in names
+    want, names = run(emit, *arrays, plain=True)
+    assert kernel not in names
+    np.testing.assert_array_equal(got, want)
+    np.testing.assert_array_equal(run(emit, *arrays, dealt=True)[0], want)
+
+
+@st.composite
+def hybrids(draw, n):
+    """A scheme for reals."""
+    scales = np.random.default_rng(n).uniform(0.001, 0.1, draw(st.sampled_from([1, n])))
+    clamp = draw(st.sampled_from([(-np.inf, np.inf), (0.0, 6.0)]))
+    return integers.Hybrid(scales, draw(st.booleans()), clamp)
+
+
+def reals(draw, *shape):
+    """Rows of different sizes, some of them 0."""
+    random = np.random.default_rng(shape)
+    sizes = 10.0 ** random.uniform(-3, 3, (*shape[:-1], 1))
+    sizes *= (
+        draw(st.sampled_from([0, 1, 1, 1])) if shape[0] == 1 else random.integers(0, 3, sizes.shape)
+    )
+    return (random.normal(draw(st.sampled_from([0, 0, 2, -2])), 1, shape) * sizes).astype(
+        np.float32
+    )
+
+
+def real_biases(n, draw):
+    return (
+        np.random.default_rng(n).normal(size=n).astype(np.float32) if draw(st.booleans()) else None
+    )
+
+
+@st.composite
+def schemes(draw, n, depth):
+    """A scheme whose results use the range of their type, or another one, and the types."""
+    random = np.random.default_rng(draw(st.integers(0, 99)))
+    dtype = draw(st.sampled_from(["int8", "int8", "uint8"]))
+    known = np.iinfo(dtype)
+    weights_zero = draw(st.sampled_from([0, 0, 17])) if dtype == "int8" else draw(SIZE) + 100
+    zeros = [draw(st.integers(known.min, known.max)) for _ in range(2)]
+    limits = draw(st.sampled_from([(0, 0), (20, 5)]))
+    scales = 2.0 ** random.uniform(-4, 0, draw(st.sampled_from([1, n]))) / (60 * depth**0.5)
+    scales *= draw(st.sampled_from([1.0, 1.0, 2.0**-22, 2.0**12]))
+    rounding = draw(st.sampled_from(["narrow", "narrow", "exact"]))
+    scheme = integers.Stored(
+        scales,
+        (zeros[0], weights_zero, zeros[1]),
+        (known.min + limits[0], known.max - limits[1]),
+        np.int32,
+        rounding,
+    )
+    return scheme, dtype
+
+
+def stored(dtype, *shape):
+    """Values over the whole range, the extremes more often."""
+    random, known = np.random.default_rng(shape), np.iinfo(dtype)
+    values = random.integers(known.min - 40, known.max + 41, shape)
+    return np.clip(values, known.min, known.max).astype(dtype)
+
+
+def biases(n, draw):
+    if not draw(st.booleans()):
+        return None
+    most = draw(st.sampled_from([1000, 1 << 29, (1 << 31) - 1]))
+    return np.random.default_rng(n).integers(-most, most, n).astype(np.int32)
+
+
+@SOME
+@given(st.data())
+def test_conv2d(vectors, data):
+    groups, depth, n = data.draw(st.integers(1, 3)), data.draw(SIZE), data.draw(SIZE)
+    taps = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 5))
+    stride, dilation = (data.draw(STEP), data.draw(STEP)), (data.draw(STEP), data.draw(STEP))
+    padding = data.draw(st.sampled_from(["SAME", "VALID"]))
+    runs = groups == dilation[1] == 1 and taps[1] > 1
+    if depth * (taps[1] if runs else 1) < 4:
+        depth += 3
+    scheme, dtype = data.draw(schemes(groups * n, depth * taps[0] * taps[1]))
+    reach = [(k - 1) * d + 1 for k, d in zip(taps, dilation, strict=True)]
+    sizes = [data.draw(st.integers(r if padding == "VALID" else 1, 20 + r)) for r in reach]
+    spans = definitions.spans(sizes, taps, stride, dilation, padding)
+    x = stored(dtype, data.draw(st.integers(1, 2)), *sizes, groups * depth)
+    weights = stored(dtype, groups * n, *taps, depth)
+    shape = (x.shape[0], *(count for count, _, _ in spans), groups * n)
+
+    def emit(program, *buffers):
+        before = tuple(before for _, before, _ in spans)
+        steps = {"stride": stride, "dilation": dilation, "before": before}
+        integers.conv2d(program, *buffers, scheme=scheme, **steps, groups=groups)
+
+    pointwise = taps == stride == (1, 1) and groups == 1
+    kernel = "byte_product.matmul" if pointwise else "byte_product.convolution"
+    check(emit, shape, dtype, x, weights, biases(groups * n, data.draw), kernel)
+
+
+@SOME
+@given(st.data())
+def test_matmul(vectors, data):
+    height, n = data.draw(st.integers(1, 60)), data.draw(st.integers(1, 70))
+    depth = data.draw(st.sampled_from([4, 5, 7, 16, 100, 256, 259, 600, 1024]))
+    batch, repeated = data.draw(st.integers(1, 3)), data.draw(st.booleans())
+    transpose = data.draw(st.booleans())
+    scheme, dtype = data.draw(schemes(n, depth))
+    a = stored(dtype, batch, height, depth)
+    b = stored(dtype, 1 if repeated else batch, *((n, depth) if transpose else (depth, n)))
+
+    def emit(program, *buffers):
+        integers.matmul(program, *buffers, scheme=scheme, transpose_b=transpose)
+
+    kernel = "byte_product.matmul"
+    check(emit, (batch, height, n), dtype, a, b, biases(n, data.draw), kernel)
+
+
+@SOME
+@given(st.data())
+def test_transpose_conv2d(vectors, data):
+    n, depth = data.draw(SIZE), data.draw(SIZE) + 3
+    padding = data.draw(st.sampled_from(["SAME", "VALID"]))
+    taps, stride = (data.draw(STEP), data.draw(STEP)), (data.draw(STEP), data.draw(STEP))
+    sizes = [data.draw(st.integers(k if padding == "VALID" else 1, 14)) for k in taps]
+    spans = definitions.spans(sizes, taps, stride, (1, 1), padding)
+    scheme, dtype = data.draw(schemes(n, depth))
+    x = stored(dtype, 2, *(count for count, _, _ in spans), depth)
+
+    def emit(program, *buffers):
+        before = tuple(before for _, before, _ in spans)
+        steps = {"stride": stride, "before": before}
+        integers.transpose_conv2d(program, *buffers, scheme=scheme, **steps)
+
+    arrays = (x, stored(dtype, n, *taps, depth), biases(n, data.draw))
+    check(emit, (2, *sizes, n), dtype, *arrays, "byte_product.convolution")
+
+
+@SOME
+@given(st.data())
+def test_conv2d_of_reals(vectors, data):
+    groups, depth, n = data.draw(st.integers(1, 3)), data.draw(SIZE), data.draw(SIZE)
+    taps = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 3))
+    stride, dilation = (data.draw(STEP), data.draw(STEP)), (data.draw(STEP), data.draw(STEP))
+    runs = groups == dilation[1] == 1 and taps[1] > 1
+    if depth * (taps[1] if runs else 1) < 4:
+        depth += 3
+    scheme, sizes = data.draw(hybrids(groups * n)), [data.draw(SIZE), data.draw(SIZE)]
+    spans = definitions.spans(sizes, taps, stride, dilation, "SAME")
+    x = reals(data.draw, data.draw(st.integers(1, 2)), *sizes, groups * depth)
+    shape = (x.shape[0], *(count for count, _, _ in spans), groups * n)
+
+    def emit(program, *buffers):
+        before = tuple(before for _, before, _ in spans)
+        steps = {"stride": stride, "dilation": dilation, "before": before}
+        integers.conv2d(program, *buffers, scheme=scheme, **steps, groups=groups)
+
+    arrays = x, stored("int8", groups * n, *taps, depth), real_biases(groups * n, data.draw)
+    check(emit, shape, np.float32, *arrays, "byte_product.convolution_reals")
+
+
+@SOME
+@given(st.data())
+def test_matmul_of_reals(vectors, data):
+    height, n = data.draw(st.integers(1, 60)), data.draw(st.integers(1, 70))
+    depth = data.draw(st.sampled_from([4, 5, 7, 16, 100, 259, 600]))
+    batch, repeated = data.draw(st.integers(1, 3)), data.draw(st.booleans())
+    transpose, scheme = data.draw(st.booleans()), data.draw(hybrids(n))
+    a = reals(data.draw, batch, height, depth)
+    b = stored("int8", 1 if repeated else batch, *((n, depth) if transpose else (depth, n)))
+
+    def emit(program, *buffers):
+        integers.matmul(program, *buffers, scheme=scheme, transpose_b=transpose)
+
+    arrays = a, b, real_biases(n, data.draw)
+    check(emit, (batch, height, n), np.float32, *arrays, "byte_product.matmul_reals")
+
+
+def rounded(x, asymmetric):
+    """Rows as bytes with scales and zero points, as TFLite's reference code makes them."""
+    low, high = np.minimum(x.min(1), 0), np.maximum(x.max(1), 0)
+    if asymmetric:
+        low, high = np.float64(low), np.float64(high)
+        scales = np.where(low == high, 1.0, (high - low) / 255)
+        down = -128 - low / scales, 128 + np.abs(low / scales)
+        up = 127 - high / scales, 127 + np.abs(high / scales)
+        zeros = np.where(down[1] < up[1], down[0], up[0])
+        zeros = np.clip(np.trunc(zeros + np.copysign(0.5, zeros)), -128, 127)
+        scales = scales.astype(np.float32)
+        inverses = np.float32(1) / scales
+    else:
+        reach = np.maximum(-low, high)
+        flat, zeros = reach == 0, np.zeros(len(x))
+        scales = np.where(flat, np.float32(1), reach / np.float32(127))
+        inverses = np.where(flat, np.float32(0), np.float32(127) / np.where(flat, 1, reach))
+    values = np.float64(
+        zeros.astype(np.float32)[:, None] + x * inverses.astype(np.float32)[:, None]
+    )
+    values = np.trunc(values + np.copysign(0.5, values))
+    return np.clip(values, -128 if asymmetric else -127, 127), scales, zeros
+
+
+@pytest.mark.parametrize("asymmetric", [False, True])
+def test_rounded(vectors, asymmetric):
+    random = np.random.default_rng(3)
+    for rows_of_x, count in ((1, 1), (3, 7), (5, 16), (4, 333), (2, 40_000)):
+        x = random.normal(0, 1, (rows_of_x, count)).astype(np.float32)
+        x[0] = np.round(x[0] * 4) / 8  # many halves
+        x *= 10.0 ** random.integers(-3, 4, (rows_of_x, 1)).astype(np.float32)
+        x[-1] *= random.integers(0, 2)
+        for dealt in (False, True):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(rows, "LONG", 0 if dealt else rows.LONG)
+                program, fed = Program(guard=not dealt), bound(x.shape, x.dtype)
+                made = byte_products.rounded(program, fed, rows_of_x, 3, asymmetric)
+                outs = made.values, *made.rows
+                for out in outs:
+                    program.keep(out)
+                program.close({fed: x})
+                program.run()
+            values, scales, zeros = rounded(x, asymmetric)
+            for out, want in zip(outs, (values, scales, zeros, zeros[:, None]), strict=True):
+                got = program.array(out)
+                np.testing.assert_array_equal(got, np.broadcast_to(want, got.shape))
