@@ -204,15 +204,13 @@ def _pitch(rows, segments, depth):
 def _items(program, n, groups, height, pitch):
     """(rows of an item, columns of an item, how many items).
 
-    Where matrices are multiplied, each item has its inputs brought together: one thread is better
-    off with few, and threads should have them all if there are few.
+    What comes once for the rows of an item is done by each: one thread is better off with few
+    items, and if there are few rows threads should have them all.
     """
-    rows, wanted = ROWS, ITEMS
+    rows, wanted = ROWS, 1 if program.threads == 1 else ITEMS
     if pitch:
         pairs = ceil(height / (2 * _BLOCK_ROWS))
-        if program.threads == 1:
-            wanted = 1
-        elif pairs > 2:
+        if pairs > 2 and program.threads > 1:
             pairs = ceil(pairs / ITEMS)
         rows = min(_MOST_ROWS, pairs * 2 * _BLOCK_ROWS)
     blocks = groups * ceil(height / rows)

@@ -256,24 +256,28 @@ def byte_part_for(builder, lanes, n_rows):
     return number
 
 
-@piece(types.void(*[types.int64] * 4))
-def excesses(builder, lanes, headers, segments, depth, zero_point):
-    """Fills the table of excesses of a tile; `zero_point` is that of the weights."""
+@piece(types.void(*[types.int64] * 5))
+def excesses(builder, lanes, headers, segments, depth, zero_point, n_rows):
+    """Fills the table of excesses of a tile of `n_rows` rows; the last one's stands to the end.
+
+    `zero_point` is that of the weights.
+    """
     w = Integers(builder, lanes)
     headers = w.pointer(headers)
     factor = builder.add(zero_point, WORD(128 if lanes.dots == UNSIGNED else 0))
-    add = _add_dots if lanes.dots else _add_bytes
-    with builder.if_else(builder.icmp_signed("==", factor, WORD(0))) as (none, some):
-        with none:
-            for m in range(_shape(lanes)[0]):
-                w.write(INT(0), headers, _TABLE + 8 * m)
-        with some, w.loop(0, 8 * _shape(lanes)[0], 8, []) as (row, _):
-            table = w.move(w.move(headers, HEADERS * _TABLE), row)
-            with w.loop(0, w.mul(segments, _TABLE), _TABLE, [w.all(0)]) as (entry, sums):
-                sums[0] = add(w, sums[0], w.load_pointer(w.move(table, entry)), depth)
-            total = w.call(f"llvm.vector.reduce.add.v{w.width}i32", INT, w.results)
-            total = builder.mul(total, builder.sub(INT(0), builder.trunc(factor, INT)))
-            w.write(total, w.move(w.move(headers, _TABLE), row))
+    add, n_rows = _add_dots if lanes.dots else _add_bytes, w.mul(n_rows, 8)
+    some = builder.icmp_signed("!=", factor, WORD(0))
+    end = builder.select(some, n_rows, WORD(0))
+    with w.loop(0, end, 8, [INT(0)]) as (row, last):
+        table = w.move(w.move(headers, HEADERS * _TABLE), row)
+        with w.loop(0, w.mul(segments, _TABLE), _TABLE, [w.all(0)]) as (entry, sums):
+            sums[0] = add(w, sums[0], w.load_pointer(w.move(table, entry)), depth)
+        total = w.call(f"llvm.vector.reduce.add.v{w.width}i32", INT, w.results)
+        last[0] = builder.mul(total, builder.sub(INT(0), builder.trunc(factor, INT)))
+        w.write(last[0], w.move(w.move(headers, _TABLE), row))
+    last = w.results[0]
+    with w.loop(end, 8 * _shape(lanes)[0], 8) as (row, _):
+        w.write(last, w.move(w.move(headers, _TABLE), row))
 
 
 def _add_dots(w, sums, begin, depth):

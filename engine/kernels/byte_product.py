@@ -18,6 +18,7 @@ from ._byte_ending import (
     reals_of_products,
     reals_of_sums,
 )
+from ._byte_line import byte_line, line_panels
 from ._byte_tile import (
     HEADERS,
     byte_columns,
@@ -80,17 +81,20 @@ def own_terms(ending, column):
 
 
 @inline
-def finish(ending, sums, n_rows, headers, column, n, start, matrices):
-    """Turns the sums of `n_rows` rows into results."""
+def finish(ending, sums, n_rows, headers, column, n, start, panel):
+    """Turns the sums of `n_rows` rows into results.
+
+    If they are those of a whole `panel`, not of a tile, they lack their excess.
+    """
     bytewise, rounding, _, zero_point, low, high, flip, to_zero, low_real, high_real = ending
     columns, own = n - column, own_terms(ending, column)
-    if bytewise and matrices:
+    if bytewise and panel:
         bytes_of_products(sums, n_rows, headers, column, columns, own, rounding, zero_point, low,
                           high, flip)  # fmt: skip
     elif bytewise:
         bytes_of_sums(sums, n_rows, headers, column, columns, own, rounding, zero_point, low, high,
                       flip)  # fmt: skip
-    elif matrices:
+    elif panel:
         reals_of_products(sums, n_rows, headers, 4 * column, columns, own, start, to_zero,
                           low_real, high_real)  # fmt: skip
     else:
@@ -171,13 +175,27 @@ def matrix_tiles(tables, n_rows, blocks, pitch, steps, panels, panel_bytes, n, c
 
 
 @inline
-def ready(headers, segments, depth, weights_zero, pitch, block, sums):
+def lines(tables, depth, panels, panel_bytes, n, column, end, ending, sums):
+    """What `tiles` does, for one row."""
+    together = line_panels()
+    while column < end:
+        panel = panels + column // PANEL * panel_bytes
+        left = min(together, (end - column + PANEL - 1) // PANEL)
+        byte_line(tables, depth, panel, panel_bytes, (left - 1) * panel_bytes, sums)
+        for i in range(left):
+            finish(ending, sums + i * _ROW, 1, tables, column, n, panel, True)
+            column += PANEL
+            panel += panel_bytes
+
+
+@inline
+def ready(headers, n_rows, segments, depth, weights_zero, pitch, block, sums):
     """Does what comes once for the rows of a tile; gives where the next tile's tables begin."""
     if pitch:
         gather_block(headers, segments, depth, block, pitch)
         matrix_excesses(headers, block, pitch, steps_of(segments, depth), weights_zero, sums)
         return headers + HEADERS * _TABLE
-    excesses(headers, segments, depth, weights_zero)
+    excesses(headers, segments, depth, weights_zero, n_rows)
     return headers + (HEADERS + segments) * _TABLE
 
 
@@ -217,11 +235,15 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights
                     own = address(row_scales) + 4 * (number + done)
                     point(entry + 2 * _TABLE, own, 4, some)
                 point(entry + HEADERS * _TABLE, begin + done * step, step, some)
-                entry = ready(entry, 1, depth, weights_zero, pitch, block + done * pitch, sums)
+                entry = ready(
+                    entry, some, 1, depth, weights_zero, pitch, block + done * pitch, sums
+                )
                 done += tile
             if pitch:
                 matrix_tiles(tables, count, block, pitch, steps_of(1, depth), panels, panel_bytes,
                              n, column, end, ending, sums)  # fmt: skip
+            elif height == 1 and line_panels():
+                lines(tables, depth, panels, panel_bytes, n, column, end, ending, sums)
             else:
                 tiles(tables, count, 1, depth, panels, panel_bytes, n, column, end, ending, sums)
             row += count
@@ -301,8 +323,8 @@ def windows(x, packed, row_scales, nothing, geometry, out, size, taps_h, taps_w,
                         point_tap(at, starts, offset, down, right, x.shape[1], x.shape[2],
                                   address(nothing))  # fmt: skip
                         at += _TABLE
-                entry = ready(entry, segments, depth, weights_zero, pitch, block + row * pitch,
-                              sums)  # fmt: skip
+                entry = ready(entry, min(tile, count - row), segments, depth, weights_zero, pitch,
+                              block + row * pitch, sums)  # fmt: skip
                 row += tile
             if pitch:
                 matrix_tiles(tables, count, block, pitch, steps_of(segments, depth), panels,
