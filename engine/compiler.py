@@ -100,18 +100,10 @@ def _machine(cpu, features):
 def _add(compiled, key, made, choice):
     """Links one specialisation and its entry into the module."""
     signature = _signature(made, choice)
-    dispatcher: Any = njit(made.function, **kernels.OPTIONS)
-    try:
-        dispatcher.compile(signature)
-    except NumbaError as error:
-        raise KernelError(f"{compiled.label}.{key} does not compile: {error}") from error
-    result = dispatcher.overloads[signature]
-    returns = types.none if made.declaration else types.int64
-    if result.signature.return_type != returns:
-        got = result.signature.return_type
-        raise KernelError(f"{compiled.label}.{key} must return {returns}, returns {got}")
-    code = llvm.parse_assembly(result.library.get_llvm_str())
-    body = result.fndesc.llvm_func_name
+    if signature not in made.lowered:  # the same for all processors
+        made.lowered[signature] = _lowered(f"{compiled.label}.{key}", made, signature)
+    text, body = made.lowered[signature]
+    code = llvm.parse_assembly(text)
     code.get_function(body).add_function_attribute("alwaysinline")
     symbol = f"flatlite_{len(compiled.symbols)}"
     emit = _record_entry if made.declaration else _plain_entry
@@ -122,6 +114,21 @@ def _add(compiled, key, made, choice):
     for item in [*compiled.module.functions, *compiled.module.global_variables]:
         if not item.is_declaration and item.name not in compiled.symbols.values():
             item.linkage = "internal"
+
+
+def _lowered(label, made, signature):
+    """What numba makes of a function: LLVM code, and the function's name there."""
+    dispatcher: Any = njit(made.function, **kernels.OPTIONS)
+    try:
+        dispatcher.compile(signature)
+    except NumbaError as error:
+        raise KernelError(f"{label} does not compile: {error}") from error
+    result = dispatcher.overloads[signature]
+    returns = types.none if made.declaration else types.int64
+    if result.signature.return_type != returns:
+        got = result.signature.return_type
+        raise KernelError(f"{label} must return {returns}, returns {got}")
+    return result.library.get_llvm_str(), result.fndesc.llvm_func_name
 
 
 def _add_pieces(compiled, lanes):

@@ -76,6 +76,7 @@ class Kernel:
 
     def __init__(self, name, function, declaration, arity=0):
         self.name, self.function, self.declaration, self.arity = name, function, declaration, arity
+        self.lowered = {}  # what the compiler makes of it, by signature
 
 
 def kernel(declaration, *, name=None, **sets):
