@@ -1,16 +1,20 @@
 """Fast products of 8-bit integers against the plain kernels, for each kind of vectors."""
 
 import definitions
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from llvmlite import ir
 
 from flatlite.engine import build, image, rows
 from flatlite.engine.buffer import arena, bound, constant
 from flatlite.engine.families import byte_products, integers
+from flatlite.engine.kernel import PIECES
+from flatlite.engine.kernels import _byte_tile  # noqa: F401 (declares its pieces)
 from flatlite.engine.program import Program
-from flatlite.engine.target import HOST, SHIPPED, Target, flags
+from flatlite.engine.target import HOST, SHIPPED, Target, flags, lanes
 
 TARGETS = {
     "host": HOST,
@@ -280,3 +284,31 @@ def test_rounded(vectors, asymmetric):
             for out, want in zip(outs, (values, scales, zeros, zeros[:, None]), strict=True):
                 got = program.array(out)
                 np.testing.assert_array_equal(got, np.broadcast_to(want, got.shape))
+
+
+def test_tile_for_arm():
+    """On AArch64 the tile multiplies bytes and keeps its sums in registers."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    aim = llvm.Target.from_triple("aarch64-linux-gnu")
+    machine = aim.create_target_machine(features="+neon,+dotprod", opt=3)
+    module, made = ir.Module(), PIECES["flatlite_piece__byte_tile_byte_tile"]
+    kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * len(made.signature.args))
+    function = ir.Function(module, kind, "tile")
+    builder = ir.IRBuilder(function.append_basic_block())
+    made.emit(builder, lanes({"neon", "dotprod"}), *function.args)
+    builder.ret_void()
+    text = machine.emit_assembly(llvm.parse_assembly(str(module)))
+    loops = [block for block in text.split("\n.LBB") if block.count("sdot") == 16]
+    assert loops
+    assert not any("[sp" in block for block in loops)
+
+
+def test_features_of_a_processor():
+    """LLVM and Linux spell them differently."""
+    features = {"avx512f", "avx512bw", "avx512_vnni", "amx_int8", "avx2", "fma"}
+    spelt = {name.replace("avx512_", "avx512").replace("amx_", "amx-") for name in features}
+    assert lanes(features) == lanes(spelt) == (16, 32, True, "unsigned", True)
+    assert lanes(features - {"amx_int8"}) == (16, 32, True, "unsigned", False)
+    assert lanes({"avx2", "fma", "avx_vnni"}) == lanes({"avx2", "fma", "avxvnni"})
+    assert lanes({"avx2", "fma"}).dots == lanes({"neon"}).dots == ""
