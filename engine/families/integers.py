@@ -12,7 +12,7 @@ import numpy as np
 
 from ..buffer import arena, constant, zeros
 from ..view import View
-from . import byte_products
+from . import byte_products, channelwise
 from .layout import move
 from .products import matrices, matrix_of, permuted, steps, swapped
 from .rescale import fixed_scale
@@ -228,12 +228,17 @@ def depthwise(program, x, weights, bias, out, *, scheme, stride, before, dilatio
     """`products.depthwise`; each image is rounded by itself."""
     if not out.size:
         return
+    how = {"stride": stride, "before": before, "dilation": dilation}
+    if channelwise.fits(x, weights, bias, scheme):
+        channelwise.depthwise(program, x, weights, bias, out, scheme=scheme, **how)
+        return
     x, scales = scheme.centred(program, x, x.shape[0])
+    weights = scheme.weights(program, weights)
     sums = arena(out.shape, scheme.sums)
     program.call(
         "integer.depthwise",
         x,
-        scheme.weights(program, weights),
+        weights,
         scheme.start(bias, out.shape[3]),
         sums,
         split=out.shape[0] * out.shape[1],

@@ -36,12 +36,25 @@ class Integers(Writer):
         value.align = align
         return value
 
+    def read_some(self, pointer, kind, mask):
+        """A vector of integers of which only the places of `mask` are read; the others are 0.
+
+        Without a mask all are read.
+        """
+        if mask is None:
+            return self.read(pointer, 0, kind)
+        name = f"llvm.masked.load.v{kind.count}i{kind.element.width}.p0"
+        return self.call(name, kind, [pointer, INT(1), mask, ir.Constant(kind, None)])
+
     def write(self, value, pointer, offset=0):
         """Stores a value at any address."""
         self.builder.store(value, self.move(pointer, offset)).align = 1
 
     def write_some(self, value, pointer, mask):
-        """Stores the places of `mask` only, at any address."""
+        """Stores the places of `mask` only, or all without one, at any address."""
+        if mask is None:
+            self.write(value, pointer)
+            return
         name = f"llvm.masked.store.v{value.type.count}i{value.type.element.width}.p0"
         self.call(name, ir.VoidType(), [value, pointer, INT(1), mask])
 

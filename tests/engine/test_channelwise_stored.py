@@ -1,0 +1,143 @@
+"""Depthwise convolution of integers: the vectors against the plain kernels, bit for bit."""
+
+import definitions
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from flatlite.engine import build, image, rows
+from flatlite.engine.buffer import arena, bound, constant
+from flatlite.engine.families import channelwise, integers
+from flatlite.engine.program import Program
+from flatlite.engine.target import HOST, SHIPPED, Target
+
+TARGETS = {
+    "host": HOST,
+    "avx2": next(aim for aim in SHIPPED if aim.cpu == "x86-64-v3"),
+    "sse2": Target("x86-64", "x86-64"),
+}
+SOME = settings(
+    max_examples=30, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+)
+SIZE, STEP = st.integers(1, 40), st.integers(1, 3)
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def vectors(request):
+    """The kernels compiled for one kind of vectors, in place of this processor's."""
+    aim = TARGETS[request.param]
+    with pytest.MonkeyPatch.context() as patch:
+        if aim is not HOST:
+            made = image.in_memory(*build.compile_flat("channelwise_stored", aim))
+            patch.setitem(image._images, "channelwise_stored", made)
+        yield request.param
+
+
+def numbers(dtype, *shape, most=None):
+    random, known = np.random.default_rng(shape), np.iinfo(dtype)
+    low, high = (known.min, known.max) if most is None else (-most, most)
+    return random.integers(low, high, shape, endpoint=True).astype(dtype)
+
+
+def run(scheme, steps, x, weights, bias, shape, dtype, *, plain=False, dealt=False, guard=False):
+    """The result, and the kernels that took part."""
+    with pytest.MonkeyPatch.context() as patch:
+        if dealt:
+            patch.setattr(rows, "LONG", 0)
+        if plain:
+            patch.setattr(channelwise, "fits", lambda *_: False)
+        program = Program(guard=guard)
+        fed, out = bound(x.shape, x.dtype), arena(shape, dtype)
+        middle = fed
+        if guard:  # memory that ends where it ends
+            middle = arena(x.shape, x.dtype)
+            program.call("copy.copy", fed.ravel(), middle.ravel(), split=x.size)
+        constants = [constant(weights), None if bias is None else constant(bias)]
+        integers.depthwise(program, middle, *constants, out, scheme=scheme, **steps)
+        program.keep(out)
+        program.close({fed: x})
+        program.run()
+        return program.array(out).copy(), [name for _, name, _ in program.run(profile=True)]
+
+
+@st.composite
+def layers(draw):
+    """Sizes and steps of a layer: shape of x, taps, channels of the result, steps, its sizes."""
+    channels, width = draw(SIZE), draw(st.sampled_from([1, 2, 3, 3, 4, 5, 5]))
+    taps = draw(st.integers(1, 5)), width
+    stride = draw(STEP), draw(STEP)
+    dilation = draw(st.sampled_from([(1, 1), (1, 1), (2, 3)]))
+    sizes = draw(st.integers(1, 20)), draw(st.integers(1, 20))
+    n = channels * draw(st.sampled_from([1, 1, 2, 5]))
+    spans = definitions.spans(sizes, taps, stride, dilation, "SAME")
+    steps = {
+        "stride": stride,
+        "dilation": dilation,
+        "before": tuple(before for _, before, _ in spans),
+    }
+    x_shape = (draw(st.integers(1, 2)), *sizes, channels)
+    return x_shape, taps, n, steps, (x_shape[0], *(count for count, _, _ in spans), n)
+
+
+KINDS = {
+    "int8": ("int8", "narrow", np.int32),
+    "uint8": ("uint8", "narrow", np.int32),
+    "exact": ("int8", "exact", np.int32),
+    "int16": ("int16", "wide", np.int64),
+}
+
+
+@SOME
+@given(layers(), st.data())
+@pytest.mark.parametrize("kind", KINDS)
+def test_stored(vectors, kind, layer, data):
+    dtype, rounding, sums = KINDS[kind]
+    x_shape, taps, n, steps, shape = layer
+    x, known = numbers(dtype, *x_shape), np.iinfo(dtype)
+    weights = numbers("uint8" if dtype == "uint8" else "int8", *taps, n)
+    size = {"int16": 1 << 33}.get(kind, 1 << data.draw(st.sampled_from([4, 14, 30])))
+    bias = numbers(sums, n, most=size) if data.draw(st.booleans()) else None
+    spread = 2.0 ** data.draw(st.sampled_from([-18, -9, 0])) / (1 << 8 if kind == "int16" else 1)
+    random = np.random.default_rng(n)
+    scales = random.uniform(0.1, 1, n if data.draw(st.booleans()) else 1) * spread
+    zero_points = (0, 0, 0)
+    if kind != "int16":
+        middle = data.draw(st.integers(0, 255)) if dtype == "uint8" else 0
+        zero_points = (int(x.flat[0]), middle, data.draw(st.integers(known.min, known.max)))
+    scheme = integers.Stored(scales, zero_points, (known.min, known.max - 3), sums, rounding)
+    arguments = (scheme, steps, x, weights, bias, shape, dtype)
+    got, names = run(*arguments)
+    assert {"channelwise_stored.bytes", "channelwise_stored.shorts"} & set(names)
+    np.testing.assert_array_equal(got, run(*arguments, dealt=True)[0])
+    plain, names = run(*arguments, plain=True)
+    assert "integer.depthwise" in names
+    np.testing.assert_array_equal(got, plain)
+
+
+@SOME
+@given(layers(), st.booleans(), st.booleans())
+def test_hybrid(vectors, layer, asymmetric, has_bias):
+    x_shape, taps, n, steps, shape = layer
+    random = np.random.default_rng(n)
+    x, bias = (random.normal(size=s).astype(np.float32) for s in (x_shape, n))
+    weights, scales = numbers("int8", *taps, n), random.uniform(0.1, 1, n).astype(np.float32)
+    scheme = integers.Hybrid(scales, asymmetric, (-40.0, np.inf))
+    arguments = (scheme, steps, x, weights, bias if has_bias else None, shape, np.float32)
+    got, names = run(*arguments)
+    assert "channelwise_stored.reals" in names
+    plain, _ = run(*arguments, plain=True)
+    np.testing.assert_array_equal(got, plain)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_results_end_where_their_memory_ends(vectors, kind):
+    """Tails are neither read nor written past the arrays."""
+    dtype, rounding, sums = KINDS[kind]
+    for channels in (1, 5, 19, 33):
+        x, weights = numbers(dtype, 1, 6, 7, channels), numbers("int8", 3, 3, channels)
+        scheme = integers.Stored(np.array([2.0**-9]), (0, 0, 0), (0, 100), sums, rounding)
+        steps = {"stride": (1, 1), "before": (1, 1), "dilation": (1, 1)}
+        arguments = (scheme, steps, x, weights, None, x.shape, dtype)
+        guarded, _ = run(*arguments, guard=True)
+        np.testing.assert_array_equal(guarded, run(*arguments, plain=True)[0])
