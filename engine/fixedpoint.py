@@ -8,9 +8,13 @@ in int64.
 # pyright: reportCallIssue=false, reportOperatorIssue=false
 # (numba hides the signatures of what it compiles)
 
-from numba import int32, int64
+from llvmlite import ir
+from numba import int32, int64, types
+from numba.core import cgutils
 
-from .kernel import inline
+from .kernel import inline, piece
+
+WORD = ir.IntType(64)
 
 HIGHEST = (1 << 31) - 1
 
@@ -47,14 +51,13 @@ def scaled_wide(value, multiplier, shift):
     return (value * short + (int64(1) << (places - 1))) >> places
 
 
-@inline
-def leading_zeros(value):
-    """Zero bits above the highest set one of 32; 32 for 0."""
-    count = 32
-    while value > 0:
-        value >>= 1
-        count -= 1
-    return count
+@piece(types.int64(types.int64), inline=True)
+def leading_zeros(builder, lanes, value):
+    """Zero bits above the highest set one of 32; 32 for 0. The value must not be negative."""
+    kind = ir.FunctionType(WORD, [WORD, ir.IntType(1)])
+    count = cgutils.get_or_insert_function(builder.module, kind, "llvm.ctlz.i64")
+    found = builder.call(count, [value, ir.IntType(1)(0)])
+    return builder.sub(found, WORD(32))
 
 
 @inline

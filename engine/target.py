@@ -40,6 +40,7 @@ class Lanes(NamedTuple):
         dots: which bytes it sums products of, four at a time: UNSIGNED ones with signed ones,
             SIGNED ones only, or "".
         matrices: whether it multiplies matrices of bytes (AMX).
+        permutes: whether it looks bytes up in a table of 128.
     """
 
     width: int
@@ -47,15 +48,17 @@ class Lanes(NamedTuple):
     fused: bool
     dots: str = ""
     matrices: bool = False
+    permutes: bool = False
 
 
 def lanes(features):
     """The widest vectors that code for features, as LLVM or Linux calls them, may use."""
     features = {re.sub("[-_]", "", name) for name in features}
     if "avx512f" in features:
-        dots = "avx512vnni" in features
-        matrices = dots and {"amxint8", "avx512bw"} <= features
-        return Lanes(16, 32, True, UNSIGNED if dots else "", matrices)
+        dots, bytewise = "avx512vnni" in features, "avx512bw" in features
+        matrices = dots and bytewise and "amxint8" in features
+        permutes = bytewise and "avx512vbmi" in features
+        return Lanes(16, 32, True, UNSIGNED if dots else "", matrices, permutes)
     if {"avx2", "fma"} <= features:
         return Lanes(8, 16, True, UNSIGNED if "avxvnni" in features else "")
     if "neon" in features:

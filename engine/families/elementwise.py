@@ -15,7 +15,7 @@ _LONG = 256  # and what rows are made of, several after one another
 _MANY = 4096  # elements of a result for which that is worth a row of its own
 
 
-def elementwise(program, kernel, operands, out, *more):
+def elementwise(program, kernel, operands, out, *more, **numbers):
     """Adds the row `out = kernel(*operands)`; nothing when `out` has no elements.
 
     Args:
@@ -25,6 +25,7 @@ def elementwise(program, kernel, operands, out, *more):
         operands: Buffers whose shapes broadcast to that of `out`.
         out: the result.
         more: further buffers.
+        numbers: numbers of the kernel.
     """
     if not out.size:
         return
@@ -35,7 +36,7 @@ def elementwise(program, kernel, operands, out, *more):
         shapes = [operand.shape for operand in operands]
     geometry = _geometry(shape, *shapes)
     flat = [operand.ravel() for operand in operands]
-    program.call(kernel, *flat, out.ravel(), geometry, *more, split=out.size)
+    program.call(kernel, *flat, out.ravel(), geometry, *more, split=out.size, **numbers)
 
 
 @lru_cache(1024)
@@ -60,6 +61,15 @@ def _in_rows(program, operand, shape):
     row = arena((columns // operand.size, operand.size), operand.dtype)
     move(program, View.of(operand.ravel()).insert(0, row.shape[0]), row)
     return row.ravel()
+
+
+def look_up(program, x, table, out):
+    """Adds the row `out = table[x]`; the table has an entry for each bit pattern of an element."""
+    if out.size:
+        unsigned = f"uint{8 * x.itemsize}"
+        kernel = "tables.look_up" if x.itemsize == 1 else "tables.look_up_shorts"
+        source, target = x.ravel().view(unsigned), out.ravel().view(unsigned)
+        program.call(kernel, source, table.view(unsigned), target, split=x.size)
 
 
 @lru_cache(1024)

@@ -1,4 +1,4 @@
-"""Functions of stored integers: tables, slopes, means and norms."""
+"""Functions of stored integers: slopes, means and norms."""
 
 import math
 
@@ -17,13 +17,6 @@ from ..fixedpoint import (
 from ..kernel import inline, kernel
 
 STORED = ("int8", "uint8", "int16")
-
-
-@kernel("x:T1 table:T1 out:T1", T=("uint8", "uint16"))
-def look_up(x, table, out, first, last, fault):
-    """out = table[x]"""
-    for i in range(first, last):
-        out[i] = table[x[i]]
 
 
 @kernel(

@@ -5,6 +5,8 @@ from math import prod
 import numpy as np
 
 from ...engine.buffer import arena, constant
+from ...engine.families.elementwise import look_up
+from ...engine.families.fixed_arrays import scaled
 from ...engine.families.layout import move
 from ...engine.families.rescale import fixed_scale
 from ...engine.view import View
@@ -20,6 +22,8 @@ _REQUANTIZED = {
     "int32": ("int8", "int16"),
 }
 """Stored type -> the types QUANTIZE turns it into, beside floats."""
+_LEAST, _MOST = 2.0**-60, 2.0**60  # scales of which all quotients that count are normal numbers
+_BEYOND = 4  # ranges of a type, that all results beyond are the lowest or the highest
 
 
 @op("CAST")
@@ -67,9 +71,25 @@ def quantize(node):
     node.require(dtype in _STORED, f"float32 cannot be quantized to {dtype} yet")
     out = node.result(x.shape, dtype)
     limits = np.iinfo(out.dtype)
+    scale = float(np.float32(scheme.scale))
+    quick = not scheme.is_per_channel and _LEAST <= scale <= _MOST
+    quick = quick and limits.min <= scheme.zero_point <= limits.max
 
     def emit(program):
-        if out.size:
+        if out.size and quick:
+            zero = int(scheme.zero_point)
+            ends = {"low": int(limits.min), "high": int(limits.max)}
+            call = (x.ravel(), out.ravel())
+            program.call(
+                "rounding.quantize",
+                *call,
+                split=x.size,
+                scale=scale,
+                reach=_BEYOND * (1 << limits.bits) * scale,
+                zero=zero,
+                **ends,
+            )
+        elif out.size:
             shape, scales, zero_points = _by_channel(x.shape, scheme)
             program.call(
                 "quantize.quantize",
@@ -99,6 +119,11 @@ def _requantize(node, x, scheme):
     limits = np.iinfo(out.dtype)
     ratio = float(np.float32(before.scale)) / float(np.float32(scheme.scale))
     multiplier, shift = fixed_scale(ratio)
+    if x.itemsize == out.itemsize == 1:
+        values = np.arange(256).astype(np.uint8).view(x.dtype).astype(np.int64)
+        values = scaled(values - before.zero_point, multiplier, shift) + scheme.zero_point
+        table = constant(np.clip(values, limits.min, limits.max).astype(out.dtype))
+        return lambda program: look_up(program, x, table, out)
 
     def emit(program):
         if out.size:

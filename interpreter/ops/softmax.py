@@ -5,7 +5,7 @@ from math import floor, prod
 import numpy as np
 
 from ...engine.buffer import constant
-from ...engine.families.fixed_arrays import exp_of_negative, scaled
+from ...engine.families.fixed_arrays import exp_of_negative, rounding_shift, scaled
 from ...engine.families.rescale import fixed_scale
 from ..checks import one_scale, required, supported
 from ..registry import op
@@ -60,7 +60,12 @@ def _stored(node, x):
         _fixed_scheme(node, 1 / 32768, 0)
         return _softmax_16(node, x)
     _, exps, _ = _exponents(x, float(node.options.beta))
-    numbers = {"low": int(limits.min), "high": int(limits.max), "bits": limits.bits}
+    numbers = {"low": int(limits.min), "high": int(limits.max)}
+    if result == x.dtype:
+        rounded = rounding_shift(exps.astype(np.int64), 12)[0]
+        planes = np.array([rounded >> 8 * i & 255 for i in range(3)], np.uint8)
+        return f"softmax_stored.softmax_{result}", (constant(exps), constant(planes)), numbers
+    numbers["bits"] = limits.bits
     return "stored.softmax", (constant(exps),), numbers
 
 

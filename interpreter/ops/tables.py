@@ -12,6 +12,7 @@ from math import erfc, log, trunc
 import numpy as np
 
 from ...engine.buffer import constant
+from ...engine.families import elementwise
 from ...engine.families.fixed_arrays import inverse_root, rounding_shift, scaled
 from ...engine.families.rescale import fixed_scale
 from ..checks import one_scale
@@ -31,15 +32,9 @@ def look_up(node, x):
     values = np.arange(1 << 8 * x.itemsize).astype(unsigned).view(x.dtype).astype(np.int64)
     limits = np.iinfo(x.dtype)
     results = np.clip(make(node, values, x.quantization, wanted), limits.min, limits.max)
-    table = constant(results.astype(x.dtype).view(unsigned))
+    table = constant(results.astype(x.dtype))
     out = node.result(x.shape, x.dtype)
-
-    def emit(program):
-        if x.size:
-            source, target = x.ravel().view(unsigned), out.ravel().view(unsigned)
-            program.call("stored.look_up", source, table, target, split=x.size)
-
-    return emit
+    return lambda program: elementwise.look_up(program, x, table, out)
 
 
 def rounded(values):

@@ -1,0 +1,55 @@
+"""Softmax of bytes: the vectors against the plain kernel, bit for bit."""
+
+import numpy as np
+import pytest
+
+from flatlite.engine import build, image, rows
+from flatlite.engine.buffer import arena, bound, constant
+from flatlite.engine.families.fixed_arrays import exp_of_negative, rounding_shift
+from flatlite.engine.program import Program
+from flatlite.engine.target import HOST, SHIPPED, Target
+
+TARGETS = {
+    "host": HOST,
+    "avx2": next(aim for aim in SHIPPED if aim.cpu == "x86-64-v3"),
+    "sse2": Target("x86-64", "x86-64"),
+}
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def vectors(request):
+    """The kernels compiled for one kind of vectors, in place of this processor's."""
+    aim = TARGETS[request.param]
+    with pytest.MonkeyPatch.context() as patch:
+        if aim is not HOST:
+            made = image.in_memory(*build.compile_flat("softmax_stored", aim))
+            patch.setitem(image._images, "softmax_stored", made)
+        patch.setattr(rows, "LONG", 0)
+        yield request.param
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("step", [1e-6, 0.003, 0.05, 0.4])
+def test_softmax(vectors, dtype, step):
+    """Rows of all lengths; alike and long ones have sums beyond what the vectors take."""
+    limits, random = np.iinfo(dtype), np.random.default_rng(4)
+    exps = exp_of_negative(-np.int64(np.arange(256) * min(step * 2**26, 2**22)))
+    exps = exps.astype(np.int32)[None]
+    rounded = rounding_shift(exps.astype(np.int64), 12)[0]
+    planes = np.array([rounded >> 8 * i & 255 for i in range(3)], np.uint8)
+    span = {"low": int(limits.min), "high": int(limits.max)}
+    for n in (1, 2, 63, 64, 65, 200, 1000, 5000):
+        x = random.integers(limits.min, limits.max, (4, n), endpoint=True).astype(dtype)
+        x[1], x[2] = limits.min, np.sort(x[2])
+        program, fed = Program(guard=True), bound(x.shape, dtype)
+        inner, got, want = (arena(x.shape, dtype) for _ in range(3))
+        program.call("copy.copy", fed.ravel(), inner.ravel(), split=x.size)
+        call = (inner, constant(exps))
+        name = f"softmax_stored.softmax_{dtype}"
+        program.call(name, *call, constant(planes), got, split=4, **span)
+        program.call("stored.softmax", *call, want, split=4, bits=8, **span)
+        for out in (got, want):
+            program.keep(out)
+        program.close({fed: x})
+        program.run()
+        np.testing.assert_array_equal(program.array(got), program.array(want))
