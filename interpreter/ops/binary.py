@@ -6,9 +6,9 @@ import numpy as np
 
 from ...engine.buffer import constant
 from ...engine.families.elementwise import broadcast_shape, elementwise
+from ...engine.families.scaled import PLAIN as QUANTIZED
 from ..checks import clamp_of, required, same_dtype
 from ..registry import op
-from .quantized import KERNELS as QUANTIZED
 from .quantized import is_quantized, quantized_pair
 
 _NUMBERS = ("float32", "int32", "int64")

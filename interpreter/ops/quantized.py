@@ -4,21 +4,12 @@ from math import copysign, trunc
 
 import numpy as np
 
-from ...engine.families.elementwise import elementwise
+from ...engine.families import scaled
 from ...engine.families.rescale import common_terms, product_terms
 from ..checks import clamp_of, limits_of
 from ..node import Declared, Node, Operand, Quantization
 
 STORED = ("int8", "uint8", "int16")
-
-KERNELS = {
-    "ADD": "scaled.sum",
-    "SUB": "scaled.difference",
-    "MUL": "scaled.product",
-    "DIV": "scaled.quotient",
-    "SQUARED_DIFFERENCE": "scaled.squared_difference",
-}
-"""Operator -> kernel."""
 
 _LEFT = {"int8": 20, "uint8": 20, "int16": 15}
 _LEFT_SQUARED = 7
@@ -59,7 +50,7 @@ def quantized_pair(node, a, b, shape):
     else:
         terms = common_terms(first, second, wanted, limits, _LEFT[a.dtype.name])
     out = node.result(shape, a.dtype)
-    return lambda program: elementwise(program, KERNELS[node.kind], (a, b), out, terms)
+    return lambda program: scaled.pair(program, node.kind, a, b, out, terms)
 
 
 def scheme_of(node: Node, given: Operand | Declared, name: str) -> Quantization:

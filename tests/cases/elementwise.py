@@ -247,7 +247,24 @@ CASES = [
             ((9, 30), (30,), (0.05, 0.031, 0.1)),
             ((4, 1, 30), (3, 1), (0.5, 0.002, 0.3)),
             ((200,), (200,), (0.1, 0.1, 0.004)),
+            ((2, 3, 3, 24), (2, 1, 1, 24), (0.0213, 0.0331, 0.0457)),
+            ((5, 1), (5, 40), (0.0213, 0.0331, 0.0457)),
         ))
+    ],
+    *[
+        binary(
+            f"stored_all_{j}", op, None, *np.ix_(np.arange(-128, 128, dtype=np.int8),
+                np.arange(-128, 128, dtype=np.int8)),
+            quantization=scheme("int8", *scales),
+        )
+        for op in ("ADD", "SUB", "MUL")
+        for j, scales in enumerate(((0.0213, 0.0331, 0.0457), (0.0419, 0.0147, 0.0391)))
+    ],
+    *[
+        binary(f"stored_large_{op.lower()}", op, None, spread((256, 300), "int8", ""),
+            spread((256, 300), "int8", "", 1),
+            quantization=scheme("int8", 0.0213, 0.0331, 0.0457))
+        for op in ("ADD", "SUB")
     ],
     *[
         binary(

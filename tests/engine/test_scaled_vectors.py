@@ -1,0 +1,179 @@
+"""Arithmetic of two stored operands: the vectors against the plain kernels, bit for bit."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from flatlite.engine import build, image, rows
+from flatlite.engine.buffer import arena, bound
+from flatlite.engine.families import scaled
+from flatlite.engine.families.rescale import common_terms, product_terms
+from flatlite.engine.program import Program
+from flatlite.engine.target import HOST, SHIPPED, Target
+
+TARGETS = {
+    "host": HOST,
+    "avx2": next(aim for aim in SHIPPED if aim.cpu == "x86-64-v3"),
+    "sse2": Target("x86-64", "x86-64"),
+}
+SOME = settings(
+    max_examples=30, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+)
+LEFT = {"int8": 20, "uint8": 20, "int16": 15}
+SHAPES = st.sampled_from(
+    [
+        ((40,), (40,)),
+        ((5, 37), (5, 37)),
+        ((6, 19), (19,)),
+        ((33,), (4, 33)),
+        ((3, 50), (1,)),
+        ((1,), (70,)),
+        ((2, 5, 17), (2, 1, 17)),
+        ((2, 3, 1, 16), (2, 1, 5, 16)),
+        ((4, 35), (4, 1)),
+        ((4, 1), (4, 35)),
+        ((1,), (1,)),
+    ]
+)
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def vectors(request):
+    """The kernels compiled for one kind of vectors, in place of this processor's."""
+    aim = TARGETS[request.param]
+    with pytest.MonkeyPatch.context() as patch:
+        if aim is not HOST:
+            made = image.in_memory(*build.compile_flat("scaled_vectors", aim))
+            patch.setitem(image._images, "scaled_vectors", made)
+        yield request.param
+
+
+def numbers(dtype, shape, seed):
+    """Integers of all sizes, the extremes among them."""
+    known, random = np.iinfo(dtype), np.random.default_rng(seed)
+    made = random.integers(known.min, known.max, shape, endpoint=True)
+    return np.where(random.random(shape) < 0.2, random.choice([known.min, known.max], shape), made)
+
+
+def run(kind, a, b, terms, *, plain=False, dealt=False, guard=False):
+    """The result, and the kernels that took part."""
+    shape = np.broadcast_shapes(a.shape, b.shape)
+    with pytest.MonkeyPatch.context() as patch:
+        if dealt:
+            patch.setattr(rows, "LONG", 0)
+        if plain:
+            patch.setattr(scaled, "vectors", lambda *_: None)
+        program = Program(guard=guard)
+        given = [bound(x.shape, x.dtype) for x in (a, b)]
+        inner, out = [arena(x.shape, x.dtype) for x in given], arena(shape, a.dtype)
+        for source, target in zip(given, inner, strict=True):  # memory that ends where it ends
+            program.call("copy.copy", source.ravel(), target.ravel(), split=source.size)
+        scaled.pair(program, kind, *inner, out, terms)
+        program.keep(out)
+        program.close(dict(zip(given, (a, b), strict=True)))
+        program.run()
+        return program.array(out).copy(), [name for _, name, _ in program.run(profile=True)][-1]
+
+
+@SOME
+@given(SHAPES, st.data())
+@pytest.mark.parametrize("kind", ["ADD", "SUB", "MUL", "SQUARED_DIFFERENCE"])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
+def test_pairs(vectors, kind, dtype, shapes, data):
+    if kind == "SQUARED_DIFFERENCE" and dtype == "int16":
+        return
+    known, zeros = np.iinfo(dtype), st.just(0)
+    if dtype != "int16":
+        zeros = st.integers(int(known.min), int(known.max))
+    scale = st.floats(1e-4, 10) | st.sampled_from([0.05, 0.25])
+    first, second, wanted = ((data.draw(scale), data.draw(zeros)) for _ in range(3))
+    if kind == "MUL":
+        factor = 2.0 ** data.draw(st.floats(-24, -1))
+        terms = product_terms(first, second, wanted, (known.min, known.max - 5), factor)
+    else:
+        squared = kind == "SQUARED_DIFFERENCE"
+        left = 7 if squared else LEFT[dtype]
+        limits = (known.min + 3, known.max)
+        terms = common_terms(first, second, wanted, limits, left, 1 + squared)
+    a, b = (numbers(dtype, s, i).astype(dtype) for i, s in enumerate(shapes))
+    got, name = run(kind, a, b, terms)
+    found = scaled.vectors(kind, np.dtype(dtype), terms.value)
+    assert name.startswith("scaled." if found is None else "scaled_vectors.")
+    np.testing.assert_array_equal(got, run(kind, a, b, terms, dealt=True)[0])
+    np.testing.assert_array_equal(got, run(kind, a, b, terms, plain=True)[0])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
+@pytest.mark.parametrize("kind", ["ADD", "SUB", "MUL"])
+def test_every_pair_of_bytes(vectors, kind, dtype):
+    """All pairs there are (of int16: some), with scales of models; no plain kernel runs."""
+    limits, zero = np.iinfo(dtype), 0 if dtype == "int16" else 7
+    values = np.linspace(limits.min, limits.max, 256).astype(dtype)
+    a, b = (np.ascontiguousarray(x) for x in np.broadcast_arrays(values[:, None], values))
+    step = 1 if dtype != "int16" else 1 / 256
+    schemes = [(scale * step, zero) for scale in (0.0235, 0.0417, 0.0519)]
+    limits = (int(limits.min), int(limits.max))
+    for first, second, wanted in (schemes, schemes[::-1], [schemes[0]] * 3):
+        terms = common_terms(first, second, wanted, limits, LEFT[dtype])
+        if kind == "MUL":
+            terms = product_terms(first, second, wanted, limits, first[0] * second[0] / wanted[0])
+        got, name = run(kind, a, b, terms)
+        assert name.startswith("scaled_vectors.")
+        np.testing.assert_array_equal(got, run(kind, a, b, terms, plain=True)[0])
+
+
+@pytest.mark.parametrize("kind", ["ADD", "MUL"])
+def test_results_end_where_their_memory_ends(vectors, kind):
+    """Tails are neither read nor written past the arrays."""
+    for dtype in ("int8", "int16"):
+        for shapes in (((19,), (19,)), ((3, 21), (21,)), ((3, 21), (1,)), ((3, 1), (3, 7))):
+            a, b = (numbers(dtype, s, i).astype(dtype) for i, s in enumerate(shapes))
+            terms = common_terms((0.1, 0), (0.2, 0), (0.3, 0), (-100, 100), LEFT[dtype])
+            if kind == "MUL":
+                terms = product_terms((0.1, 0), (0.2, 0), (0.3, 0), (-100, 100), 2.0**-6)
+            guarded = run(kind, a, b, terms, guard=True)[0]
+            np.testing.assert_array_equal(guarded, run(kind, a, b, terms, plain=True)[0])
+
+
+def grid():
+    """All pairs of int8."""
+    values = np.arange(-128, 128).astype(np.int8)
+    return [np.ascontiguousarray(x) for x in np.broadcast_arrays(values[:, None], values)]
+
+
+@pytest.mark.parametrize("kind", ["ADD", "SUB"])
+@pytest.mark.parametrize("seed", range(8))
+def test_line(vectors, kind, seed):
+    """Large sums and differences go by one line, which is found for scales as models have them."""
+    random = np.random.default_rng(seed)
+    schemes = [
+        (float(np.float32(random.uniform(0.01, 0.08))), int(random.integers(-128, 128)))
+        for _ in range(3)
+    ]
+    limits = (-128, 127) if seed % 2 else (schemes[2][1], 127)
+    terms = common_terms(*schemes, limits, 20)
+    (a, b), shorts = grid(), []
+    with pytest.MonkeyPatch.context() as patch:
+        made = scaled._line
+
+        def kept(program, *arguments):
+            shorts.append(made(program, *arguments))
+            program.keep(shorts[-1])
+            program.close = lambda *_, close=program.close: (close(*_), shorts.append(program))
+            return shorts[0]
+
+        patch.setattr(scaled, "_line", kept)
+        got, name = run(kind, a, b, terms)
+    assert name.startswith("scaled_vectors.")
+    assert shorts[1].array(shorts[0])[6] == 1
+    np.testing.assert_array_equal(got, run(kind, a, b, terms, plain=True)[0])
+
+
+def test_no_line_where_halves_abound(vectors):
+    """Negative halves round away from zero, which no line does."""
+    terms = common_terms((0.05, 3), (0.05, -5), (0.1, 7), (-128, 127), 20)
+    a, b = grid()
+    got, name = run("ADD", a, b, terms)
+    assert name == "scaled_vectors.pairs_8"
+    np.testing.assert_array_equal(got, run("ADD", a, b, terms, plain=True)[0])
