@@ -82,7 +82,8 @@ def totals(program, x, axes):
     """The int64 sums of integers over the dimensions `axes`."""
     for step in _steps(x.shape, frozenset(axes)):
         sums = arena(step[::2], np.int64)
-        program.call("reduce.total", x.reshape(step), sums, split=step[0])
+        kernel = "reduce.total" if x.itemsize > 2 else f"small_sums.total_{x.dtype}"
+        program.call(kernel, x.reshape(step), sums, split=step[0])
         x = sums
     return x
 

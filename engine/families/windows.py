@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, prod
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from ..buffer import arena
 
 POOLS = {"average": True, "root_mean_square": True, "maximum": False}
 """Kernel of kernels/pool.py -> whether it sums."""
+_EXACT = 1 << 24  # what float32 counts to
+_SIZES = {"int8": 1 << 7, "uint8": 1 << 8, "int16": 1 << 15}
+"""Type -> the largest size of its numbers."""
 
 
 def pool(program, kind, x, out, *, size, stride, before, clamp=(-inf, inf)):
@@ -28,6 +31,19 @@ def pool(program, kind, x, out, *, size, stride, before, clamp=(-inf, inf)):
     if not out.size:
         return
     items = out.shape[0] * out.shape[1]
+    numbers = {
+        "size_h": size[0],
+        "size_w": size[1],
+        "stride_h": stride[0],
+        "stride_w": stride[1],
+        "before_h": before[0],
+        "before_w": before[1],
+        "low": clamp[0],
+        "high": clamp[1],
+    }
+    if x.is_integer and fits(kind, x.dtype, size):
+        program.call(f"pool_stored.{kind}_{x.dtype}", x, out, split=items, **numbers)
+        return
     wide = np.int64 if x.is_integer else np.float64
     scratch = [arena((items, out.shape[3]), wide)] if POOLS[kind] else []
     program.call(
@@ -36,12 +52,10 @@ def pool(program, kind, x, out, *, size, stride, before, clamp=(-inf, inf)):
         out,
         *scratch,
         split=items,
-        size_h=size[0],
-        size_w=size[1],
-        stride_h=stride[0],
-        stride_w=stride[1],
-        before_h=before[0],
-        before_w=before[1],
-        low=clamp[0],
-        high=clamp[1],
+        **numbers,
     )
+
+
+def fits(kind, dtype, size):
+    """Whether the vectors have room: a mean divides numbers of 24 bits."""
+    return kind == "maximum" or 2 * prod(size) * _SIZES[dtype.name] < _EXACT

@@ -93,7 +93,7 @@ kernel(_WIDE, name="add_float")(wide_fold(add))
 kernel(_WIDE, name="multiply_float")(wide_fold(multiply))
 
 
-@kernel("x:T[outer,n,inner] out:int64[outer,inner]", T=(int8, uint8, int16, int32, int64))
+@kernel("x:T[outer,n,inner] out:int64[outer,inner]", T=(int32, int64))
 def total(x, out, first, last, fault):
     """out[o, j] = sum of x[o, r, j] over r"""
     for o in range(first, last):

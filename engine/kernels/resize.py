@@ -1,9 +1,11 @@
 """Images of another size, with the rounding of TFLite's reference kernels."""
 
 import numpy as np
-from numba import float32, int64
+from numba import float32, int64, types
 
-from ..kernel import WIDTHS, inline, kernel
+from ..kernel import WIDTHS, address, inline, kernel, piece
+from ..vector import INT, WORD
+from ._integers import Integers
 
 INTEGERS = ("int8", "int16")
 _ONE = 1 << 10
@@ -117,3 +119,55 @@ def bilinear_integer(x, out, scale_h, scale_w, half, first, last, fault):
                 )
                 total += (1 << 19) if total > 0 else -(1 << 19)
                 out[b, i, j, c] = quotient(total, 1 << 20)
+
+
+@piece(types.void(*[types.int64] * 10))
+def mix(builder, lanes, first, second, third, fourth, out, channels, *weights):
+    """out = the sum of four pixels of int8 times their weights, in steps of 1 / 2**20.
+
+    Rounded to nearest, halves away from zero.
+    """
+    w = Integers(builder, lanes)
+    pixels, out = [w.pointer(p) for p in (first, second, third, fourth)], w.pointer(out)
+    weights = [w.all(builder.trunc(weight, INT)) for weight in weights]
+    half, zero = w.all(1 << 19), w.all(0)
+
+    def vector(at, mask):
+        total = zero
+        for pixel, weight in zip(pixels, weights, strict=True):
+            value = w.read_some(w.move(pixel, at), w.bytes_of_it, mask)
+            total = builder.add(total, builder.mul(builder.sext(value, w.ints), weight))
+        positive = builder.icmp_signed(">", total, zero)
+        total = builder.add(total, builder.select(positive, half, builder.neg(half)))
+        less = builder.lshr(builder.ashr(total, w.all(31)), w.all(32 - 20))
+        value = builder.ashr(builder.add(total, less), w.all(20))
+        w.write_some(builder.trunc(value, w.bytes_of_it), w.move(out, at), mask)
+
+    whole = builder.and_(channels, WORD(-w.width))
+    with w.loop(0, whole, w.width) as (at, _):
+        vector(at, None)
+    left = builder.sub(channels, whole)
+    with builder.if_then(builder.icmp_signed(">", left, WORD(0))):
+        vector(whole, w.mask(left))
+
+
+@kernel("x:int8[b,*,*,c] out:int8[b,*,*,c] scale_h:i scale_w:i half:i")
+def bilinear_bytes(x, out, scale_h, scale_w, half, first, last, fault):
+    """What `bilinear_integer` does, in vectors."""
+    rows, columns, c = out.shape[1], out.shape[2], out.shape[3]
+    for item in range(first, last):
+        b = item // rows
+        i = item - b * rows
+        y, y0, y1 = between_integers(i, scale_h, half, x.shape[1])
+        below = y - _ONE * y0
+        upper = address(x) + (b * x.shape[1] + y0) * x.shape[2] * c
+        lower = address(x) + (b * x.shape[1] + y1) * x.shape[2] * c
+        for j in range(columns):
+            z, x0, x1 = between_integers(j, scale_w, half, x.shape[2])
+            right = z - _ONE * x0
+            mix(
+                upper + x0 * c, lower + x0 * c, upper + x1 * c, lower + x1 * c,
+                address(out) + (item * columns + j) * c, c,
+                (_ONE - below) * (_ONE - right), below * (_ONE - right),
+                (_ONE - below) * right, below * right,
+            )  # fmt: skip

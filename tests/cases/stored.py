@@ -137,6 +137,14 @@ CASES = [
     *(softmax(dtype, 2.0, 0.3, 3, 300) for dtype in ALL),
     *(softmax(dtype, 0.5, 0.001, 4, 1) for dtype in ALL),
     softmax("int16", 0.5, 0.001, 2, 3, 1000),
+    *(softmax(dtype, 1.0, 0.02, 7, 64) for dtype in BYTES),
+    *(
+        Case(f"mean/stored_{dtype}_wide", "MEAN", {"keep_dims": True},
+             [numbers(dtype, 2, 7, 7, 70), i32([1, 2])], constants=(1,),
+             quantization={0: (0.05 * step(dtype), ZERO[dtype][0]),
+                           "out0": (0.031 * step(dtype), ZERO[dtype][1])})
+        for dtype in ALL
+    ),
     *(softmax(dtype, 1.0, 0.1, 5, 70, out=np.int16) for dtype in BYTES),
     Case("softmax/stored_alike", "SOFTMAX", {"beta": 1.0}, [np.zeros((1, 1001), np.int8)],
          lambda x: np.full(x.shape, -128, np.int8), oracle=None, why="the reference kernel aborts",

@@ -1,0 +1,56 @@
+"""Sums of small integers, for each kind of vectors."""
+
+import numpy as np
+import pytest
+
+from flatlite.engine import build, image
+from flatlite.engine.buffer import arena, bound
+from flatlite.engine.families.reductions import totals
+from flatlite.engine.program import Program
+from flatlite.engine.target import HOST, SHIPPED, Target
+
+TARGETS = {
+    "host": HOST,
+    "avx2": next(aim for aim in SHIPPED if aim.cpu == "x86-64-v3"),
+    "sse2": Target("x86-64", "x86-64"),
+}
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def vectors(request):
+    """The kernels compiled for one kind of vectors, in place of this processor's."""
+    aim = TARGETS[request.param]
+    with pytest.MonkeyPatch.context() as patch:
+        if aim is not HOST:
+            made = image.in_memory(*build.compile_flat("small_sums", aim))
+            patch.setitem(image._images, "small_sums", made)
+        yield request.param
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        ((3, 7, 21), {1}),
+        ((2, 5, 4, 16), {1, 2}),
+        ((4, 37), {1}),
+        ((2, 1), {1}),
+        ((2, 3, 1), {0}),
+        ((70000, 2), {0}),
+        ((1, 70000), {1}),
+    ],
+)
+def test_totals(vectors, dtype, shape, axes):
+    """Of random numbers and of the largest, in memory that ends where it ends."""
+    known, random = np.iinfo(dtype), np.random.default_rng(3)
+    for low in (known.min, known.max):
+        x = random.integers(low, known.max, shape, endpoint=True).astype(dtype)
+        program, fed = Program(guard=True), bound(shape, dtype)
+        inner = arena(shape, dtype)
+        program.call("copy.copy", fed.ravel(), inner.ravel(), split=x.size)
+        sums = totals(program, inner, axes)
+        program.keep(sums)
+        program.close({fed: x})
+        program.run()
+        exact = x.sum(tuple(axes), dtype=np.int64)
+        np.testing.assert_array_equal(program.array(sums).ravel(), exact.ravel())
