@@ -151,7 +151,7 @@ def _packed(program, weights, start, segments, for_matrices, **zeros):
         rows = _STEP // _LEAST * ceil(rows * _LEAST / _STEP)
     out = arena((batch, ceil(n / PANEL), 1 + rows, 4 * PANEL), weights.dtype)
     program.call(
-        "byte_packing.columns",
+        "byte_product.pack",
         weights,
         start,
         out,

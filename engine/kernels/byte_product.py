@@ -19,6 +19,7 @@ from ._byte_ending import (
     reals_of_sums,
 )
 from ._byte_line import byte_line, line_panels
+from ._byte_packing import pack as pack_panels
 from ._byte_tile import (
     HEADERS,
     byte_columns,
@@ -371,3 +372,18 @@ def convolution_reals(
     ending = as_reals(address(terms), scale, zero, low, high)
     windows(x, packed, scale, nothing, geometry, out, 4, taps_h, taps_w, n, pixels, columns, pitch,
             weights_zero, terms.shape[1] * 4 * REALS, ending, first, last)  # fmt: skip
+
+
+@kernel(
+    "weights:T[batch,n,k] bias:int32[*,n] out:T[batch,panels,*,128] segments:i flip:i "
+    "zero_point:i x_zero:i matrices:i",
+    T=_BYTE,
+)
+def pack(weights, bias, out, segments, flip, zero_point, x_zero, matrices, first, last, fault):
+    """Packs matrices whose columns lie in one piece each, cut in `segments`. An item is a panel.
+
+    Sums start from bias - x_zero * sum of (weights - zero_point). `matrices` says whether they
+    are for matrices where these can be multiplied. Here, as all that uses the panels must be made
+    for the same processor.
+    """
+    pack_panels(weights, bias, out, segments, flip, zero_point, x_zero, matrices, first, last)
