@@ -101,6 +101,7 @@ NODES = {
     "softmax/middle": (node("Softmax", axis=1), floats(2, 3, 4)),
     "clip/relu6": (node("Clip", "x low high"), floats(3, 4) * 5,
                    {"low": np.float32(0), "high": np.float32(6)}),
+    "leaky_relu": (node("LeakyRelu", alpha=0.3), floats(3, 4)),
     "prelu": (node("PRelu", "x s"), IMAGE, {"s": floats(4, 1, 1)}),
     "slice/negative": (node("Slice", "x s e a t"), floats(5, 6),
                        {"s": ints(-1, -2), "e": ints(-(2**63), 2**62), "a": ints(1, 0),
