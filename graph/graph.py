@@ -10,6 +10,13 @@ import numpy as np
 
 from .infer import infer
 from .library import FunctionLibrary
+from .scopes import (
+    Scopes,
+    default_graph,
+    graph_control_dependencies,
+    graph_device,
+    graph_name_scope,
+)
 from .shapes import Shape, merge
 from .signatures import REQUIRED, Signature
 
@@ -130,6 +137,7 @@ class Graph:
         self.inputs: list[Tensor] | None = None
         self.outputs: list[Tensor] | None = None
         self.control_outputs: list[Operation] = []
+        self.scopes = Scopes()
         self._operations: dict[str, Operation] = {}
         self._n_tensors = 0
         self._names_in_use: dict[str, int] = {}
@@ -202,7 +210,12 @@ class Graph:
         return self.get_tensor_by_name(name)
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """`name`, or `name_1`, `name_2`, ... when it is taken; case makes no difference."""
+        """`name` in the current scope, or `name_1`, `name_2`, ... when it is taken.
+
+        Case makes no difference.
+        """
+        if self.scopes.name:
+            name = f"{self.scopes.name}/{name}"
         key = name.lower()
         count = self._names_in_use.get(key, 0)
         if mark_as_used:
@@ -266,6 +279,93 @@ class Graph:
             if tensor is not None:
                 tensor._consumers.append(op)
         return op
+
+    def as_default(self):
+        """A block in which operations are added to this graph."""
+        return default_graph(self)
+
+    def name_scope(self, name: str | None):
+        """A block in which names start with `name/`; see scopes.name_scope."""
+        return graph_name_scope(self, name)
+
+    def control_dependencies(self, control_inputs):
+        """A block in which operations wait for `control_inputs`."""
+        return graph_control_dependencies(self, control_inputs)
+
+    def device(self, device_name_or_function):
+        """A block whose operations have a device noted."""
+        return graph_device(self, device_name_or_function)
+
+    @property
+    def seed(self) -> int | None:
+        """The graph's seed; None when it was not set."""
+        return self.scopes.seed
+
+    @seed.setter
+    def seed(self, seed: int | None) -> None:
+        self.scopes.seed = seed
+
+    @property
+    def finalized(self) -> bool:
+        """Whether nothing may be added any more."""
+        return self.scopes.finalized
+
+    def finalize(self) -> None:
+        """Lets nothing be added any more."""
+        self.scopes.finalized = True
+
+    def add_to_collection(self, name: str, value) -> None:
+        """Appends `value` to the collection `name`."""
+        self.get_collection_ref(name).append(value)
+
+    def add_to_collections(self, names, value) -> None:
+        """Appends `value` to the collection, or to each of the collections, `names`."""
+        for name in (names,) if isinstance(names, str) else dict.fromkeys(names):
+            self.add_to_collection(name, value)
+
+    def get_collection_ref(self, name: str) -> list:
+        """The collection itself; made when there is none."""
+        return self.scopes.collections.setdefault(name, [])
+
+    def get_collection(self, name: str, scope: str | None = None) -> list:
+        """The items of a collection; with `scope` those whose names match it from the start on."""
+        items = list(self.scopes.collections.get(name, ()))
+        if scope is None:
+            return items
+        return [item for item in items if hasattr(item, "name") and re.match(scope, item.name)]
+
+    def get_all_collection_keys(self) -> list[str]:
+        """The names of the collections."""
+        return list(self.scopes.collections)
+
+    def clear_collection(self, name: str) -> None:
+        """Empties a collection."""
+        self.scopes.collections.pop(name, None)
+
+    def as_graph_element(self, obj, allow_tensor: bool = True, allow_operation: bool = True):
+        """The tensor or operation of this graph that `obj`, one itself or a name, stands for.
+
+        Raises:
+            KeyError: there is none of that name.
+            ValueError: it is of another graph, or the name is malformed.
+            TypeError: `obj` is something else.
+        """
+        convert = getattr(obj, "as_graph_element", None)
+        if convert is not None and not isinstance(obj, Graph):
+            obj = convert()
+        allowed = [
+            kind for kind, yes in ((Tensor, allow_tensor), (Operation, allow_operation)) if yes
+        ]
+        what = " or ".join(kind.__name__ for kind in allowed)
+        if isinstance(obj, str):
+            if allow_tensor and (":" in obj or not allow_operation):
+                return self.get_tensor_by_name(obj)
+            return self.get_operation_by_name(obj)
+        if isinstance(obj, tuple(allowed)):
+            if obj.graph is not self:
+                raise ValueError(f"{type(obj).__name__} {obj!r} is not an element of this graph.")
+            return obj
+        raise TypeError(f"Can not convert a {type(obj).__name__} into a {what}.")
 
     def constant(self, value, name: str = "Const") -> Tensor:
         """Appends a Const of `value` and returns its tensor; `name` is made unique."""

@@ -120,6 +120,15 @@ def tf_enum(dtype) -> int:
     return _TF_NAMES.index(name)
 
 
+def tf_name(dtype) -> str:
+    """A dtype as TensorFlow writes it.
+
+    >>> tf_name(object), tf_name("float32")
+    ('string', 'float32')
+    """
+    return _name(dtype)
+
+
 @cache
 def _dtype(name: str) -> np.dtype:
     """The dtype with this name of ours."""

@@ -1,0 +1,22 @@
+"""The derivatives of TensorFlow's ops by family; see registry.py for what a row is.
+
+They lie beside ops/ rather than in it: a program that does not train never loads them.
+"""
+
+FAMILIES = (
+    "activation",
+    "array",
+    "concat",
+    "conv",
+    "elementwise",
+    "gather",
+    "matmul",
+    "matrix",
+    "nn",
+    "pool",
+    "reduce",
+    "slice",
+    "source",
+    "space",
+)
+"""The modules that hold rows; the registry imports them all when it is first asked."""

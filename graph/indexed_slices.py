@@ -1,0 +1,103 @@
+"""Gradients of which only some rows are not zero."""
+
+from __future__ import annotations
+
+from .build import ops
+from .graph import Graph, Operation, Tensor
+from .shapes import Shape
+
+
+class IndexedSlices:
+    """Rows of a tensor that is zero elsewhere; what flows back through `gather`.
+
+    Args:
+        values: [n, ...], the rows.
+        indices: [n], where they stand; rows of the same index add up.
+        dense_shape: The shape of the whole as a vector, or None.
+    """
+
+    def __init__(self, values: Tensor, indices: Tensor, dense_shape: Tensor | None = None):
+        self._values = values
+        self._indices = indices
+        self._dense_shape = dense_shape
+
+    @property
+    def values(self) -> Tensor:
+        """The rows."""
+        return self._values
+
+    @property
+    def indices(self) -> Tensor:
+        """Where the rows stand."""
+        return self._indices
+
+    @property
+    def dense_shape(self) -> Tensor | None:
+        """The shape of the whole as a vector, None when nobody said."""
+        return self._dense_shape
+
+    @property
+    def shape(self) -> Shape:
+        """What is known of the shape of the whole."""
+        rows = self._values.shape
+        return None if rows is None else (None, *rows[1:])
+
+    @property
+    def name(self) -> str:
+        """The name of the tensor with the rows."""
+        return self._values.name
+
+    @property
+    def device(self) -> str:
+        """The device of the rows."""
+        return self._values.op.device
+
+    @property
+    def op(self) -> Operation:
+        """The operation that makes the rows."""
+        return self._values.op
+
+    @property
+    def dtype(self):
+        """The type of the rows."""
+        return self._values.dtype
+
+    @property
+    def graph(self) -> Graph:
+        """The graph it belongs to."""
+        return self._values.graph
+
+    def __neg__(self) -> IndexedSlices:
+        return IndexedSlices(ops.Neg(self._values), self._indices, self._dense_shape)
+
+    def __repr__(self) -> str:
+        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape}"
+        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
+
+
+def dense(value: Tensor | IndexedSlices, name: str | None = None) -> Tensor:
+    """The whole tensor.
+
+    Raises ValueError when nobody said how large it is.
+    """
+    if isinstance(value, Tensor):
+        return value
+    shape = value.dense_shape
+    if shape is None:
+        raise ValueError(
+            f"Tensor conversion requested for IndexedSlices without dense_shape: {value!r}"
+        )
+    size = ops.StridedSlice(shape, [0], [1], [1], shrink_axis_mask=1)
+    return ops.UnsortedSegmentSum(value.values, value.indices, size, name=name)
+
+
+def joined(slices: list[IndexedSlices]) -> IndexedSlices:
+    """The sum of several: their rows one after another."""
+    values = ops.ConcatV2(*(one.values for one in slices), 0)
+    kinds = {one.indices.dtype for one in slices}
+    if len(kinds) > 1:
+        indices = [ops.Cast(one.indices, DstT="int64") for one in slices]
+    else:
+        indices = [one.indices for one in slices]
+    shapes = [one.dense_shape for one in slices if one.dense_shape is not None]
+    return IndexedSlices(values, ops.ConcatV2(*indices, 0), shapes[0] if shapes else None)
