@@ -251,7 +251,7 @@ def _gated(results: list) -> list:
     tensors = [gradient for gradient in results if isinstance(gradient, Tensor)]
     if len(tensors) < 2:
         return results
-    gated = dict(zip(tensors, ops.IdentityN(*tensors), strict=True))
+    gated = dict(zip(tensors, ops.IdentityN(tensors), strict=True))
     return [
         gated.get(gradient, gradient) if isinstance(gradient, Tensor) else gradient
         for gradient in results
@@ -263,4 +263,4 @@ def _added(found: list[Gradient]) -> Gradient:
     slices = [gradient for gradient in found if isinstance(gradient, IndexedSlices)]
     if len(slices) == len(found):
         return joined(slices)
-    return ops.AddN(*(dense(gradient) for gradient in found))
+    return ops.AddN([dense(gradient) for gradient in found])

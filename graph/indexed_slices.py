@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .build import ops
 from .graph import Graph, Operation, Tensor
 from .shapes import Shape
@@ -93,11 +95,9 @@ def dense(value: Tensor | IndexedSlices, name: str | None = None) -> Tensor:
 
 def joined(slices: list[IndexedSlices]) -> IndexedSlices:
     """The sum of several: their rows one after another."""
-    values = ops.ConcatV2(*(one.values for one in slices), 0)
-    kinds = {one.indices.dtype for one in slices}
-    if len(kinds) > 1:
-        indices = [ops.Cast(one.indices, DstT="int64") for one in slices]
-    else:
-        indices = [one.indices for one in slices]
+    values = ops.ConcatV2([one.values for one in slices], 0)
+    indices = [one.indices for one in slices]
+    if len({index.dtype for index in indices}) > 1:
+        indices = [ops.Cast(index, DstT=np.dtype(np.int64)) for index in indices]
     shapes = [one.dense_shape for one in slices if one.dense_shape is not None]
-    return IndexedSlices(values, ops.ConcatV2(*indices, 0), shapes[0] if shapes else None)
+    return IndexedSlices(values, ops.ConcatV2(indices, 0), shapes[0] if shapes else None)

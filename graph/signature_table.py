@@ -102,6 +102,7 @@ Cosh x:T -> y:T ; T:type
 CropAndResize image:T boxes:float32 box_ind:int32 crop_size:int32 -> crops:float32 ; T:type method:string="bilinear" extrapolation_value:float=0.0
 Cumprod x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
 Cumsum x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
+CumulativeLogsumexp x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
 DecodeBase64 input:string -> output:string ;
 DecodeImage contents:string -> image:dtype ; channels:int=0 dtype:type="uint8" expand_animations:bool=true
 DecodeJpeg contents:string -> image:uint8 ; channels:int=0 ratio:int=1 fancy_upscaling:bool=true try_recover_truncated:bool=false acceptable_fraction:float=1.0 dct_method:string=""
@@ -114,6 +115,7 @@ DepthwiseConv2dNative input:T filter:T -> output:T ; T:type strides:list(int) pa
 DepthwiseConv2dNativeBackpropFilter input:T filter_sizes:int32 out_backprop:T -> output:T ; T:type strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" dilations:list(int)=[1,1,1,1]
 DepthwiseConv2dNativeBackpropInput input_sizes:int32 filter:T out_backprop:T -> output:T ; T:type strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" dilations:list(int)=[1,1,1,1]
 Dequantize input:T min_range:float32 max_range:float32 -> output:dtype ; T:type mode:string="MIN_COMBINED" narrow_range:bool=false axis:int=-1 dtype:type="float32"
+!DestroyResourceOp resource:resource -> ; ignore_lookup_error:bool=true
 Diag diagonal:T -> output:T ; T:type
 DiagPart input:T -> diagonal:T ; T:type
 Digamma x:T -> y:T ; T:type
@@ -204,6 +206,7 @@ Less x:T y:T -> z:bool ; T:type
 LessEqual x:T y:T -> z:bool ; T:type
 Lgamma x:T -> y:T ; T:type
 LinSpace start:T stop:T num:Tidx -> output:T ; T:type Tidx:type="int32"
+ListDiff x:T y:T -> out:T idx:out_idx ; T:type out_idx:type="int32"
 Log x:T -> y:T ; T:type
 Log1p x:T -> y:T ; T:type
 LogSoftmax logits:T -> logsoftmax:T ; T:type
@@ -378,6 +381,12 @@ ResizeNearestNeighborGrad grads:T size:int32 -> output:T ; T:type align_corners:
 !ResourceScatterNdUpdate ref:resource indices:Tindices updates:T -> ; T:type Tindices:type use_locking:bool=true bad_indices_policy:string=""
 !ResourceScatterSub resource:resource indices:Tindices updates:dtype -> ; dtype:type Tindices:type
 !ResourceScatterUpdate resource:resource indices:Tindices updates:dtype -> ; dtype:type Tindices:type
+!ResourceSparseApplyAdagrad var:resource accum:resource lr:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false update_slots:bool=true
+!ResourceSparseApplyFtrl var:resource accum:resource linear:resource grad:T indices:Tindices lr:T l1:T l2:T lr_power:T -> ; T:type Tindices:type use_locking:bool=false multiply_linear_by_lr:bool=false
+!ResourceSparseApplyFtrlV2 var:resource accum:resource linear:resource grad:T indices:Tindices lr:T l1:T l2:T l2_shrinkage:T lr_power:T -> ; T:type Tindices:type use_locking:bool=false multiply_linear_by_lr:bool=false
+!ResourceSparseApplyKerasMomentum var:resource accum:resource lr:T grad:T indices:Tindices momentum:T -> ; T:type Tindices:type use_locking:bool=false use_nesterov:bool=false
+!ResourceSparseApplyMomentum var:resource accum:resource lr:T grad:T indices:Tindices momentum:T -> ; T:type Tindices:type use_locking:bool=false use_nesterov:bool=false
+!ResourceSparseApplyRMSProp var:resource ms:resource mom:resource lr:T rho:T momentum:T epsilon:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false
 !ResourceStridedSliceAssign ref:resource begin:Index end:Index strides:Index value:T -> ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
 !RestoreV2 prefix:string tensor_names:string shape_and_slices:string -> tensors:*dtypes ; dtypes:list(type)
 Reverse tensor:T dims:bool -> output:T ; T:type

@@ -1,0 +1,61 @@
+"""Gradients of inputs that were repeated to a common shape."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..build import ops, shape_of
+from ..graph import Tensor
+from ..shapes import Dim, Shape, is_static
+
+
+def unbroadcast(x: Tensor, y: Tensor, dx: Tensor | None, dy: Tensor | None) -> list:
+    """`dx` and `dy`, of the shape `x` and `y` broadcast to, summed to the shapes of `x` and `y`."""
+    axes = repeated_axes(x.shape, y.shape), repeated_axes(y.shape, x.shape)
+    if axes[0] is None or axes[1] is None:
+        axes = ops.BroadcastGradientArgs(ops.Shape(x), ops.Shape(y))
+    pairs = zip((x, y), (dx, dy), axes, strict=True)
+    return [None if grad is None else summed(grad, along, to) for to, grad, along in pairs]
+
+
+def repeated_axes(shape: Shape, other: Shape) -> list[int] | None:
+    """The axes of the common shape along which `shape` is repeated; None when that is open."""
+    if shape is None or other is None:
+        return None
+    if shape == other and is_static(shape):
+        return []
+    rank = max(len(shape), len(other))
+    missing = rank - len(shape)
+    found = list(range(missing))
+    for axis in range(missing, rank):
+        size, against = shape[axis - missing], _size(other, axis - (rank - len(other)))
+        repeated = _is_repeated(size, against)
+        if repeated is None:
+            return None
+        if repeated:
+            found.append(axis)
+    return found
+
+
+def _size(shape: tuple[Dim, ...], axis: int) -> Dim:
+    return shape[axis] if axis >= 0 else 1
+
+
+def _is_repeated(size: Dim, against: Dim) -> bool | None:
+    """Whether a dimension becomes `against`; None when that is not known."""
+    if against == 1 or (size is not None and size != 1):
+        return False
+    return True if size == 1 else None
+
+
+def summed(gradient: Tensor, axes, to: Tensor) -> Tensor:
+    """`gradient` summed over `axes`, in the shape of the tensor `to`."""
+    if isinstance(axes, list):
+        if not axes:
+            return gradient
+        rank = None if gradient.shape is None else len(gradient.shape)
+        total = ops.Sum(gradient, np.array(axes, np.int32))
+        if to.shape is not None and rank == len(to.shape) + len(axes):
+            return total
+        return ops.Reshape(total, shape_of(to))
+    return ops.Reshape(ops.Sum(gradient, axes), shape_of(to))

@@ -1,0 +1,133 @@
+"""Derivatives of matrix products and other linear algebra."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..build import ops
+from ..graph import Tensor
+from ..shapes import is_static
+from .broadcasting import repeated_axes, summed
+from .elementwise import conj
+from .registry import gradient
+
+
+@gradient("MatMul")
+def matmul(op, dy):
+    """Of `a @ b`: dy @ b' and a' @ dy."""
+    a, b = (conj(tensor) for tensor in op.inputs)
+    of_a, of_b = op.get_attr("transpose_a"), op.get_attr("transpose_b")
+    return _products(a, b, of_a, of_b, dy, _product)
+
+
+def _product(a: Tensor, b: Tensor, of_a: bool, of_b: bool) -> Tensor:
+    return ops.MatMul(a, b, transpose_a=of_a, transpose_b=of_b)
+
+
+def _products(a, b, of_a: bool, of_b: bool, dy, product) -> tuple[Tensor, Tensor]:
+    """The gradients of a product whose factors may be transposed; `product(x, y, tx, ty)`."""
+    if of_a:
+        da = product(b, dy, of_b, True)
+    else:
+        da = product(dy, b, False, not of_b)
+    if of_b:
+        db = product(dy, a, True, of_a)
+    else:
+        db = product(a, dy, not of_a, False)
+    return da, db
+
+
+@gradient("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
+def batch_matmul(op, dy):
+    """Of `a @ b` for each matrix of a batch; summed where the batch was repeated."""
+    a, b = op.inputs
+    of_a, of_b = op.get_attr("adj_x"), op.get_attr("adj_y")
+    da, db = _products(a, b, of_a, of_b, dy, _batch_product)
+    if a.shape is not None and b.shape is not None:
+        batches = a.shape[:-2], b.shape[:-2]
+        if batches[0] == batches[1] and is_static(batches[0]):
+            return da, db
+        axes = repeated_axes(*batches), repeated_axes(*reversed(batches))
+        if axes[0] is not None and axes[1] is not None:
+            return summed(da, axes[0], a), summed(db, axes[1], b)
+    rows = ops.BroadcastGradientArgs(_batch_shape(a), _batch_shape(b))
+    return summed(da, rows[0], a), summed(db, rows[1], b)
+
+
+def _batch_shape(x: Tensor) -> Tensor:
+    """All sizes but the last two."""
+    return ops.StridedSlice(ops.Shape(x), [0], [-2], [1], begin_mask=1)
+
+
+def _batch_product(a: Tensor, b: Tensor, of_a: bool, of_b: bool) -> Tensor:
+    return ops.BatchMatMulV2(a, b, adj_x=of_a, adj_y=of_b)
+
+
+@gradient("MatrixInverse")
+def matrix_inverse(op, dy):
+    """-y' dy y'."""
+    y = op.outputs[0]
+    return -_batch_product(y, _batch_product(dy, y, False, True), True, False)
+
+
+@gradient("MatrixDeterminant")
+def matrix_determinant(op, dy):
+    """Dy det(x) inverse(x)'."""
+    inverse = ops.MatrixInverse(op.inputs[0], adjoint=True)
+    columns = ops.ExpandDims(ops.ExpandDims(dy * op.outputs[0], np.int32(-1)), np.int32(-1))
+    return columns * inverse
+
+
+@gradient("MatrixSolve")
+def matrix_solve(op, dx):
+    """Of the x of `a @ x = b`: b gets the solution with a', a its product with x'."""
+    a, x, adjoint = op.inputs[0], op.outputs[0], op.get_attr("adjoint")
+    db = ops.MatrixSolve(a, dx, adjoint=not adjoint)
+    da = _batch_product(x, db, False, True) if adjoint else _batch_product(db, x, False, True)
+    return -da, db
+
+
+@gradient("Cholesky")
+def cholesky(op, dy):
+    """As Murray, Differentiation of the Cholesky decomposition, 2016."""
+    y = op.outputs[0]
+    size = ops.StridedSlice(ops.Shape(y), [-1], [0], [1], shrink_axis_mask=1)
+    eye = ops.MatrixDiag(ops.Fill(ops.ExpandDims(size, np.int32(0)), np.ones((), y.dtype)))
+    zeros = ops.ZerosLike(y)
+    inverse = ops.MatrixTriangularSolve(y, eye + zeros, lower=True)
+    middle = _batch_product(y, dy, True, False)
+    middle = ops.MatrixSetDiag(middle, ops.MatrixDiagPart(middle) / 2)
+    middle = ops.MatrixBandPart(middle, np.int64(-1), np.int64(0))
+    whole = _batch_product(_batch_product(inverse, middle, True, False), inverse, False, False)
+    both = whole + _batch_product(eye + zeros, whole, False, True)
+    return ops.MatrixBandPart(both / 2, np.int64(-1), np.int64(0))
+
+
+@gradient("FFT")
+def fft(op, dy):
+    """The inverse transform, not divided by the size."""
+    return ops.IFFT(dy) * _size(op, dy, 1)
+
+
+@gradient("IFFT")
+def ifft(op, dy):
+    """The transform, divided by the size."""
+    return ops.FFT(dy) / _size(op, dy, 1)
+
+
+@gradient("FFT2D")
+def fft2d(op, dy):
+    """The inverse transform, not divided by the size."""
+    return ops.IFFT2D(dy) * _size(op, dy, 2)
+
+
+@gradient("IFFT2D")
+def ifft2d(op, dy):
+    """The transform, divided by the size."""
+    return ops.FFT2D(dy) / _size(op, dy, 2)
+
+
+def _size(op, like: Tensor, rank: int) -> Tensor:
+    """The number of elements of the last dimensions."""
+    shape = ops.StridedSlice(ops.Shape(op.inputs[0]), [-rank], [0], [1], end_mask=1)
+    return ops.Cast(ops.Prod(shape, np.array([0], np.int32)), DstT=like.dtype)

@@ -1,0 +1,40 @@
+"""Derivatives of bias and normalization."""
+
+from __future__ import annotations
+
+from ..build import ops, same_attrs
+from .registry import gradient
+
+
+@gradient("BiasAdd")
+def bias_add(op, dy):
+    """To the bias the sum over all but the channels."""
+    return dy, ops.BiasAddGrad(dy, **same_attrs(op, "data_format"))
+
+
+@gradient("BiasAddV1")
+def bias_add_v1(op, dy):
+    """To the bias the sum over all but the channels."""
+    return dy, ops.BiasAddGrad(dy)
+
+
+@gradient("FusedBatchNormV3")
+def fused_batch_norm_v3(op, dy, *unused):
+    """An op of its own, from the statistics the forward op has saved."""
+    x, scale, _, mean, variance = op.inputs
+    training = op.get_attr("is_training")
+    saved = op.outputs[3:6] if training else [mean, variance, op.outputs[5]]
+    attrs = same_attrs(op, "epsilon", "data_format", "is_training")
+    results = ops.FusedBatchNormGradV3(dy, x, scale, *saved, **attrs)
+    return [*results[:3], None, None]
+
+
+@gradient("FusedBatchNorm", "FusedBatchNormV2")
+def fused_batch_norm(op, dy, *unused):
+    """An op of its own, from the statistics the forward op has saved."""
+    x, scale, _, mean, variance = op.inputs
+    saved = op.outputs[3:5] if op.get_attr("is_training") else [mean, variance]
+    attrs = same_attrs(op, "epsilon", "data_format", "is_training")
+    kind = "FusedBatchNormGrad" + op.type.removeprefix("FusedBatchNorm")
+    results = getattr(ops, kind)(dy, x, scale, *saved, **attrs)
+    return [*results[:3], None, None]

@@ -1,0 +1,175 @@
+"""Derivatives of reductions, running sums and sums over segments."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from ..build import number, ops, shape_of
+from ..graph import Tensor
+from ..shapes import is_static, value
+from .elementwise import conj
+from .registry import constant, gradient
+
+
+def _kept(op, tensor: Tensor) -> Tensor:
+    """A result, or its gradient, with 1 in the place of each reduced dimension."""
+    if op.get_attr("keep_dims"):
+        return tensor
+    x, axes = op.inputs
+    found = value(op, 1)
+    if is_static(x.shape) and found is not None:
+        reduced = {int(axis) % len(x.shape) for axis in found.flat} if x.shape else set()
+        sizes = [1 if i in reduced else size for i, size in enumerate(x.shape)]
+        return ops.Reshape(tensor, np.array(sizes, np.int32))
+    sizes, rank = ops.Shape(x), ops.Rank(x)
+    axes = ops.FloorMod(ops.Reshape(ops.Cast(axes, DstT=np.dtype(np.int32)), [-1]) + rank, rank)
+    ones = ops.OnesLike(axes)
+    kept = ops.TensorScatterUpdate(sizes, ops.ExpandDims(axes, np.int32(-1)), ones)
+    return ops.Reshape(tensor, kept)
+
+
+def _spread(op, dy: Tensor) -> Tensor:
+    """The gradient of a result, repeated over what was reduced."""
+    return ops.BroadcastTo(_kept(op, dy), shape_of(op.inputs[0]))
+
+
+@gradient("Sum")
+def sum_(op, dy):
+    """To all that was summed."""
+    return _spread(op, dy), None
+
+
+@gradient("Mean")
+def mean(op, dy):
+    """To all that was summed, divided by their number."""
+    x, y = op.inputs[0], op.outputs[0]
+    if is_static(x.shape) and is_static(y.shape):
+        count = prod(x.shape) // max(prod(y.shape), 1)
+        return _spread(op, dy) / number(count, dy), None
+    counted = ops.FloorDiv(ops.Size(x), ops.Maximum(ops.Size(y), np.int32(1)))
+    return _spread(op, dy) / ops.Cast(counted, DstT=dy.dtype), None
+
+
+@gradient("Max", "Min")
+def extreme(op, dy):
+    """Shared among all elements that are the largest or smallest."""
+    x, axes = op.inputs
+    hits = ops.Cast(ops.Equal(_kept(op, op.outputs[0]), x), DstT=dy.dtype)
+    count = _kept(op, ops.Sum(hits, axes, keep_dims=op.get_attr("keep_dims")))
+    return hits / count * _kept(op, dy), None
+
+
+@gradient("Prod")
+def product(op, dy):
+    """Dy times the product of all other elements, which holds where elements are zero too."""
+    x, axes = op.inputs
+    rank = ops.Rank(x)
+    reduced = ops.FloorMod(ops.Reshape(ops.Cast(axes, DstT=np.dtype(np.int32)), [-1]) + rank, rank)
+    every = ops.Range(np.int32(0), rank, np.int32(1))
+    others = ops.ListDiff(every, reduced)[0]
+    order = ops.ConcatV2([reduced, others], np.int32(0))
+    moved = ops.Transpose(x, order)
+    sizes = ops.Shape(x)
+    n_reduced = ops.Prod(ops.GatherV2(sizes, reduced, np.int32(0)), np.array([0], np.int32))
+    rows = ops.Reshape(moved, ops.Pack([n_reduced, np.int32(-1)]))
+    left = ops.Cumprod(rows, np.int32(0), exclusive=True)
+    right = ops.Cumprod(rows, np.int32(0), exclusive=True, reverse=True)
+    rest = ops.Transpose(
+        ops.Reshape(conj(left * right), ops.Shape(moved)), ops.InvertPermutation(order)
+    )
+    return _spread(op, dy) * rest, None
+
+
+@gradient("EuclideanNorm")
+def euclidean_norm(op, dy):
+    """Dy x / y."""
+    y = _kept(op, op.outputs[0])
+    return ops.DivNoNan(op.inputs[0], y) * _kept(op, dy), None
+
+
+@gradient("Cumsum")
+def cumsum(op, dy):
+    """The sum from the other end."""
+    return ops.Cumsum(
+        dy,
+        op.inputs[1],
+        exclusive=op.get_attr("exclusive"),
+        reverse=not op.get_attr("reverse"),
+    ), None
+
+
+@gradient("Cumprod")
+def cumprod(op, dy):
+    """Sum of dy y from the other end, divided by x."""
+    x, axis = op.inputs
+    exclusive, reverse = op.get_attr("exclusive"), op.get_attr("reverse")
+    total = ops.Cumsum(op.outputs[0] * dy, axis, exclusive=exclusive, reverse=not reverse)
+    return total / x, None
+
+
+@gradient("SegmentSum")
+def segment_sum(op, dy):
+    """To each row that of its segment."""
+    ids = op.inputs[1]
+    return ops.GatherV2(dy, ids, np.int32(0)), None
+
+
+@gradient("SegmentMean")
+def segment_mean(op, dy):
+    """To each row that of its segment, divided by the number of rows."""
+    x, ids = op.inputs
+    counts = ops.SegmentSum(ops.Fill(ops.Shape(ids), np.ones((), dy.dtype)), ids)
+    return ops.GatherV2(dy, ids, np.int32(0)) / _columns(ops.GatherV2(counts, ids, np.int32(0)), x), None
+
+
+def _columns(rows: Tensor, like: Tensor) -> Tensor:
+    """One number for each row of `like`, with dimensions of 1 behind."""
+    if like.shape is not None:
+        return ops.Reshape(rows, np.array([-1] + [1] * (len(like.shape) - 1), np.int32))
+    ones = ops.Fill(ops.ExpandDims(ops.Rank(like) - 1, np.int32(0)), np.int32(1))
+    return ops.Reshape(rows, ops.ConcatV2([ops.Shape(rows), ones], np.int32(0)))
+
+
+@gradient("UnsortedSegmentSum")
+def unsorted_segment_sum(op, dy):
+    """To each row that of its segment; nothing to rows that were dropped."""
+    rows, _ = _gathered(dy, op.inputs[1])
+    return rows, None, None
+
+
+def _gathered(x: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
+    """The rows of `x` at `ids`, zero where an id is negative, and which are not."""
+    zero = number(0, ids)
+    sound = ops.GreaterEqual(ids, zero)
+    rows = ops.GatherV2(x, ops.Maximum(ids, zero), np.int32(0))
+    if ids.shape is not None and x.shape is not None:
+        n = len(x.shape) - 1
+        sizes = ops.ConcatV2([ops.Shape(ids), np.ones(n, np.int32)], np.int32(0))
+        sound = ops.Reshape(sound, sizes)
+    return ops.SelectV2(sound, rows, ops.ZerosLike(rows)), sound
+
+
+@gradient("SegmentMax", "SegmentMin")
+def segment_extreme(op, dy):
+    """Shared among the elements that are their segment's largest or smallest."""
+    x, ids = op.inputs
+    hits = ops.Equal(x, ops.GatherV2(op.outputs[0], ids, np.int32(0)))
+    count = ops.SegmentSum(ops.Cast(hits, DstT=dy.dtype), ids)
+    rows = ops.GatherV2(dy / count, ids, np.int32(0))
+    return ops.SelectV2(hits, rows, ops.ZerosLike(rows)), None
+
+
+@gradient("UnsortedSegmentMax", "UnsortedSegmentMin")
+def unsorted_segment_extreme(op, dy):
+    """Shared among the elements that are their segment's largest or smallest."""
+    x, ids, n_segments = op.inputs
+    best, sound = _gathered(op.outputs[0], ids)
+    hits = ops.LogicalAnd(ops.Equal(x, best), sound)
+    count = ops.UnsortedSegmentSum(ops.Cast(hits, DstT=dy.dtype), ids, n_segments)
+    rows, _ = _gathered(ops.DivNoNan(dy, count), ids)
+    return ops.SelectV2(hits, rows, ops.ZerosLike(rows)), None, None
+
+
+constant("All", "Any", "ArgMax", "ArgMin")
