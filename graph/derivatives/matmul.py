@@ -92,15 +92,14 @@ def cholesky(op, dy):
     """As Murray, Differentiation of the Cholesky decomposition, 2016."""
     y = op.outputs[0]
     size = ops.StridedSlice(ops.Shape(y), [-1], [0], [1], shrink_axis_mask=1)
-    eye = ops.MatrixDiag(ops.Fill(ops.ExpandDims(size, np.int32(0)), np.ones((), y.dtype)))
-    zeros = ops.ZerosLike(y)
-    inverse = ops.MatrixTriangularSolve(y, eye + zeros, lower=True)
+    ones = ops.Fill(ops.ExpandDims(size, np.int32(0)), np.ones((), y.dtype))
+    eye = ops.MatrixDiag(ones) + ops.ZerosLike(y)
+    inverse = ops.MatrixTriangularSolve(y, eye, lower=True)
     middle = _batch_product(y, dy, True, False)
     middle = ops.MatrixSetDiag(middle, ops.MatrixDiagPart(middle) / 2)
     middle = ops.MatrixBandPart(middle, np.int64(-1), np.int64(0))
-    whole = _batch_product(_batch_product(inverse, middle, True, False), inverse, False, False)
-    both = whole + _batch_product(eye + zeros, whole, False, True)
-    return ops.MatrixBandPart(both / 2, np.int64(-1), np.int64(0))
+    half = _batch_product(_batch_product(inverse, middle, True, False), inverse, False, False)
+    return (half + _batch_product(eye, half, False, True)) / 2
 
 
 @gradient("FFT")

@@ -164,6 +164,13 @@ def unique_v2(x, axis):
     return _unique(x, int(axis[0]) if axis.size else 0)[:2]
 
 
+@op("ListDiff", shape=lambda op: [(None,), (None,)])
+def list_diff(x, y):
+    """The elements of `x` that are not in `y`, and where they stand."""
+    places = np.flatnonzero(~np.isin(x, y))
+    return x[places], places
+
+
 def _top_k_shape(op):
     given, ks = known(op, 0), integers(op, 1)
     require(op, len(given) >= 1, "input must have rank >= 1")

@@ -1,0 +1,159 @@
+"""Derivatives of ops that pick and place by index; whole rows flow back as IndexedSlices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..build import ops
+from ..graph import Tensor
+from ..indexed_slices import IndexedSlices
+from .registry import constant, gradient
+
+FIRST = np.array([0], np.int32)
+
+
+@gradient("Gather")
+def gather(op, dy):
+    """The rows of dy, at the same indices."""
+    params, indices = op.inputs
+    return _rows(dy, indices, ops.Shape(params)), None
+
+
+@gradient("ResourceGather")
+def resource_gather(op, dy):
+    """The rows of dy, at the same indices."""
+    handle, indices = op.inputs
+    if op.get_attr("batch_dims"):
+        raise LookupError(
+            f"ResourceGather '{op.name}': batch_dims must be 0 for a gradient, got "
+            f"{op.get_attr('batch_dims')}; read the variable and gather from what was read"
+        )
+    return _rows(dy, indices, ops.VariableShape(handle)), None
+
+
+def _rows(dy: Tensor, indices: Tensor, shape: Tensor) -> IndexedSlices:
+    """The rows of `dy` as parts of a tensor of `shape`."""
+    rest = ops.StridedSlice(shape, [1], [0], [1], end_mask=1)
+    count = ops.ExpandDims(ops.Size(indices), np.int32(0))
+    values = ops.Reshape(dy, ops.ConcatV2([count, rest], np.int32(0)))
+    return IndexedSlices(values, ops.Reshape(indices, count), shape)
+
+
+@gradient("GatherV2")
+def gather_v2(op, dy):
+    """Along the first axis the rows of dy at the same indices, else a sum over equal indices."""
+    params, indices, axis = op.inputs
+    batch = op.get_attr("batch_dims")
+    if axis.value is not None and int(axis.value) == 0 and not batch:
+        return _rows(dy, indices, ops.Shape(params)), None, None
+    if axis.value is None:
+        raise LookupError(f"GatherV2 '{op.name}': axis must be constant for a gradient")
+    if params.shape is None or indices.shape is None:
+        raise LookupError(f"GatherV2 '{op.name}': ranks must be known for a gradient")
+    rank = len(params.shape)
+    at = int(axis.value) % rank
+    batch = batch % (len(indices.shape) + 1) if batch else 0
+    return _placed(dy, params, indices, at, batch), None, None
+
+
+def _placed(dy: Tensor, params: Tensor, indices: Tensor, axis: int, batch: int) -> Tensor:
+    """The sum of the slices of `dy` by index: [b, middle, picks, rest] to [b, middle, n, rest]."""
+    sizes = ops.Shape(params)
+    b, middle = _product(sizes, 0, batch), _product(sizes, batch, axis)
+    n, rest = _product(sizes, axis, axis + 1), _product(sizes, axis + 1, len(params.shape or ()))
+    picks = _product(ops.Shape(indices), batch, len(indices.shape or ()))
+    rows = ops.Transpose(ops.Reshape(dy, ops.Pack([b, middle, picks, rest])), [0, 2, 1, 3])
+    rows = ops.Reshape(rows, ops.Pack([b * picks, middle, rest]))
+    first = ops.Cast(ops.Range(np.int32(0), b, np.int32(1)) * n, DstT=indices.dtype)
+    ids = ops.Reshape(indices, ops.Pack([b, picks])) + ops.ExpandDims(first, np.int32(1))
+    flat = ops.Reshape(ids, np.array([-1], np.int32))
+    summed = ops.UnsortedSegmentSum(rows, flat, b * n)
+    summed = ops.Reshape(summed, ops.Pack([b, n, middle, rest]))
+    return ops.Reshape(ops.Transpose(summed, [0, 2, 1, 3]), sizes)
+
+
+def _product(sizes: Tensor, start: int, end: int) -> Tensor:
+    """The product of some sizes."""
+    return ops.Prod(ops.StridedSlice(sizes, [start], [end], [1]), FIRST)
+
+
+@gradient("GatherNd")
+def gather_nd(op, dy):
+    """The sum of dy by index."""
+    params, indices = op.inputs
+    return ops.ScatterNd(indices, dy, ops.Shape(params, out_type=indices.dtype)), None
+
+
+@gradient("ScatterNd")
+def scatter_nd(op, dy):
+    """The slices of dy at the same indices."""
+    return None, ops.GatherNd(dy, op.inputs[0]), None
+
+
+@gradient("TensorScatterUpdate")
+def tensor_scatter_update(op, dy):
+    """To the updates what is at their places, to the tensor the rest."""
+    _, indices, updates = op.inputs
+    kept = ops.TensorScatterUpdate(dy, indices, ops.ZerosLike(updates))
+    return kept, None, ops.GatherNd(dy, indices)
+
+
+@gradient("TensorScatterAdd")
+def tensor_scatter_add(op, dy):
+    """To the updates what is at their places too."""
+    return dy, None, ops.GatherNd(dy, op.inputs[1])
+
+
+@gradient("TensorScatterSub")
+def tensor_scatter_sub(op, dy):
+    """To the updates the negative of what is at their places."""
+    return dy, None, -ops.GatherNd(dy, op.inputs[1])
+
+
+@gradient("TopK", "TopKV2")
+def top_k(op, dy, _):
+    """To the elements that were picked."""
+    x, indices = op.inputs[0], op.outputs[1]
+    sizes, picked = ops.Shape(x), ops.Shape(indices)
+    k = ops.StridedSlice(picked, [-1], [0], [1], shrink_axis_mask=1)
+    n = ops.StridedSlice(sizes, [-1], [0], [1], shrink_axis_mask=1)
+    rows = ops.Reshape(indices, ops.Pack([np.int32(-1), k]))
+    count = ops.StridedSlice(ops.Shape(rows), [0], [1], [1], shrink_axis_mask=1)
+    first = ops.ExpandDims(ops.Range(np.int32(0), count, np.int32(1)) * n, np.int32(1))
+    flat = ops.Reshape(rows + first, np.array([-1, 1], np.int32))
+    total = ops.ExpandDims(ops.Prod(sizes, FIRST), np.int32(0))
+    placed = ops.ScatterNd(flat, ops.Reshape(dy, np.array([-1], np.int32)), total)
+    return [ops.Reshape(placed, sizes)] + [None] * (len(op.inputs) - 1)
+
+
+@gradient("DynamicPartition", fills_zeros=True)
+def dynamic_partition(op, *dys):
+    """Each slice back to where it was."""
+    x, partitions = op.inputs
+    shape = ops.Shape(partitions)
+    places = ops.Reshape(ops.Range(np.int32(0), ops.Prod(shape, FIRST), np.int32(1)), shape)
+    parts = ops.DynamicPartition(places, partitions, num_partitions=len(dys))
+    stitched = ops.ParallelDynamicStitch(parts, list(dys))
+    return ops.Reshape(stitched, ops.Shape(x)), None
+
+
+@gradient("DynamicStitch", "ParallelDynamicStitch")
+def dynamic_stitch(op, dy):
+    """To each slice what is at its place."""
+    indices = op.inputs[: len(op.inputs) // 2]
+    return [None] * len(indices) + [ops.GatherV2(dy, index, np.int32(0)) for index in indices]
+
+
+@gradient("SparseToDense")
+def sparse_to_dense(op, dy):
+    """To the values what is at their places, to the default the rest."""
+    indices, _, values, _ = op.inputs
+    rank = None if indices.shape is None else len(indices.shape)
+    at = indices if rank == 2 else ops.Reshape(indices, np.array([-1, 1], np.int32))
+    picked = ops.Reshape(ops.GatherNd(dy, at), ops.Shape(values))
+    every = ops.Range(np.int32(0), ops.Rank(dy), np.int32(1))
+    rest = ops.Sum(dy, every) - ops.Sum(picked, ops.Range(0, ops.Rank(picked), 1))
+    return None, None, picked, rest
+
+
+constant("InTopKV2", "OneHot", "UnravelIndex", "Where")

@@ -1,0 +1,84 @@
+"""Derivatives of parts of tensors and of what is put around them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..build import ops, same_attrs, shape_of
+from ..graph import Tensor
+from ..shapes import is_static
+from .registry import gradient
+
+MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+
+
+@gradient("Slice")
+def slice_(op, dy):
+    """With zeros around it."""
+    x, begin, _ = op.inputs
+    y = op.outputs[0]
+    if begin.value is not None and is_static(x.shape) and is_static(y.shape):
+        before = begin.value.astype(np.int32)
+        pads = np.stack([before, np.array(x.shape, np.int32) - np.array(y.shape) - before], 1)
+        return ops.Pad(dy, pads.astype(np.int32)), None, None
+    after = ops.Shape(x, out_type=begin.dtype) - ops.Shape(y, out_type=begin.dtype) - begin
+    return ops.Pad(dy, ops.Pack([begin, after], axis=1)), None, None
+
+
+@gradient("StridedSlice")
+def strided_slice(op, dy):
+    """An op of its own: dy at its place in zeros."""
+    x, begin, end, strides = op.inputs
+    shape = shape_of(x, begin.dtype)
+    placed = ops.StridedSliceGrad(shape, begin, end, strides, dy, **same_attrs(op, *MASKS))
+    return placed, None, None, None
+
+
+@gradient("StridedSliceGrad")
+def strided_slice_grad(op, grad):
+    """The slice again."""
+    _, begin, end, strides, _ = op.inputs
+    part = ops.StridedSlice(grad, begin, end, strides, **same_attrs(op, *MASKS))
+    return None, None, None, None, part
+
+
+def _inner(op, dy: Tensor) -> Tensor:
+    """What is left of `dy` without the padding."""
+    x, paddings = op.inputs[:2]
+    if paddings.value is not None:
+        begin = paddings.value[:, 0].astype(np.int32)
+    else:
+        columns = ops.StridedSlice(
+            paddings, [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1, shrink_axis_mask=2
+        )
+        begin = ops.Cast(columns, DstT=np.dtype(np.int32))
+    return ops.Slice(dy, begin, shape_of(x))
+
+
+@gradient("Pad")
+def pad(op, dy):
+    """Without the padding."""
+    return _inner(op, dy), None
+
+
+@gradient("PadV2")
+def pad_v2(op, dy):
+    """Without the padding, whose sum is the value's."""
+    inner = _inner(op, dy)
+    return inner, None, _total(dy) - _total(inner)
+
+
+def _total(x: Tensor) -> Tensor:
+    return ops.Sum(x, ops.Range(np.int32(0), ops.Rank(x), np.int32(1)))
+
+
+@gradient("MirrorPad")
+def mirror_pad(op, dy):
+    """An op of its own: the sum of what each element became."""
+    return ops.MirrorPadGrad(dy, op.inputs[1], mode=op.get_attr("mode")), None
+
+
+@gradient("MirrorPadGrad")
+def mirror_pad_grad(op, grad):
+    """The padding again."""
+    return ops.MirrorPad(grad, op.inputs[1], mode=op.get_attr("mode")), None

@@ -1,0 +1,49 @@
+"""Derivatives of what passes values on, and the ops nothing flows back through."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..build import ops
+from .registry import constant, gradient
+
+
+@gradient("Identity", "ReadVariableOp", "RefIdentity", takes_slices=True)
+def identity(op, dy):
+    """As it comes."""
+    return dy
+
+
+@gradient("EnsureShape", "GuaranteeConst", "PlaceholderWithDefault")
+def as_it_comes(op, dy):
+    """As it comes."""
+    return dy
+
+
+@gradient("IdentityN", takes_slices=True)
+def identity_n(op, *dys):
+    """As they come."""
+    return list(dys)
+
+
+@gradient("PreventGradient")
+def prevent_gradient(op, dy):
+    """Nothing: raises LookupError with the op's message."""
+    reason = op.get_attr("message").decode()
+    raise LookupError(f"Gradient explicitly disabled. Reason: {reason!r}")
+
+
+@gradient("Fill")
+def fill(op, dy):
+    """To the value the sum."""
+    return None, ops.Sum(dy, ops.Range(np.int32(0), ops.Rank(dy), np.int32(1)))
+
+
+constant(
+    "Assign", "AssignAdd", "AssignSub", "BroadcastArgs", "BroadcastGradientArgs", "Const", "Empty",
+    "LinSpace", "ListDiff", "Multinomial", "OnesLike", "ParameterizedTruncatedNormal",
+    "Placeholder", "PlaceholderV2", "RandomGamma", "RandomShuffle", "RandomStandardNormal",
+    "RandomUniform", "RandomUniformInt", "Range", "ScatterAdd", "ScatterDiv", "ScatterMul",
+    "ScatterSub", "ScatterUpdate", "StopGradient", "TruncatedNormal", "VarHandleOp", "Variable",
+    "VariableShape", "VariableV2", "ZerosLike",
+)  # fmt: skip

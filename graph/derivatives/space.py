@@ -1,0 +1,23 @@
+"""Derivatives of ops that move elements between space, depth and batch."""
+
+from __future__ import annotations
+
+from ..build import ops, same_attrs
+from .registry import gradient
+
+
+def _inverse(kind: str, *names: str):
+    """The op that undoes another one: it takes the same further inputs and attributes."""
+    return lambda op, dy: [
+        getattr(ops, kind)(dy, *op.inputs[1:], **same_attrs(op, *names)),
+        *[None] * (len(op.inputs) - 1),
+    ]
+
+
+for _one, _other, *_names in (
+    ("BatchToSpace", "SpaceToBatch", "block_size"),
+    ("BatchToSpaceND", "SpaceToBatchND"),
+    ("DepthToSpace", "SpaceToDepth", "block_size", "data_format"),
+):
+    gradient(_one)(_inverse(_other, *_names))
+    gradient(_other)(_inverse(_one, *_names))

@@ -1,0 +1,72 @@
+"""Every row of derivatives against finite differences in 64 bits, with shapes known and unknown."""
+
+import numpy as np
+import pytest
+from derivative_cases import CASES
+
+from flatlite.graph.build import ops
+from flatlite.graph.derivatives import registry
+from flatlite.graph.evaluate import evaluate
+from flatlite.graph.gradients import gradients
+from flatlite.graph.graph import Graph
+from flatlite.graph.indexed_slices import dense
+
+STEP = 1e-6
+DOUBLE = np.dtype(float)
+ELSEWHERE = {"PreventGradient", "ReadVariableOp", "RefIdentity", "ResourceGather"}
+"""Rows that other tests cover."""
+UNTESTED = {"AccumulateNV2", "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "TopK"}
+
+
+def difference(graph, feeds, total, x, array):
+    """The derivative of `total` by each element of one input."""
+    result = np.empty_like(array)
+    for place in np.ndindex(*array.shape):
+        sides = []
+        for step in (STEP, -STEP):
+            moved = array.copy()
+            moved[place] += step
+            sides.append(evaluate(graph, [total], {**feeds, x: moved})[0])
+        result[place] = (sides[0] - sides[1]) / (2 * STEP)
+    return result
+
+
+@pytest.mark.parametrize("shapes", ["known", "unknown"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_derivative(case, shapes):
+    rng = np.random.RandomState(1)
+    arrays = case.arrays()
+    with Graph().as_default() as graph:
+        xs = []
+        for array in arrays:
+            shape = array.shape if shapes == "known" else (None,) * array.ndim
+            xs.append(ops.Placeholder(dtype=DOUBLE, shape=shape))
+        results = case.function(*xs)
+        results = results if isinstance(results, list) else [results]
+        feeds = dict(zip(xs, arrays, strict=True))
+        weights = [rng.uniform(0.5, 2, y.shape) for y in evaluate(graph, results, feeds)]
+        terms = []
+        for y, weight in zip(results, weights, strict=True):
+            if y.dtype.kind == "c":
+                y = ops.Real(y, Tout=DOUBLE) + 0.5 * ops.Imag(y, Tout=DOUBLE)
+            every = np.arange(weight.ndim, dtype=np.int32)
+            terms.append(ops.Sum(y * weight, every))
+        total = ops.AddN(terms)
+        found = gradients(total, xs)
+        for x, array, gradient in zip(xs, arrays, found, strict=True):
+            (got,) = evaluate(graph, [dense(gradient)], feeds)
+            want = difference(graph, feeds, total, x, array)
+            assert got.shape == array.shape
+            assert got.dtype == np.float64
+            np.testing.assert_allclose(got, want, rtol=2e-5, atol=1e-7)
+
+
+def test_every_row_has_a_case():
+    covered = set()
+    for case in CASES:
+        with Graph().as_default() as graph:
+            xs = [ops.Placeholder(dtype=DOUBLE, shape=a.shape) for a in case.arrays()]
+            case.function(*xs)
+            covered |= {op.type for op in graph.operations}
+    rows = {kind for kind in registry.registered_types() if registry.derivative_of(kind).function}
+    assert rows - covered == ELSEWHERE | UNTESTED
