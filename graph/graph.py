@@ -60,11 +60,28 @@ class Tensor:
 
     def set_shape(self, shape: Shape) -> None:
         """Adds what the caller knows of the shape; raises ValueError when it cannot be."""
-        self._shape = merge(self._shape, shape)
+        self._shape = merge(self._shape, getattr(shape, "as_shape", lambda: shape)())
+
+    def get_shape(self):
+        """What is known of its shape, as TF1's TensorShape."""
+        from .tensor_shape import TensorShape
+
+        return TensorShape(self._shape)
+
+    @property
+    def device(self) -> str:
+        """The device of its operation."""
+        return self.op.device
 
     def consumers(self) -> list[Operation]:
         """The operations that read it, once for each time they do."""
         return list(self._consumers)
+
+    def eval(self, feed_dict=None, session=None):
+        """Its value in `session`, by default the default one; see Session.run."""
+        from .session import session_for
+
+        return session_for(self.graph, session, "evaluate tensor", "eval").run(self, feed_dict)
 
     def __repr__(self) -> str:
         return f"<Tensor '{self.name}' shape={self.shape} dtype={self.dtype}>"
@@ -107,6 +124,12 @@ class Operation:
         if attribute is None or attribute.default is REQUIRED:
             raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
         return attribute.default
+
+    def run(self, feed_dict=None, session=None) -> None:
+        """Runs it in `session`, by default the default one; see Session.run."""
+        from .session import session_for
+
+        session_for(self.graph, session, "execute operation", "run").run(self, feed_dict)
 
     def set_input(self, index: int, tensor: Tensor) -> None:
         """Reads `tensor` as input `index` from now on."""

@@ -29,7 +29,8 @@ class Row:
     `kernel` is None for ops that only have a shape. `moves_elements` marks ops whose results are
     elements of their inputs, so that they also work on values that are known in part. `static`
     gives the outputs' numbers where they follow from the inputs' shapes alone. `is_pure` says that
-    the kernel's results depend on its inputs alone.
+    the kernel's results depend on its inputs alone. `writes` are the positions of inputs that stand
+    for variables, whose arrays the kernel changes in place; then what it returns is not looked at.
     """
 
     type: str
@@ -39,6 +40,7 @@ class Row:
     moves_elements: bool = False
     static: Callable | None = None
     is_pure: bool = True
+    writes: tuple[int, ...] = ()
 
 
 _ROWS: dict[str, Row] = {}

@@ -120,6 +120,17 @@ def tf_enum(dtype) -> int:
     return _TF_NAMES.index(name)
 
 
+def tf_enum_of_name(name: str) -> int:
+    """The TensorFlow DataType called `name`; ValueError when there is none.
+
+    >>> tf_enum_of_name("string")
+    7
+    """
+    if name not in _TF_NAMES:
+        raise ValueError(f"dtype must be one TensorFlow has, got {name!r}")
+    return _TF_NAMES.index(name)
+
+
 def tf_name(dtype) -> str:
     """A dtype as TensorFlow writes it.
 

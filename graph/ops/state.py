@@ -1,9 +1,13 @@
-"""Ops with state or chance: only their shapes are known here."""
+"""Ops with state or chance: mostly only their shapes are known here."""
 
 from __future__ import annotations
 
+from functools import partial
+
+import numpy as np
+
 from ..registry import add_row
-from ..shapes import Shape, as_shape, known, same, scalar, unknown
+from ..shapes import Shape, as_shape, known, merged, same, scalar, unknown
 
 for _name in ("VarHandleOp", "HashTable", "HashTableV2", "MutableHashTable", "MutableHashTableV2"):
     add_row(_name, None, scalar)
@@ -64,3 +68,22 @@ def _samples_shape(op) -> Shape:
 
 for _name in ("Multinomial", "StatelessMultinomial"):
     add_row(_name, None, _samples_shape)
+
+
+def _assign_add(ref, value):
+    """ref += value."""
+    np.add(ref, value, out=ref)
+
+
+def _assign_sub(ref, value):
+    """ref -= value."""
+    np.subtract(ref, value, out=ref)
+
+
+for _kind, _kernel in (("Add", _assign_add), ("Sub", _assign_sub)):
+    _references = partial(merged, indices=(0, 1))
+    add_row(f"Assign{_kind}", _kernel, _references, pure=False, writes=(0,))
+    _handles = f"Assign{_kind}VariableOp"
+    add_row(_handles, _kernel, lambda op: [], pure=False, writes=(0,))
+for _name in ("Assign", "AssignVariableOp"):
+    add_row(_name, None, lambda op: [tensor.shape for tensor in op.inputs[1 : 1 + len(op.outputs)]])

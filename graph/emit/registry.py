@@ -1,0 +1,72 @@
+"""The rows that let a Session run an op without Python.
+
+    @emit("MatMul", dtypes=(np.float32,))
+    def mat_mul(program, op, a, b):
+        out = arena(...)
+        products.matmul(program, a, b, None, out)
+        return out
+
+The function takes the program, the operation as a `Site` (attributes, shapes and values that are
+known), and one buffer for each input. It adds rows and gives one buffer for each output, or just
+the one; or None before it added anything, and the op's numpy kernel runs instead. Where the rows
+change a variable, the buffer is the variable's own memory.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...engine.buffer import Buffer
+from . import FAMILIES
+
+
+@dataclass(frozen=True)
+class Emitter:
+    """How one op type becomes rows, and for which dtypes of its inputs; None for all."""
+
+    function: Callable
+    dtypes: frozenset[np.dtype] | None = None
+
+    def takes(self, inputs: Sequence[Buffer]) -> bool:
+        """Whether it can do with inputs of these dtypes."""
+        return self.dtypes is None or all(buffer.dtype in self.dtypes for buffer in inputs)
+
+
+_ROWS: dict[str, Emitter] = {}
+
+
+def emit(*types: str, dtypes: Sequence | None = None) -> Callable:
+    """Registers the decorated function for op `types` whose inputs all have one of `dtypes`."""
+
+    def register(function):
+        allowed = None if dtypes is None else frozenset(np.dtype(dtype) for dtype in dtypes)
+        for kind in types:
+            if kind in _ROWS:
+                raise RuntimeError(f"op {kind} is registered twice")
+            _ROWS[kind] = Emitter(function, allowed)
+        return function
+
+    return register
+
+
+def emitter_of(kind: str) -> Emitter | None:
+    """The row of op type `kind`, or None when there is none."""
+    _load()
+    return _ROWS.get(kind)
+
+
+def registered_types() -> list[str]:
+    """Every op type with a row."""
+    _load()
+    return sorted(_ROWS)
+
+
+@functools.cache
+def _load() -> None:
+    for family in FAMILIES:
+        importlib.import_module(f".{family}", __package__)

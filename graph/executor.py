@@ -1,0 +1,539 @@
+"""From fetches to programs: what a Session runs.
+
+A plan is a chain of stages. A stage is one engine program with all operations up to the first
+whose results have a size that only running tells; that operation runs on its own, and the stage
+after it is compiled for the sizes it gave, or found again. Within a stage an operation is, in this
+order of preference,
+
+* known: it depends only on constants and on shapes, and is computed while compiling;
+* rows of the engine (emit/);
+* a step in Python that calls its numpy kernel.
+
+Operations run in the order in which they were added to the graph, as far as data and control
+dependencies leave it open: the same program gives the same run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from ..engine.buffer import ARENA, BOUND, Buffer, arena, bound, constant, window
+from ..engine.faults import Fault
+from ..engine.families.layout import move
+from ..engine.program import Program
+from ..schema import dtypes, errors
+from .emit.registry import emitter_of
+from .graph import Operation, Tensor
+from .hosted import hosted_kernel_of
+from .infer import KERNEL_ERRORS, infer_shapes
+from .order import is_back_edge, ordered
+from .registry import Row, row_of
+from .shapes import Shape, is_static
+from .state import State, variable_key
+
+MAX_FOLLOWING = 8
+"""Stages kept after each stage, one for each set of sizes that was met."""
+
+VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
+ASSIGNMENTS = ("Assign", "AssignVariableOp")
+QUESTIONS = ("IsVariableInitialized", "VarIsInitializedOp")
+READS = ("ReadVariableOp",)
+PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
+
+
+class SiteTensor:
+    """An input as shape functions and emitters see it, with the sizes it has here."""
+
+    __slots__ = ("dtype", "op", "shape", "value")
+
+    def __init__(self, tensor: Tensor, buffer: Buffer):
+        self.op = tensor.op
+        self.dtype = tensor.dtype
+        self.shape = buffer.shape
+        self.value = buffer.value
+
+
+class Site:
+    """An operation where it is compiled: its inputs have sizes, some have values."""
+
+    __slots__ = (
+        "attrs",
+        "get_attr",
+        "graph",
+        "inputs",
+        "name",
+        "op",
+        "outputs",
+        "signature",
+        "type",
+    )
+
+    def __init__(self, op: Operation, buffers: Sequence[Buffer]):
+        self.op = op
+        self.type, self.name, self.attrs, self.graph = op.type, op.name, op.attrs, op.graph
+        self.signature, self.get_attr = op.signature, op.get_attr
+        self.inputs = [SiteTensor(t, b) for t, b in zip(op.inputs, buffers, strict=True)]
+        self.outputs = op.outputs
+
+
+class Stage:
+    """One program of a plan.
+
+    Attributes:
+        program: Its rows and steps.
+        inputs: The buffers to bind before each run, by the tensor whose array they show.
+        kept: The buffers to read after each run.
+        reads: For each variable that must have a value before, the operation that reads it.
+        writes: The variables that have a value afterwards.
+        cut: The operation to run after it, None at the end of the plan.
+        values: Every tensor known so far.
+        following: The stages after it by the sizes that `cut` gave.
+    """
+
+    __slots__ = (
+        *("cut", "following", "inputs", "kept", "program", "reads", "stop", "values", "writes"),
+    )
+
+    def __init__(self, values: dict[Tensor, Buffer], n_threads: int):
+        self.program = Program(threads=n_threads)
+        self.values = values
+        self.inputs: dict[Tensor, Buffer] = {}
+        self.kept: dict[Tensor, Buffer] = {}
+        self.reads: dict[str, Operation] = {}
+        self.writes: set[str] = set()
+        self.cut: Operation | None = None
+        self.stop = 0
+        self.following: dict[tuple, Stage] = {}
+
+
+class Plan:
+    """Fetches compiled for feeds of certain shapes.
+
+    Args:
+        state: The Session's variables.
+        fetches: Tensors to compute and operations to run.
+        feeds: Shape and dtype of each fed tensor.
+        n_threads: How many threads share the rows.
+
+    Raises:
+        InvalidArgumentError: A placeholder is not fed, or shapes do not go together.
+        UnimplementedError: An operation has no kernel.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        fetches: Sequence[Tensor | Operation],
+        feeds: Mapping[Tensor, tuple[tuple[int, ...], np.dtype]],
+        n_threads: int = 1,
+    ):
+        self.state = state
+        self.n_threads = n_threads
+        self.fetched = dict.fromkeys(item for item in fetches if isinstance(item, Tensor))
+        self.order = needed(fetches, feeds)
+        self.last_use: dict[Tensor, float] = {}
+        for position, op in enumerate(self.order):
+            self.last_use.update((tensor, position) for tensor in op.inputs)
+        self.last_use.update((tensor, float("inf")) for tensor in self.fetched)
+        self.variables: dict[str, Buffer] = {}
+        self.assigned: set[str] = set()
+        self.first = Stage({}, n_threads)
+        for tensor, (shape, dtype) in feeds.items():
+            buffer = bound(shape, dtype, tensor.name)
+            self.first.values[tensor] = self.first.inputs[tensor] = buffer
+        self.feeds = frozenset(feeds)
+        self._compile(self.first, 0)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether a variable was given other memory since."""
+        current = self.state.buffers
+        return any(current.get(key) is not buffer for key, buffer in self.variables.items())
+
+    def run(self, feeds: Mapping[Tensor, np.ndarray]) -> dict[Tensor, np.ndarray]:
+        """The arrays of the fetched tensors; the next run overwrites them.
+
+        Raises:
+            OpError: An operation failed; the message ends with its name.
+        """
+        arrays = dict(feeds)
+        stage: Stage | None = self.first
+        while stage is not None:
+            self._run_stage(stage, arrays)
+            stage = self._after(stage, arrays)
+        return {tensor: arrays[tensor] for tensor in self.fetched}
+
+    def _run_stage(self, stage: Stage, arrays: dict[Tensor, np.ndarray]) -> None:
+        for key, op in stage.reads.items():
+            if key not in self.state.initialized:
+                raise uninitialized(op, key)
+        program = stage.program
+        for tensor, buffer in stage.inputs.items():
+            program.rebind(buffer, arrays[tensor])
+        try:
+            program.run()
+        except Fault as fault:
+            raise failed(fault.tag, str(fault)) from None
+        self.state.initialized |= stage.writes
+        for tensor, buffer in stage.kept.items():
+            if buffer.storage.kind in (ARENA, BOUND):
+                arrays[tensor] = program.array(buffer)
+            else:
+                arrays[tensor] = window(buffer.storage.array, buffer)
+
+    def _after(self, stage: Stage, arrays: dict[Tensor, np.ndarray]) -> Stage | None:
+        """Runs the operation behind a stage; gives the stage after it."""
+        op = stage.cut
+        if op is None:
+            return None
+        given = [arrays[tensor] for tensor in op.inputs]
+        results = self._call(op, given)
+        key = tuple((array.shape, array.dtype) for array in results)
+        for tensor, array in zip(op.outputs, results, strict=True):
+            arrays[tensor] = np.ascontiguousarray(array)
+        following = stage.following.get(key)
+        if following is None:
+            if len(stage.following) >= MAX_FOLLOWING:
+                del stage.following[next(iter(stage.following))]
+            following = self._continue(stage, op, arrays)
+            stage.following[key] = following
+        return following
+
+    def _continue(self, stage: Stage, op: Operation, arrays: dict[Tensor, np.ndarray]) -> Stage:
+        """The stage that goes on after `op` gave its results."""
+        following = Stage({}, self.n_threads)
+        for tensor in (*stage.values, *op.outputs):
+            if self.last_use.get(tensor, -1) < stage.stop:
+                continue
+            buffer = stage.values.get(tensor)
+            if buffer is None or buffer.storage.kind in (ARENA, BOUND):
+                array = arrays[tensor]
+                buffer = bound(array.shape, array.dtype, tensor.name)
+                following.inputs[tensor] = buffer
+            following.values[tensor] = buffer
+        self._compile(following, stage.stop)
+        return following
+
+    def _compile(self, stage: Stage, start: int) -> None:
+        """Fills a stage with the operations from position `start` on."""
+        stage.stop = len(self.order)
+        for position in range(start, len(self.order)):
+            op = self.order[position]
+            stage.program.tag = op
+            if not self._add(stage, op, position):
+                stage.cut, stage.stop = op, position + 1
+                break
+        for tensor, buffer in stage.values.items():
+            in_cut = stage.cut is not None and tensor in stage.cut.inputs
+            if tensor in self.fetched or in_cut or self.last_use.get(tensor, -1) >= stage.stop:
+                stage.kept[tensor] = buffer
+        for buffer in stage.kept.values():
+            if buffer.storage.kind == ARENA:
+                stage.program.keep(buffer)
+        for tensor in self.fetched:
+            if tensor in stage.values:
+                self._require(stage, tensor.op, stage.values[tensor])
+        try:
+            stage.program.close()
+        except Fault as fault:
+            raise failed(fault.tag, str(fault)) from None
+        except MemoryError as error:
+            raise errors.ResourceExhaustedError(None, None, str(error)) from None
+
+    def _add(self, stage: Stage, op: Operation, position: int) -> bool:
+        """Compiles one operation; False when its results' sizes are not known before it runs."""
+        special = _SPECIAL.get(op.type)
+        if special is not None:
+            outputs = special(self, stage, op, position)
+            self._define(stage, op, outputs)
+            return True
+        buffers = [stage.values[tensor] for tensor in op.inputs]
+        for buffer in buffers:
+            self._require(stage, op, buffer)
+        site, row = Site(op, buffers), row_of(op.type)
+        known = self._known(site, row, buffers)
+        if known is not None:
+            return self._define(stage, op, known)
+        if row is not None and row.writes:
+            for index in row.writes:
+                self._protect(stage, buffers[index], position)
+                self._written(stage, buffers[index])
+        found = emitter_of(op.type)
+        if found is not None and found.takes(buffers):
+            outputs = found.function(stage.program, site, *buffers)
+            if outputs is not None:
+                return self._define(stage, op, outputs)
+        return self._add_step(stage, site, row, buffers)
+
+    def _define(self, stage: Stage, op: Operation, outputs) -> bool:
+        outputs = [outputs] if isinstance(outputs, Buffer) else outputs
+        stage.values.update(zip(op.outputs, outputs, strict=True))
+        return True
+
+    def _known(self, site: Site, row: Row | None, buffers) -> list[Buffer] | None:
+        """The outputs that can be computed now: from shapes, or from constants."""
+        if row is None or not row.is_pure:
+            return None
+        outputs = site.outputs
+        if row.static is not None:
+            found = [
+                np.array(items, tensor.dtype)
+                for items, tensor in zip(row.static(site), outputs, strict=True)
+            ]
+            return [constant(array) for array in found]
+        if any(buffer.value is None for buffer in buffers):
+            return None
+        arrays = [buffer.value for buffer in buffers]
+        return [constant(array) for array in self._call(site.op, arrays)]
+
+    def _add_step(self, stage: Stage, site: Site, row: Row | None, buffers) -> bool:
+        """Adds a step in Python; False when the sizes of its results are not known."""
+        op = site.op
+        hosted = hosted_kernel_of(op.type)
+        if hosted is None and (row is None or row.kernel is None):
+            raise errors.UnimplementedError(
+                None, op, located(op, f"Op type {op.type} has no kernel")
+            )
+        writes = row.writes if row is not None else ()
+        if writes:
+            changed = [buffers[index] for index in writes]
+            step = self._step(op, len(buffers), in_place=True)
+            stage.program.host(step, buffers, changed)
+            return self._define(stage, op, changed[: len(op.outputs)])
+        shapes = _shapes(site, row)
+        if not all(is_static(shape) for shape in shapes):
+            return False
+        outputs = [
+            arena(shape, _stored(tensor.dtype), tensor.name)
+            for shape, tensor in zip(shapes, op.outputs, strict=True)
+        ]
+        stage.program.host(self._step(op, len(buffers)), buffers, outputs)
+        return self._define(stage, op, outputs)
+
+    def _step(self, op: Operation, n_inputs: int, in_place: bool = False) -> Callable:
+        """The function of a step: calls the kernel and copies its results to where they belong."""
+
+        def step(*arrays):
+            results = self._call(op, arrays[:n_inputs], in_place)
+            if in_place:
+                return
+            for target, result in zip(arrays[n_inputs:], results, strict=True):
+                if target.shape != result.shape:
+                    message = f"gave shape {result.shape}, {target.shape} was inferred"
+                    raise errors.InternalError(None, op, located(op, message))
+                target[...] = result
+
+        return step
+
+    def _call(self, op: Operation, arrays, in_place: bool = False) -> list[np.ndarray]:
+        """What the kernel of an operation gives, in the dtypes that are declared."""
+        hosted, row = hosted_kernel_of(op.type), row_of(op.type)
+        try:
+            with np.errstate(all="ignore"):
+                if hosted is not None:
+                    results = hosted(op, self.state, *arrays)
+                elif row is None or row.kernel is None:
+                    message = located(op, f"Op type {op.type} has no kernel")
+                    raise errors.UnimplementedError(None, op, message)
+                else:
+                    keywords = {n: op if n == "op" else op.get_attr(n) for n in row.attrs}
+                    results = row.kernel(*arrays, **keywords)
+        except KERNEL_ERRORS as error:
+            words = str(error).removeprefix(f"{op.type} '{op.name}': ") or type(error).__name__
+            raise failed(op, words) from error
+        if in_place:
+            return []
+        results = [results] if len(op.outputs) == 1 else results
+        return [
+            np.asarray(result).astype(_stored(tensor.dtype), copy=False)
+            for tensor, result in zip(op.outputs, results, strict=True)
+        ]
+
+    def _require(self, stage: Stage, op: Operation, buffer: Buffer) -> None:
+        """Notes that `op` reads a variable, which must have a value by then."""
+        key = self.state.key_of(buffer.storage)
+        if key is not None and key not in self.assigned:
+            stage.reads.setdefault(key, op)
+
+    def _written(self, stage: Stage, buffer: Buffer) -> None:
+        key = self.state.key_of(buffer.storage)
+        if key is not None:
+            self.assigned.add(key)
+            stage.writes.add(key)
+
+    def _protect(self, stage: Stage, target: Buffer, position: int) -> None:
+        """Copies what was read from a variable and is still wanted, before it is written."""
+        copies: dict[tuple, Buffer] = {}
+        for tensor, buffer in stage.values.items():
+            if buffer.storage is not target.storage or is_handle(tensor):
+                continue
+            if self.last_use.get(tensor, -1) > position:
+                key = (buffer.shape, buffer.offset)
+                if key not in copies:
+                    copies[key] = self._copied(stage, buffer)
+                stage.values[tensor] = copies[key]
+
+    def _copied(self, stage: Stage, buffer: Buffer) -> Buffer:
+        copy = arena(buffer.shape, buffer.dtype)
+        copy_rows(stage.program, buffer, copy)
+        return copy
+
+    def variable(self, stage: Stage, op: Operation, position: int) -> Buffer:
+        """The memory of a variable; of one without a declared shape once it has a value."""
+        key, shape, dtype = variable_key(op), op.get_attr("shape"), op.get_attr("dtype")
+        found = self.state.buffers.get(key)
+        if is_static(shape):
+            found = self.state.buffer(key, shape, dtype)
+        elif found is None or found.dtype != dtype:
+            found = self.state.buffer(key, (0,), dtype)
+        self.variables[key] = found
+        return found
+
+    def assign(self, stage: Stage, op: Operation, position: int):
+        """Gives a variable a value; other memory when the shape is another one."""
+        handle, value = (stage.values[tensor] for tensor in op.inputs)
+        self._require(stage, op, value)
+        self._protect(stage, handle, position)
+        key = self.state.key_of(handle.storage)
+        if key is None:
+            raise failed(op, "Assign takes a variable")
+        if handle.shape != value.shape:
+            self._check_shape(op, handle, value)
+            fresh = self.state.buffer(key, value.shape, value.dtype)
+            self.variables[key] = fresh
+            for tensor, buffer in list(stage.values.items()):
+                if buffer.storage is handle.storage:
+                    stage.values[tensor] = fresh
+            handle = fresh
+        if value.storage is not handle.storage:
+            copy_rows(stage.program, value, handle)
+        self._written(stage, handle)
+        return [handle] if op.outputs else []
+
+    def _check_shape(self, op: Operation, handle: Buffer, value: Buffer) -> None:
+        declared = op.inputs[0].op.attrs.get("shape")
+        if is_static(declared) or (op.type == "Assign" and op.get_attr("validate_shape")):
+            raise failed(
+                op,
+                f"Assign requires shapes of both tensors to match. lhs shape= "
+                f"{shape_text(handle.shape)} rhs shape= {shape_text(value.shape)}",
+            )
+
+    def read(self, stage: Stage, op: Operation, position: int) -> Buffer:
+        """What a variable holds now; no copy unless it is written while the value is wanted."""
+        buffer = stage.values[op.inputs[0]]
+        self._require(stage, op, buffer)
+        return buffer
+
+    def question(self, stage: Stage, op: Operation, position: int) -> Buffer:
+        """Whether a variable has a value."""
+        key = self.state.key_of(stage.values[op.inputs[0]].storage)
+        out, assigned = arena((), np.bool_), key in self.assigned
+
+        def step(target):
+            target[...] = assigned or key in self.state.initialized
+
+        stage.program.host(step, (), (out,))
+        return out
+
+    def placeholder(self, stage: Stage, op: Operation, position: int):
+        """A placeholder that was not fed."""
+        dtype, shape = op.get_attr("dtype"), op.get_attr("shape")
+        words = f"You must feed a value for placeholder tensor '{op.name}' with dtype "
+        words += {"float32": "float", "float64": "double"}.get(dtype.name, dtypes.tf_name(dtype))
+        if shape:
+            words += f" and shape {shape_text(shape)}"
+        raise failed(op, words)
+
+
+_SPECIAL = {
+    **dict.fromkeys(VARIABLES, Plan.variable),
+    **dict.fromkeys(ASSIGNMENTS, Plan.assign),
+    **dict.fromkeys(QUESTIONS, Plan.question),
+    **dict.fromkeys(READS, Plan.read),
+    **dict.fromkeys(PLACEHOLDERS, Plan.placeholder),
+}
+"""Operations that are the executor's own business."""
+
+
+def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> list[Operation]:
+    """The operations to run for `fetches`, in the graph's order where dependencies leave it."""
+    fed = set(feeds)
+    wanted = [item.op if isinstance(item, Tensor) else item for item in fetches if item not in fed]
+
+    def before(op: Operation) -> list[Operation]:
+        data = [
+            tensor.op
+            for tensor in op.inputs
+            if tensor not in fed and not is_back_edge(op.type, tensor.op.type)
+        ]
+        return data + op.control_inputs
+
+    found = set(ordered(wanted, before))
+    if not found:
+        return []
+    return ordered((op for op in wanted[0].graph.operations if op in found), before)
+
+
+def copy_rows(program: Program, source: Buffer, target: Buffer) -> None:
+    """Adds what copies a buffer to another one of its shape."""
+    if source.dtype.hasobject:
+        program.host(_copy, (source,), (target,))
+    else:
+        move(program, source, target)
+
+
+def _copy(source, target) -> None:
+    target[...] = source
+
+
+def is_handle(tensor: Tensor) -> bool:
+    """Whether a tensor stands for a variable rather than for a value of it."""
+    if tensor.dtype == dtypes.RESOURCE:
+        return True
+    signature = tensor.op.signature
+    outputs = signature.outputs if signature else ()
+    return tensor.value_index < len(outputs) and outputs[tensor.value_index].is_reference
+
+
+def _shapes(site: Site, row: Row | None) -> list[Shape]:
+    try:
+        return infer_shapes(site, row)
+    except ValueError as error:
+        raise failed(site.op, str(error).removeprefix(f"{site.type} '{site.name}': ")) from None
+
+
+def _stored(dtype: np.dtype) -> np.dtype:
+    """The dtype of arrays: handles and variants are objects."""
+    return np.dtype(object) if dtype.names else dtype
+
+
+def shape_text(shape: Shape) -> str:
+    """A shape as the runtime writes it."""
+    if shape is None:
+        return "<unknown>"
+    return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"
+
+
+def located(op: Operation | None, message: str) -> str:
+    """A message with the operation's name behind it, as TensorFlow puts it."""
+    return message if op is None else f"{message}\n\t [[{{{{node {op.name}}}}}]]"
+
+
+def failed(op: Operation | None, message: str) -> errors.OpError:
+    """The error of an operation whose inputs do not suit it."""
+    return errors.InvalidArgumentError(None, op, located(op, message))
+
+
+def uninitialized(op: Operation, key: str) -> errors.OpError:
+    """The error of an operation that reads a variable without a value."""
+    if op.type == "ReadVariableOp" or op.type.startswith("Resource"):
+        words = (
+            f"Could not find variable {key}. This could mean that the variable has been deleted. "
+            "In TF1, it can also mean the variable is uninitialized."
+        )
+    else:
+        words = f"Attempting to use uninitialized value {key}"
+    return errors.FailedPreconditionError(None, op, located(op, words))

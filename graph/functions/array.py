@@ -1,0 +1,477 @@
+"""TF1's functions that make, move and select elements."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import shapes
+from ..build import ops
+from ..create import constant, convert_to_tensor, is_tensor_like, type_name
+from ..graph import Tensor
+from ..scopes import name_scope
+from ..tensor_shape import TensorShape, as_shape
+from . import math
+from .math import one_of
+from .rows import functions
+from .slices import get_item, newaxis
+
+ONE_TO_ONE = """
+batch_to_space_nd   BatchToSpaceND   input block_shape crops
+bitcast             Bitcast          input type
+broadcast_dynamic_shape BroadcastArgs shape_x:s0 shape_y:s1
+broadcast_to        BroadcastTo      input shape
+check_numerics      CheckNumerics    tensor message
+depth_to_space      DepthToSpace     input block_size data_format='NHWC'
+diag                Diag             diagonal
+diag_part           DiagPart         input
+fake_quant_with_min_max_args FakeQuantWithMinMaxArgs inputs min=-6 max=6 num_bits=8 narrow_range=False
+fake_quant_with_min_max_vars FakeQuantWithMinMaxVars inputs min max num_bits=8 narrow_range=False
+fake_quant_with_min_max_vars_per_channel FakeQuantWithMinMaxVarsPerChannel inputs min max num_bits=8 narrow_range=False
+fill                Fill             dims value
+gather_nd           GatherNd         params indices
+identity            Identity         input
+invert_permutation  InvertPermutation x
+matrix_band_part    MatrixBandPart   input num_lower num_upper
+matrix_diag_part    MatrixDiagPart   input
+matrix_set_diag     MatrixSetDiag    input diagonal
+reshape             Reshape          tensor shape
+reverse             ReverseV2        tensor axis
+reverse_v2          ReverseV2        tensor axis
+scatter_nd          ScatterNd        indices updates shape
+slice               Slice            input_:input begin size
+space_to_batch_nd   SpaceToBatchND   input block_shape paddings
+space_to_depth      SpaceToDepth     input block_size data_format='NHWC'
+stop_gradient       StopGradient     input
+prevent_gradient    PreventGradient  input message=''
+tile                Tile             input multiples
+tensor_scatter_add  TensorScatterAdd tensor indices updates
+tensor_scatter_sub  TensorScatterSub tensor indices updates
+tensor_scatter_update TensorScatterUpdate tensor indices updates
+"""
+globals().update(functions(ONE_TO_ONE))
+reshape, fill = globals()["reshape"], globals()["fill"]
+__all__ = ["constant", "convert_to_tensor", "get_item", "newaxis"]
+
+_SMALL = 1000
+"""Elements up to which zeros and ones are constants rather than Fill operations."""
+
+
+def placeholder(dtype, shape=None, name=None) -> Tensor:
+    """A tensor whose value each run is fed.
+
+    Args:
+        dtype: Its dtype.
+        shape: What is known of its shape: a list with None for unknown sizes; None for anything.
+        name: Of the operation.
+    """
+    attrs = {"dtype": np.dtype(dtype), "shape": as_shape(shape)}
+    return ops.Placeholder(name=name, **attrs)
+
+
+def placeholder_with_default(input, shape, name=None) -> Tensor:
+    """A tensor that has the value of `input` unless it is fed."""
+    value = convert_to_tensor(input)
+    return ops.PlaceholderWithDefault(value, shape=as_shape(shape), name=name)
+
+
+def zeros(shape, dtype=np.float32, name=None) -> Tensor:
+    """Zeros (False, empty strings) of a shape."""
+    return _filled("zeros", shape, np.dtype(dtype), 0, name)
+
+
+def ones(shape, dtype=np.float32, name=None) -> Tensor:
+    """Ones (True) of a shape."""
+    return _filled("ones", shape, np.dtype(dtype), 1, name)
+
+
+def _filled(default: str, shape, dtype: np.dtype, number: int, name) -> Tensor:
+    value = np.array(number, dtype) if dtype.kind != "O" else b""
+    with name_scope(name, default, [shape]) as scope:
+        if not isinstance(shape, Tensor):
+            known = _known_sizes(shape)
+            if known is None:
+                shape = convert_to_tensor(shape, np.int32)
+            elif np.prod(known, dtype=object) < _SMALL:
+                return constant(np.full(known, value, dtype), name=scope)
+            else:
+                shape = convert_to_tensor(np.array(known, np.int32))
+        if shape.shape == ():
+            shape = reshape(shape, [-1])
+        return fill(shape, constant(value, dtype), name=scope)
+
+
+def _known_sizes(shape) -> tuple[int, ...] | None:
+    """A shape as numbers, None when some are tensors or unknown."""
+    if isinstance(shape, (list, tuple)) and any(is_tensor_like(size) for size in shape):
+        return None
+    sizes = as_shape(shape.tolist() if isinstance(shape, np.ndarray) else shape)
+    return sizes if shapes.is_static(sizes) else None
+
+
+def zeros_like(tensor, dtype=None, name=None, optimize: bool = True) -> Tensor:
+    """Zeros in the shape of `tensor`."""
+    with name_scope(name, "zeros_like", [tensor]) as scope:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        wanted = tensor.dtype if dtype is None else np.dtype(dtype)
+        if shapes.is_static(tensor.shape) and optimize and wanted.kind != "V":
+            return zeros(tensor.shape, wanted, scope)
+        if wanted != tensor.dtype:
+            return zeros(_shape_op(tensor), wanted, scope)
+        return ops.ZerosLike(tensor, name=scope)
+
+
+def ones_like(tensor, dtype=None, name=None, optimize: bool = True) -> Tensor:
+    """Ones in the shape of `tensor`."""
+    with name_scope(name, "ones_like", [tensor]) as scope:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        result = ones(
+            shape(tensor) if optimize else _shape_op(tensor),
+            tensor.dtype if dtype is None else dtype,
+            scope,
+        )
+        result.set_shape(tensor.shape)
+        return result
+
+
+def _shape_op(tensor: Tensor) -> Tensor:
+    return ops.Shape(tensor)
+
+
+def shape(input, name=None, out_type=np.int32) -> Tensor:
+    """The shape of a tensor as a vector."""
+    out_type = np.dtype(out_type)
+    with name_scope(name, "Shape", [input]) as scope:
+        input = convert_to_tensor(input)
+        if shapes.is_static(input.shape):
+            return constant(np.array(input.shape, out_type), name=scope)
+        return ops.Shape(input, out_type=out_type, name=scope)
+
+
+def shape_n(input, out_type=np.int32, name=None) -> list[Tensor]:
+    """The shapes of several tensors."""
+    return ops.ShapeN(list(input), out_type=np.dtype(out_type), name=name)
+
+
+def size(input, name=None, out_type=np.int32) -> Tensor:
+    """The number of elements."""
+    with name_scope(name, "Size", [input]) as scope:
+        input = convert_to_tensor(input)
+        if shapes.is_static(input.shape):
+            return constant(np.array(shapes.count(input.shape), out_type), name=scope)
+        return ops.Size(input, out_type=np.dtype(out_type), name=scope)
+
+
+def rank(input, name=None) -> Tensor:
+    """The number of dimensions."""
+    with name_scope(name, "Rank", [input]) as scope:
+        input = convert_to_tensor(input)
+        if input.shape is not None:
+            return constant(np.int32(len(input.shape)), name=scope)
+        return ops.Rank(input, name=scope)
+
+
+def expand_dims(input, axis=None, name=None, dim=None) -> Tensor:
+    """`input` with a dimension of size 1 put in before `axis`."""
+    axis = one_of("axis", axis, "dim", dim)
+    if axis is None:
+        raise ValueError("Must specify an axis argument to tf.expand_dims()")
+    return ops.ExpandDims(input, axis, name=name)
+
+
+def squeeze(input, axis=None, name=None, squeeze_dims=None) -> Tensor:
+    """`input` without its dimensions of size 1, or without those that `axis` names."""
+    axis = one_of("axis", axis, "squeeze_dims", squeeze_dims)
+    axes = [] if axis is None else [axis] if np.isscalar(axis) else list(axis)
+    return ops.Squeeze(input, squeeze_dims=[int(i) for i in axes], name=name)
+
+
+def transpose(a, perm=None, name="transpose", conjugate: bool = False) -> Tensor:
+    """`a` with its dimensions in the order `perm`, reversed by default."""
+    with name_scope(name, "transpose", [a]) as scope:
+        a = convert_to_tensor(a, name="a")
+        kind = ops.ConjugateTranspose if conjugate and a.dtype.kind == "c" else ops.Transpose
+        if perm is None:
+            if a.shape is None:
+                perm = math.range(ops.Sub(ops.Rank(a), 1), -1, -1)
+            else:
+                perm = np.arange(len(a.shape) - 1, -1, -1, dtype=np.int32)
+        return kind(a, perm, name=scope)
+
+
+def matrix_transpose(a, name="matrix_transpose", conjugate: bool = False) -> Tensor:
+    """`a` with its last two dimensions swapped."""
+    with name_scope(name, "matrix_transpose", [a]) as scope:
+        a = convert_to_tensor(a, name="a")
+        if a.shape is None or len(a.shape) < 2:
+            raise ValueError(
+                f"Argument `a` should be a (batch) matrix with rank >= 2. Received {a.shape}"
+            )
+        order = [*np.arange(len(a.shape) - 2).tolist(), len(a.shape) - 1, len(a.shape) - 2]
+        return transpose(a, order, scope, conjugate)
+
+
+def concat(values, axis, name="concat") -> Tensor:
+    """Tensors one after the other along `axis`."""
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    if len(values) == 1:
+        with name_scope(name) as scope:
+            convert_to_tensor(axis, np.int32, "concat_dim").get_shape().assert_has_rank(0)
+            return ops.Identity(values[0], name=scope)
+    return ops.ConcatV2(list(values), axis, name=name)
+
+
+def split(value, num_or_size_splits, axis=0, num=None, name="split") -> list[Tensor]:
+    """Parts of `value` along `axis`: so many equal ones, or parts of the given sizes."""
+    if isinstance(num_or_size_splits, (int, np.integer)):
+        return ops.Split(axis, value, num_split=int(num_or_size_splits), name=name)
+    sizes = convert_to_tensor(num_or_size_splits)
+    if sizes.shape == ():
+        raise ValueError(
+            "Rank-0 tensors are not supported as the num_or_size_splits argument to split. "
+            f"Argument provided: {num_or_size_splits}"
+        )
+    if num is None and sizes.shape is not None:
+        num = sizes.shape[0]
+    if num is None:
+        raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits}")
+    return ops.SplitV(value, sizes, axis, num_split=num, name=name)
+
+
+def stack(values, axis=0, name="stack") -> Tensor:
+    """Tensors of one shape side by side along a new dimension `axis`."""
+    if axis == 0 and not any(is_tensor_like(value) for value in values):
+        try:
+            return convert_to_tensor(values, name=name)
+        except (TypeError, ValueError):
+            pass
+    first = convert_to_tensor(values[0], name=name)
+    if first.shape is not None:
+        n = len(first.shape) + 1
+        if not -n <= axis < n:
+            raise ValueError(f"Argument `axis` = {axis} not in range [{-n}, {n})")
+    return ops.Pack([first, *values[1:]], axis=axis, name=name)
+
+
+def unstack(value, num=None, axis=0, name="unstack") -> list[Tensor]:
+    """The slices of `value` along `axis`, without that dimension."""
+    value = convert_to_tensor(value)
+    if num is None and value.shape is not None:
+        n = len(value.shape)
+        if not -n <= axis < n:
+            raise ValueError(f"Argument `axis` = {axis} not in range [{-n}, {n})")
+        num = value.shape[axis]
+    if num is None:
+        raise ValueError(f"Cannot infer argument `num` from shape {value.get_shape()}")
+    return ops.Unpack(value, num=num, axis=axis, name=name)
+
+
+def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0) -> Tensor:
+    """Slices of `params` along `axis` (0 by default), one for each of `indices`."""
+    from ..variables import ResourceVariable
+
+    axis = batch_dims if axis is None else axis
+    if isinstance(params, ResourceVariable) and not is_tensor_like(axis) and axis == 0:
+        with name_scope(name, "Gather") as scope:
+            return ops.ResourceGather(params.handle, indices, dtype=params.dtype, name=scope)
+    return ops.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
+
+
+def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0) -> Tensor:
+    """`tensor` with `paddings[i]` elements put before and after it in dimension i.
+
+    `mode` is CONSTANT, REFLECT or SYMMETRIC.
+    """
+    mode = mode.upper()
+    if mode in ("REFLECT", "SYMMETRIC"):
+        return ops.MirrorPad(tensor, paddings, mode=mode, name=name)
+    if mode != "CONSTANT":
+        raise ValueError(
+            "Value of argument `mode` expected to be one of CONSTANT, REFLECT, SYMMETRIC. Received "
+            f"`mode` = {mode}"
+        )
+    if (
+        not is_tensor_like(constant_values)
+        and np.ndim(constant_values) == 0
+        and not constant_values
+    ):
+        return ops.Pad(tensor, paddings, name=name)
+    return ops.PadV2(tensor, paddings, constant_values, name=name)
+
+
+def where(condition, x=None, y=None, name=None) -> Tensor:
+    """Elements (or rows) of `x` where `condition` holds, of `y` elsewhere; alone, where it holds."""
+    if x is None and y is None:
+        with name_scope(name, "Where", [condition]) as scope:
+            condition = convert_to_tensor(condition, name="condition", preferred_dtype=np.bool_)
+            return ops.Where(condition, name=scope)
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    return ops.Select(condition, x, y, name=name)
+
+
+def where_v2(condition, x=None, y=None, name=None) -> Tensor:
+    """Like `where`, of operands that broadcast."""
+    if x is None and y is None:
+        return where(condition, name=name)
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    return ops.SelectV2(condition, x, y, name=name)
+
+
+def one_hot(
+    indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None
+) -> Tensor:
+    """A row of `depth` elements for each index: `on_value` there, `off_value` elsewhere."""
+    with name_scope(name, "one_hot", [indices, depth]) as scope:
+        given = [v for v in (on_value, off_value) if v is not None]
+        if dtype is None:
+            dtype = convert_to_tensor(given[0]).dtype if given else np.dtype(np.float32)
+        dtype = np.dtype(dtype)
+        on_value = _hot(1, on_value, dtype, "on_value")
+        off_value = _hot(0, off_value, dtype, "off_value")
+        axis = -1 if axis is None else axis
+        return ops.OneHot(indices, depth, on_value, off_value, axis=axis, name=scope)
+
+
+def _hot(default, value, dtype: np.dtype, name: str) -> Tensor:
+    if value is None:
+        return convert_to_tensor(default, dtype, name)
+    tensor = convert_to_tensor(value, preferred_dtype=dtype)
+    if tensor.dtype != dtype:
+        raise TypeError(
+            f"dtype {type_name(tensor.dtype)} of {name} does not match dtype parameter "
+            f"{type_name(dtype)}"
+        )
+    return tensor
+
+
+def boolean_mask(tensor, mask, name="boolean_mask", axis=None) -> Tensor:
+    """The slices of `tensor` for which `mask` is true."""
+    with name_scope(name, values=[tensor, mask], default_name="boolean_mask"):
+        tensor = convert_to_tensor(tensor, name="tensor")
+        mask = convert_to_tensor(mask, name="mask")
+        axis = 0 if axis is None else axis
+        if mask.shape is None:
+            raise ValueError("Number of mask dimensions must be specified.")
+        n = len(mask.shape)
+        if not n:
+            raise ValueError("mask cannot be scalar.")
+        tensor.get_shape()[axis : axis + n].assert_is_compatible_with(mask.get_shape())
+        if n > 1:
+            sizes = ops.Shape(tensor)
+            parts = [get_item(sizes, np.s_[:axis]), [-1], get_item(sizes, np.s_[axis + n :])]
+            tensor = reshape(tensor, concat(parts, 0))
+        indices = squeeze(where(reshape(mask, [-1])), axis=[1])
+        return gather(tensor, indices, axis=axis)
+
+
+def sequence_mask(lengths, maxlen=None, dtype=np.bool_, name=None) -> Tensor:
+    """For each length a row of `maxlen` flags, so many of them true from the start."""
+    with name_scope(name, "SequenceMask", [lengths, maxlen]):
+        lengths = convert_to_tensor(lengths)
+        if maxlen is None:
+            maxlen = ops.Maximum(np.zeros((), lengths.dtype), math.reduce_max(lengths))
+        else:
+            maxlen = convert_to_tensor(maxlen)
+        row = ops.Range(np.zeros((), maxlen.dtype), maxlen, np.ones((), maxlen.dtype))
+        column = math.cast(expand_dims(lengths, -1), maxlen.dtype)
+        return math.cast(ops.Less(row, column), dtype)
+
+
+def eye(num_rows, num_columns=None, batch_shape=None, dtype=np.float32, name=None) -> Tensor:
+    """A matrix with ones on its diagonal."""
+    with name_scope(name, "eye", [num_rows, num_columns]) as scope:
+        columns = num_rows if num_columns is None else num_columns
+        sizes = [num_rows, columns, *(batch_shape or ())]
+        if any(is_tensor_like(size) for size in sizes):
+            least = ops.Minimum(num_rows, columns)
+            diagonal = ones([least], dtype)
+            zero = zeros([num_rows, columns], dtype)
+            return ops.MatrixSetDiag(zero, diagonal, name=scope)
+        whole = np.broadcast_to(
+            np.eye(num_rows, columns, dtype=dtype), (*(batch_shape or ()), num_rows, columns)
+        )
+        return constant(whole, name=scope)
+
+
+def meshgrid(*args, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
+    """Coordinates of a grid, a tensor for each of the vectors."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(
+            f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'"
+        )
+    with name_scope(name, "meshgrid", args):
+        n = len(args)
+        vectors = [convert_to_tensor(x) for x in args]
+        shaped = []
+        for i, x in enumerate(vectors):
+            sizes = [1] * n
+            sizes[i] = -1
+            if indexing == "xy" and n > 1 and i < 2:
+                sizes[0], sizes[1] = sizes[1], sizes[0]
+            shaped.append(reshape(x, sizes))
+        counts = [ops.Size(x) for x in vectors]
+        if indexing == "xy" and n > 1:
+            counts[0], counts[1] = counts[1], counts[0]
+        whole = ops.Pack(counts)
+        return [ops.BroadcastTo(x, whole) for x in shaped]
+
+
+def repeat(input, repeats, axis=None, name=None) -> Tensor:
+    """`input` with each slice along `axis` repeated; flattened first without an axis."""
+    with name_scope(name, "Repeat", [input, repeats]):
+        input = convert_to_tensor(input)
+        if axis is None:
+            input, axis = reshape(input, [-1]), 0
+        count = input.shape[axis] if input.shape is not None else None
+        if count is None:
+            raise ValueError(f"repeat needs a known size of axis {axis}, got {input.shape}")
+        times = np.broadcast_to(np.asarray(repeats), (count,))
+        rows = np.repeat(np.arange(count, dtype=np.int32), times)
+        return gather(input, rows, axis=axis)
+
+
+def matrix_diag(diagonal, name="diag") -> Tensor:
+    """Matrices with these diagonals, zero elsewhere."""
+    return ops.MatrixDiag(diagonal, name=name)
+
+
+def identity_n(input, name=None) -> list[Tensor]:
+    """All tensors of a list, once each of them is there."""
+    return ops.IdentityN(list(input), name=name)
+
+
+def unique(x, out_idx=np.int32, name=None) -> list[Tensor]:
+    """The different elements of a vector in order, and for each element which of them it is."""
+    return ops.Unique(x, out_idx=np.dtype(out_idx), name=name)
+
+
+def unique_with_counts(x, out_idx=np.int32, name=None) -> list[Tensor]:
+    """Like `unique`, and how often each occurs."""
+    return ops.UniqueWithCounts(x, out_idx=np.dtype(out_idx), name=name)
+
+
+def setdiff1d(x, y, index_dtype=np.int32, name=None) -> list[Tensor]:
+    """The elements of `x` that are not in `y`, and where they stand."""
+    return ops.ListDiff(x, y, out_idx=np.dtype(index_dtype), name=name)
+
+
+def top_k(input, k=1, sorted: bool = True, name=None) -> list[Tensor]:
+    """The `k` largest elements of each row, and where they stand."""
+    return ops.TopKV2(input, k, sorted=sorted, name=name)
+
+
+def ensure_shape(x, shape, name=None) -> Tensor:
+    """`x`, once it is sure to have the shape."""
+    return ops.EnsureShape(x, shape=as_shape(shape), name=name)
+
+
+def broadcast_static_shape(shape_x, shape_y) -> TensorShape:
+    """The shape to which two shapes broadcast."""
+    return TensorShape(shapes.broadcast(as_shape(shape_x), as_shape(shape_y)))
+
+
+def guarantee_const(input, name=None) -> Tensor:
+    """`input`, which the caller says never changes."""
+    return ops.GuaranteeConst(input, name=name)

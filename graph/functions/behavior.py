@@ -1,0 +1,33 @@
+"""What TF1 programs say about themselves before they start."""
+
+from __future__ import annotations
+
+from ..variables import use_resources
+
+
+def disable_v2_behavior() -> None:
+    """Does nothing: this is TF1."""
+
+
+def disable_eager_execution() -> None:
+    """Does nothing: operations are never run at once."""
+
+
+def executing_eagerly() -> bool:
+    """False: operations are never run at once."""
+    return False
+
+
+def enable_resource_variables() -> None:
+    """Makes variables resource variables unless they say otherwise."""
+    use_resources(True)
+
+
+def disable_resource_variables() -> None:
+    """Makes variables reference variables unless they say otherwise, as they are at first."""
+    use_resources(False)
+
+
+def resource_variables_enabled() -> bool:
+    """Whether variables are resource variables by default."""
+    return use_resources()

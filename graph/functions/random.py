@@ -1,0 +1,110 @@
+"""TF1's random tensors.
+
+The seeds of an operation come from the graph's seed and its own as in TensorFlow, and so do the
+numbers: the same program gives what it gives there. Without any seed they differ in each Session.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..build import ops
+from ..create import convert_to_tensor, is_tensor_like
+from ..graph import Tensor
+from ..scopes import get_default_graph, name_scope, set_random_seed
+from ..tensor_shape import TensorShape
+
+__all__ = ["set_random_seed"]
+DEFAULT_GRAPH_SEED = 87654321
+_LARGEST = 2**31 - 1
+_DTYPES = ("float16", "bfloat16", "float32", "float64", "int32", "int64")
+
+
+def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
+    """The two seeds of an operation; None for both when nobody set one.
+
+    With a graph's seed only, the operations count up from 0.
+    """
+    graph = get_default_graph()
+    if graph.seed is not None:
+        if op_seed is None:
+            op_seed = graph.scopes.extras.get("random operations", 0)
+            graph.scopes.extras["random operations"] = op_seed + 1
+        seeds = graph.seed % _LARGEST, op_seed % _LARGEST
+    elif op_seed is not None:
+        seeds = DEFAULT_GRAPH_SEED, op_seed % _LARGEST
+    else:
+        return None, None
+    return (0, _LARGEST) if seeds == (0, 0) else seeds
+
+
+def _seeds(seed: int | None) -> dict[str, int]:
+    first, second = get_seed(seed)
+    return {"seed": first or 0, "seed2": second or 0}
+
+
+def _shape(shape) -> Tensor | np.ndarray:
+    """A shape as a vector."""
+    if is_tensor_like(shape):
+        return convert_to_tensor(shape, name="shape")
+    if isinstance(shape, (list, tuple)) and any(is_tensor_like(size) for size in shape):
+        return convert_to_tensor(shape, np.int32, "shape")
+    sizes = TensorShape(shape if not isinstance(shape, np.ndarray) else shape.tolist())
+    return convert_to_tensor(np.array(sizes.as_list(), np.int32), name="shape")
+
+
+def random_uniform(shape, minval=0, maxval=None, dtype=np.float32, seed=None, name=None) -> Tensor:
+    """Numbers between `minval` and `maxval`, all as likely; the latter is not among them.
+
+    Raises ValueError for a dtype that is none of numbers, or integers without `maxval`.
+    """
+    dtype = np.dtype(dtype)
+    if dtype.name not in _DTYPES:
+        raise ValueError(
+            f"Argument `dtype` got invalid value {dtype.name}. Accepted dtypes are {_DTYPES}."
+        )
+    if maxval is None:
+        if dtype.kind in "iu":
+            raise ValueError(f"Must specify maxval for integer dtype tf.{dtype.name}")
+        maxval = 1
+    with name_scope(name, "random_uniform", [shape, minval, maxval]) as scope:
+        sizes = _shape(shape)
+        from_zero = isinstance(minval, int) and minval == 0
+        to_one = isinstance(maxval, int) and maxval == 1
+        if not from_zero or not to_one or dtype.kind in "iu":
+            minval = convert_to_tensor(minval, dtype, "min")
+            maxval = convert_to_tensor(maxval, dtype, "max")
+        if dtype.kind in "iu":
+            return ops.RandomUniformInt(sizes, minval, maxval, name=scope, **_seeds(seed))
+        result = ops.RandomUniform(sizes, dtype=dtype, **_seeds(seed))
+        if from_zero:
+            return result if to_one else ops.Mul(result, maxval)
+        return ops.AddV2(result * (maxval - minval), minval, name=scope)
+
+
+def random_normal(shape, mean=0.0, stddev=1.0, dtype=np.float32, seed=None, name=None) -> Tensor:
+    """Numbers of a normal distribution."""
+    return _normal("RandomStandardNormal", "random_normal", shape, mean, stddev, dtype, seed, name)
+
+
+def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=np.float32, seed=None, name=None) -> Tensor:
+    """Numbers of a normal distribution, those beyond two standard deviations drawn again."""
+    return _normal("TruncatedNormal", "truncated_normal", shape, mean, stddev, dtype, seed, name)
+
+
+def _normal(kind: str, label: str, shape, mean, stddev, dtype, seed, name) -> Tensor:
+    dtype = np.dtype(dtype)
+    with name_scope(name, label, [shape, mean, stddev]) as scope:
+        sizes = _shape(shape)
+        mean = convert_to_tensor(mean, dtype, "mean")
+        stddev = convert_to_tensor(stddev, dtype, "stddev")
+        numbers = getattr(ops, kind)(sizes, dtype=dtype, **_seeds(seed))
+        return ops.AddV2(numbers * stddev, mean, name=scope)
+
+
+def random_shuffle(value, seed=None, name=None) -> Tensor:
+    """The slices of `value` in random order."""
+    return ops.RandomShuffle(value, name=name, **_seeds(seed))
+
+
+uniform, normal, shuffle = random_uniform, random_normal, random_shuffle

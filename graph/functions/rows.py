@@ -1,0 +1,59 @@
+"""Public functions that are one operation each, as rows of text.
+
+    exp             Exp         x
+    leaky_relu      LeakyRelu   features alpha=0.2
+
+A row has the function's name, the op type, and its parameters in order: inputs and attributes of
+the op as its signature names them, or `mine:theirs`; `name` is added behind. `=` gives a default,
+as a Python literal.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+
+from ..build import ops
+from ..signatures import signature_of
+
+_POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+
+def functions(table: str) -> dict[str, Callable]:
+    """A function for each row of `table`, by name."""
+    rows = [line.split() for line in table.strip().splitlines()]
+    return {name: _function(name, kind, words) for name, kind, *words in rows}
+
+
+def _function(name: str, kind: str, words: list[str]) -> Callable:
+    pairs = [_parameter(word) for word in words]
+    theirs = dict(
+        zip((parameter.name for parameter, _ in pairs), (t for _, t in pairs), strict=True)
+    )
+    own_name = inspect.Parameter("name", _POSITIONAL, default=None)
+    signature = inspect.Signature([*(parameter for parameter, _ in pairs), own_name])
+
+    def function(*args, **kwargs):
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        label = bound.arguments.pop("name")
+        op_signature = signature_of(kind)
+        inputs = [argument.name for argument in op_signature.inputs] if op_signature else ()
+        given = {theirs[key]: value for key, value in bound.arguments.items()}
+        operands = [given.pop(argument) for argument in inputs]
+        attrs = {key: value for key, value in given.items() if value is not None}
+        return getattr(ops, kind)(*operands, name=label, **attrs)
+
+    function.__name__ = function.__qualname__ = name
+    function.__signature__ = signature  # pyright: ignore[reportFunctionMemberAccess]
+    shown = ", ".join(parameter.name for parameter, _ in pairs)
+    function.__doc__ = f"Adds an operation {kind} of {shown or 'nothing'}; gives what it gives."
+    return function
+
+
+def _parameter(word: str) -> tuple[inspect.Parameter, str]:
+    text, has_default, default = word.partition("=")
+    mine, _, theirs = text.partition(":")
+    value = ast.literal_eval(default) if has_default else inspect.Parameter.empty
+    return inspect.Parameter(mine, _POSITIONAL, default=value), theirs or mine

@@ -1,0 +1,148 @@
+"""TensorFlow's random numbers: Philox 4x32 with ten rounds, and what is made of its words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+_MULTIPLIERS = np.array([0xD2511F53, 0xCD9E8D57], np.uint64)
+_STEPS = np.array([0x9E3779B9, 0xBB67AE85], np.uint64)
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+_WORD = 2**32
+_GROUP = 4
+"""Words of a counter, and numbers of a group that shares a stretch of the stream."""
+_RESERVED = 256
+"""Counters a group of numbers has for itself when some may be drawn again."""
+_LIMIT = 2.0
+"""Where a truncated normal is cut off."""
+_TINY = np.float32(1e-7)
+
+
+class Philox:
+    """A stream of random words that can be entered anywhere.
+
+    Args:
+        seed, seed2: Those of an operation; both 0 for fresh ones.
+    """
+
+    def __init__(self, seed: int, seed2: int):
+        if not seed and not seed2:
+            fresh = np.random.SeedSequence().generate_state(2, np.uint64)
+            seed, seed2 = int(fresh[0]), int(fresh[1])
+        self._key = (seed % _WORD, (seed >> 32) % _WORD)
+        self._start = (seed2 % 2**64) << 64
+
+    def skip(self, counters: int) -> None:
+        """Leaves out so many counters, four words each."""
+        self._start = (self._start + counters) % 2**128
+
+    def words(self, offsets: np.ndarray) -> np.ndarray:
+        """The four words at each of the counters `offsets` from here: [..., 4] uint64."""
+        low, high = self._start % 2**64, self._start >> 64
+        offsets = np.asarray(offsets, np.uint64)
+        with np.errstate(over="ignore"):
+            lower = offsets + np.uint64(low)
+            upper = np.uint64(high) + (lower < offsets).astype(np.uint64)
+            counter = [lower & _LOW, lower >> _HALF, upper & _LOW, upper >> _HALF]
+            return np.stack(self._rounds(counter), -1)
+
+    def _rounds(self, counter: list[np.ndarray]) -> list[np.ndarray]:
+        key = [np.uint64(self._key[0]), np.uint64(self._key[1])]
+        a, b, c, d = counter
+        for _ in range(10):
+            first, second = _MULTIPLIERS[0] * a, _MULTIPLIERS[1] * c
+            a, b, c, d = (
+                (second >> _HALF) ^ b ^ key[0],
+                second & _LOW,
+                (first >> _HALF) ^ d ^ key[1],
+                first & _LOW,
+            )
+            key = [(k + step) & _LOW for k, step in zip(key, _STEPS, strict=True)]
+        return [a, b, c, d]
+
+    def stream(self, count: int) -> np.ndarray:
+        """The next `count` words, from the counter where the stream stands on."""
+        return self.words(np.arange(-(-count // _GROUP))).ravel()[:count]
+
+
+def uniform_floats(words: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Numbers in [0, 1) from words, one for each (two words for float64)."""
+    if dtype == np.float64:
+        high, low = words[0::2] & np.uint64(0xFFFFF), words[1::2]
+        bits = (np.uint64(1023) << np.uint64(52)) | (high << _HALF) | low
+        return bits.view(np.float64) - 1.0
+    if dtype == np.float16:
+        bits = (np.uint16(15) << np.uint16(10)) | (words & np.uint64(0x3FF)).astype(np.uint16)
+        return bits.view(np.float16) - np.float16(1)
+    bits = (np.uint32(127) << np.uint32(23)) | (words & np.uint64(0x7FFFFF)).astype(np.uint32)
+    return (bits.view(np.float32) - np.float32(1)).astype(dtype)
+
+
+def normal_pairs(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two normal numbers from each pair of words, by the method of Box and Muller in float32."""
+    radius = np.maximum(uniform_floats(first, np.dtype(np.float32)), _TINY)
+    angle = np.float32(2 * np.pi) * uniform_floats(second, np.dtype(np.float32))
+    length = np.sqrt(np.float32(-2) * np.log(radius))
+    return np.sin(angle) * length, np.cos(angle) * length
+
+
+def _normal_doubles(words: np.ndarray) -> np.ndarray:
+    """Two normal numbers from each four words, in float64."""
+    numbers = uniform_floats(words, np.dtype(np.float64))
+    radius, angle = np.maximum(numbers[0::2], 1e-7), 2 * np.pi * numbers[1::2]
+    length = np.sqrt(-2 * np.log(radius))
+    return np.stack([np.sin(angle) * length, np.cos(angle) * length], -1).ravel()
+
+
+def uniform(stream: Philox, count: int, dtype: np.dtype) -> np.ndarray:
+    """`count` numbers in [0, 1)."""
+    per_number = 2 if dtype == np.float64 else 1
+    return uniform_floats(stream.stream(count * per_number + count % 2), dtype)[:count]
+
+
+def normal(stream: Philox, count: int, dtype: np.dtype) -> np.ndarray:
+    """`count` normal numbers."""
+    if dtype == np.float64:
+        return _normal_doubles(stream.stream(-(-count // 2) * 4))[:count]
+    words = stream.stream(-(-count // 2) * 2)
+    pairs = normal_pairs(words[0::2], words[1::2])
+    return np.stack(pairs, -1).ravel()[:count].astype(dtype)
+
+
+def truncated_normal(stream: Philox, count: int, dtype: np.dtype) -> np.ndarray:
+    """`count` normal numbers, those beyond two standard deviations drawn again.
+
+    Each group of four (two of float64) has a stretch of the stream for itself.
+    """
+    size = 2 if dtype == np.float64 else _GROUP
+    groups = -(-count // size)
+    skip = size * _RESERVED // _GROUP
+    result = np.empty((groups, size), np.float64 if dtype == np.float64 else np.float32)
+    filled = np.zeros(groups, np.int64)
+    step = 0
+    while (filled < size).any():
+        open_groups = np.flatnonzero(filled < size)
+        words = stream.words(open_groups * skip + step)
+        if dtype == np.float64:
+            tries = _normal_doubles(words.ravel()).reshape(-1, 2)
+        else:
+            pairs = normal_pairs(words[:, 0::2].ravel(), words[:, 1::2].ravel())
+            tries = np.stack(pairs, -1).reshape(-1, _GROUP)
+        for column in tries.T:
+            fits = (np.abs(column) < _LIMIT) & (filled[open_groups] < size)
+            rows = open_groups[fits]
+            result[rows, filled[rows]] = column[fits]
+            filled[rows] += 1
+        step += 1
+    return result.ravel()[:count].astype(dtype)
+
+
+def integers(stream: Philox, count: int, low: int, high: int, dtype: np.dtype) -> np.ndarray:
+    """`count` whole numbers in [low, high)."""
+    span = np.uint64((high - low) % 2**64)
+    if dtype.itemsize == 8:
+        words = stream.stream(2 * count)
+        numbers = words[0::2] | (words[1::2] << _HALF)
+    else:
+        numbers = stream.stream(count)
+    return (numbers % span + np.uint64(low % 2**64)).astype(dtype)

@@ -1,0 +1,256 @@
+"""TF1's objects for shapes: TensorShape and Dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from . import shapes
+
+
+class Dimension:
+    """One size of a shape; `value` is None when it is unknown.
+
+    It counts as its number in arithmetic and comparisons; what is done with an unknown one is
+    unknown, and so is the comparison (None).
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        value = getattr(value, "value", value)
+        if value is not None:
+            value = value.__index__()
+            if value < 0:
+                raise ValueError(f"Dimension {value} must be >= 0")
+        self.value: int | None = value
+
+    def __int__(self) -> int:
+        return self.__index__()
+
+    def __index__(self) -> int:
+        if self.value is None:
+            raise TypeError("__index__ returned non-int (type NoneType)")
+        return self.value
+
+    def is_compatible_with(self, other) -> bool:
+        """Whether both can be the same size."""
+        other = Dimension(other).value
+        return None in (self.value, other) or self.value == other
+
+    def assert_is_compatible_with(self, other) -> None:
+        """Raises ValueError unless both can be the same size."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Dimensions {self} and {Dimension(other)} are not compatible")
+
+    def merge_with(self, other) -> Dimension:
+        """The size that both say; ValueError when they contradict."""
+        self.assert_is_compatible_with(other)
+        return Dimension(other) if self.value is None else Dimension(self)
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __str__(self) -> str:
+        return "?" if self.value is None else str(self.value)
+
+    def __repr__(self) -> str:
+        return f"Dimension({self.value})"
+
+
+def _arithmetic(function, reverse: bool = False):
+    def apply(self, other):
+        a, b = self.value, Dimension(other).value
+        if a is None or b is None:
+            return Dimension(None)
+        return Dimension(function(b, a) if reverse else function(a, b))
+
+    return apply
+
+
+def _comparison(function):
+    def apply(self, other):
+        try:
+            a, b = self.value, Dimension(other).value
+        except (TypeError, AttributeError):
+            return NotImplemented
+        return None if a is None or b is None else function(a, b)
+
+    return apply
+
+
+for _name, _function in {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "floordiv": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+}.items():
+    setattr(Dimension, f"__{_name}__", _arithmetic(_function))
+    setattr(Dimension, f"__r{_name}__", _arithmetic(_function, reverse=True))
+for _name, _function in {
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "gt": lambda a, b: a > b,
+    "ge": lambda a, b: a >= b,
+}.items():
+    setattr(Dimension, f"__{_name}__", _comparison(_function))
+
+
+class TensorShape:
+    """What is known of a shape: `TensorShape([None, 3])`, `TensorShape(None)`.
+
+    >>> TensorShape([None, 3]).merge_with([2, None]).as_list()
+    [2, 3]
+    """
+
+    __slots__ = ("_sizes",)
+
+    def __init__(self, dims):
+        if isinstance(dims, TensorShape):
+            self._sizes: shapes.Shape = dims._sizes
+        elif dims is None:
+            self._sizes = None
+        else:
+            given = dims if hasattr(dims, "__iter__") else (dims,)
+            self._sizes = tuple(_size(dim) for dim in given)
+
+    @property
+    def dims(self) -> list[Dimension] | None:
+        """The sizes, None when not even the rank is known."""
+        return None if self._sizes is None else [Dimension(size) for size in self._sizes]
+
+    @property
+    def ndims(self) -> int | None:
+        """The rank, None when it is unknown."""
+        return None if self._sizes is None else len(self._sizes)
+
+    rank = ndims
+
+    def as_shape(self) -> shapes.Shape:
+        """The shape as the graph holds it: a tuple, or None."""
+        return self._sizes
+
+    def as_list(self) -> list[int | None]:
+        """The sizes, None for each that is unknown; ValueError for an unknown rank."""
+        if self._sizes is None:
+            raise ValueError("as_list() is not defined on an unknown TensorShape.")
+        return list(self._sizes)
+
+    def is_fully_defined(self) -> bool:
+        """Whether every size is known."""
+        return shapes.is_static(self._sizes)
+
+    def num_elements(self) -> int | None:
+        """The number of elements, None when it is unknown."""
+        return shapes.count(self._sizes) if shapes.is_static(self._sizes) else None
+
+    def is_compatible_with(self, other) -> bool:
+        """Whether both can be the shape of one tensor."""
+        try:
+            shapes.merge(self._sizes, TensorShape(other)._sizes)
+        except ValueError:
+            return False
+        return True
+
+    def assert_is_compatible_with(self, other) -> None:
+        """Raises ValueError unless both can be the shape of one tensor."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {TensorShape(other)} are incompatible")
+
+    def assert_has_rank(self, rank: int) -> None:
+        """Raises ValueError when the rank is another one."""
+        if self.ndims not in (None, rank):
+            raise ValueError(f"Shape {self} must have rank {rank}")
+
+    def assert_is_fully_defined(self) -> None:
+        """Raises ValueError unless every size is known."""
+        if not self.is_fully_defined():
+            raise ValueError(f"Shape {self} is not fully defined")
+
+    def merge_with(self, other) -> TensorShape:
+        """What both say together; ValueError when they contradict."""
+        other = TensorShape(other)
+        self.assert_is_compatible_with(other)
+        return TensorShape(shapes.merge(self._sizes, other._sizes))
+
+    def concatenate(self, other) -> TensorShape:
+        """The sizes of both, one after the other."""
+        other = TensorShape(other)
+        if self._sizes is None or other._sizes is None:
+            return TensorShape(None)
+        return TensorShape((*self._sizes, *other._sizes))
+
+    def with_rank(self, rank: int) -> TensorShape:
+        """This shape, when it can have that rank; else ValueError."""
+        try:
+            return self.merge_with([None] * rank)
+        except ValueError:
+            raise ValueError(f"Shape {self} must have rank {rank}") from None
+
+    def with_rank_at_least(self, rank: int) -> TensorShape:
+        """This shape; ValueError when its rank is lower."""
+        if self.ndims is not None and self.ndims < rank:
+            raise ValueError(f"Shape {self} must have rank at least {rank}")
+        return self
+
+    def with_rank_at_most(self, rank: int) -> TensorShape:
+        """This shape; ValueError when its rank is higher."""
+        if self.ndims is not None and self.ndims > rank:
+            raise ValueError(f"Shape {self} must have rank at most {rank}")
+        return self
+
+    def __len__(self) -> int:
+        if self._sizes is None:
+            raise ValueError("Cannot take the length of shape with unknown rank.")
+        return len(self._sizes)
+
+    def __bool__(self) -> bool:
+        return self._sizes is not None
+
+    def __iter__(self) -> Iterator[Dimension]:
+        if self._sizes is None:
+            raise ValueError("Cannot iterate over a shape with unknown rank.")
+        return iter(self.dims or ())
+
+    def __getitem__(self, key):
+        if self._sizes is None:
+            return TensorShape(None) if isinstance(key, slice) else Dimension(None)
+        found = self._sizes[key]
+        return TensorShape(found) if isinstance(key, slice) else Dimension(found)
+
+    def __add__(self, other) -> TensorShape:
+        return self.concatenate(other)
+
+    def __eq__(self, other) -> bool:
+        try:
+            return self._sizes == TensorShape(other)._sizes
+        except (TypeError, ValueError):
+            return False
+
+    def __hash__(self) -> int:
+        return hash(self._sizes)
+
+    def __str__(self) -> str:
+        if self._sizes is None:
+            return "<unknown>"
+        sizes = ["?" if size is None else str(size) for size in self._sizes]
+        return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
+
+    def __repr__(self) -> str:
+        sizes = None if self._sizes is None else [Dimension(size) for size in self._sizes]
+        return f"TensorShape({sizes})"
+
+
+def as_shape(shape) -> shapes.Shape:
+    """Anything that says a shape, as the graph holds it."""
+    return TensorShape(shape).as_shape()
+
+
+def _size(dim) -> int | None:
+    value = Dimension(None if dim == -1 else dim).value
+    return value

@@ -1,0 +1,441 @@
+"""Variables: tensors that keep their value from run to run of a Session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from .create import append, convert_to_tensor, create, output, register_conversion, type_name
+from .graph import Graph, Operation, Tensor
+from .scopes import (
+    GraphKeys,
+    get_collection,
+    get_default_graph,
+    get_default_session,
+    name_scope,
+)
+from .shapes import Shape, is_static
+
+
+_DEFAULTS = {"use_resource": False}
+
+
+def use_resources(yes: bool | None = None) -> bool:
+    """Whether variables are resource variables by default; set when `yes` is given."""
+    if yes is not None:
+        _DEFAULTS["use_resource"] = yes
+    return _DEFAULTS["use_resource"]
+
+
+class Variable:
+    """A tensor that keeps its value between runs of a Session.
+
+    It must be initialised before it is read: run its `initializer`, or `load` a value.
+
+    Args:
+        initial_value: A number, array or tensor, or a function without arguments that gives one.
+        trainable: Whether optimizers change it by default; it is then in the collection
+            TRAINABLE_VARIABLES.
+        collections: Where it is filed, [GLOBAL_VARIABLES] by default.
+        validate_shape: Whether its shape is that of `initial_value` for good, which then must be
+            known.
+        name: "Variable" by default, made unique.
+        dtype: Of the variable; by default that of the initial value.
+        constraint: What optimizers apply to its value after an update.
+        use_resource: Whether reads see just the writes they come after (VarHandleOp); by default
+            it is a reference (VariableV2), as in TF1.
+        shape: Of the variable; by default that of the initial value.
+        caching_device, expected_shape, import_scope, synchronization, aggregation, variable_def:
+            Taken for TensorFlow's sake.
+
+    Raises:
+        ValueError: There is no initial value, or its shape is not known.
+    """
+
+    def __new__(cls, *args, use_resource: bool | None = None, **kwargs):
+        if cls is Variable:
+            use_resource = use_resources() if use_resource is None else use_resource
+            cls = ResourceVariable if use_resource else ReferenceVariable
+        return object.__new__(cls)
+
+    def __init__(
+        self,
+        initial_value=None,
+        trainable: bool | None = None,
+        collections: Sequence[str] | None = None,
+        validate_shape: bool = True,
+        caching_device=None,
+        name: str | None = None,
+        variable_def=None,
+        dtype=None,
+        expected_shape=None,
+        import_scope: str | None = None,
+        constraint: Callable | None = None,
+        use_resource: bool | None = None,
+        synchronization=None,
+        aggregation=None,
+        shape=None,
+    ):
+        if initial_value is None:
+            raise ValueError("initial_value must be specified.")
+        if collections is None:
+            collections = [GraphKeys.GLOBAL_VARIABLES]
+        if not isinstance(collections, (list, tuple, set)):
+            raise ValueError(
+                "collections argument to Variable constructor must be a list, tuple, or set. "
+                f"Got {collections} of type {type(collections)}"
+            )
+        if constraint is not None and not callable(constraint):
+            raise ValueError("The `constraint` argument must be a callable.")
+        self.trainable = True if trainable is None else bool(trainable)
+        self.constraint = constraint
+        if self.trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
+            collections = [*collections, GraphKeys.TRAINABLE_VARIABLES]
+        graph = get_default_graph()
+        values = [] if callable(initial_value) else [initial_value]
+        with graph.control_dependencies(None), name_scope(name, "Variable", values) as scope:
+            self.initial_value = self._initial_tensor(initial_value, dtype)
+            known = self.initial_value.shape
+            if validate_shape and not is_static(known):
+                raise ValueError(
+                    f"initial_value must have a shape specified: {self.initial_value!r}"
+                )
+            self.shape: Shape = _declared(shape, known if validate_shape else None)
+            self.dtype: np.dtype = self.initial_value.dtype
+            self._build(graph, scope, validate_shape)
+        graph.add_to_collections(collections, self)
+
+    _inner_scope = True
+
+    def _initial_tensor(self, value, dtype) -> Tensor:
+        """The initial value; what a function makes for it goes to `<name>/Initializer`."""
+        if callable(value):
+            with name_scope("Initializer"):
+                return convert_to_tensor(value(), dtype, "initial_value")
+        return convert_to_tensor(value, dtype, "initial_value")
+
+    def _build(self, graph: Graph, scope: str, validate_shape: bool) -> None:
+        raise NotImplementedError
+
+    # Set by _build.
+    op: Operation
+    initializer: Operation
+
+    @property
+    def name(self) -> str:
+        """`w:0`."""
+        return f"{self.op.name}:0"
+
+    @property
+    def graph(self) -> Graph:
+        """The graph it belongs to."""
+        return self.op.graph
+
+    @property
+    def device(self) -> str:
+        """The device that was noted when it was made."""
+        return self.op.device
+
+    def get_shape(self):
+        """The shape as TF1's object."""
+        from .tensor_shape import TensorShape
+
+        return TensorShape(self.shape)
+
+    def value(self) -> Tensor:
+        """The tensor that holds its value."""
+        raise NotImplementedError
+
+    def read_value(self) -> Tensor:
+        """A tensor with the value it has when that tensor is computed."""
+        raise NotImplementedError
+
+    def as_graph_element(self) -> Tensor:
+        """What a Session fetches for it."""
+        raise NotImplementedError
+
+    def initialized_value(self) -> Tensor:
+        """The value it is initialised with, to initialise other variables from."""
+        return self.initial_value
+
+    def eval(self, session=None) -> np.ndarray:
+        """Its value in `session`, by default the default one."""
+        return self.as_graph_element().eval(session=session)
+
+    def load(self, value, session=None) -> None:
+        """Gives it a value in `session`, by default the default one, without new operations."""
+        session = get_default_session() if session is None else session
+        if session is None:
+            raise ValueError(
+                "Either session argument should be provided or default session should be "
+                "established"
+            )
+        session.run(self.initializer, {self.initializer.inputs[1]: value})
+
+    def count_up_to(self, limit: int) -> Tensor:
+        """A tensor that adds 1 and gives the value before; OutOfRangeError from `limit` on."""
+        raise NotImplementedError("count_up_to is not supported; use assign_add")
+
+    def set_shape(self, shape) -> None:
+        """Adds what the caller knows of its shape."""
+        self.value().set_shape(tuple(shape))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        kind = "tf.Variable"
+        shape = "<unknown>" if self.shape is None else self.shape
+        return f"<{kind} '{self.name}' shape={shape} dtype={type_name(self.dtype)}>"
+
+
+class ReferenceVariable(Variable):
+    """A variable whose operation gives a reference to its memory, as those of TF1."""
+
+    def _build(self, graph: Graph, scope: str, validate_shape: bool) -> None:
+        attrs = {"shape": self.shape, "dtype": self.dtype}
+        self.op = append(graph, "VariableV2", scope[:-1], (), attrs)
+        self._reference = self.op.outputs[0]
+        where = [f"loc:@{self.op.name}".encode()]
+        assign = {"validate_shape": validate_shape, "_class": where}
+        self.initializer = create("Assign", [self._reference, self.initial_value], assign)
+        self._snapshot = output("Identity", [self._reference], {"_class": where}, "read")
+
+    @property
+    def reference(self) -> Tensor:
+        """The tensor that stands for its memory."""
+        return self._reference
+
+    def value(self) -> Tensor:
+        return self._snapshot
+
+    def read_value(self) -> Tensor:
+        return output("Identity", [self._reference], name="read")
+
+    def as_graph_element(self) -> Tensor:
+        return self._reference
+
+    def assign(self, value, use_locking: bool = False, name=None, read_value: bool = True):
+        """Gives it a value; the tensor (or operation) that does so."""
+        return self._update("Assign", value, use_locking, name, read_value)
+
+    def assign_add(self, delta, use_locking: bool = False, name=None, read_value: bool = True):
+        """Adds to its value; the tensor (or operation) that does so."""
+        return self._update("AssignAdd", delta, use_locking, name, read_value)
+
+    def assign_sub(self, delta, use_locking: bool = False, name=None, read_value: bool = True):
+        """Subtracts from its value; the tensor (or operation) that does so."""
+        return self._update("AssignSub", delta, use_locking, name, read_value)
+
+    def _update(self, kind: str, value, use_locking: bool, name, read_value: bool):
+        attrs = {"use_locking": use_locking}
+        op = create(kind, [self._reference, value], attrs, name)
+        return op.outputs[0] if read_value else op
+
+    def _scatter(self, kind: str, slices, use_locking: bool, name) -> Tensor:
+        require_slices(slices)
+        inputs = [self._reference, slices.indices, slices.values]
+        return output(kind, inputs, {"use_locking": use_locking}, name)
+
+    def scatter_sub(self, sparse_delta, use_locking: bool = False, name=None) -> Tensor:
+        """Subtracts IndexedSlices."""
+        return self._scatter("ScatterSub", sparse_delta, use_locking, name)
+
+    def scatter_add(self, sparse_delta, use_locking: bool = False, name=None) -> Tensor:
+        """Adds IndexedSlices."""
+        return self._scatter("ScatterAdd", sparse_delta, use_locking, name)
+
+    def scatter_update(self, sparse_delta, use_locking: bool = False, name=None) -> Tensor:
+        """Sets the rows that IndexedSlices name."""
+        return self._scatter("ScatterUpdate", sparse_delta, use_locking, name)
+
+    def is_initialized(self, name=None) -> Tensor:
+        """Whether it has a value."""
+        return output("IsVariableInitialized", [self._reference], name=name)
+
+
+class ResourceVariable(Variable):
+    """A variable behind a handle: each read sees just the writes it comes after."""
+
+    def _initial_tensor(self, value, dtype) -> Tensor:
+        with name_scope("Initializer"):
+            return convert_to_tensor(value() if callable(value) else value, dtype, "initial_value")
+
+    def _build(self, graph: Graph, scope: str, validate_shape: bool) -> None:
+        name = scope[:-1]
+        attrs = {"shape": self.shape, "dtype": self.dtype, "shared_name": name.encode()}
+        self.op = append(graph, "VarHandleOp", name, (), attrs)
+        self.handle = self.op.outputs[0]
+        with name_scope("IsInitialized"):
+            self._is_initialized = output("VarIsInitializedOp", [self.handle])
+        with name_scope("Assign") as inner:
+            inputs = [self.handle, self.initial_value]
+            self.initializer = create("AssignVariableOp", inputs, None, inner)
+        with name_scope("Read"):
+            self._graph_element = self._read()
+
+    def _read(self) -> Tensor:
+        tensor = output("ReadVariableOp", [self.handle], {"dtype": self.dtype})
+        tensor.set_shape(self.shape)
+        return tensor
+
+    def value(self) -> Tensor:
+        return self._read()
+
+    def read_value(self) -> Tensor:
+        with name_scope("Read"):
+            read = self._read()
+        return output("Identity", [read])
+
+    def as_graph_element(self) -> Tensor:
+        return self._graph_element
+
+    def assign(self, value, use_locking=None, name=None, read_value: bool = True):
+        """Gives it a value; a tensor with the new one (or the operation) that does so."""
+        return self._update("AssignVariableOp", value, name, read_value)
+
+    def assign_add(self, delta, use_locking=None, name=None, read_value: bool = True):
+        """Adds to its value; a tensor with the new one (or the operation) that does so."""
+        return self._update("AssignAddVariableOp", delta, name, read_value)
+
+    def assign_sub(self, delta, use_locking=None, name=None, read_value: bool = True):
+        """Subtracts from its value; a tensor with the new one (or the operation) that does so."""
+        return self._update("AssignSubVariableOp", delta, name, read_value)
+
+    def _update(self, kind: str, value, name, read_value: bool):
+        tensor = convert_to_tensor(value, self.dtype)
+        if self.shape is not None and tensor.shape is not None:
+            self._check_shape(tensor.shape)
+        return self.after(create(kind, [self.handle, tensor], None, name), read_value)
+
+    def after(self, op: Operation, read_value: bool = True):
+        """The value after `op`, which changed it; or just `op`."""
+        if not read_value:
+            return op
+        with op.graph.control_dependencies([op]):
+            return self._read()
+
+    def _check_shape(self, shape) -> None:
+        fits = len(shape) == len(self.shape) and all(
+            None in (a, b) or a == b for a, b in zip(shape, self.shape, strict=True)
+        )
+        if not fits:
+            raise ValueError(
+                f"Cannot assign value to variable '{self.name}': Shape mismatch.The variable "
+                f"shape {self.shape}, and the assigned value shape {shape} are incompatible."
+            )
+
+    def _scatter(self, kind: str, slices, name):
+        require_slices(slices)
+        inputs = [self.handle, slices.indices, slices.values]
+        return self.after(create(kind, inputs, None, name))
+
+    def scatter_sub(self, sparse_delta, use_locking=None, name=None) -> Tensor:
+        """Subtracts IndexedSlices."""
+        return self._scatter("ResourceScatterSub", sparse_delta, name)
+
+    def scatter_add(self, sparse_delta, use_locking=None, name=None) -> Tensor:
+        """Adds IndexedSlices."""
+        return self._scatter("ResourceScatterAdd", sparse_delta, name)
+
+    def scatter_update(self, sparse_delta, use_locking=None, name=None) -> Tensor:
+        """Sets the rows that IndexedSlices name."""
+        return self._scatter("ResourceScatterUpdate", sparse_delta, name)
+
+    def is_initialized(self, name=None) -> Tensor:
+        """Whether it has a value."""
+        return output("VarIsInitializedOp", [self.handle], name=name)
+
+
+def require_slices(slices) -> None:
+    """Raises TypeError unless `slices` has indices and values."""
+    if not (hasattr(slices, "indices") and hasattr(slices, "values")):
+        raise TypeError(f"sparse_delta is not IndexedSlices: {slices}")
+
+
+def _declared(shape, known: Shape) -> Shape:
+    if shape is None:
+        return known
+    sizes = getattr(shape, "as_shape", None)
+    return sizes() if sizes else tuple(shape)
+
+
+def _as_tensor(variable: Variable, dtype, name, reference: bool) -> Tensor:
+    if dtype is not None and variable.dtype != dtype:
+        raise ValueError(
+            f"Incompatible type conversion requested to type '{type_name(dtype)}' for variable of "
+            f"type '{type_name(variable.dtype)}'"
+        )
+    if reference:
+        return variable.as_graph_element()
+    return variable.value()
+
+
+register_conversion(Variable, _as_tensor)
+
+
+def global_variables(scope: str | None = None) -> list[Variable]:
+    """The variables of the default graph that are shared by all its users."""
+    return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
+
+
+def local_variables(scope: str | None = None) -> list[Variable]:
+    """The variables of the default graph that are this process' own."""
+    return get_collection(GraphKeys.LOCAL_VARIABLES, scope)
+
+
+def model_variables(scope: str | None = None) -> list[Variable]:
+    """The variables of the default graph that belong to the model."""
+    return get_collection(GraphKeys.MODEL_VARIABLES, scope)
+
+
+def trainable_variables(scope: str | None = None) -> list[Variable]:
+    """The variables of the default graph that optimizers change."""
+    return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
+
+
+def moving_average_variables(scope: str | None = None) -> list[Variable]:
+    """The variables of the default graph that have moving averages."""
+    return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
+
+
+def variables_initializer(var_list: Sequence[Variable], name: str = "init") -> Operation:
+    """An operation that initialises the variables of a list."""
+    from .functions.control_flow import group
+
+    if var_list:
+        return group(*[variable.initializer for variable in var_list], name=name)
+    return group(name=name)
+
+
+def global_variables_initializer() -> Operation:
+    """An operation that initialises all global variables."""
+    return variables_initializer(global_variables())
+
+
+def local_variables_initializer() -> Operation:
+    """An operation that initialises all local variables."""
+    return variables_initializer(local_variables())
+
+
+def is_variable_initialized(variable: Variable) -> Tensor:
+    """Whether a variable has a value."""
+    return variable.is_initialized()
+
+
+def report_uninitialized_variables(
+    var_list: Sequence[Variable] | None = None, name: str = "report_uninitialized_variables"
+) -> Tensor:
+    """The names of the variables without a value; of all global and local ones by default."""
+    if var_list is None:
+        var_list = global_variables() + local_variables()
+    with name_scope(name):
+        if not var_list:
+            return convert_to_tensor(np.array([], object), name="Const")
+        flags = [variable.is_initialized() for variable in var_list]
+        missing = output("LogicalNot", [output("Pack", [flags])])
+        names = np.array([variable.op.name.encode() for variable in var_list], object)
+        where = output("Where", [missing])
+        rows = output("Squeeze", [where], {"squeeze_dims": [1]})
+        return output("GatherV2", [names, rows, np.int32(0)])
