@@ -374,6 +374,10 @@ ResizeNearestNeighborGrad grads:T size:int32 -> output:T ; T:type align_corners:
 !ResourceGather resource:resource indices:Tindices -> output:dtype ; batch_dims:int=0 validate_indices:bool=true dtype:type Tindices:type
 !ResourceGatherNd resource:resource indices:Tindices -> output:dtype ; dtype:type Tindices:type
 !ResourceScatterAdd resource:resource indices:Tindices updates:dtype -> ; dtype:type Tindices:type
+!ResourceScatterDiv resource:resource indices:Tindices updates:dtype -> ; dtype:type Tindices:type
+!ResourceScatterMax resource:resource indices:Tindices updates:dtype -> ; dtype:type Tindices:type
+!ResourceScatterMin resource:resource indices:Tindices updates:dtype -> ; dtype:type Tindices:type
+!ResourceScatterMul resource:resource indices:Tindices updates:dtype -> ; dtype:type Tindices:type
 !ResourceScatterNdAdd ref:resource indices:Tindices updates:T -> ; T:type Tindices:type use_locking:bool=true bad_indices_policy:string=""
 !ResourceScatterNdMax ref:resource indices:Tindices updates:T -> ; T:type Tindices:type use_locking:bool=true bad_indices_policy:string=""
 !ResourceScatterNdMin ref:resource indices:Tindices updates:T -> ; T:type Tindices:type use_locking:bool=true bad_indices_policy:string=""

@@ -2,11 +2,13 @@
 
 FAMILIES = (
     "activation",
+    "apply",
     "array",
     "concat",
     "control",
     "conv",
     "elementwise",
+    "files",
     "gather",
     "image",
     "matmul",

@@ -1,0 +1,95 @@
+"""Ops that change variables: what optimizers apply, and rows added, put or taken by index.
+
+Each comes twice: on a reference (ApplyAdam) and on a resource's handle (ResourceApplyAdam). The
+kernels are given the variables' own memory and change it in place.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ..registry import add_row
+from ..shapes import merged, same
+from .gather import require_indices
+
+
+def apply_gradient_descent(var, alpha, delta):
+    """var -= alpha delta."""
+    var -= delta * alpha
+
+
+def apply_momentum(var, accum, lr, grad, momentum, *, use_nesterov):
+    """accum = momentum accum + grad; var -= lr accum."""
+    accum *= momentum
+    accum += grad
+    step = grad + accum * momentum if use_nesterov else accum
+    var -= step * lr
+
+
+def apply_adam(
+    var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, *, use_nesterov
+):
+    """Running means m of the gradient and v of its square; var -= rate m / (sqrt(v) + epsilon)."""
+    rate = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
+    m += (grad - m) * (1 - beta1)
+    v += (np.square(grad) - v) * (1 - beta2)
+    mean = grad * (1 - beta1) + beta1 * m if use_nesterov else m
+    var -= (mean * rate / (np.sqrt(v) + epsilon)).astype(var.dtype)
+
+
+def sparse_apply_momentum(var, accum, lr, grad, indices, momentum, *, use_nesterov):
+    """As apply_momentum, on the rows at `indices`, one after another."""
+    require_indices(indices, len(var))
+    for index, row in zip(indices.tolist(), grad, strict=True):
+        at = slice(index, index + 1)
+        apply_momentum(var[at], accum[at], lr, row, momentum, use_nesterov=use_nesterov)
+
+
+SCATTERS = {
+    "Add": np.add,
+    "Div": np.divide,
+    "Max": np.maximum,
+    "Min": np.minimum,
+    "Mul": np.multiply,
+    "Sub": np.subtract,
+    "Update": None,
+}
+
+
+def _scatter(combine):
+    """A kernel that combines updates into the rows at some indices, one after another."""
+
+    def kernel(var, indices, updates):
+        require_indices(indices, len(var))
+        if combine is None:
+            var[indices] = updates
+        else:
+            combine.at(var, indices, np.broadcast_to(updates, indices.shape + var.shape[1:]))
+
+    return kernel
+
+
+def _nothing(op):
+    return []
+
+
+DENSE = {
+    "ApplyAdam": (apply_adam, (0, 1, 2), 9),
+    "ApplyGradientDescent": (apply_gradient_descent, (0,), 2),
+    "ApplyMomentum": (apply_momentum, (0, 1), 3),
+}
+SPARSE = {"SparseApplyMomentum": (sparse_apply_momentum, (0, 1))}
+"""Kernels, which of their inputs are variables, and which is the gradient, of the same shape."""
+
+for _name, (_kernel, _writes, _grad) in DENSE.items():
+    _shape = partial(merged, indices=(*_writes, _grad))
+    add_row(_name, _kernel, _shape, pure=False, writes=_writes)
+    add_row(f"Resource{_name}", _kernel, _nothing, pure=False, writes=_writes)
+for _name, (_kernel, _writes) in SPARSE.items():
+    add_row(_name, _kernel, same, pure=False, writes=_writes)
+    add_row(f"Resource{_name}", _kernel, _nothing, pure=False, writes=_writes)
+for _name, _combine in SCATTERS.items():
+    add_row(f"Scatter{_name}", _scatter(_combine), same, pure=False, writes=(0,))
+    add_row(f"ResourceScatter{_name}", _scatter(_combine), _nothing, pure=False, writes=(0,))

@@ -1,0 +1,21 @@
+"""Ops that write and read checkpoints: what they do is in files_kernels.py.
+
+Only a Session has kernels for them. What evaluates graphs of files that others wrote has not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..registry import add_row, op
+from ..shapes import unknown
+
+add_row("MergeV2Checkpoints", None, unknown)
+add_row("RestoreV2", None, unknown)
+add_row("SaveV2", None, unknown)
+
+
+@op("ShardedFilename", shape=lambda op: ())
+def sharded_filename(basename, shard, n_shards):
+    """The name of one part of a checkpoint while it is written."""
+    return np.array(basename.item() + b"-%05d-of-%05d" % (shard, n_shards), object)
