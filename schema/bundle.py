@@ -7,8 +7,11 @@ entry of its own.
 
 from __future__ import annotations
 
+import errno
 import math
 import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -16,8 +19,8 @@ import numpy as np
 
 from . import proto
 from .dtypes import RESOURCE, VARIANT, tf_dtype, tf_enum
-from .errors import DataLossError, NotFoundError, UnimplementedError
-from .files import map_file, write_atomic
+from .errors import DataLossError, NotFoundError, ResourceExhaustedError, UnimplementedError
+from .files import listed, map_file, remove, write_atomic
 from .records import crc32c, mask_crc32c, masked_crc32c
 from .sstable import build_table, read_table, read_varint, varint
 
@@ -25,6 +28,7 @@ HEADER_KEY = b""
 INDEX_SUFFIX = ".index"
 MAX_RANK = 254
 ESCAPES = {0x00: b"\x00\xff", 0xFF: b"\xff\x00"}
+FULL = (errno.ENOSPC, errno.EDQUOT)
 WHOLE = -1  # the length of a slice's dimension that is not cut
 
 
@@ -45,32 +49,83 @@ def open_bundle(prefix) -> Bundle:
     return Bundle(prefix)
 
 
-def write_bundle(prefix, tensors: dict[str, np.ndarray]) -> None:
-    """Writes a checkpoint of one data file, byte for byte as TensorFlow does.
+def write_bundle(prefix, *parts: Mapping[str, np.ndarray]) -> None:
+    """Writes a checkpoint with one data file for each part, byte for byte as TensorFlow does.
 
-    The index is written last: whoever finds it finds the data it speaks of.
+    The index is written last, and all at once: until then the checkpoint that was there before is
+    whole, from then on the new one. So the data files of the two must not have the same names; what
+    tells them apart is their number, and where it is the same, an empty one is added.
+
+    Raises:
+        ResourceExhaustedError: The disk is full. What was there before still is.
+        OSError: The folder does not exist or cannot be written to.
     """
     prefix = os.fspath(prefix)
-    index, data = build_bundle(tensors)
-    write_atomic(data_path(prefix, 0, 1), data)
-    write_atomic(prefix + INDEX_SUFFIX, index)
+    if len(parts) == _n_shards(prefix):
+        parts = (*parts, {})
+    index, contents = build_bundle(*parts)
+    paths = [data_path(prefix, i, len(parts)) for i in range(len(parts))]
+    try:
+        for path, content in zip(paths, contents, strict=True):
+            write_atomic(path, content)
+        write_atomic(prefix + INDEX_SUFFIX, index)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        needed = len(index) + sum(map(len, contents))
+        reason = f"'{prefix}': {error.strerror}, {needed} bytes are needed"
+        raise ResourceExhaustedError(None, None, reason) from None
+    for path in sorted(set(data_paths(prefix)) - set(paths)):
+        remove(path)
 
 
-def build_bundle(tensors: dict[str, np.ndarray]) -> tuple[bytes, bytes]:
-    """The bytes of the index and of the one data file, which holds the tensors in their order."""
-    header = proto.BundleHeaderProto(num_shards=1, version=proto.VersionDef(producer=1))
-    entries, data = [(HEADER_KEY, _serialize(header))], bytearray()
-    for key, array in tensors.items():
-        value = np.asarray(array)
-        content, checksum = _string_content(value) if value.dtype.kind == "O" else _content(value)
-        entry = proto.BundleEntryProto(
-            dtype=tf_enum(value.dtype), offset=len(data), size=len(content), crc32c=checksum
-        )
-        entry.shape.SetInParent()
-        entry.shape.dim.extend(proto.TensorShapeProto.Dim(size=n) for n in value.shape)
-        entries.append((_encode(key), _serialize(entry)))
-        data += content
-    return build_table(sorted(entries)), bytes(data)
+def _n_shards(prefix: str) -> int:
+    """How many data files the checkpoint that is there has; 0 when there is none."""
+    try:
+        return Bundle(prefix)._n_shards
+    except (OSError, NotFoundError, DataLossError, UnimplementedError):
+        return 0
+
+
+def build_bundle(*parts: Mapping[str, np.ndarray]) -> tuple[bytes, list[bytes]]:
+    """The bytes of the index and of the data files, which hold their tensors in order."""
+    header = proto.BundleHeaderProto(num_shards=len(parts), version=proto.VersionDef(producer=1))
+    entries, contents = [(HEADER_KEY, _serialize(header))], []
+    for shard, tensors in enumerate(parts):
+        data = bytearray()
+        for key, array in tensors.items():
+            value = np.asarray(array)
+            content, checksum = (
+                _string_content(value) if value.dtype.kind == "O" else _content(value)
+            )
+            entry = proto.BundleEntryProto(
+                dtype=tf_enum(value.dtype),
+                shard_id=shard,
+                offset=len(data),
+                size=len(content),
+                crc32c=checksum,
+            )
+            entry.shape.SetInParent()
+            entry.shape.dim.extend(proto.TensorShapeProto.Dim(size=n) for n in value.shape)
+            entries.append((_encode(key), _serialize(entry)))
+            data += content
+        contents.append(bytes(data))
+    return build_table(sorted(entries)), contents
+
+
+def remove_bundle(prefix) -> None:
+    """Removes the files of a checkpoint, the index first; nothing happens when there is none."""
+    prefix = os.fspath(prefix)
+    remove(prefix + INDEX_SUFFIX)
+    for path in data_paths(prefix):
+        remove(path)
+
+
+def data_paths(prefix: str) -> list[str]:
+    """The data files that there are with the names of a checkpoint's."""
+    folder, name = os.path.split(prefix)
+    pattern = re.compile(re.escape(name) + r"\.data-\d{5}-of-\d{5}")
+    return sorted(os.path.join(folder, item) for item in listed(folder) if pattern.fullmatch(item))
 
 
 def data_path(prefix: str, shard: int, n_shards: int) -> str:

@@ -8,6 +8,11 @@ import os
 import stat
 from pathlib import Path
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
 from .errors import ModelError
 
 
@@ -73,19 +78,93 @@ def write_atomic(path, data) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "the folder does not exist", str(target.parent))
-    temporary = target.with_name(f".{target.name[:200]}.{os.urandom(8).hex()}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    temporary, descriptor = _open_temporary(target)
     try:
         with open(descriptor, "wb", buffering=0) as file:
             left = memoryview(data).cast("B")
             while left:
                 left = left[file.write(left) :]
             os.fsync(file.fileno())
-        os.replace(temporary, target)
+            os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
+
+
+def _open_temporary(target: Path) -> tuple[Path, int]:
+    """A new temporary file for `target`, locked as long as its descriptor is open."""
+    while True:
+        temporary = target.with_name(f".{target.name[:200]}.{os.urandom(8).hex()}.tmp")
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        # Between the two steps remove_leftovers may take it for one that nobody writes.
+        if _lock(descriptor) is not False and temporary.exists():
+            return temporary, descriptor
+        os.close(descriptor)
+
+
+def remove_leftovers(path) -> None:
+    """Removes temporary files of `path` that a writer left behind when it was killed."""
+    target = Path(os.path.realpath(path))
+    for name in listed(target.parent):
+        if name.startswith(f".{target.name[:200]}.") and name.endswith(".tmp"):
+            _remove_unlocked(target.with_name(name))
+
+
+def _remove_unlocked(path: Path) -> None:
+    try:
+        descriptor = os.open(path, os.O_WRONLY)
+    except OSError:
+        return
+    try:
+        if _lock(descriptor):
+            path.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool | None:
+    """Whether a file is now locked until its descriptor is closed; None where there are no locks.
+
+    False when somebody else holds the lock.
+    """
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def listed(folder) -> list[str]:
+    """The names of what is in a folder, in order; none when there is no such folder."""
+    try:
+        return sorted(os.listdir(folder or "."))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def remove(path) -> None:
+    """Removes a file; nothing happens when it is not there."""
+    Path(path).unlink(missing_ok=True)
+
+
+def is_file(path) -> bool:
+    """Whether there is a regular file of this name."""
+    return os.path.isfile(path)
+
+
+def is_folder(path) -> bool:
+    """Whether there is a folder of this name."""
+    return os.path.isdir(path)
+
+
+def modified(path) -> float:
+    """When a file was last written to, in seconds since 1970; OSError when it is not there."""
+    return os.stat(path).st_mtime
 
 
 def _open(path) -> tuple[int, int]:

@@ -131,7 +131,7 @@ def test_big_endian(tmp_path):
         "s": np.array([b"xy"], object),
     }
     parts = [tensors["a"].astype(">f4").tobytes(), tensors["c"].astype(">c8").tobytes()]
-    index, data = build_bundle(
+    index, (data,) = build_bundle(
         {"a": np.frombuffer(parts[0], "u1"), "c": np.frombuffer(parts[1], "u1")}
     )
     entries = sstable.read_table(index, "t")
@@ -211,7 +211,7 @@ def read_all(prefix):
 
 def hostile(tmp_path, change, value=None, name=b"a"):
     """Reads a checkpoint of a tensor "a" whose index entry was changed before its sealing."""
-    index, data = build_bundle({"a": np.zeros((2, 3), np.float32) if value is None else value})
+    index, (data,) = build_bundle({"a": np.zeros((2, 3), np.float32) if value is None else value})
     entries = sstable.read_table(index, "t")
     kind = proto.BundleEntryProto if name else proto.BundleHeaderProto
     message = kind.FromString(entries[name])
@@ -284,7 +284,7 @@ def test_hostile_string_count(tmp_path):
 
 def test_slices_that_share_bytes(tmp_path):
     """Entries of one tensor that all point at the same data do not become a huge tensor."""
-    index, data = build_bundle({"a": np.zeros(1024, np.float32)})
+    index, (data,) = build_bundle({"a": np.zeros(1024, np.float32)})
     entries = sstable.read_table(index, "t")
     entry = proto.BundleEntryProto.FromString(entries[b"a"])
     whole = proto.BundleEntryProto(dtype=1)
