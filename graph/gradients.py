@@ -11,6 +11,8 @@ import numpy as np
 
 from .build import ops
 from .derivatives.registry import Derivative, derivative_of
+from .functions import operators as operators
+from .functions.control_flow import tuple as after_all
 from .graph import Operation, Tensor
 from .indexed_slices import IndexedSlices, dense, joined
 from .order import data_inputs, ordered
@@ -162,8 +164,8 @@ class _Walk:
             return
         with name_scope(f"{op.name}_grad"):
             results = _called(row, op, arrived)
-            if gate and len(results) > 1:
-                results = _gated(results)
+            if gate and sum(gradient is not None for gradient in results) > 1:
+                results = after_all(results)
         for tensor, gradient in zip(op.inputs, results, strict=True):
             if gradient is not None and is_trainable(tensor):
                 self._add(tensor, gradient, op)
@@ -244,18 +246,6 @@ def _called(row: Derivative, op: Operation, arrived: list) -> list:
             f"inputs {len(op.inputs)}"
         )
     return results
-
-
-def _gated(results: list) -> list:
-    """The gradients, each behind all of them."""
-    tensors = [gradient for gradient in results if isinstance(gradient, Tensor)]
-    if len(tensors) < 2:
-        return results
-    gated = dict(zip(tensors, ops.IdentityN(tensors), strict=True))
-    return [
-        gated.get(gradient, gradient) if isinstance(gradient, Tensor) else gradient
-        for gradient in results
-    ]
 
 
 def _added(found: list[Gradient]) -> Gradient:

@@ -20,6 +20,9 @@ _MODULES = {
 """Modules by name, from here."""
 
 _NAMES = {
+    "graph.clip": (
+        "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm"
+    ),
     "graph.create": "constant convert_to_tensor",
     "graph.dtype": (
         "DType as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half "
@@ -45,7 +48,7 @@ _NAMES = {
     "graph.functions.control_flow": "Assert group no_op tuple",
     "graph.functions.math": (
         "abs accumulate_n acos acosh add add_n argmax argmin asin asinh atan atan2 atanh "
-        "cast ceil clip_by_value complex conj cos cosh count_nonzero cumprod cumsum digamma "
+        "cast ceil complex conj cos cosh count_nonzero cumprod cumsum digamma "
         "div div_no_nan divide equal erf erfc exp expm1 floor floor_div floordiv floormod greater "
         "greater_equal imag is_finite is_inf is_nan less less_equal lgamma lin_space "
         "linspace log log1p log_sigmoid logical_and logical_not logical_or logical_xor matmul "

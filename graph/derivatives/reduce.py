@@ -121,7 +121,9 @@ def segment_mean(op, dy):
     """To each row that of its segment, divided by the number of rows."""
     x, ids = op.inputs
     counts = ops.SegmentSum(ops.Fill(ops.Shape(ids), np.ones((), dy.dtype)), ids)
-    return ops.GatherV2(dy, ids, np.int32(0)) / _columns(ops.GatherV2(counts, ids, np.int32(0)), x), None
+    return ops.GatherV2(dy, ids, np.int32(0)) / _columns(
+        ops.GatherV2(counts, ids, np.int32(0)), x
+    ), None
 
 
 def _columns(rows: Tensor, like: Tensor) -> Tensor:
