@@ -3,12 +3,23 @@
 import importlib
 
 _NAMES = {
-    "training.global_step": (
-        "create_global_step get_global_step get_or_create_global_step global_step"
+    "training.checkpoints": (
+        "NewCheckpointReader checkpoint_exists generate_checkpoint_state_proto "
+        "get_checkpoint_mtimes get_checkpoint_state latest_checkpoint list_variables "
+        "load_checkpoint load_variable remove_checkpoint update_checkpoint_state"
     ),
-    "training.optimizers": "AdamOptimizer GradientDescentOptimizer MomentumOptimizer Optimizer",
-    "training.saver": "Saver latest_checkpoint",
-    "training.schedules": "exponential_decay",
+    "training.global_step": (
+        "assert_global_step create_global_step get_global_step get_or_create_global_step "
+        "global_step"
+    ),
+    "training.meta_graph": "export_meta_graph import_meta_graph",
+    "training.optimizer": "Optimizer",
+    "training.optimizers": "AdamOptimizer GradientDescentOptimizer MomentumOptimizer",
+    "training.saver": "Saver",
+    "training.schedules": (
+        "cosine_decay exponential_decay inverse_time_decay natural_exp_decay piecewise_constant "
+        "polynomial_decay"
+    ),
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 __all__ = sorted(_HOMES)

@@ -67,23 +67,72 @@ DOMAINS = {
     "Sqrt": positive(3, 4),
     "Tan": f(3, 4, low=-1, high=1),
 }
-for _name in (
-    "Abs Acos Acosh Asin Asinh Atan Atanh Cos Cosh Elu Erf Erfc Erfinv Exp Expm1 Inv L2Loss "
-    "Lgamma Log Log1p LogSoftmax Ndtri Neg Reciprocal Relu Relu6 Rsqrt Selu Sigmoid Sign Sin Sinh "
-    "Softmax Softplus Softsign Sqrt Square Tan Tanh"
-).split():
+for _name in [
+    "Abs",
+    "Acos",
+    "Acosh",
+    "Asin",
+    "Asinh",
+    "Atan",
+    "Atanh",
+    "Cos",
+    "Cosh",
+    "Elu",
+    "Erf",
+    "Erfc",
+    "Erfinv",
+    "Exp",
+    "Expm1",
+    "Inv",
+    "L2Loss",
+    "Lgamma",
+    "Log",
+    "Log1p",
+    "LogSoftmax",
+    "Ndtri",
+    "Neg",
+    "Reciprocal",
+    "Relu",
+    "Relu6",
+    "Rsqrt",
+    "Selu",
+    "Sigmoid",
+    "Sign",
+    "Sin",
+    "Sinh",
+    "Softmax",
+    "Softplus",
+    "Softsign",
+    "Sqrt",
+    "Square",
+    "Tan",
+    "Tanh",
+]:
     case(_name, getattr(ops, _name), DOMAINS.get(_name, f(3, 4)))
-for _name in "EluGrad ReluGrad Relu6Grad LeakyReluGrad SoftplusGrad".split():
+for _name in ["EluGrad", "ReluGrad", "Relu6Grad", "LeakyReluGrad", "SoftplusGrad"]:
     if _name != "EluGrad":
         case(_name, getattr(ops, _name), f(3, 4), f(3, 4))
-for _name in "ReciprocalGrad RsqrtGrad SigmoidGrad SqrtGrad TanhGrad".split():
+for _name in ["ReciprocalGrad", "RsqrtGrad", "SigmoidGrad", "SqrtGrad", "TanhGrad"]:
     case(_name, getattr(ops, _name), positive(3, 4), f(3, 4))
 case("LeakyRelu", lambda x: ops.LeakyRelu(x, alpha=0.3), f(3, 4))
 
-for _name in (
-    "Add AddV2 Atan2 Div DivNoNan Maximum Minimum Mul MulNoNan RealDiv SquaredDifference Sub "
-    "Xdivy Xlog1py Xlogy"
-).split():
+for _name in [
+    "Add",
+    "AddV2",
+    "Atan2",
+    "Div",
+    "DivNoNan",
+    "Maximum",
+    "Minimum",
+    "Mul",
+    "MulNoNan",
+    "RealDiv",
+    "SquaredDifference",
+    "Sub",
+    "Xdivy",
+    "Xlog1py",
+    "Xlogy",
+]:
     _second = positive if _name.startswith("X") else f
     case(f"{_name}/same", getattr(ops, _name), f(3, 4), _second(3, 4))
     case(f"{_name}/row", getattr(ops, _name), f(3, 4), _second(4))
@@ -92,13 +141,34 @@ case("Pow/same", ops.Pow, positive(3, 4), f(3, 4))
 case("Pow/scalar", ops.Pow, positive(3, 4), f())
 case("FloorMod", lambda x: ops.FloorMod(x, c(0.7, float)), f(3, 4))
 case("Mod", lambda x: ops.Mod(x, c(0.7, float)), f(3, 4))
-case("Complex", lambda x, y: ops.ComplexAbs(ops.Complex(x, y, Tout=np.dtype("c16")), Tout=x.dtype), f(3, 4), f(4))
+case(
+    "Complex",
+    lambda x, y: ops.ComplexAbs(ops.Complex(x, y, Tout=np.dtype("c16")), Tout=x.dtype),
+    f(3, 4),
+    f(4),
+)
 case("AddN", lambda x, y: ops.AddN([x, y, x]), f(3, 4), f(3, 4))
-case("Select", lambda x, y: ops.Select(c([[True, False], [False, True]], bool), x, y), f(2, 2), f(2, 2))
+case(
+    "Select",
+    lambda x, y: ops.Select(c([[True, False], [False, True]], bool), x, y),
+    f(2, 2),
+    f(2, 2),
+)
 case("Select/rows", lambda x, y: ops.Select(c([True, False], bool), x, y), f(2, 3), f(2, 3))
-case("SelectV2", lambda x, y: ops.SelectV2(c([[True, False], [False, True]], bool), x, y), f(2, 2), f(1, 2))
+case(
+    "SelectV2",
+    lambda x, y: ops.SelectV2(c([[True, False], [False, True]], bool), x, y),
+    f(2, 2),
+    f(1, 2),
+)
 case("SelectV2/wide", lambda x, y: ops.SelectV2(c([[True], [False]], bool), x, y), f(3), f(2, 1))
-case("ClipByValue", lambda x, a, b: ops.ClipByValue(x, a, b), f(3, 4), lambda rng: np.array(-1.01), lambda rng: np.array(0.51))
+case(
+    "ClipByValue",
+    lambda x, a, b: ops.ClipByValue(x, a, b),
+    f(3, 4),
+    lambda rng: np.array(-1.01),
+    lambda rng: np.array(0.51),
+)
 case("Cast", lambda x: ops.Cast(x, DstT=np.dtype("c16")), f(3, 4))
 case("CheckNumerics", lambda x: ops.CheckNumerics(x, message="x"), f(3))
 case("Print", lambda x: ops.Print(x, [x]), f(3))
@@ -108,12 +178,38 @@ def _complex(x):
     return ops.Complex(x, x * x, Tout=np.dtype("c16"))
 
 
-for _name in "Angle Conj ComplexAbs Imag Real".split():
-    case(f"complex/{_name}", lambda x, _name=_name: getattr(ops, _name)(_complex(x)) if _name == "Conj" else getattr(ops, _name)(_complex(x), Tout=x.dtype), positive(3, 4))
-for _name in "Cos Exp Log Reciprocal Sin Square Sqrt Tanh Sigmoid Rsqrt".split():
-    case(f"complex/{_name}", lambda x, _name=_name: getattr(ops, _name)(_complex(x)), positive(3, 2))
-for _name in "Mul RealDiv Sub Pow".split():
-    case(f"complex/{_name}", lambda x, y, _name=_name: getattr(ops, _name)(_complex(x), _complex(y)), positive(3, 2), positive(2))
+for _name in ["Angle", "Conj", "ComplexAbs", "Imag", "Real"]:
+    case(
+        f"complex/{_name}",
+        lambda x, _name=_name: (
+            getattr(ops, _name)(_complex(x))
+            if _name == "Conj"
+            else getattr(ops, _name)(_complex(x), Tout=x.dtype)
+        ),
+        positive(3, 4),
+    )
+for _name in [
+    "Cos",
+    "Exp",
+    "Log",
+    "Reciprocal",
+    "Sin",
+    "Square",
+    "Sqrt",
+    "Tanh",
+    "Sigmoid",
+    "Rsqrt",
+]:
+    case(
+        f"complex/{_name}", lambda x, _name=_name: getattr(ops, _name)(_complex(x)), positive(3, 2)
+    )
+for _name in ["Mul", "RealDiv", "Sub", "Pow"]:
+    case(
+        f"complex/{_name}",
+        lambda x, y, _name=_name: getattr(ops, _name)(_complex(x), _complex(y)),
+        positive(3, 2),
+        positive(2),
+    )
 case("complex/FFT", lambda x: ops.FFT(_complex(x)), f(2, 4))
 case("complex/IFFT", lambda x: ops.IFFT(_complex(x)), f(2, 4))
 case("complex/FFT2D", lambda x: ops.FFT2D(_complex(x)), f(3, 4))
@@ -121,10 +217,13 @@ case("complex/IFFT2D", lambda x: ops.IFFT2D(_complex(x)), f(3, 4))
 
 for _a in (False, True):
     for _b in (False, True):
+
         def _matmul(x, y, _a=_a, _b=_b):
             return ops.MatMul(x, y, transpose_a=_a, transpose_b=_b)
+
         def _batch(x, y, _a=_a, _b=_b):
             return ops.BatchMatMulV2(x, y, adj_x=_a, adj_y=_b)
+
         _x, _y = (4, 3) if _a else (3, 4), (2, 4) if _b else (4, 2)
         case(f"MatMul/{_a:d}{_b:d}", _matmul, f(*_x), f(*_y))
         case(f"BatchMatMulV2/{_a:d}{_b:d}", _batch, f(2, *_x), f(2, *_y))
@@ -141,7 +240,12 @@ def _sound(x):
 case("MatrixInverse", lambda x: ops.MatrixInverse(_sound(x)), f(2, 3, 3))
 case("MatrixDeterminant", lambda x: ops.MatrixDeterminant(_sound(x)), f(2, 3, 3))
 case("MatrixSolve", lambda x, y: ops.MatrixSolve(_sound(x), y), f(3, 3), f(3, 2))
-case("MatrixSolve/adjoint", lambda x, y: ops.MatrixSolve(_sound(x), y, adjoint=True), f(3, 3), f(3, 2))
+case(
+    "MatrixSolve/adjoint",
+    lambda x, y: ops.MatrixSolve(_sound(x), y, adjoint=True),
+    f(3, 3),
+    f(3, 2),
+)
 case("Cholesky", lambda x: ops.Cholesky(_sound(x)), f(2, 3, 3))
 
 case("BiasAdd", ops.BiasAdd, f(2, 3, 4), f(4))
@@ -150,37 +254,102 @@ case("BiasAddV1", ops.BiasAddV1, f(3, 4), f(4))
 
 _conv = {"strides": [1, 2, 1, 1], "padding": "SAME"}
 _dilated = {"strides": [1, 1, 1, 1], "padding": "VALID", "dilations": [1, 2, 1, 1]}
-_explicit = {"strides": [1, 2, 2, 1], "padding": "EXPLICIT", "explicit_paddings": [0, 0, 1, 0, 0, 2, 0, 0]}
+_explicit = {
+    "strides": [1, 2, 2, 1],
+    "padding": "EXPLICIT",
+    "explicit_paddings": [0, 0, 1, 0, 0, 2, 0, 0],
+}
 for _name, _attrs in (("same", _conv), ("dilated", _dilated), ("explicit", _explicit)):
-    case(f"Conv2D/{_name}", lambda x, w, _attrs=_attrs: ops.Conv2D(x, w, **_attrs), f(2, 6, 5, 2), f(3, 2, 2, 3))
+    case(
+        f"Conv2D/{_name}",
+        lambda x, w, _attrs=_attrs: ops.Conv2D(x, w, **_attrs),
+        f(2, 6, 5, 2),
+        f(3, 2, 2, 3),
+    )
 case("Conv2D/groups", lambda x, w: ops.Conv2D(x, w, **_conv), f(1, 4, 4, 4), f(2, 2, 2, 4))
-case("Conv2D/first", lambda x, w: ops.Conv2D(x, w, strides=[1, 1, 2, 1], padding="SAME", data_format="NCHW"), f(1, 2, 5, 4), f(2, 2, 2, 3))
-case("Conv2DBackpropInput", lambda w, dy: ops.Conv2DBackpropInput(c([2, 6, 5, 2]), w, dy, **_conv), f(3, 2, 2, 3), f(2, 3, 5, 3))
-case("Conv2DBackpropFilter", lambda x, dy: ops.Conv2DBackpropFilter(x, c([3, 2, 2, 3]), dy, **_conv), f(2, 6, 5, 2), f(2, 3, 5, 3))
+case(
+    "Conv2D/first",
+    lambda x, w: ops.Conv2D(x, w, strides=[1, 1, 2, 1], padding="SAME", data_format="NCHW"),
+    f(1, 2, 5, 4),
+    f(2, 2, 2, 3),
+)
+case(
+    "Conv2DBackpropInput",
+    lambda w, dy: ops.Conv2DBackpropInput(c([2, 6, 5, 2]), w, dy, **_conv),
+    f(3, 2, 2, 3),
+    f(2, 3, 5, 3),
+)
+case(
+    "Conv2DBackpropFilter",
+    lambda x, dy: ops.Conv2DBackpropFilter(x, c([3, 2, 2, 3]), dy, **_conv),
+    f(2, 6, 5, 2),
+    f(2, 3, 5, 3),
+)
 _depth = {"strides": [1, 2, 2, 1], "padding": "SAME"}
-case("DepthwiseConv2dNative", lambda x, w: ops.DepthwiseConv2dNative(x, w, **_depth), f(2, 5, 4, 2), f(3, 2, 2, 2))
-case("DepthwiseConv2dNative/dilated", lambda x, w: ops.DepthwiseConv2dNative(x, w, **_dilated), f(1, 6, 4, 2), f(2, 2, 2, 1))
-case("DepthwiseConv2dNativeBackpropInput", lambda w, dy: ops.DepthwiseConv2dNativeBackpropInput(c([2, 5, 4, 2]), w, dy, **_depth), f(3, 2, 2, 2), f(2, 3, 2, 4))
-case("DepthwiseConv2dNativeBackpropFilter", lambda x, dy: ops.DepthwiseConv2dNativeBackpropFilter(x, c([3, 2, 2, 2]), dy, **_depth), f(2, 5, 4, 2), f(2, 3, 2, 4))
-case("Conv3D", lambda x, w: ops.Conv3D(x, w, strides=[1, 1, 2, 1, 1], padding="SAME"), f(1, 3, 3, 2, 2), f(2, 2, 1, 2, 2))
+case(
+    "DepthwiseConv2dNative",
+    lambda x, w: ops.DepthwiseConv2dNative(x, w, **_depth),
+    f(2, 5, 4, 2),
+    f(3, 2, 2, 2),
+)
+case(
+    "DepthwiseConv2dNative/dilated",
+    lambda x, w: ops.DepthwiseConv2dNative(x, w, **_dilated),
+    f(1, 6, 4, 2),
+    f(2, 2, 2, 1),
+)
+case(
+    "DepthwiseConv2dNativeBackpropInput",
+    lambda w, dy: ops.DepthwiseConv2dNativeBackpropInput(c([2, 5, 4, 2]), w, dy, **_depth),
+    f(3, 2, 2, 2),
+    f(2, 3, 2, 4),
+)
+case(
+    "DepthwiseConv2dNativeBackpropFilter",
+    lambda x, dy: ops.DepthwiseConv2dNativeBackpropFilter(x, c([3, 2, 2, 2]), dy, **_depth),
+    f(2, 5, 4, 2),
+    f(2, 3, 2, 4),
+)
+case(
+    "Conv3D",
+    lambda x, w: ops.Conv3D(x, w, strides=[1, 1, 2, 1, 1], padding="SAME"),
+    f(1, 3, 3, 2, 2),
+    f(2, 2, 1, 2, 2),
+)
 
 for _padding in ("SAME", "VALID"):
     _pool = {"ksize": [1, 3, 2, 1], "strides": [1, 2, 1, 1], "padding": _padding}
     case(f"MaxPool/{_padding}", lambda x, _pool=_pool: ops.MaxPool(x, **_pool), f(2, 5, 4, 2))
     case(f"AvgPool/{_padding}", lambda x, _pool=_pool: ops.AvgPool(x, **_pool), f(2, 5, 4, 2))
-case("AvgPoolGrad", lambda dy: ops.AvgPoolGrad(c([2, 5, 4, 2]), dy, ksize=[1, 3, 2, 1], strides=[1, 2, 1, 1], padding="VALID"), f(2, 2, 3, 2))
+case(
+    "AvgPoolGrad",
+    lambda dy: ops.AvgPoolGrad(
+        c([2, 5, 4, 2]), dy, ksize=[1, 3, 2, 1], strides=[1, 2, 1, 1], padding="VALID"
+    ),
+    f(2, 2, 3, 2),
+)
 
-for _name in "Sum Mean Max Min Prod EuclideanNorm".split():
+for _name in ["Sum", "Mean", "Max", "Min", "Prod", "EuclideanNorm"]:
     case(f"{_name}/axis", lambda x, _name=_name: getattr(ops, _name)(x, c([-1])), f(3, 4))
-    case(f"{_name}/keep", lambda x, _name=_name: getattr(ops, _name)(x, c([0, 2]), keep_dims=True), f(3, 2, 2))
+    case(
+        f"{_name}/keep",
+        lambda x, _name=_name: getattr(ops, _name)(x, c([0, 2]), keep_dims=True),
+        f(3, 2, 2),
+    )
     case(f"{_name}/all", lambda x, _name=_name: getattr(ops, _name)(x, c([0, 1])), f(3, 4))
 case("Prod/zero", lambda x: ops.Prod(x, c([1])), lambda rng: c([[0, 2, 3], [0, 0, 4.0]], float))
-for _name in "Cumsum Cumprod".split():
+for _name in ["Cumsum", "Cumprod"]:
     for _flags in ((False, False), (True, False), (False, True), (True, True)):
-        case(f"{_name}/{_flags[0]:d}{_flags[1]:d}", lambda x, _name=_name, _flags=_flags: getattr(ops, _name)(x, c(1), exclusive=_flags[0], reverse=_flags[1]), f(3, 4))
-for _name in "SegmentSum SegmentMean SegmentMax SegmentMin".split():
+        case(
+            f"{_name}/{_flags[0]:d}{_flags[1]:d}",
+            lambda x, _name=_name, _flags=_flags: getattr(ops, _name)(
+                x, c(1), exclusive=_flags[0], reverse=_flags[1]
+            ),
+            f(3, 4),
+        )
+for _name in ["SegmentSum", "SegmentMean", "SegmentMax", "SegmentMin"]:
     case(_name, lambda x, _name=_name: getattr(ops, _name)(x, c([0, 0, 2, 2])), f(4, 3))
-for _name in "UnsortedSegmentSum UnsortedSegmentMax UnsortedSegmentMin".split():
+for _name in ["UnsortedSegmentSum", "UnsortedSegmentMax", "UnsortedSegmentMin"]:
     case(_name, lambda x, _name=_name: getattr(ops, _name)(x, c([2, -1, 0, 2, 1]), c(3)), f(5, 3))
 
 case("Reshape", lambda x: ops.Reshape(x, c([2, 6])), f(3, 4))
@@ -206,25 +375,54 @@ case("Unpack", lambda x: ops.Unpack(x, num=3, axis=1)[1], f(2, 3))
 case("Gather", lambda x: ops.Gather(x, c([2, 0, 2])), f(3, 4))
 case("GatherV2", lambda x: ops.GatherV2(x, c([[2, 0], [1, 2]]), c(0)), f(3, 4))
 case("GatherV2/axis", lambda x: ops.GatherV2(x, c([2, 0, 2]), c(1)), f(2, 3, 2))
-case("GatherV2/batch", lambda x: ops.GatherV2(x, c([[1, 0, 1], [2, 2, 0]]), c(2), batch_dims=1), f(2, 2, 3, 2))
+case(
+    "GatherV2/batch",
+    lambda x: ops.GatherV2(x, c([[1, 0, 1], [2, 2, 0]]), c(2), batch_dims=1),
+    f(2, 2, 3, 2),
+)
 case("GatherNd", lambda x: ops.GatherNd(x, c([[0, 1], [2, 2], [0, 1]])), f(3, 4))
 case("ScatterNd", lambda x: ops.ScatterNd(c([[0], [3], [0]]), x, c([5, 2])), f(3, 2))
-for _name in "TensorScatterUpdate TensorScatterAdd TensorScatterSub".split():
-    case(_name, lambda x, y, _name=_name: getattr(ops, _name)(x, c([[0], [3]]), y), f(4, 2), f(2, 2))
+for _name in ["TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub"]:
+    case(
+        _name, lambda x, y, _name=_name: getattr(ops, _name)(x, c([[0], [3]]), y), f(4, 2), f(2, 2)
+    )
 case("TopKV2", lambda x: ops.TopKV2(x, c(2))[0], f(3, 4))
 case("DynamicPartition", lambda x: ops.DynamicPartition(x, c([1, 0, 1]), num_partitions=2), f(3, 2))
-for _name in "DynamicStitch ParallelDynamicStitch".split():
-    case(_name, lambda x, y, _name=_name: getattr(ops, _name)([c([0, 3]), c([2, 1])], [x, y]), f(2, 2), f(2, 2))
-case("SparseToDense", lambda v, d: ops.SparseToDense(c([[0, 1], [2, 0]]), c([3, 2]), v, d), f(2), f())
+for _name in ["DynamicStitch", "ParallelDynamicStitch"]:
+    case(
+        _name,
+        lambda x, y, _name=_name: getattr(ops, _name)([c([0, 3]), c([2, 1])], [x, y]),
+        f(2, 2),
+        f(2, 2),
+    )
+case(
+    "SparseToDense", lambda v, d: ops.SparseToDense(c([[0, 1], [2, 0]]), c([3, 2]), v, d), f(2), f()
+)
 
 case("Slice", lambda x: ops.Slice(x, c([0, 1]), c([2, -1])), f(3, 4))
-case("StridedSlice", lambda x: ops.StridedSlice(x, c([2, 1]), c([0, 3]), c([-1, 1]), shrink_axis_mask=2), f(3, 4))
-case("StridedSliceGrad", lambda dy: ops.StridedSliceGrad(c([3, 4]), c([0, 1]), c([2, 4]), c([1, 2]), dy), f(2, 2))
+case(
+    "StridedSlice",
+    lambda x: ops.StridedSlice(x, c([2, 1]), c([0, 3]), c([-1, 1]), shrink_axis_mask=2),
+    f(3, 4),
+)
+case(
+    "StridedSliceGrad",
+    lambda dy: ops.StridedSliceGrad(c([3, 4]), c([0, 1]), c([2, 4]), c([1, 2]), dy),
+    f(2, 2),
+)
 case("Pad", lambda x: ops.Pad(x, c([[1, 0], [2, 1]])), f(2, 3))
 case("PadV2", lambda x, v: ops.PadV2(x, c([[1, 0], [2, 1]]), v), f(2, 3), f())
 for _mode in ("REFLECT", "SYMMETRIC"):
-    case(f"MirrorPad/{_mode}", lambda x, _mode=_mode: ops.MirrorPad(x, c([[1, 1], [0, 2]]), mode=_mode), f(3, 3))
-    case(f"MirrorPadGrad/{_mode}", lambda x, _mode=_mode: ops.MirrorPadGrad(x, c([[1, 1], [0, 2]]), mode=_mode), f(5, 5))
+    case(
+        f"MirrorPad/{_mode}",
+        lambda x, _mode=_mode: ops.MirrorPad(x, c([[1, 1], [0, 2]]), mode=_mode),
+        f(3, 3),
+    )
+    case(
+        f"MirrorPadGrad/{_mode}",
+        lambda x, _mode=_mode: ops.MirrorPadGrad(x, c([[1, 1], [0, 2]]), mode=_mode),
+        f(5, 5),
+    )
 
 case("MatrixBandPart", lambda x: ops.MatrixBandPart(x, np.int64(1), np.int64(0)), f(2, 3, 4))
 case("Diag", ops.Diag, f(3))
@@ -233,16 +431,42 @@ case("MatrixDiag", ops.MatrixDiag, f(2, 3))
 case("MatrixDiagPart", ops.MatrixDiagPart, f(2, 3, 4))
 case("MatrixSetDiag", ops.MatrixSetDiag, f(2, 3, 4), f(2, 3))
 for _v, _align in (("V2", {}), ("V3", {"align": "RIGHT_LEFT"})):
-    case(f"MatrixDiag{_v}", lambda x, p, _v=_v, _a=_align: getattr(ops, f"MatrixDiag{_v}")(x, c([-1, 0]), c(-1), c(-1), p, **_a), f(2, 3), f())
-    case(f"MatrixDiagPart{_v}", lambda x, _v=_v, _a=_align: getattr(ops, f"MatrixDiagPart{_v}")(x, c([-1, 1]), c(0.0, float), **_a), f(3, 4))
-    case(f"MatrixSetDiag{_v}", lambda x, d, _v=_v, _a=_align: getattr(ops, f"MatrixSetDiag{_v}")(x, d, c(1), **_a), f(3, 4), f(3))
+    case(
+        f"MatrixDiag{_v}",
+        lambda x, p, _v=_v, _a=_align: getattr(ops, f"MatrixDiag{_v}")(
+            x, c([-1, 0]), c(-1), c(-1), p, **_a
+        ),
+        f(2, 3),
+        f(),
+    )
+    case(
+        f"MatrixDiagPart{_v}",
+        lambda x, _v=_v, _a=_align: getattr(ops, f"MatrixDiagPart{_v}")(
+            x, c([-1, 1]), c(0.0, float), **_a
+        ),
+        f(3, 4),
+    )
+    case(
+        f"MatrixSetDiag{_v}",
+        lambda x, d, _v=_v, _a=_align: getattr(ops, f"MatrixSetDiag{_v}")(x, d, c(1), **_a),
+        f(3, 4),
+        f(3),
+    )
 
 case("SpaceToDepth", lambda x: ops.SpaceToDepth(x, block_size=2), f(1, 4, 2, 3))
 case("DepthToSpace", lambda x: ops.DepthToSpace(x, block_size=2), f(1, 2, 1, 8))
-case("SpaceToBatchND", lambda x: ops.SpaceToBatchND(x, c([2, 2]), c([[1, 1], [0, 2]])), f(1, 2, 2, 2))
-case("BatchToSpaceND", lambda x: ops.BatchToSpaceND(x, c([2, 2]), c([[1, 0], [0, 1]])), f(4, 2, 2, 1))
-case("SpaceToBatch", lambda x: ops.SpaceToBatch(x, c([[1, 1], [0, 2]]), block_size=2), f(1, 2, 2, 2))
-case("BatchToSpace", lambda x: ops.BatchToSpace(x, c([[1, 0], [0, 1]]), block_size=2), f(4, 2, 2, 1))
+case(
+    "SpaceToBatchND", lambda x: ops.SpaceToBatchND(x, c([2, 2]), c([[1, 1], [0, 2]])), f(1, 2, 2, 2)
+)
+case(
+    "BatchToSpaceND", lambda x: ops.BatchToSpaceND(x, c([2, 2]), c([[1, 0], [0, 1]])), f(4, 2, 2, 1)
+)
+case(
+    "SpaceToBatch", lambda x: ops.SpaceToBatch(x, c([[1, 1], [0, 2]]), block_size=2), f(1, 2, 2, 2)
+)
+case(
+    "BatchToSpace", lambda x: ops.BatchToSpace(x, c([[1, 0], [0, 1]]), block_size=2), f(4, 2, 2, 1)
+)
 
 case("Identity", ops.Identity, f(3))
 case("IdentityN", lambda x, y: ops.IdentityN([x, y]), f(3), f(2))
@@ -251,6 +475,19 @@ case("PlaceholderWithDefault", lambda x: ops.PlaceholderWithDefault(x, shape=(3,
 case("GuaranteeConst", ops.GuaranteeConst, f(3))
 case("Fill", lambda v: ops.Fill(c([2, 3]), v), f())
 
-case("SoftmaxCrossEntropyWithLogits", lambda x, y: ops.SoftmaxCrossEntropyWithLogits(x, ops.Softmax(y))[0], f(3, 4), f(3, 4))
-case("SoftmaxCrossEntropyWithLogits/both", lambda x: ops.SoftmaxCrossEntropyWithLogits(x, c(np.eye(4)[:3], float)), f(3, 4))
-case("SparseSoftmaxCrossEntropyWithLogits", lambda x: ops.SparseSoftmaxCrossEntropyWithLogits(x, c([3, 0, 1]))[0], f(3, 4))
+case(
+    "SoftmaxCrossEntropyWithLogits",
+    lambda x, y: ops.SoftmaxCrossEntropyWithLogits(x, ops.Softmax(y))[0],
+    f(3, 4),
+    f(3, 4),
+)
+case(
+    "SoftmaxCrossEntropyWithLogits/both",
+    lambda x: ops.SoftmaxCrossEntropyWithLogits(x, c(np.eye(4)[:3], float)),
+    f(3, 4),
+)
+case(
+    "SparseSoftmaxCrossEntropyWithLogits",
+    lambda x: ops.SparseSoftmaxCrossEntropyWithLogits(x, c([3, 0, 1]))[0],
+    f(3, 4),
+)

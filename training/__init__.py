@@ -1,0 +1,1 @@
+"""Training: optimizers, learning rates, checkpoints. `flatlite.train` has the public names."""

@@ -1,0 +1,88 @@
+"""The global step: a variable that counts the steps of a training."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..graph.graph import Graph, Tensor
+from ..graph.scopes import GraphKeys, get_default_graph
+from ..graph.variable_scope import get_variable
+from ..graph.variables import Variable
+
+
+def global_step(sess, global_step_tensor) -> int:
+    """The number of steps so far.
+
+    Args:
+        sess: The Session to ask.
+        global_step_tensor: The variable, or a tensor with its value.
+    """
+    return int(sess.run(global_step_tensor))
+
+
+def get_global_step(graph: Graph | None = None) -> Variable | None:
+    """The global step of a graph, the default one when None; None when there is none.
+
+    Raises:
+        TypeError: It is not a single integer.
+    """
+    graph = get_default_graph() if graph is None else graph
+    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
+    if len(found) == 1:
+        step = found[0]
+    elif found:
+        raise TypeError(f"Multiple tensors in global_step collection: {found}")
+    else:
+        by_name = {variable.name: variable for variable in _all_variables(graph)}
+        step = by_name.get("global_step:0")
+        if step is None:
+            return None
+    assert_global_step(step)
+    return step
+
+
+def _all_variables(graph: Graph) -> list[Variable]:
+    keys = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES)
+    return [variable for key in keys for variable in graph.get_collection(key)]
+
+
+def create_global_step(graph: Graph | None = None) -> Variable:
+    """A new global step, of int64, that starts at 0.
+
+    Raises:
+        ValueError: The graph has one already.
+    """
+    graph = get_default_graph() if graph is None else graph
+    if get_global_step(graph) is not None:
+        raise ValueError('"global_step" already exists.')
+    with graph.as_default(), graph.name_scope(None):
+        return get_variable(
+            GraphKeys.GLOBAL_STEP,
+            shape=(),
+            dtype=np.dtype(np.int64),
+            initializer=_zero,
+            trainable=False,
+            collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
+        )
+
+
+def _zero(shape, dtype=None, partition_info=None) -> np.ndarray:
+    return np.zeros(shape, dtype)
+
+
+def get_or_create_global_step(graph: Graph | None = None) -> Variable:
+    """The global step of a graph, a new one when there is none."""
+    graph = get_default_graph() if graph is None else graph
+    found = get_global_step(graph)
+    return create_global_step(graph) if found is None else found
+
+
+def assert_global_step(global_step_tensor: Variable | Tensor) -> None:
+    """Raises TypeError unless it is a single integer."""
+    if not isinstance(global_step_tensor, Variable | Tensor):
+        raise TypeError('Existing "global_step" must be a Variable or Tensor.')
+    dtype, shape = np.dtype(global_step_tensor.dtype), global_step_tensor.shape
+    if dtype.kind not in "iu":
+        raise TypeError(f'Existing "global_step" does not have integer type: {dtype}')
+    if shape is not None and len(shape) != 0:
+        raise TypeError(f'Existing "global_step" is not scalar: {shape}')

@@ -1,0 +1,186 @@
+"""Graphs with their collections and savers as MetaGraphDef messages: the .meta files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from ..graph.graph import Graph, Operation, Tensor
+from ..graph.graphdef import add_graph_def, to_graph_def
+from ..graph.scopes import GraphKeys, get_default_graph
+from ..graph.variables import Variable
+from ..schema import proto
+from ..schema.files import read_bytes, remove_leftovers, write_atomic
+from .saver import Saver
+
+VARIABLES = (
+    GraphKeys.GLOBAL_VARIABLES,
+    GraphKeys.LOCAL_VARIABLES,
+    GraphKeys.MODEL_VARIABLES,
+    GraphKeys.TRAINABLE_VARIABLES,
+    GraphKeys.MOVING_AVERAGE_VARIABLES,
+    GraphKeys.CONCATENATED_VARIABLES,
+    GraphKeys.METRIC_VARIABLES,
+    GraphKeys.GLOBAL_STEP,
+)
+"""Collections whose items are variables, each as a VariableDef message."""
+NUMBERS = {bool: "int64_list", int: "int64_list", float: "float_list"}
+MAX_BYTES = 2**31 - 1
+
+
+def export_meta_graph(
+    filename=None,
+    meta_info_def: Any = None,
+    graph_def: Any = None,
+    saver_def: Any = None,
+    collection_list: Sequence[str] | None = None,
+    as_text: bool = False,
+    graph: Graph | None = None,
+    export_scope: str | None = None,
+    clear_devices: bool = False,
+    clear_extraneous_savers: bool = False,
+    strip_default_attrs: bool = False,
+    save_debug_info: bool = False,
+):
+    """A graph, its collections and a saver as a MetaGraphDef message.
+
+    Args:
+        filename: Where to write it; None does not.
+        meta_info_def: The message's part of that name.
+        graph_def: The nodes; those of `graph` by default.
+        saver_def: How to save and restore the variables.
+        collection_list: The collections to write; all by default.
+        as_text: Whether the file is text.
+        graph: The default graph when left out.
+        export_scope: Not supported.
+        clear_devices: Whether to leave devices out.
+        clear_extraneous_savers: Whether to leave out the nodes of other savers.
+        strip_default_attrs: Whether to leave out attributes with default values.
+        save_debug_info: Taken for TensorFlow's sake.
+
+    Raises:
+        ValueError: The graph has more than 2 GB.
+    """
+    if export_scope:
+        raise NotImplementedError(f"export_scope must be None, got '{export_scope}'")
+    graph = get_default_graph() if graph is None else graph
+    message = proto.MetaGraphDef()
+    if meta_info_def is not None:
+        message.meta_info_def.CopyFrom(meta_info_def)
+    message.meta_info_def.stripped_default_attrs = strip_default_attrs
+    message.graph_def.CopyFrom(to_graph_def(graph) if graph_def is None else graph_def)
+    if strip_default_attrs:
+        _strip_defaults(graph, message.graph_def)
+    for node in message.graph_def.node if clear_devices else ():
+        node.device = ""
+    if saver_def is not None:
+        message.saver_def.CopyFrom(saver_def)
+    keys = sorted(graph.scopes.collections) if collection_list is None else collection_list
+    for key in keys:
+        _write_collection(message, key, graph.get_collection(key))
+    if message.ByteSize() > MAX_BYTES:
+        raise ValueError(f"a graph may have {MAX_BYTES} bytes, got {message.ByteSize()}")
+    if filename is not None:
+        text = str(message).encode() if as_text else message.SerializeToString(deterministic=True)
+        write_atomic(filename, text)
+        remove_leftovers(filename)
+    return message
+
+
+def _strip_defaults(graph: Graph, graph_def) -> None:
+    """Removes attributes that say what goes without saying."""
+    for node in graph_def.node:
+        op = graph.get_operation_by_name(node.name)
+        for name, declared in (op.signature.attrs if op.signature else {}).items():
+            if name in op.attrs and op.attrs[name] is declared.default:
+                del node.attr[name]
+
+
+def _write_collection(message, key: str, items: list) -> None:
+    """Writes a collection; one with items that have no form in a message is left out."""
+    if not items:
+        return
+    rows = [_written(item) for item in items]
+    kinds = {kind for kind, _ in rows}
+    if len(kinds) == 1 and None not in kinds:
+        target = getattr(message.collection_def[key], kinds.pop())
+        target.value.extend(value for _, value in rows)
+
+
+def _written(item) -> tuple[str | None, Any]:
+    """The kind of list an item belongs to, and its form there."""
+    if isinstance(item, Variable):
+        return "bytes_list", item.to_proto().SerializeToString(deterministic=True)
+    if isinstance(item, Tensor | Operation):
+        return "node_list", item.name
+    if isinstance(item, str | bytes):
+        return "bytes_list", item.encode() if isinstance(item, str) else item
+    return NUMBERS.get(type(item)), item
+
+
+def import_meta_graph(
+    meta_graph_or_file,
+    clear_devices: bool = False,
+    import_scope: str | None = None,
+    **kwargs: Any,
+) -> Saver | None:
+    """Adds a graph and its collections to the default graph.
+
+    Args:
+        meta_graph_or_file: A MetaGraphDef message, or the path of a .meta file, binary or text.
+        clear_devices: Whether to leave devices out.
+        import_scope: Put before all names.
+        **kwargs: Arguments of the saver, where the message describes none.
+
+    Returns:
+        The saver that the message describes, else one of its variables; None when there are none.
+
+    Raises:
+        OSError: There is no such file, or it holds no graph.
+        ModelError: The graph is malformed.
+    """
+    message = _read(meta_graph_or_file)
+    graph = get_default_graph()
+    if clear_devices:
+        for node in message.graph_def.node:
+            node.device = ""
+    add_graph_def(graph, message.graph_def, import_scope or "")
+    made: dict[bytes, Variable] = {}
+    for key, collection in sorted(message.collection_def.items()):
+        kind = collection.WhichOneof("kind")
+        if kind is not None and kind != "any_list":
+            for value in getattr(collection, kind).value:
+                graph.add_to_collection(key, _item(graph, key, kind, value, import_scope, made))
+    if message.HasField("saver_def"):
+        return Saver.from_proto(message.saver_def, import_scope)
+    return Saver(**kwargs) if made else None
+
+
+def _item(graph: Graph, key: str, kind: str, value, scope: str | None, made: dict):
+    """An item of a collection; a variable that several have is one object."""
+    if key in VARIABLES and kind == "bytes_list":
+        if value not in made:
+            definition = proto.parse("VariableDef", value)
+            made[value] = Variable.from_proto(definition, import_scope=scope)
+        return made[value]
+    if kind == "node_list":
+        return graph.as_graph_element(f"{scope}/{value}" if scope else value)
+    return value
+
+
+def _read(source):
+    """A message of our own, which may be changed."""
+    if hasattr(source, "SerializeToString"):
+        return proto.parse("MetaGraphDef", source.SerializeToString())
+    path = os.fspath(source)
+    if not os.path.exists(path):
+        raise OSError(f"File {path} does not exist.")
+    content = read_bytes(path)
+    try:
+        return proto.parse("MetaGraphDef", content)
+    except ValueError as error:
+        try:
+            return proto.parse_text("MetaGraphDef", content)
+        except ValueError:
+            raise OSError(f"Cannot parse file {path}: {error}.") from None

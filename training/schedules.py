@@ -1,0 +1,174 @@
+"""Learning rates that change with the global step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ..graph.build import number, ops
+from ..graph.create import convert_to_tensor
+from ..graph.graph import Tensor
+from ..graph.scopes import name_scope
+
+
+def _step(global_step, dtype) -> Tensor:
+    """The step as a number of the learning rate's dtype."""
+    if global_step is None:
+        raise ValueError("global_step is required")
+    step = convert_to_tensor(global_step)
+    return step if step.dtype == dtype else ops.Cast(step, DstT=dtype)
+
+
+def _like(value, rate: Tensor) -> Tensor:
+    """A number or tensor in the learning rate's dtype."""
+    if not isinstance(value, Tensor):
+        return convert_to_tensor(value, rate.dtype)
+    return value if value.dtype == rate.dtype else ops.Cast(value, DstT=rate.dtype)
+
+
+def _progress(global_step, decay_steps, rate: Tensor, staircase: bool) -> Tensor:
+    """How many times `decay_steps` have passed; whole ones on a staircase."""
+    passed = ops.RealDiv(_step(global_step, rate.dtype), _like(decay_steps, rate))
+    return ops.Floor(passed) if staircase else passed
+
+
+def exponential_decay(
+    learning_rate,
+    global_step,
+    decay_steps,
+    decay_rate,
+    staircase: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """learning_rate * decay_rate ** (global_step / decay_steps).
+
+    Args:
+        learning_rate: The rate at step 0.
+        global_step: The variable that counts the steps.
+        decay_steps: After how many steps the rate is multiplied by `decay_rate`.
+        decay_rate: A number.
+        staircase: Whether it changes only when `decay_steps` have passed, all at once.
+        name: Of the operations.
+
+    Raises:
+        ValueError: There is no global step.
+    """
+    with name_scope(name, "ExponentialDecay") as scope:
+        rate = convert_to_tensor(learning_rate, name="learning_rate")
+        exponent = _progress(global_step, decay_steps, rate, staircase)
+        return ops.Mul(rate, ops.Pow(_like(decay_rate, rate), exponent), name=scope)
+
+
+def natural_exp_decay(
+    learning_rate,
+    global_step,
+    decay_steps,
+    decay_rate,
+    staircase: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """learning_rate * exp(-decay_rate * global_step / decay_steps); see `exponential_decay`."""
+    with name_scope(name, "NaturalExpDecay") as scope:
+        rate = convert_to_tensor(learning_rate, name="learning_rate")
+        exponent = _progress(global_step, decay_steps, rate, staircase)
+        return ops.Mul(rate, ops.Exp(-_like(decay_rate, rate) * exponent), name=scope)
+
+
+def inverse_time_decay(
+    learning_rate,
+    global_step,
+    decay_steps,
+    decay_rate,
+    staircase: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """learning_rate / (1 + decay_rate * global_step / decay_steps); see `exponential_decay`."""
+    with name_scope(name, "InverseTimeDecay") as scope:
+        rate = convert_to_tensor(learning_rate, name="learning_rate")
+        growth = _progress(global_step, decay_steps, rate, staircase) * _like(decay_rate, rate)
+        return ops.RealDiv(rate, 1 + growth, name=scope)
+
+
+def polynomial_decay(
+    learning_rate,
+    global_step,
+    decay_steps,
+    end_learning_rate=0.0001,
+    power=1.0,
+    cycle: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """From `learning_rate` to `end_learning_rate`, by the part of the way left to a power.
+
+    (learning_rate - end) * (1 - global_step / decay_steps) ** power + end
+
+    Args:
+        learning_rate: The rate at step 0.
+        global_step: The variable that counts the steps.
+        decay_steps: When the end is reached.
+        end_learning_rate: What it stays at.
+        power: 1 for a straight line.
+        cycle: Whether `decay_steps` grows by itself whenever it is passed.
+        name: Of the operations.
+
+    Raises:
+        ValueError: There is no global step.
+    """
+    with name_scope(name, "PolynomialDecay") as scope:
+        rate = convert_to_tensor(learning_rate, name="learning_rate")
+        step, length = _step(global_step, rate.dtype), _like(decay_steps, rate)
+        end = _like(end_learning_rate, rate)
+        if cycle:
+            zero, one = number(0, rate), number(1, rate)
+            rounds = ops.SelectV2(ops.Equal(step, zero), one, ops.Ceil(step / length))
+            length = length * rounds
+        else:
+            step = ops.Minimum(step, length)
+        left = ops.Pow(1 - step / length, _like(power, rate))
+        return ops.AddV2((rate - end) * left, end, name=scope)
+
+
+def cosine_decay(
+    learning_rate, global_step, decay_steps, alpha: float = 0.0, name: str | None = None
+) -> Tensor:
+    """From `learning_rate` to alpha times that, along half a cosine.
+
+    Raises:
+        ValueError: There is no global step.
+    """
+    with name_scope(name, "CosineDecay"):
+        rate = convert_to_tensor(learning_rate, name="learning_rate")
+        length = _like(decay_steps, rate)
+        passed = ops.Minimum(_step(global_step, rate.dtype), length) / length
+        wave = 0.5 * (1 + ops.Cos(number(math.pi, rate) * passed))
+        return rate * ((1 - alpha) * wave + alpha)
+
+
+def piecewise_constant(
+    x, boundaries: Sequence, values: Sequence, name: str | None = None
+) -> Tensor:
+    """The first of `values` up to and with the first of `boundaries`, then the second, ...
+
+    Args:
+        x: The variable that counts the steps, or any single number.
+        boundaries: Rising numbers.
+        values: One more than there are boundaries.
+        name: Of the operations.
+
+    Raises:
+        ValueError: The lengths do not fit, or the values have several dtypes.
+    """
+    if len(boundaries) != len(values) - 1:
+        raise ValueError("The length of boundaries should be 1 less than the length of values")
+    with name_scope(name, "PiecewiseConstant"):
+        x = convert_to_tensor(x)
+        chosen = [convert_to_tensor(value) for value in values]
+        if len({value.dtype for value in chosen}) > 1:
+            raise ValueError(
+                f"values must have one type, got {', '.join(str(v.dtype) for v in chosen)}"
+            )
+        result = chosen[-1]
+        for boundary, value in reversed(list(zip(boundaries, chosen[:-1], strict=True))):
+            limit = convert_to_tensor(boundary, None if isinstance(boundary, Tensor) else x.dtype)
+            result = ops.SelectV2(ops.LessEqual(x, limit), value, result)
+        return result

@@ -1,0 +1,50 @@
+"""Slots: the variables an optimizer keeps beside each one it trains, named `<variable>/<name>`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..graph.build import ops
+from ..graph.graph import Tensor
+from ..graph.shapes import is_static
+from ..graph.variable_scope import get_variable, variable_scope
+from ..graph.variables import Variable
+
+
+def create_slot(primary: Variable, value: Tensor, name: str) -> Variable:
+    """A variable of the kind of `primary`, not trainable, that starts with `value`."""
+    with variable_scope(None, f"{primary.op.name}/{name}"):
+        return get_variable(
+            "",
+            initializer=value,
+            trainable=False,
+            use_resource=is_resource(primary),
+            validate_shape=is_static(value.shape),
+        )
+
+
+def create_zeros_slot(primary: Variable, name: str, dtype=None) -> Variable:
+    """A variable of the kind and shape of `primary`, not trainable, that starts with zeros."""
+    dtype = np.dtype(dtype or primary.dtype)
+    if not is_static(primary.shape):
+        sizes = ops.Shape(primary.initialized_value())
+        return create_slot(primary, ops.Fill(sizes, np.zeros((), dtype)), name)
+    with variable_scope(None, f"{primary.op.name}/{name}"):
+        return get_variable(
+            "",
+            shape=primary.shape,
+            dtype=dtype,
+            initializer=_zeros,
+            trainable=False,
+            use_resource=is_resource(primary),
+        )
+
+
+def _zeros(shape, dtype=None, partition_info=None) -> Tensor:
+    """Zeros as an operation: a constant of them would be as large as the variable."""
+    return ops.Fill(np.array(shape, np.int32), np.zeros((), dtype))
+
+
+def is_resource(variable: Variable) -> bool:
+    """Whether a variable is behind a handle, not a reference."""
+    return variable.op.type == "VarHandleOp"
