@@ -7,7 +7,8 @@ from math import prod
 import numpy as np
 
 from ..engine import arena
-from ..engine.buffer import PERSISTENT, Buffer, Storage
+from ..engine.buffer import PERSISTENT, Buffer, Storage, window
+from ..schema.errors import FailedPreconditionError
 
 
 class State:
@@ -42,6 +43,17 @@ class State:
         self.buffers[key] = found
         self._keys[found.storage] = key
         return found
+
+    def value(self, key: str) -> np.ndarray:
+        """A copy of the value of a variable.
+
+        Raises FailedPreconditionError when it has none.
+        """
+        if key not in self.initialized:
+            reason = f"Attempting to use uninitialized value {key}"
+            raise FailedPreconditionError(None, None, reason)
+        buffer = self.buffers[key]
+        return window(buffer.storage.array, buffer).copy()
 
     def key_of(self, storage: Storage) -> str | None:
         """The variable whose memory this is, if it is one's."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ..schema import proto
 from .create import append, convert_to_tensor, create, output, register_conversion, type_name
 from .graph import Graph, Operation, Tensor
 from .scopes import (
@@ -95,14 +96,13 @@ class Variable:
         graph = get_default_graph()
         values = [] if callable(initial_value) else [initial_value]
         with graph.control_dependencies(None), name_scope(name, "Variable", values) as scope:
-            self.initial_value = self._initial_tensor(initial_value, dtype)
-            known = self.initial_value.shape
+            initial = self._initial_tensor(initial_value, dtype)
+            self.initial_value: Tensor | None = initial
+            known = initial.shape
             if validate_shape and not is_static(known):
-                raise ValueError(
-                    f"initial_value must have a shape specified: {self.initial_value!r}"
-                )
+                raise ValueError(f"initial_value must have a shape specified: {initial!r}")
             self.shape: Shape = _declared(shape, known if validate_shape else None)
-            self.dtype: np.dtype = self.initial_value.dtype
+            self.dtype: np.dtype = initial.dtype
             self._build(graph, scope, validate_shape)
         graph.add_to_collections(collections, self)
 
@@ -121,6 +121,7 @@ class Variable:
     # Set by _build.
     op: Operation
     initializer: Operation
+    _snapshot: Tensor
 
     @property
     def name(self) -> str:
@@ -157,6 +158,8 @@ class Variable:
 
     def initialized_value(self) -> Tensor:
         """The value it is initialised with, to initialise other variables from."""
+        if self.initial_value is None:
+            raise ValueError(f"variable '{self.name}' was imported without its initial value")
         return self.initial_value
 
     def eval(self, session=None) -> np.ndarray:
@@ -177,6 +180,38 @@ class Variable:
         """A tensor that adds 1 and gives the value before; OutOfRangeError from `limit` on."""
         raise NotImplementedError("count_up_to is not supported; use assign_add")
 
+    def to_proto(self, export_scope: str | None = None):
+        """The VariableDef message that describes it, names without the scope `export_scope`."""
+        outside = f"{export_scope}/" if export_scope else ""
+        initial = "" if self.initial_value is None else self.initial_value.name
+        return proto.VariableDef(
+            variable_name=self.name.removeprefix(outside),
+            initial_value_name=initial.removeprefix(outside),
+            initializer_name=self.initializer.name.removeprefix(outside),
+            snapshot_name=self._snapshot.name.removeprefix(outside),
+            is_resource=isinstance(self, ResourceVariable),
+            trainable=self.trainable,
+        )
+
+    @staticmethod
+    def from_proto(variable_def, import_scope: str | None = None) -> Variable:
+        """The variable of the default graph that a VariableDef message describes.
+
+        Raises KeyError when the graph lacks one of its operations.
+        """
+        graph, inside = get_default_graph(), f"{import_scope}/" if import_scope else ""
+        cls = ResourceVariable if variable_def.is_resource else ReferenceVariable
+        variable = object.__new__(cls)
+        variable.op = graph.get_tensor_by_name(inside + variable_def.variable_name).op
+        variable.initializer = graph.get_operation_by_name(inside + variable_def.initializer_name)
+        variable._snapshot = graph.get_tensor_by_name(inside + variable_def.snapshot_name)
+        initial = variable_def.initial_value_name
+        variable.initial_value = graph.get_tensor_by_name(inside + initial) if initial else None
+        variable.trainable, variable.constraint = variable_def.trainable, None
+        variable.dtype = np.dtype(variable.op.get_attr("dtype"))
+        variable.shape = variable.op.get_attr("shape")
+        return variable
+
     def set_shape(self, shape) -> None:
         """Adds what the caller knows of its shape."""
         self.value().set_shape(tuple(shape))
@@ -196,25 +231,24 @@ class ReferenceVariable(Variable):
     def _build(self, graph: Graph, scope: str, validate_shape: bool) -> None:
         attrs = {"shape": self.shape, "dtype": self.dtype}
         self.op = append(graph, "VariableV2", scope[:-1], (), attrs)
-        self._reference = self.op.outputs[0]
         where = [f"loc:@{self.op.name}".encode()]
         assign = {"validate_shape": validate_shape, "_class": where}
-        self.initializer = create("Assign", [self._reference, self.initial_value], assign)
-        self._snapshot = output("Identity", [self._reference], {"_class": where}, "read")
+        self.initializer = create("Assign", [self.reference, self.initial_value], assign)
+        self._snapshot = output("Identity", [self.reference], {"_class": where}, "read")
 
     @property
     def reference(self) -> Tensor:
         """The tensor that stands for its memory."""
-        return self._reference
+        return self.op.outputs[0]
 
     def value(self) -> Tensor:
         return self._snapshot
 
     def read_value(self) -> Tensor:
-        return output("Identity", [self._reference], name="read")
+        return output("Identity", [self.reference], name="read")
 
     def as_graph_element(self) -> Tensor:
-        return self._reference
+        return self.reference
 
     def assign(self, value, use_locking: bool = False, name=None, read_value: bool = True):
         """Gives it a value; the tensor (or operation) that does so."""
@@ -230,12 +264,12 @@ class ReferenceVariable(Variable):
 
     def _update(self, kind: str, value, use_locking: bool, name, read_value: bool):
         attrs = {"use_locking": use_locking}
-        op = create(kind, [self._reference, value], attrs, name)
+        op = create(kind, [self.reference, value], attrs, name)
         return op.outputs[0] if read_value else op
 
     def _scatter(self, kind: str, slices, use_locking: bool, name) -> Tensor:
         require_slices(slices)
-        inputs = [self._reference, slices.indices, slices.values]
+        inputs = [self.reference, slices.indices, slices.values]
         return output(kind, inputs, {"use_locking": use_locking}, name)
 
     def scatter_sub(self, sparse_delta, use_locking: bool = False, name=None) -> Tensor:
@@ -252,7 +286,7 @@ class ReferenceVariable(Variable):
 
     def is_initialized(self, name=None) -> Tensor:
         """Whether it has a value."""
-        return output("IsVariableInitialized", [self._reference], name=name)
+        return output("IsVariableInitialized", [self.reference], name=name)
 
 
 class ResourceVariable(Variable):
@@ -266,14 +300,18 @@ class ResourceVariable(Variable):
         name = scope[:-1]
         attrs = {"shape": self.shape, "dtype": self.dtype, "shared_name": name.encode()}
         self.op = append(graph, "VarHandleOp", name, (), attrs)
-        self.handle = self.op.outputs[0]
         with name_scope("IsInitialized"):
-            self._is_initialized = output("VarIsInitializedOp", [self.handle])
+            output("VarIsInitializedOp", [self.handle])
         with name_scope("Assign") as inner:
             inputs = [self.handle, self.initial_value]
             self.initializer = create("AssignVariableOp", inputs, None, inner)
         with name_scope("Read"):
-            self._graph_element = self._read()
+            self._snapshot = self._read()
+
+    @property
+    def handle(self) -> Tensor:
+        """The tensor that stands for it."""
+        return self.op.outputs[0]
 
     def _read(self) -> Tensor:
         tensor = output("ReadVariableOp", [self.handle], {"dtype": self.dtype})
@@ -289,7 +327,7 @@ class ResourceVariable(Variable):
         return output("Identity", [read])
 
     def as_graph_element(self) -> Tensor:
-        return self._graph_element
+        return self._snapshot
 
     def assign(self, value, use_locking=None, name=None, read_value: bool = True):
         """Gives it a value; a tensor with the new one (or the operation) that does so."""

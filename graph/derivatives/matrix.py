@@ -48,7 +48,7 @@ def matrix_set_diag(op, dy):
 @gradient("MatrixDiagV2", "MatrixDiagV3")
 def matrix_diag_v3(op, dy):
     """The diagonals; to the padding the rest."""
-    diagonal, k = op.inputs[:2]
+    k = op.inputs[1]
     kind, attrs = _kind(op, "MatrixDiagPart")
     part = kind(dy, k, number(0, dy), **attrs)
     every = ops.Range(np.int32(0), ops.Rank(dy), np.int32(1))
