@@ -20,7 +20,7 @@ class TFLiteConverter(Settings):
     """Converts a TensorFlow model to a TensorFlow Lite flatbuffer, without TensorFlow.
 
     Make one with `from_saved_model`, `from_keras_model_file`, `from_frozen_graph`,
-    `from_onnx_model` or `from_tflite_model`, set its attributes, call `convert()`.
+    `from_session`, `from_onnx_model` or `from_tflite_model`, set its attributes, call `convert()`.
 
     Args:
         graph_def: a frozen GraphDef: a message, or its serialized bytes.
@@ -256,6 +256,28 @@ class TFLiteConverter(Settings):
         with naming(path):
             sources = tflite.load(model)
         return cls._of(sources, path)
+
+    @classmethod
+    def from_session(
+        cls, sess: Any, input_tensors: Sequence[Any], output_tensors: Sequence[Any]
+    ) -> TFLiteConverter:
+        """A converter for a graph built with flatlite, with the values its variables have now.
+
+        Args:
+            sess: the flatlite Session.
+            input_tensors: the tensors that are fed; any tensors, placeholders as a rule.
+            output_tensors: the tensors to compute.
+
+        Raises:
+            TypeError: `sess` is no Session.
+            ValueError: a tensor is of another graph; the outputs need a placeholder that is not
+                among the inputs.
+            FailedPreconditionError: a variable that is needed has no value.
+        """
+        from .sources import session
+
+        inputs, outputs = list(input_tensors), list(output_tensors)
+        return cls._of([session.load(sess, inputs, outputs, known_shapes(inputs))], None)
 
     @classmethod
     def from_keras_model(cls, model: Any) -> NoReturn:

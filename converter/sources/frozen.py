@@ -10,7 +10,7 @@ from ...graph.graphdef import import_graph_def
 from ...schema import proto
 from ...schema.files import read_bytes
 from .ends import needed_placeholders, unread_operations
-from .freeze import freeze
+from .freeze import Values, freeze
 from .source import (
     GraphSource,
     Port,
@@ -57,6 +57,7 @@ def load(
     input_arrays: Iterable[str] | None = None,
     output_arrays: Iterable[str] | None = None,
     input_shapes: Shapes | None = None,
+    values: Values | None = None,
 ) -> GraphSource:
     """The computation of `output_arrays` from `input_arrays` in a frozen graph.
 
@@ -66,11 +67,12 @@ def load(
             placeholders that the outputs need.
         output_arrays: Names of tensors; None for those of operations that nobody reads.
         input_shapes: What is known of the shapes of inputs, by their names.
+        values: Gives the values of variables, where the graph is not frozen.
 
     Raises:
         OSError: The file is missing or holds no GraphDef.
-        ValueError: The graph has no such tensors, or has variables, or the shapes contradict it;
-            nobody named the inputs or outputs, and the graph does not tell them.
+        ValueError: The graph has no such tensors, or has variables without values, or the shapes
+            contradict it; nobody named the inputs or outputs, and the graph does not tell them.
         ModelError: The graph is malformed.
     """
     named = _named(input_arrays, "input_arrays"), _named(output_arrays, "output_arrays")
@@ -84,7 +86,7 @@ def load(
     outputs = dict(zip(output_arrays, tensors[len(input_arrays) :], strict=True))
     shapes = set_shapes(inputs, input_shapes or {})
     pairs = [(inputs[name], shapes[name]) for name in inputs]
-    frozen = freeze(graph, pairs, list(outputs.values()), _refuse_variables)
+    frozen = freeze(graph, pairs, list(outputs.values()), values or _refuse_variables)
     said = {full_name(name) for name, shape in (input_shapes or {}).items() if shape is not None}
     return GraphSource(
         None,

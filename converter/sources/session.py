@@ -1,0 +1,39 @@
+"""Sessions: graphs built and trained here, with the values their variables have now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph.graph import Operation
+from ...graph.graphdef import to_graph_def
+from ...graph.session import Session
+from ...graph.state import variable_key
+from . import frozen
+from .source import GraphSource, Shapes
+
+
+def load(session: Session, inputs: Sequence[Any], outputs: Sequence[Any], shapes: Shapes) -> GraphSource:
+    """The computation of `outputs` from `inputs`, tensors of the session's graph, as it is now.
+
+    Later training changes nothing in what was loaded.
+
+    Raises:
+        TypeError: `session` is no Session.
+        ValueError: A tensor is of another graph, or the outputs need a placeholder that is not
+            among the inputs.
+        FailedPreconditionError: A variable that is needed has no value.
+    """
+    if not isinstance(session, Session):
+        raise TypeError(f"sess must be a Session, got {type(session).__name__}")
+    for tensor in (*inputs, *outputs):
+        if getattr(tensor, "graph", session.graph) is not session.graph:
+            raise ValueError(f"'{tensor.name}' must be of the session's graph, and is of another")
+
+    def values(operations: list[Operation]) -> Mapping[Operation, np.ndarray]:
+        return {op: session.state.value(variable_key(op)) for op in operations}
+
+    names = [tensor.name for tensor in inputs], [tensor.name for tensor in outputs]
+    return frozen.load(to_graph_def(session.graph), *names, shapes, values)
