@@ -5,7 +5,8 @@ Run in an environment of its own with `pip install tensorflow-cpu scikit-learn`:
     python models/build_digits.py
 
 Writes models/digits/saved_model (Keras 3 export), and models/digits/example.npz: `image`, 360 test
-images of scikit-learn's digits, `label`, and `probabilities`, TensorFlow's output for them.
+images of scikit-learn's digits, `label`, and `probabilities`, TensorFlow's output for them; and
+models/digits/digits.npz: all 1797 `image`s as bytes from 0 to 16, and their `label`s.
 """
 
 import shutil
@@ -19,10 +20,20 @@ from sklearn.datasets import load_digits
 HERE = Path(__file__).parent / "digits"
 
 
+def store(digits) -> None:
+    """Writes the images and labels."""
+    np.savez_compressed(
+        HERE / "digits.npz",
+        image=digits.images.astype(np.uint8),
+        label=digits.target.astype(np.uint8),
+    )
+
+
 def main() -> None:
     """Trains with fixed seeds, exports, records."""
     keras.utils.set_random_seed(1)
     digits = load_digits()
+    store(digits)
     images = (digits.images / 16).astype(np.float32)[..., np.newaxis]
     order = np.random.default_rng(0).permutation(len(images))
     test, train = order[:360], order[360:]
