@@ -126,9 +126,9 @@ def _grad_y(y: Tensor, value, name: str) -> Gradient:
         return ops.Fill(ops.Shape(y), one, name=name)
     if isinstance(value, IndexedSlices):
         return value
-    return ops.Identity(
-        value if isinstance(value, Tensor) else np.asarray(value, y.dtype), name=name
-    )
+    if isinstance(value, Tensor) and value.dtype != y.dtype:
+        raise TypeError(f"Gradient type {value.dtype} does not match type {y.dtype} of '{y.name}'")
+    return ops.Identity(convert_to_tensor(value, y.dtype), name=name)
 
 
 class _Walk:
