@@ -120,11 +120,17 @@ def fits_convolution(weights, out):
     return bool(out.size and weights.size) and prod(weights.shape[1:3]) < TABLES
 
 
-def convolution(program, x, weights, bias, out, *, stride, before, dilation, groups, clamp):
-    """`products.conv2d`."""
-    n, height, width, depth = weights.shape
-    filters = weights.reshape((groups, n // groups, height * width * depth))
-    panels = packed(program, filters, bias, by_columns=True)
+def convolution(
+    program, x, weights, bias, out, *, stride, before, dilation, groups, clamp, n_last=False
+):
+    """`products.conv2d`; with `n_last` weights are [height, width, channels, n], of one group."""
+    if n_last:
+        height, width, depth, n = weights.shape
+        filters = weights.reshape((1, height * width * depth, n))
+    else:
+        n, height, width, depth = weights.shape
+        filters = weights.reshape((groups, n // groups, height * width * depth))
+    panels = packed(program, filters, bias, by_columns=not n_last)
     taps = (height, width)
     if groups == 1 and dilation[1] == 1 and depth < SHALLOW and width > 1:
         x = framed(program, x, out.shape[1:3], taps, stride, before, dilation)

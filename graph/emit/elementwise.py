@@ -1,0 +1,199 @@
+"""Ops on each element, or on pairs of them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from ...engine.buffer import arena, constant
+from ...engine.families.elementwise import broadcast_shape, elementwise
+from .registry import emit
+
+NUMBERS = (np.float32, np.int32, np.int64)
+CLAMPED = {
+    "Add": ("add", NUMBERS),
+    "AddV2": ("add", NUMBERS),
+    "Mul": ("multiply", NUMBERS),
+    "RealDiv": ("divide", (np.float32,)),
+    "Sub": ("subtract", NUMBERS),
+}
+"""Op type -> kernel of kernels/arithmetic.py that takes limits, dtypes."""
+
+PLAIN = {
+    "Maximum": ("arithmetic.maximum", NUMBERS),
+    "Minimum": ("arithmetic.minimum", NUMBERS),
+    "SquaredDifference": ("arithmetic.squared_difference", (np.float32, np.int32)),
+    "Pow": ("division.power", (np.float32,)),
+    "LogicalAnd": ("bits.both", (np.bool_,)),
+    "LogicalOr": ("bits.either", (np.bool_,)),
+    "ReluGrad": ("backward.relu", (np.float32,)),
+    "Relu6Grad": ("backward.relu6", (np.float32,)),
+    "EluGrad": ("backward.elu", (np.float32,)),
+    "RsqrtGrad": ("backward.rsqrt", (np.float32,)),
+    "SigmoidGrad": ("backward.sigmoid", (np.float32,)),
+    "SqrtGrad": ("backward.sqrt", (np.float32,)),
+    "TanhGrad": ("backward.tanh", (np.float32,)),
+}
+"""Op type -> kernel of two operands, dtypes."""
+
+COMPARISONS = {
+    "Equal": ("equal", False),
+    "NotEqual": ("differ", False),
+    "Less": ("less", False),
+    "LessEqual": ("at_most", False),
+    "Greater": ("less", True),
+    "GreaterEqual": ("at_most", True),
+}
+"""Op type -> kernel of kernels/compare.py, and whether the operands change places."""
+
+UNARY = {
+    "Ceil": "ceil",
+    "Cos": "cos",
+    "Elu": "elu",
+    "Exp": "exp",
+    "Floor": "floor",
+    "Log": "log",
+    "Rint": "round",
+    "Round": "round",
+    "Rsqrt": "rsqrt",
+    "Sigmoid": "logistic",
+    "Sin": "sin",
+    "Sqrt": "sqrt",
+    "Tanh": "tanh",
+}
+"""Op type of float32 -> kernel of kernels/unary.py."""
+
+SIGNED = {"Abs": "absolute", "Neg": "negative", "Sign": "sign", "Square": "square"}
+CLAMPS = {"Relu": (0.0, np.inf), "Relu6": (0.0, 6.0)}
+
+
+@lru_cache(8)
+def no_limits(dtype: np.dtype):
+    """The buffer of limits that hold nothing back."""
+    ends = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    return constant(np.array(ends, dtype))
+
+
+def _pair(a, b, dtype):
+    """A new buffer in the shape to which both broadcast; None when they do not."""
+    shape = broadcast_shape(a.shape, b.shape)
+    return None if shape is None else arena(shape, dtype)
+
+
+def _add_clamped(kind: str, kernel: str, dtypes) -> None:
+    @emit(kind, dtypes=dtypes)
+    def clamped(program, op, a, b):
+        out = _pair(a, b, a.dtype)
+        if out is not None:
+            elementwise(program, f"arithmetic.{kernel}", (a, b), out, no_limits(a.dtype))
+        return out
+
+
+def _add_plain(kind: str, kernel: str, dtypes) -> None:
+    @emit(kind, dtypes=dtypes)
+    def plain(program, op, a, b):
+        out = _pair(a, b, a.dtype)
+        if out is not None:
+            elementwise(program, kernel, (a, b), out)
+        return out
+
+
+def _add_unary(kind: str, kernel: str, dtypes) -> None:
+    @emit(kind, dtypes=dtypes)
+    def unary(program, op, x):
+        out = arena(x.shape, x.dtype)
+        if x.size:
+            program.call(f"unary.{kernel}", x.ravel(), out.ravel(), split=x.size)
+        return out
+
+
+for _kind, (_kernel, _dtypes) in CLAMPED.items():
+    _add_clamped(_kind, _kernel, _dtypes)
+for _kind, (_kernel, _dtypes) in PLAIN.items():
+    _add_plain(_kind, _kernel, _dtypes)
+for _kind, _kernel in UNARY.items():
+    _add_unary(_kind, _kernel, (np.float32,))
+for _kind, _kernel in SIGNED.items():
+    _add_unary(_kind, _kernel, NUMBERS)
+
+
+@emit(*COMPARISONS, dtypes=NUMBERS)
+def compare(program, op, a, b):
+    """Whether the comparison holds, element by element."""
+    kernel, swapped = COMPARISONS[op.type]
+    out = _pair(a, b, np.bool_)
+    if out is not None:
+        elementwise(program, f"compare.{kernel}", (b, a) if swapped else (a, b), out)
+    return out
+
+
+@emit(*CLAMPS, dtypes=(np.float32,))
+def clamp(program, op, x):
+    """`x` within two limits."""
+    low, high = CLAMPS[op.type]
+    out = arena(x.shape, x.dtype)
+    if x.size:
+        program.call("unary.clamp", x.ravel(), out.ravel(), split=x.size, low=low, high=high)
+    return out
+
+
+@emit("LeakyRelu", dtypes=(np.float32,))
+def leaky_relu(program, op, x):
+    """`x`, times alpha where it is negative."""
+    out = arena(x.shape, x.dtype)
+    if x.size:
+        alpha = float(op.get_attr("alpha"))
+        program.call("unary.leaky", x.ravel(), out.ravel(), split=x.size, alpha=alpha)
+    return out
+
+
+@emit("AddN", dtypes=NUMBERS)
+def add_n(program, op, *inputs):
+    """The sum of all inputs."""
+    total = inputs[0]
+    for x in inputs[1:]:
+        if x.shape != total.shape:
+            return None
+    for x in inputs[1:]:
+        out = arena(total.shape, total.dtype)
+        elementwise(program, "arithmetic.add", (total, x), out, no_limits(x.dtype))
+        total = out
+    return total
+
+
+_TO_REAL = frozenset(map(np.dtype, ("uint8", "int8", "int16", "int32", "int64", "float32")))
+
+
+@emit("Cast")
+def cast(program, op, x):
+    """`x` in another dtype."""
+    dtype = op.get_attr("DstT")
+    if x.dtype == dtype:
+        return x
+    source = x.view(np.uint8) if x.dtype == np.bool_ else x
+    kernel = None
+    if dtype in (np.float32, np.float64) and source.dtype in _TO_REAL:
+        kernel = "cast.real"
+    elif {source.dtype.name, dtype.name} == {"int32", "int64"}:
+        kernel = "cast.wrap"
+    elif dtype in (np.int32, np.int64) and source.dtype == np.uint8:
+        kernel = "cast.widen"
+    if kernel is None:
+        return None
+    out = arena(x.shape, dtype)
+    if x.size:
+        program.call(kernel, source.ravel(), out.ravel(), split=x.size)
+    return out
+
+
+@emit("Select", "SelectV2")
+def select(program, op, condition, x, y):
+    """Elements of `x` where the condition holds, of `y` elsewhere."""
+    shape = broadcast_shape(condition.shape, x.shape, y.shape)
+    rows = op.type == "Select" and condition.shape not in ((), x.shape)
+    if shape is None or rows or x.dtype.hasobject or x.dtype.itemsize > 8:
+        return None
+    out = arena(shape, x.dtype)
+    elementwise(program, "compare.choose", (condition, x, y), out)
+    return out

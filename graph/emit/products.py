@@ -1,0 +1,121 @@
+"""Matrix products and convolutions with their backward forms."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...engine.buffer import arena
+from ...engine.families import gradients, products
+from ...engine.families.elementwise import elementwise
+from ...engine.families.reductions import reduce
+from ..ops.window import Windows
+from .elementwise import no_limits
+from .registry import emit
+from .shapes import result
+
+FLOATS = (np.float32,)
+
+
+@emit("MatMul", dtypes=FLOATS)
+def mat_mul(program, op, a, b):
+    """The product of two matrices."""
+    out = result(op)
+    if out is not None:
+        swaps = {name: bool(op.get_attr(name)) for name in ("transpose_a", "transpose_b")}
+        products.matmul(program, a, b, None, out, **swaps)
+    return out
+
+
+@emit("BatchMatMul", "BatchMatMulV2", dtypes=FLOATS)
+def batch_mat_mul(program, op, a, b):
+    """The products of stacks of matrices."""
+    out = result(op)
+    if out is not None:
+        swaps = {"transpose_a": bool(op.get_attr("adj_x")), "transpose_b": bool(op.get_attr("adj_y"))}
+        products.matmul(program, a, b, None, out, **swaps)
+    return out
+
+
+@emit("BiasAdd", "BiasAddV1", dtypes=FLOATS)
+def bias_add(program, op, x, bias):
+    """`x` with a number added to each channel."""
+    if op.type == "BiasAdd" and op.get_attr("data_format") != b"NHWC":
+        return None
+    out = arena(x.shape, x.dtype)
+    elementwise(program, "arithmetic.add", (x, bias), out, no_limits(x.dtype))
+    return out
+
+
+@emit("BiasAddGrad", dtypes=FLOATS)
+def bias_add_grad(program, op, dy):
+    """The sum of each channel."""
+    if op.get_attr("data_format") != b"NHWC":
+        return None
+    out = arena(dy.shape[-1:], dy.dtype)
+    reduce(program, "add", dy, range(dy.ndim - 1), out)
+    return out
+
+
+def convolution_windows(op, taps, x_shape):
+    """Stride, dilation and the padding before, of images in NHWC; None for another layout."""
+    if op.get_attr("data_format") != b"NHWC":
+        return None
+    strides, dilations = op.get_attr("strides"), op.get_attr("dilations")
+    if (strides[0], strides[3], dilations[0], dilations[3]) != (1, 1, 1, 1):
+        return None
+    padding, explicit = op.get_attr("padding"), ()
+    if padding == b"EXPLICIT":
+        numbers = op.get_attr("explicit_paddings")
+        explicit = ((numbers[2], numbers[3]), (numbers[4], numbers[5]))
+    windows = Windows(tuple(taps), tuple(strides[1:3]), tuple(dilations[1:3]), padding, explicit)
+    before = tuple(pair[0] for pair in windows.pads(x_shape[1:3]))
+    return {"stride": windows.strides, "dilation": windows.dilations, "before": before}
+
+
+@emit("Conv2D", dtypes=FLOATS)
+def conv2d(program, op, x, filters):
+    """A convolution over height and width."""
+    windows = convolution_windows(op, filters.shape[:2], x.shape)
+    out = result(op)
+    if out is None or windows is None or filters.shape[2] != x.shape[3]:
+        return None
+    gradients.convolve(program, x, filters, out, **windows)
+    return out
+
+
+@emit("Conv2DBackpropInput")
+def conv2d_backprop_input(program, op, sizes, filters, dy):
+    """What flows back through a convolution to its input."""
+    out = result(op)
+    if out is None or sizes.value is None or filters.dtype != np.float32:
+        return None
+    windows = convolution_windows(op, filters.shape[:2], out.shape)
+    if windows is None or windows.pop("dilation") != (1, 1) or filters.shape[2] != out.shape[3]:
+        return None
+    gradients.input_gradient(program, filters, dy, out, **windows)
+    return out
+
+
+@emit("Conv2DBackpropFilter")
+def conv2d_backprop_filter(program, op, x, sizes, dy):
+    """What flows back through a convolution to its filter."""
+    out = result(op)
+    if out is None or sizes.value is None or x.dtype != np.float32:
+        return None
+    windows = convolution_windows(op, out.shape[:2], x.shape)
+    if windows is None or out.shape[2] != x.shape[3]:
+        return None
+    gradients.filter_gradient(program, x, dy, out, **windows)
+    return out
+
+
+@emit("DepthwiseConv2dNative", dtypes=FLOATS)
+def depthwise(program, op, x, filters):
+    """A convolution of each channel by itself."""
+    windows = convolution_windows(op, filters.shape[:2], x.shape)
+    out = result(op)
+    if out is None or windows is None:
+        return None
+    weights = filters.reshape((*filters.shape[:2], filters.shape[2] * filters.shape[3]))
+    products.depthwise(program, x, weights, None, out, **windows)
+    return out

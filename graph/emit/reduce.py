@@ -1,0 +1,71 @@
+"""Reductions, and where the largest element stands."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from ...engine.buffer import arena, constant
+from ...engine.families.elementwise import elementwise
+from ...engine.families.reductions import reduce
+from .elementwise import no_limits
+from .registry import emit
+from .shapes import result
+
+NUMBERS = frozenset(map(np.dtype, (np.float32, np.int32, np.int64)))
+REDUCTIONS = {
+    "Max": "maximum",
+    "Mean": "mean",
+    "Min": "minimum",
+    "Prod": "multiply",
+    "Sum": "add",
+}
+
+
+@emit(*REDUCTIONS)
+def reduction(program, op, x, axes):
+    """Dimensions folded into one value each."""
+    out = result(op)
+    integer_mean = op.type == "Mean" and x.is_integer
+    if out is None or axes.value is None or x.dtype not in NUMBERS or integer_mean:
+        return None
+    if not x.size:
+        return None
+    folded = {int(axis) % max(x.ndim, 1) for axis in axes.value.ravel()}
+    if not folded:
+        return x.reshape(out.shape)
+    reduce(program, REDUCTIONS[op.type], x, folded, out)
+    return out
+
+
+@emit("L2Loss")
+def l2_loss(program, op, x):
+    """Half the sum of the squares."""
+    if x.dtype != np.float32 or not x.size:
+        return None
+    squares, total, out = arena((x.size,), x.dtype), arena((), x.dtype), arena((), x.dtype)
+    program.call("unary.square", x.ravel(), squares, split=x.size)
+    reduce(program, "add", squares, {0}, total)
+    half = constant(np.array(0.5, x.dtype))
+    elementwise(program, "arithmetic.multiply", (total, half), out, no_limits(x.dtype))
+    return out
+
+
+@emit("ArgMax", "ArgMin")
+def position(program, op, x, axis):
+    """Where along an axis the largest or smallest element comes first."""
+    out = result(op)
+    known = x.dtype in (np.float32, np.int32) and out is not None and out.dtype.itemsize in (4, 8)
+    if not known or axis.value is None or not x.size:
+        return None
+    along = int(axis.value) % x.ndim
+    outer, inner = prod(x.shape[:along]), prod(x.shape[along + 1 :])
+    program.call(
+        "reduce.position",
+        x.reshape((outer, x.shape[along], inner)),
+        out.reshape((outer, inner)),
+        split=outer,
+        smallest=int(op.type == "ArgMin"),
+    )
+    return out

@@ -1,0 +1,25 @@
+"""The shapes of results where operations are compiled."""
+
+from __future__ import annotations
+
+from ...engine.buffer import Buffer, arena
+from ..infer import infer_shapes
+from ..registry import row_of
+from ..shapes import is_static
+
+
+def results(op) -> list[Buffer] | None:
+    """A new buffer for each output of `op`; None when a size depends on data."""
+    shapes = infer_shapes(op, row_of(op.type))
+    if not all(is_static(shape) for shape in shapes):
+        return None
+    return [
+        arena(shape, tensor.dtype, tensor.name)
+        for shape, tensor in zip(shapes, op.outputs, strict=True)
+    ]
+
+
+def result(op) -> Buffer | None:
+    """A new buffer for the first output of `op`; None when its size depends on data."""
+    found = results(op)
+    return None if found is None else found[0]
