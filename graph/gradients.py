@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from .build import ops
+from .create import convert_to_tensor
 from .derivatives.registry import Derivative, derivative_of
 from .functions import operators as operators
 from .functions.control_flow import tuple as after_all

@@ -486,6 +486,7 @@ StatelessRandomUniformFullInt shape:T seed:Tseed -> output:dtype ; dtype:type="u
 StatelessRandomUniformInt shape:T seed:Tseed minval:dtype maxval:dtype -> output:dtype ; dtype:type T:type Tseed:type="int64"
 StatelessTruncatedNormal shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
 StatelessWhile input:*T -> output:*T ; T:list(type) cond:func body:func output_shapes:list(shape)=[] parallel_iterations:int=10
+StaticRegexFullMatch input:string -> output:bool ; pattern:string
 StaticRegexReplace input:string -> output:string ; pattern:string rewrite:string replace_global:bool=true
 StopGradient input:T -> output:T ; T:type
 StridedSlice input:T begin:Index end:Index strides:Index -> output:T ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0

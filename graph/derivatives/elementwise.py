@@ -39,14 +39,14 @@ UNARY = {
     "Real": lambda x, y, dy: ops.Complex(dy, ops.ZerosLike(dy), Tout=x.dtype),
     "Reciprocal": lambda x, y, dy: ops.ReciprocalGrad(y, dy),
     "Rsqrt": lambda x, y, dy: ops.RsqrtGrad(y, dy),
-    "Sigmoid": lambda x, y, dy: ops.SigmoidGrad(y, dy),
+    "Sigmoid": lambda x, y, dy: ops.SigmoidGrad(conj(y), dy),
     "Sign": lambda x, y, dy: ops.ZerosLike(x),
     "Sin": lambda x, y, dy: dy * ops.Cos(conj(x)),
     "Sinh": lambda x, y, dy: dy * ops.Cosh(conj(x)),
     "Sqrt": lambda x, y, dy: ops.SqrtGrad(y, dy),
     "Square": lambda x, y, dy: dy * (conj(x) * 2),
     "Tan": lambda x, y, dy: dy * ops.Square(ops.Reciprocal(ops.Cos(conj(x)))),
-    "Tanh": lambda x, y, dy: ops.TanhGrad(y, dy),
+    "Tanh": lambda x, y, dy: ops.TanhGrad(conj(y), dy),
 }
 """The gradient of x, from it, the result y and its gradient dy."""
 

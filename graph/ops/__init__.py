@@ -21,6 +21,7 @@ FAMILIES = (
     "source",
     "space",
     "state",
+    "string",
     "tensorlist",
 )
 """The modules that hold rows; the registry imports them all when it is first asked."""

@@ -47,11 +47,11 @@ GRADIENTS = {
     "ReluGrad": lambda dy, x: np.where(x > 0, dy, 0),
     "RsqrtGrad": lambda y, dy: -0.5 * dy * np.conj(y) ** 3,
     "SeluGrad": lambda dy, y: np.where(y < 0, dy * (y + SELU_NEGATIVE), dy * SELU_SCALE),
-    "SigmoidGrad": lambda y, dy: dy * np.conj(y * (1 - y)),
+    "SigmoidGrad": lambda y, dy: dy * y * (1 - y),
     "SoftplusGrad": lambda dy, x: dy / (1 + np.exp(-x)),
     "SoftsignGrad": lambda dy, x: dy / (1 + np.abs(x)) ** 2,
     "SqrtGrad": lambda y, dy: 0.5 * dy / np.conj(y),
-    "TanhGrad": lambda y, dy: dy * (1 - np.conj(y) ** 2),
+    "TanhGrad": lambda y, dy: dy * (1 - y * y),
 }
 
 

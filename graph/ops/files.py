@@ -8,11 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..registry import add_row, op
-from ..shapes import unknown
+from ..shapes import same, unknown
 
 add_row("MergeV2Checkpoints", None, unknown)
 add_row("RestoreV2", None, unknown)
 add_row("SaveV2", None, unknown)
+add_row("StaticRegexFullMatch", None, same)
 
 
 @op("ShardedFilename", shape=lambda op: ())

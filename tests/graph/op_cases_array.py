@@ -166,3 +166,6 @@ case(
     [f(2, 2), f(2, 2)],
     data_dependent=True,
 )
+case("ListDiff", "ListDiff", c([5, 1, 7, 1, 2]), c([1, 9]), data_dependent=True)
+case("StringJoin", "StringJoin", [c([b"a", b"bc"], object), c(b"-", object)], separator="/")
+case("ShardedFilename", "ShardedFilename", c(b"m/x", object), c(3), c(12))

@@ -183,3 +183,5 @@ case("Bucketize", "Bucketize", f(3, 4), boundaries=[-1.0, 0.0, 2.0])
 for name in ("Sum", "Mean", "SqrtN"):
     kind = f"SparseSegment{name}WithNumSegments"
     case(kind, kind, f(6, 2), c([5, 0, 1, 1]), c([0, 0, 2, 2]), c(4), rtol=5e-6)
+for _name in ("ReciprocalGrad", "RsqrtGrad", "SigmoidGrad", "SqrtGrad", "TanhGrad"):
+    case(f"{_name}/complex", _name, z(2, 3), z(2, 3), rtol=1e-5)

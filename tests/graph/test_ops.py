@@ -163,7 +163,9 @@ def test_every_kernel_has_a_case():
     kernels = {kind for kind in registry.registered_types() if registry.kernel_of(kind)}
     tested = {case.op for case in CASES}
     missing = {
-        kind for kind in kernels - tested - ELSEWHERE - RETIRED if not kind.startswith("TensorList")
+        kind
+        for kind in kernels - tested - ELSEWHERE - RETIRED
+        if not kind.startswith("TensorList") and not registry.row_of(kind).writes
     }
     assert missing == set()
 
