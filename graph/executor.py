@@ -192,7 +192,7 @@ class Plan:
         results = self._call(op, given)
         key = tuple((array.shape, array.dtype) for array in results)
         for tensor, array in zip(op.outputs, results, strict=True):
-            arrays[tensor] = np.ascontiguousarray(array)
+            arrays[tensor] = array if array.flags.c_contiguous else array.copy("C")
         following = stage.following.get(key)
         if following is None:
             if len(stage.following) >= MAX_FOLLOWING:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import re
+
 import numpy as np
 
 from ..schema.bundle import Bundle, Slice, open_bundle, remove_bundle, write_bundle
-from ..schema.files import remove_leftovers
+from ..schema.files import make_folder, remove_folder
 from .hosted import hosted
 
 
@@ -22,17 +25,16 @@ def _path(array: np.ndarray) -> str:
 
 @hosted("SaveV2")
 def save_v2(op, state, prefix, names, slices, *tensors):
-    """Writes a checkpoint of tensors, in the order of their names."""
+    """Writes a checkpoint of tensors, in the order of their names; makes its folder, if missing."""
     path, keys = _path(prefix), _texts(names)
     if len(set(keys)) != len(keys):
         raise ValueError(f"tensor_names must differ, got {keys}")
     cut = [key for key, part in zip(keys, _texts(slices), strict=True) if part]
     if cut:
         raise ValueError(f"slices of variables cannot be saved yet, got one of '{cut[0]}'")
+    make_folder(os.path.dirname(path) or os.curdir)
     pairs = zip(keys, tensors, strict=True)
     write_bundle(path, dict(sorted(pairs, key=lambda pair: pair[0].encode())))
-    for name in (f"{path}.index", f"{path}.data-00000-of-00001"):
-        remove_leftovers(name)
     return ()
 
 
@@ -74,4 +76,13 @@ def merge_v2_checkpoints(op, state, prefixes, destination):
     write_bundle(_path(destination), *parts)
     for path in paths if op.get_attr("delete_old_dirs") else ():
         remove_bundle(path)
+        remove_folder(os.path.dirname(path))
     return ()
+
+
+@hosted("StaticRegexFullMatch")
+def static_regex_full_match(op, state, texts):
+    """Whether each string as a whole is what the pattern says; in graphs that save in shards."""
+    pattern = re.compile(op.get_attr("pattern"))
+    found = [pattern.fullmatch(text) is not None for text in texts.flat]
+    return np.array(found, bool).reshape(texts.shape)

@@ -104,10 +104,10 @@ def _open_temporary(target: Path) -> tuple[Path, int]:
 
 
 def remove_leftovers(path) -> None:
-    """Removes temporary files of `path` that a writer left behind when it was killed."""
+    """Removes temporary files that a killed writer left behind, of files named `path...`."""
     target = Path(os.path.realpath(path))
     for name in listed(target.parent):
-        if name.startswith(f".{target.name[:200]}.") and name.endswith(".tmp"):
+        if name.startswith(f".{target.name[:200]}") and name.endswith(".tmp"):
             _remove_unlocked(target.with_name(name))
 
 
@@ -150,6 +150,17 @@ def listed(folder) -> list[str]:
 def remove(path) -> None:
     """Removes a file; nothing happens when it is not there."""
     Path(path).unlink(missing_ok=True)
+
+
+def make_folder(path) -> None:
+    """Makes a folder; nothing happens when there is one."""
+    Path(path).mkdir(exist_ok=True)
+
+
+def remove_folder(path) -> None:
+    """Removes a folder; nothing happens when there is none, or something is in it."""
+    if is_folder(path) and not listed(path):
+        os.rmdir(path)
 
 
 def is_file(path) -> bool:

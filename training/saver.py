@@ -18,7 +18,7 @@ from ..graph.shapes import is_static
 from ..graph.variables import Variable, global_variables
 from ..schema import proto
 from ..schema.errors import InvalidArgumentError, NotFoundError
-from ..schema.files import is_folder
+from ..schema.files import is_folder, remove_leftovers
 from .checkpoints import (
     STATE,
     checkpoint_exists,
@@ -273,6 +273,7 @@ class Saver:
             self._record(written)
             self._write_state(folder, written, latest_filename)
             self._remove_old(meta_graph_suffix)
+        remove_leftovers(save_path)
         return written
 
     def _prefix(self, sess: Session, save_path: str, global_step, latest_filename: str) -> str:

@@ -1,0 +1,349 @@
+"""Saver: TensorFlow's checkpoints restored and written byte for byte, faults while writing."""
+
+import os
+
+import numpy as np
+import pytest
+from recorded import load, rows
+
+import flatlite.compat.v1 as tf
+from flatlite.errors import (
+    DataLossError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    NotFoundError,
+    ResourceExhaustedError,
+)
+from flatlite.schema import files
+
+ROWS = [row for row in rows() if row["kind"] == "tf1_checkpoint"]
+
+
+@pytest.fixture
+def session():
+    with tf.Graph().as_default(), tf.Session() as found:
+        yield found
+
+
+def two_variables(session, use_resource=False):
+    a = tf.get_variable("a", initializer=[1.0, 2.0], use_resource=use_resource)
+    b = tf.get_variable("b", initializer=3, use_resource=use_resource)
+    session.run(tf.global_variables_initializer())
+    return a, b
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+def test_recorded(row, corpus, tmp_path, session, record_property):
+    record_property("corpus", "tf1_checkpoint")
+    folder, data = corpus / row["files"]["checkpoint_dir"], load(row["files"]["data_tf"])
+    latest = tf.train.latest_checkpoint(folder)
+    assert os.path.basename(latest) == row["checkpoint_prefix"]
+    saver = tf.train.import_meta_graph(f"{latest}.meta")
+    saver.restore(session, latest)
+    shapes = dict(tf.train.list_variables(folder))
+    assert shapes == row["variables"]
+    for variable in tf.global_variables():
+        want = data[f"var:{variable.op.name}"]
+        np.testing.assert_array_equal(session.run(variable), want)
+        np.testing.assert_array_equal(tf.train.load_variable(folder, variable.name), want)
+    found = session.run(row["outputs"][0]["tensor"], {row["inputs"][0]["tensor"]: data["in:x"]})
+    (want,) = (data[key] for key in data if key.startswith("tf:"))
+    np.testing.assert_allclose(found, want, **row["tolerance"]["tf"])
+
+    written = saver.save(session, tmp_path / row["checkpoint_prefix"])
+    assert written == str(tmp_path / row["checkpoint_prefix"])
+    stored = [name for name in row["ckpt_files"] if name.startswith(f"{row['checkpoint_prefix']}.")]
+    for name in stored:
+        if not name.endswith(".meta"):
+            assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
+    assert set(names(tmp_path)) == {"checkpoint", *stored}
+    with tf.Graph().as_default(), tf.Session() as other:
+        tf.train.import_meta_graph(f"{written}.meta").restore(other, written)
+        again = other.run(row["outputs"][0]["tensor"], {row["inputs"][0]["tensor"]: data["in:x"]})
+        assert np.array_equal(again, found)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+@pytest.mark.parametrize("sharded", [False, True])
+def test_save_and_restore(tmp_path, session, use_resource, sharded):
+    with tf.device("/job:ps/task:1"):
+        a, b = two_variables(session, use_resource)
+    c = tf.get_variable("c", initializer=np.array([[b"x", b"yz"]], object))
+    session.run(c.initializer)
+    saver = tf.train.Saver(sharded=sharded)
+    path = saver.save(session, tmp_path / "model", global_step=7)
+    assert path == str(tmp_path / "model-7")
+    session.run([a.assign([0.0, 0.0]), b.assign(0)])
+    saver.restore(session, path)
+    assert session.run(a).tolist() == [1, 2]
+    assert session.run(b) == 3
+    assert session.run(c).tolist() == [[b"x", b"yz"]]
+    with tf.Session() as other:
+        with pytest.raises(FailedPreconditionError, match="uninitialized"):
+            saver.save(other, tmp_path / "other")
+        saver.restore(other, tf.train.latest_checkpoint(tmp_path))
+        assert other.run(b) == 3
+
+
+def test_names_in_the_checkpoint(tmp_path, session):
+    a, b = two_variables(session)
+    path = tf.train.Saver({"first": a}).save(session, tmp_path / "model")
+    assert tf.train.list_variables(path) == [("first", [2])]
+    reader = tf.train.load_checkpoint(tmp_path)
+    assert reader.get_variable_to_dtype_map() == {"first": np.float32}
+    assert reader.has_tensor("first")
+    assert not reader.has_tensor("a")
+    tf.train.Saver([b]).save(session, tmp_path / "b")
+    assert tf.train.load_variable(tmp_path, "b:0") == 3
+
+
+def test_operations_are_tensorflows(session):
+    two_variables(session)
+    definition = tf.train.Saver().as_saver_def()
+    assert definition.filename_tensor_name == "save/Const:0"
+    assert definition.save_tensor_name == "save/control_dependency:0"
+    assert definition.restore_op_name == "save/restore_all"
+    assert {"save/SaveV2", "save/RestoreV2", "save/Assign", "save/Assign_1", "save/filename"} <= {
+        op.name for op in session.graph.get_operations()
+    }
+
+
+def test_max_to_keep(tmp_path, session):
+    two_variables(session)
+    saver = tf.train.Saver(max_to_keep=2)
+    for step in range(4):
+        saver.save(session, tmp_path / "m", step)
+    assert saver.last_checkpoints == [str(tmp_path / "m-2"), str(tmp_path / "m-3")]
+    assert {name.split(".")[0] for name in names(tmp_path)} == {"checkpoint", "m-2", "m-3"}
+    state = tf.train.get_checkpoint_state(tmp_path)
+    assert list(state.all_model_checkpoint_paths) == saver.last_checkpoints
+    after = tf.train.Saver(max_to_keep=2)
+    after.recover_last_checkpoints(list(state.all_model_checkpoint_paths))
+    after.save(session, tmp_path / "m", 4)
+    assert {name.split(".")[0] for name in names(tmp_path)} == {"checkpoint", "m-3", "m-4"}
+    everything = tf.train.Saver(max_to_keep=0)
+    for step in (5, 6):
+        everything.save(session, tmp_path / "m", step)
+    assert everything.last_checkpoints == []
+    assert {"m-3.index", "m-4.index", "m-5.index", "m-6.index"} <= set(names(tmp_path))
+    state = tf.train.get_checkpoint_state(tmp_path)
+    assert list(state.all_model_checkpoint_paths) == [str(tmp_path / "m-6")]
+
+
+def test_some_are_kept_for_good(tmp_path, session):
+    two_variables(session)
+    saver = tf.train.Saver(max_to_keep=1, keep_checkpoint_every_n_hours=0.0)
+    for step in range(3):
+        saver.save(session, tmp_path / "m", step)
+    assert {"m-0.index", "m-1.index", "m-2.index"} <= set(names(tmp_path))
+
+
+def test_relative_paths_and_padding(tmp_path, session):
+    two_variables(session)
+    saver = tf.train.Saver(save_relative_paths=True, pad_step_number=True)
+    saver.save(session, tmp_path / "m", 12, write_meta_graph=False)
+    assert 'model_checkpoint_path: "m-00000012"' in (tmp_path / "checkpoint").read_text()
+    assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "m-00000012")
+    assert not (tmp_path / "m-00000012.meta").exists()
+    saver.save(session, tmp_path / "n", write_state=False, latest_filename="other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_reshape_and_sequence(tmp_path, session):
+    two_variables(session)
+    path = tf.train.Saver().save(session, tmp_path / "m")
+    with tf.Graph().as_default(), tf.Session() as other:
+        a = tf.get_variable("a", [1, 2])
+        with pytest.raises(InvalidArgumentError, match="Restoring from checkpoint failed"):
+            tf.train.Saver().restore(other, path)
+        tf.train.Saver(reshape=True, restore_sequentially=True).restore(other, path)
+        assert other.run(a).tolist() == [[1, 2]]
+
+
+def test_errors(tmp_path, session):
+    with pytest.raises(ValueError, match="No variables to save"):
+        tf.train.Saver()
+    empty = tf.train.Saver(allow_empty=True)
+    tf.constant(1)
+    assert empty.save(session, tmp_path / "none") is None
+    empty.restore(session, None)
+    a, b = two_variables(session)
+    saver = tf.train.Saver()
+    with pytest.raises(TypeError, match="'sess' must be a Session"):
+        saver.save(None, tmp_path / "m")
+    with pytest.raises(ValueError, match=r"Parent directory of .* doesn't exist, can't save"):
+        saver.save(session, tmp_path / "no" / "m")
+    with pytest.raises(ValueError, match="must not contain path components"):
+        saver.save(session, tmp_path / "m", latest_filename="x/y")
+    with pytest.raises(ValueError, match="'latest_filename' collides with 'save_path'"):
+        saver.save(session, tmp_path / "checkpoint")
+    with pytest.raises(ValueError, match="Can't load save_path when it is None"):
+        saver.restore(session, None)
+    with pytest.raises(ValueError, match="The passed save_path is not a valid checkpoint: /x/y"):
+        saver.restore(session, "/x/y")
+    with pytest.raises(ValueError, match="At least two variables have the same name: a"):
+        tf.train.Saver([a, a])
+    with pytest.raises(TypeError, match="Variable to save is not a Variable"):
+        tf.train.Saver([tf.constant(1)])
+    with pytest.raises(TypeError, match="should be passed in a dict or a list"):
+        tf.train.Saver("a")
+    later = tf.train.Saver(defer_build=True)
+    with pytest.raises(RuntimeError, match="`build\\(\\)` should be called before save"):
+        later.save(session, tmp_path / "m")
+    later.build()
+    path = later.save(session, tmp_path / "m")
+    tf.get_variable("c", initializer=1.0)
+    with pytest.raises(NotFoundError, match=r"graph key that is missing(.|\n)*no tensor 'c'"):
+        tf.train.Saver().restore(session, path)
+    with pytest.raises(InvalidArgumentError, match="expected dtype float32"):
+        tf.train.Saver({"b": a}).restore(session, path)
+    data = tmp_path / "m.data-00000-of-00001"
+    data.write_bytes(data.read_bytes()[:-1] + b"\xff")
+    with pytest.raises(DataLossError, match="wrong checksum"):
+        saver.restore(session, path)
+    assert session.run(b) == 3
+
+
+def test_state_files(tmp_path):
+    assert tf.train.latest_checkpoint(tmp_path) is None
+    assert tf.train.get_checkpoint_state(tmp_path / "none") is None
+    state = tmp_path / "checkpoint"
+    state.write_text('model_checkpoint_path: "gone"\n')
+    assert tf.train.latest_checkpoint(tmp_path) is None
+    state.write_text("nonsense {")
+    assert tf.train.get_checkpoint_state(tmp_path) is None
+    state.write_text('all_model_checkpoint_paths: "x"\n')
+    with pytest.raises(ValueError, match="Invalid checkpoint state loaded from"):
+        tf.train.latest_checkpoint(tmp_path)
+    state.write_text('model_checkpoint_path: "../../etc/x"\n')
+    with pytest.raises(ValueError, match="outside of the folder"):
+        tf.train.latest_checkpoint(tmp_path)
+    message = tf.train.generate_checkpoint_state_proto("d", "d/m-2", ["d/m-1"])
+    assert list(message.all_model_checkpoint_paths) == ["m-1", "m-2"]
+    with pytest.raises(ValueError, match="must match checkpoint paths"):
+        tf.train.generate_checkpoint_state_proto("d", "d/m-2", ["d/m-2"], [1.0, 2.0])
+    with pytest.raises(RuntimeError, match="conflicts with path used for checkpoint state"):
+        tf.train.update_checkpoint_state("d", "d/checkpoint")
+
+
+class Stop(BaseException):
+    """The process ends here."""
+
+
+class Faults:
+    """Lets the n-th call that changes a folder fail; after `Stop` nothing is done any more."""
+
+    CALLS = ("open", "fsync", "replace", "unlink")
+
+    def __init__(self, monkeypatch, error):
+        self.left, self.error, self.stopped = None, error, False
+        for name in self.CALLS:
+            monkeypatch.setattr(os, name, self.watched(getattr(os, name)))
+
+    def watched(self, call):
+        def wrapper(*args, **kwargs):
+            if self.left is not None:
+                if self.stopped:
+                    raise self.error
+                self.left -= 1
+                if self.left < 0:
+                    self.stopped = isinstance(self.error, Stop)
+                    self.left = None if not self.stopped else 0
+                    raise self.error
+            return call(*args, **kwargs)
+
+        return wrapper
+
+    def arm(self, n):
+        self.left, self.stopped = n, False
+
+    def disarm(self):
+        self.left, self.stopped = None, False
+
+
+def latest_value(folder):
+    """The value in the folder's latest checkpoint, whose graph and tensors must all be whole."""
+    path = tf.train.latest_checkpoint(folder)
+    with tf.Graph().as_default(), tf.Session() as other:
+        saver = tf.train.import_meta_graph(f"{path}.meta")
+        saver.restore(other, path)
+        first, second = other.run([v.as_graph_element() for v in tf.global_variables()])
+    assert first == second
+    return int(first)
+
+
+@pytest.mark.parametrize("same_name", [False, True])
+def test_stopped_at_any_moment(tmp_path, session, monkeypatch, same_name):
+    a, b = tf.get_variable("a", initializer=0), tf.get_variable("b", initializer=0)
+    value = tf.placeholder(tf.int32, [])
+    assign = tf.group(a.assign(value), b.assign(value))
+    saver = tf.train.Saver(max_to_keep=2)
+
+    def save(number):
+        session.run(assign, {value: number})
+        saver.save(session, tmp_path / "m", None if same_name else number)
+
+    save(0)
+    save(1)
+    faults, done, number = Faults(monkeypatch, Stop()), False, 1
+    last = 1
+    for n in range(200):
+        number += 1
+        faults.arm(n)
+        try:
+            save(number)
+            done = True
+        except Stop:
+            pass
+        faults.disarm()
+        found = latest_value(tmp_path)
+        assert found in (last, number)
+        last = found
+        if done:
+            break
+    assert done
+    assert n > 10
+    save(number + 1)
+    save(number + 2)
+    assert not [name for name in names(tmp_path) if name.endswith(".tmp")]
+
+
+def test_full_disk(tmp_path, session, monkeypatch):
+    a, _ = two_variables(session)
+    saver = tf.train.Saver()
+    path = saver.save(session, tmp_path / "m")
+    before = {item.name: item.read_bytes() for item in tmp_path.iterdir()}
+    session.run(a.assign([5.0, 6.0]))
+    faults = Faults(monkeypatch, OSError(28, "No space left on device"))
+    faults.arm(1)
+    with pytest.raises(ResourceExhaustedError, match=r"'.*m': No space left on device, \d+ bytes"):
+        saver.save(session, tmp_path / "m")
+    faults.disarm()
+    assert {item.name: item.read_bytes() for item in tmp_path.iterdir()} == before
+    saver.restore(session, path)
+    assert session.run(a).tolist() == [1, 2]
+
+
+def test_no_permission(tmp_path, session, monkeypatch):
+    two_variables(session)
+    saver = tf.train.Saver()
+    faults = Faults(monkeypatch, PermissionError(13, "Permission denied"))
+    faults.arm(1)
+    with pytest.raises(PermissionError):
+        saver.save(session, tmp_path / "m")
+    faults.disarm()
+    assert names(tmp_path) == []
+
+
+def test_leftovers_of_others_stay(tmp_path):
+    target = tmp_path / "m.index"
+    temporary, descriptor = files._open_temporary(target)
+    files.remove_leftovers(target)
+    assert temporary.exists()
+    os.close(descriptor)
+    files.remove_leftovers(target)
+    assert not temporary.exists()
