@@ -10,12 +10,12 @@ from math import ceil, prod
 import numpy as np
 
 from ..buffer import arena, constant
-from ..view import View
 from . import tiled
-from .layout import fill, move
-from .products import NO_CLAMP, conv2d, matmul, permuted, transpose_conv2d
+from .products import NO_CLAMP, conv2d, matmul, permuted, steps, transpose_conv2d
 
-_PANEL = tiled.PANEL
+_BLOCK = 32  # as BLOCK in kernels/outer.py
+_SPREADING = 24  # products that take as long as spreading one element
+_MOST_BYTES = 64 << 20  # of rows to be spread
 
 
 def convolve(program, x, filters, out, *, stride, before, dilation):
@@ -49,66 +49,81 @@ def convolve(program, x, filters, out, *, stride, before, dilation):
 
 
 def input_gradient(program, filters, dy, out, *, stride, before):
-    """What flows back through `convolve` to its input."""
-    if not out.size:
-        return
-    weights = permuted(program, filters, (2, 0, 1, 3))
-    transpose_conv2d(program, dy, weights, None, out, stride=stride, before=before)
+    """What flows back through `convolve` to its input.
 
-
-def filter_gradient(program, x, dy, out, *, stride, before, dilation):
-    """What flows back through `convolve` to the filter: the patches of `x`, times `dy`.
-
-    One of both is the matrix whose columns are packed: that which leaves fewer of them unused.
+    It is `convolve` the other way round, or the matrix product of `dy` and the filters, of which
+    each row is then spread over the window it came from; the latter does nothing at the border and
+    leaves no columns unused, but writes and reads the rows once more.
     """
     if not out.size:
         return
+    taps, (channels, n) = filters.shape[:2], filters.shape[2:]
+    positions, size = prod(dy.shape[:3]), prod(taps) * channels
+    whole = prod(out.shape[:3]) * prod(taps) * ceil(channels / _BLOCK) * _BLOCK * n
+    spread = positions * size * (n + _SPREADING)
+    if not positions or spread >= whole * max(stride) or 4 * positions * size > _MOST_BYTES:
+        weights = permuted(program, filters, (2, 0, 1, 3))
+        transpose_conv2d(program, dy, weights, None, out, stride=stride, before=before)
+        return
+    rows = arena((positions, size), np.float32)
+    weights = filters.reshape((size, n))
+    matmul(program, dy.reshape((positions, n)), weights, None, rows, transpose_b=True)
+    _clear(program, out)
+    batch, height, width, _ = out.shape
+    program.call(
+        "outer.spread",
+        rows.reshape((*dy.shape[:3], taps[0], taps[1] * channels)),
+        out.reshape((batch, height, width * channels)),
+        split=batch,
+        channels=channels,
+        dilation_h=1,
+        **steps("stride", stride),
+        **steps("before", before),
+    )
+
+
+def filter_gradient(program, x, dy, out, *, stride, before, dilation):
+    """What flows back through `convolve` to the filter."""
+    if not out.size:
+        return
     height, width, channels, n = out.shape
-    taps, positions = height * width * channels, prod(dy.shape[:3])
-    if not positions:
-        fill(program, constant(np.zeros(1, np.float32)), out)
-        return
-    view = patches(program, x, (height, width), dy.shape[1:3], stride, before, dilation)
-    results = dy.reshape((positions, n))
-    if taps * ceil(n / _PANEL) <= n * ceil(taps / _PANEL):
-        rows = arena((taps, positions), np.float32)
-        order = (3, 4, 5, 0, 1, 2)
-        target = View.of(rows, (height, width, channels, *dy.shape[:3]))
-        move(program, view.transpose(order), target)
-        matmul(program, rows, results, None, out.reshape((taps, n)))
-        return
-    columns = arena((positions, taps), np.float32)
-    move(program, view, View.of(columns, view.shape))
-    swapped = arena((n, taps), np.float32)
-    matmul(program, permuted(program, results, (1, 0)), columns, None, swapped)
-    move(program, View.of(swapped).transpose((1, 0)), View.of(out, (taps, n)))
+    x = _framed(program, x, (height, width), dy.shape[1:3], stride, before, dilation)
+    in_row = width if dilation[1] > 1 else 1
+    runs, run = height * in_row, width * channels // in_row
+    items = runs * ceil(n / _BLOCK)
+    program.call(
+        "outer.filters",
+        x,
+        dy,
+        out.reshape((runs, run, n)),
+        arena((items, run, _BLOCK), np.float32),
+        split=items,
+        runs_w=in_row,
+        **steps("stride", stride),
+        **steps("dilation", dilation),
+    )
 
 
-def patches(program, x, taps, counts, stride, before, dilation):
-    """The view [batch, *counts, *taps, channels] of `x`, amid zeros where the filter reaches."""
+def _framed(program, x, taps, counts, stride, before, dilation):
+    """`x` amid zeros as far as the filter reaches."""
     batch, *sizes, channels = x.shape
     spans = [
         (count - 1) * step + (tap - 1) * gap + 1
         for count, step, tap, gap in zip(counts, stride, taps, dilation, strict=True)
     ]
     padded = [max(p, n + b) for p, n, b in zip(spans, sizes, before, strict=True)]
-    if padded != sizes:
-        framed = arena((batch, *padded, channels), np.float32)
-        program.call(
-            "packing.frame",
-            x.reshape((batch, sizes[0], sizes[1] * channels)),
-            framed.reshape((batch, padded[0], padded[1] * channels)),
-            split=batch * padded[0],
-            top=before[0],
-            left=before[1] * channels,
-        )
-        x = framed
-    image, row, pixel = padded[0] * padded[1] * channels, padded[1] * channels, channels
-    strides = (
-        *(image, row * stride[0], pixel * stride[1]),
-        *(row * dilation[0], pixel * dilation[1], 1),
+    if padded == sizes:
+        return x
+    framed = arena((batch, *padded, channels), np.float32)
+    program.call(
+        "packing.frame",
+        x.reshape((batch, sizes[0], sizes[1] * channels)),
+        framed.reshape((batch, padded[0], padded[1] * channels)),
+        split=batch * padded[0],
+        top=before[0],
+        left=before[1] * channels,
     )
-    return View(x, (batch, *counts, *taps, channels), strides)
+    return framed
 
 
 def max_pool_gradient(program, x, y, dy, out, *, size, stride, before):
@@ -116,6 +131,7 @@ def max_pool_gradient(program, x, y, dy, out, *, size, stride, before):
     if out.size:
         batch, channels = x.shape[0], x.shape[3]
         scratch = arena((batch, channels), np.float32)
+        _clear(program, out)
         numbers = _window(size, stride, before)
         program.call("backward.max_pool", x, y, dy, out, scratch, split=batch, **numbers)
 
@@ -124,9 +140,15 @@ def average_pool_gradient(program, dy, out, *, size, stride, before):
     """What flows back through a pooling whose results are means."""
     if out.size:
         numbers = _window(size, stride, before)
+        _clear(program, out)
         program.call("backward.average_pool", dy, out, split=out.shape[0], **numbers)
+
+
+def _clear(program, out):
+    zero = constant(np.zeros(1, np.float32))
+    program.call("copy.fill", zero, out.ravel(), split=out.size)
 
 
 def _window(size, stride, before):
     pairs = {"size": size, "stride": stride, "before": before}
-    return {f"{name}_{axis}": pair[i] for name, pair in pairs.items() for i, axis in enumerate("hw")}
+    return {key: n for name, pair in pairs.items() for key, n in steps(name, pair).items()}

@@ -74,61 +74,61 @@ def reach(position, size, stride, before, n):
     return max(start, 0), min(start + size, n)
 
 
+NARROW = 16
+"""Channels below which each is taken through its window by itself."""
+
+
 @kernel(
     "x:float32[batch,h,w,c] y:float32[batch,oh,ow,c] dy:float32[batch,oh,ow,c]"
-    f" out:float32[batch,h,w,c] scratch:float32[batch,c] {_WINDOW}"
+    f" inout:float32[batch,h,w,c] scratch:float32[batch,c] {_WINDOW}"
 )
 def max_pool(
-    x, y, dy, out, scratch, size_h, size_w, stride_h, stride_w, before_h, before_w,
+    x, y, dy, inout, scratch, size_h, size_w, stride_h, stride_w, before_h, before_w,
     first, last, fault,
 ):  # fmt: skip
-    """out[i] = sum of dy over the windows in which x[i] is the first to equal the result y."""
-    rest = scratch[first]
+    """inout[i] += sum of dy over the windows in which x[i] is the first to equal the result y."""
+    rest, channels = scratch[first], x.shape[3]
     for n in range(first, last):
-        for i in range(out.shape[1]):
-            for j in range(out.shape[2]):
-                pixel = out[n, i, j]
-                for c in range(pixel.size):
-                    pixel[c] = 0.0
         for row in range(y.shape[1]):
             top, bottom = reach(row, size_h, stride_h, before_h, x.shape[1])
             for column in range(y.shape[2]):
                 left, right = reach(column, size_w, stride_w, before_w, x.shape[2])
-                best, given = y[n, row, column], dy[n, row, column]
+                if channels < NARROW:
+                    for c in range(channels):
+                        best, given = y[n, row, column, c], dy[n, row, column, c]
+                        for i in range(top, bottom):
+                            for j in range(left, right):
+                                hit = x[n, i, j, c] == best
+                                inout[n, i, j, c] += given if hit else float32(0.0)
+                                given = float32(0.0) if hit else given
+                    continue
+                best_row, given_row = y[n, row, column], dy[n, row, column]
                 for c in range(rest.size):
-                    rest[c] = given[c]
+                    rest[c] = given_row[c]
                 for i in range(top, bottom):
                     for j in range(left, right):
-                        pixel, target = x[n, i, j], out[n, i, j]
+                        pixel, target = x[n, i, j], inout[n, i, j]
                         for c in range(rest.size):
-                            hit = pixel[c] == best[c]
+                            hit = pixel[c] == best_row[c]
                             target[c] += rest[c] if hit else float32(0.0)
                             rest[c] = float32(0.0) if hit else rest[c]
 
 
-@kernel(
-    "dy:float32[batch,oh,ow,c] out:float32[batch,h,w,c]"
-    f" {_WINDOW}"
-)
+@kernel(f"dy:float32[batch,oh,ow,c] inout:float32[batch,h,w,c] {_WINDOW}")
 def average_pool(
-    dy, out, size_h, size_w, stride_h, stride_w, before_h, before_w, first, last, fault
+    dy, inout, size_h, size_w, stride_h, stride_w, before_h, before_w, first, last, fault
 ):
-    """out[i] = sum over the windows that hold i of dy over the window's number of elements."""
+    """inout[i] += sum over the windows that hold i of dy over the window's number of elements."""
     for n in range(first, last):
-        for i in range(out.shape[1]):
-            for j in range(out.shape[2]):
-                pixel = out[n, i, j]
-                for c in range(pixel.size):
-                    pixel[c] = 0.0
         for row in range(dy.shape[1]):
-            top, bottom = reach(row, size_h, stride_h, before_h, out.shape[1])
+            top, bottom = reach(row, size_h, stride_h, before_h, inout.shape[1])
             for column in range(dy.shape[2]):
-                left, right = reach(column, size_w, stride_w, before_w, out.shape[2])
+                left, right = reach(column, size_w, stride_w, before_w, inout.shape[2])
                 given = dy[n, row, column]
                 share = float32(1.0) / float32((bottom - top) * (right - left))
                 for i in range(top, bottom):
                     for j in range(left, right):
-                        target = out[n, i, j]
+                        target = inout[n, i, j]
                         for c in range(given.size):
                             target[c] += given[c] * share
 

@@ -7,13 +7,17 @@ import numpy as np
 from ...engine.buffer import arena
 from ...engine.families import gradients, products
 from ...engine.families.elementwise import elementwise
+from ...engine.families.layout import move
 from ...engine.families.reductions import reduce
+from ...engine.view import View
 from ..ops.window import Windows
 from .elementwise import no_limits
 from .registry import emit
 from .shapes import result
 
 FLOATS = (np.float32,)
+_LINE = 512
+"""Elements that a row of biases is repeated to: short rows are slow."""
 
 
 @emit("MatMul", dtypes=FLOATS)
@@ -42,7 +46,13 @@ def bias_add(program, op, x, bias):
     if op.type == "BiasAdd" and op.get_attr("data_format") != b"NHWC":
         return None
     out = arena(x.shape, x.dtype)
-    elementwise(program, "arithmetic.add", (x, bias), out, no_limits(x.dtype))
+    rows, n = x.size // max(bias.size, 1), bias.size
+    times = next((k for k in range(_LINE // max(n, 1), 1, -1) if rows % k == 0), 1)
+    if times > 1:
+        line = arena((times, n), x.dtype)
+        move(program, View.of(bias).insert(0, times), line)
+        x, bias = x.reshape((rows // times, times * n)), line.ravel()
+    elementwise(program, "arithmetic.add", (x, bias), out.reshape(x.shape), no_limits(x.dtype))
     return out
 
 
