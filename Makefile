@@ -4,14 +4,14 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 CORPUS ?= tests/corpus
-# The Python with TensorFlow that writes the benchmarks' models; without one, `make bench` makes
+# The Python with TensorFlow for `make bench` and `make test-tf`; without one, they make
 # $(VENV)-tensorflow. BENCH: options of benchmarks/run.py.
 TENSORFLOW_PYTHON ?=
 BENCH ?=
 TENSORFLOW := $(or $(TENSORFLOW_PYTHON),$(VENV)-tensorflow/bin/python)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all check dev bench wheel clean
+.PHONY: demo test test-all test-tf check dev bench wheel clean
 
 demo: $(VENV)/.core
 	$(BIN)/flatlite warmup
@@ -24,6 +24,12 @@ test: $(VENV)/.test
 test-all: $(VENV)/.test
 	$(BIN)/flatlite warmup
 	$(BIN)/python -m pytest -n 2 --corpus=$(CORPUS) -m ""
+
+# TensorFlow restores what flatlite has saved, and goes on training it.
+test-tf: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)
+	rm -rf out/tensorflow
+	$(BIN)/python tests/with_tensorflow/write.py out/tensorflow
+	$(TENSORFLOW) tests/with_tensorflow/check.py out/tensorflow
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -1,0 +1,101 @@
+"""from_session: a graph built and trained here becomes a file; the LeNet of the example does."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import flatlite.compat.v1 as tf
+from flatlite.errors import ConverterError, FailedPreconditionError
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "train_digits.py"
+
+
+def run(content, *inputs):
+    interpreter = tf.lite.Interpreter(model_content=content)
+    for details, array in zip(interpreter.get_input_details(), inputs, strict=True):
+        interpreter.resize_tensor_input(details["index"], array.shape)
+    interpreter.allocate_tensors()
+    for details, array in zip(interpreter.get_input_details(), inputs, strict=True):
+        interpreter.set_tensor(details["index"], array)
+    interpreter.invoke()
+    return [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
+
+
+@pytest.fixture
+def session():
+    with tf.Graph().as_default(), tf.Session() as found:
+        yield found
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_values_of_now(session, use_resource):
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    w = tf.get_variable("w", initializer=[[1.0], [2.0]], use_resource=use_resource)
+    y = tf.matmul(x, w, name="y")
+    session.run(tf.global_variables_initializer())
+    session.run(w.assign([[3.0], [4.0]]))
+    n_operations = len(session.graph.get_operations())
+    converter = tf.lite.TFLiteConverter.from_session(session, [x], [y])
+    session.run(w.initializer)
+    assert converter.get_input_arrays() == ["x"]
+    content = converter.convert()
+    assert converter.verified
+    given = np.array([[1, 10], [5, 7]], np.float32)
+    assert run(content, given)[0].tolist() == [[43], [43]]
+    assert session.run(y, {x: given}).tolist() == [[21], [19]]
+    assert len(session.graph.get_operations()) == n_operations
+    assert session.graph.inputs is None
+
+
+def test_inner_tensors_as_ends(session):
+    x = tf.placeholder(tf.float32, [2, 2], name="x")
+    a = tf.add(x, 1.0, name="a")
+    b, c = tf.multiply(a, 2.0, name="b"), tf.nn.relu(-a, name="c")
+    content = tf.lite.TFLiteConverter.from_session(session, [a], [c, b]).convert()
+    given = np.array([[1, -1], [2, -2]], np.float32)
+    c, b = run(content, given)
+    assert c.tolist() == [[0, 1], [0, 2]]
+    assert b.tolist() == [[2, -2], [4, -4]]
+
+
+def test_errors(session):
+    x = tf.placeholder(tf.float32, [1, 2], name="x")
+    w = tf.get_variable("w", initializer=[[1.0], [2.0]])
+    y = tf.matmul(x, w)
+    from_session = tf.lite.TFLiteConverter.from_session
+    with pytest.raises(FailedPreconditionError, match="uninitialized value w"):
+        from_session(session, [x], [y])
+    with pytest.raises(TypeError, match="sess must be a Session, got str"):
+        from_session("session", [x], [y])
+    session.run(tf.global_variables_initializer())
+    with pytest.raises(ValueError, match="placeholders 'x', which are not among the inputs"):
+        from_session(session, [w.value()], [tf.matmul(x, w)])
+    with tf.Graph().as_default():
+        other = tf.placeholder(tf.float32, [1])
+    with pytest.raises(ValueError, match="must be of the session's graph"):
+        from_session(session, [other], [y])
+    step = tf.assign_add(w, [[1.0], [1.0]])
+    with pytest.raises(ConverterError, match="change while the model runs"):
+        from_session(session, [x], [tf.matmul(x, step)])
+
+
+def test_lenet(litert):
+    example = runpy.run_path(str(EXAMPLE))
+    (images, labels), (test_images, test_labels) = example["load"]()
+    with tf.Graph().as_default(), tf.Session() as session:
+        model = example["Model"]()
+        session.run(tf.global_variables_initializer())
+        example["train"](session, model, images, labels, epochs=16)
+        trained = session.run(model.probabilities, {model.images: test_images})
+        assert example["accuracy"](trained, test_labels) >= 0.97
+        converter = tf.lite.TFLiteConverter.from_session(
+            session, [model.images], [model.probabilities]
+        )
+        content = converter.convert()
+    (found,) = run(content, test_images)
+    np.testing.assert_allclose(found, trained, rtol=1e-4, atol=1e-5)
+    ((answers,),) = litert.run(content, [[test_images]])
+    np.testing.assert_allclose(answers, trained, rtol=1e-4, atol=1e-5)
+    assert example["accuracy"](answers, test_labels) == example["accuracy"](trained, test_labels)

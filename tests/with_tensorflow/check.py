@@ -1,0 +1,41 @@
+"""Lets TensorFlow restore and go on training what write.py has written: `python check.py FOLDER`.
+
+Needs an environment with TensorFlow, and nothing of flatlite's. Ends with an error when a value
+differs.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+
+def check(folder: Path, name: str) -> None:
+    """One checkpoint: its variables, what the graph computes with them, and one more step."""
+    expected = np.load(folder / "expected.npz")
+    prefix = str(folder / name)
+    feeds = {key[3:]: expected[key] for key in expected.files if key.startswith("in:")}
+    reader = tf.train.load_checkpoint(prefix)
+    with tf.Graph().as_default(), tf.Session() as session:
+        saver = tf.train.import_meta_graph(f"{prefix}.meta", clear_devices=True)
+        saver.restore(session, prefix)
+        variables = {f"var:{v.op.name}": v for v in tf.global_variables()}
+        assert set(variables) == {key for key in expected.files if key.startswith("var:")}
+        for key, variable in variables.items():
+            for got in (session.run(variable), reader.get_tensor(key[4:])):
+                got = got.astype("S") if got.dtype == object else got
+                np.testing.assert_array_equal(got, expected[key], err_msg=key)
+        got = session.run("probabilities:0", feeds)
+        np.testing.assert_allclose(got, expected["probabilities"], rtol=1e-5, atol=1e-6)
+        session.run("train", feeds)
+        np.testing.assert_allclose(session.run("loss:0", feeds), expected["loss"], rtol=1e-5)
+    print(f"{folder.name}/{name}: {len(tf.train.list_variables(prefix))} variables restored")
+
+
+if __name__ == "__main__":
+    root = Path(sys.argv[1])
+    for folder in sorted(path for path in root.iterdir() if path.is_dir()):
+        assert tf.train.latest_checkpoint(str(folder)) == str(folder / "sharded")
+        for name in ("plain", "sharded", "twice"):
+            check(folder, name)

@@ -1,0 +1,64 @@
+"""Writes, with flatlite, what check.py has TensorFlow restore: `python write.py FOLDER`.
+
+A LeNet and a table of strings, trained for a few steps; its checkpoints plain, in shards, and
+written twice under one name; and expected.npz: variables, outputs and the loss after one more step.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import flatlite.compat.v1 as tf
+
+
+def network(images, labels, use_resource):
+    """The probabilities, the loss and a training step."""
+    with tf.variable_scope("net", use_resource=use_resource):
+        kernel = tf.get_variable("kernel", [3, 3, 1, 4])
+        bias = tf.get_variable("bias", [4], initializer=tf.zeros_initializer())
+        x = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(images, kernel, [1, 1, 1, 1], "SAME"), bias))
+        x = tf.nn.max_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "VALID")
+        weights = tf.get_variable("weights", [64, 3])
+        logits = tf.matmul(tf.reshape(x, [-1, 64]), weights)
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    loss = tf.reduce_mean(losses, name="loss")
+    step = tf.train.get_or_create_global_step()
+    rate = tf.train.exponential_decay(0.01, step, 10, 0.9)
+    tf.train.AdamOptimizer(rate).minimize(loss, global_step=step, name="train")
+    return tf.nn.softmax(logits, name="probabilities")
+
+
+def write(folder: Path, use_resource: bool) -> None:
+    """Trains and saves."""
+    folder.mkdir(parents=True, exist_ok=True)
+    generator = np.random.default_rng(0)
+    feeds = {
+        "images:0": generator.normal(size=(8, 8, 8, 1)).astype(np.float32),
+        "labels:0": generator.integers(0, 3, 8),
+    }
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        tf.set_random_seed(1)
+        images = tf.placeholder(tf.float32, [None, 8, 8, 1], name="images")
+        network(images, tf.placeholder(tf.int64, [None], name="labels"), use_resource)
+        with tf.device("/job:ps/task:1"):
+            tf.get_variable("names", initializer=np.array([[b"a", b"bc"]], object))
+        train = graph.get_operation_by_name("train")
+        savers = {name: tf.train.Saver(sharded=name == "sharded") for name in ("plain", "sharded")}
+        session.run(tf.global_variables_initializer())
+        for _ in range(4):  # the last one has two data files, as the one before has one
+            session.run(train, feeds)
+            savers["plain"].save(session, folder / "twice")
+        for name, saver in savers.items():
+            saver.save(session, folder / name)
+        expected = {f"var:{v.op.name}": session.run(v) for v in tf.global_variables()}
+        expected["probabilities"] = session.run("probabilities:0", feeds)
+        session.run(train, feeds)
+        expected["loss"] = session.run("loss:0", feeds)
+    expected["var:names"] = expected["var:names"].astype("S")
+    np.savez(folder / "expected.npz", **expected, **{f"in:{k}": v for k, v in feeds.items()})
+
+
+if __name__ == "__main__":
+    for kind in ("reference", "resource"):
+        write(Path(sys.argv[1]) / kind, kind == "resource")
