@@ -13,14 +13,15 @@ import pytest
 import flatlite
 
 ROOT = Path(flatlite.__file__).parent
-FOLDERS = ("schema", "engine", "graph", "interpreter", "delegates", "converter")
+FOLDERS = ("schema", "engine", "graph", "interpreter", "delegates", "converter", "training")
 APART = (
     *("flatlite.engine.kernels", "flatlite.schema.generate", "flatlite.schema.proto.generate"),
     *("flatlite.delegates.xla.", "flatlite.delegates.cuda."),  # need what may not be installed
 )
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 PATHS = re.compile(
-    r"\b((?:schema|engine|graph|interpreter|delegates|converter|models|tests|docs|examples|benchmarks)"
+    r"\b((?:schema|engine|graph|interpreter|delegates|converter|training|models|tests|docs|examples"
+    r"|benchmarks)"
     r"(?:/\w+)*/(?:\w+\.(?:py|md|proto|fbs))?)"
 )
 
