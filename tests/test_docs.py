@@ -60,6 +60,8 @@ def test_demo(tmp_path, capsys, monkeypatch):
     for model in ("basic_pitch", "digits"):
         assert f"{model} (SavedModel)" in printed
         assert os.path.getsize(tmp_path / f"{model}.tflite") > 1000
+    assert "float" in printed
+    assert os.path.getsize(tmp_path / "lenet_float.tflite") > 1000
 
 
 def test_quantize_example(tmp_path, capsys, monkeypatch):
