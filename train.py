@@ -28,7 +28,6 @@ __all__ = sorted(_HOMES)
 def __getattr__(name: str):
     if name not in _HOMES:
         raise AttributeError(f"module 'flatlite.train' has no attribute '{name}'")
-    importlib.import_module(".graph.functions.operators", __package__)
     return getattr(importlib.import_module(f".{_HOMES[name]}", __package__), name)
 
 

@@ -215,10 +215,6 @@ def _require_compatible(array: np.ndarray, dtype: np.dtype, value) -> None:
         array.dtype.kind not in allowed or (array.dtype.kind == "b") != (dtype.kind == "b")
     ):
         _refuse(array.flat[0].item(), dtype)
-    if array.dtype.kind in "iu" and dtype.kind in "iu" and array.size:
-        limits = np.iinfo(dtype)
-        if array.min() < limits.min or array.max() > limits.max:
-            raise TypeError(f"Expected {dtype}, got {value!r:.{_LARGEST_SHOWN}}: out of its range")
 
 
 def _require_strings(array: np.ndarray, dtype: np.dtype | None, value) -> None:

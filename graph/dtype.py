@@ -99,7 +99,7 @@ class DType:
     def limits(self) -> tuple:
         """The range that images of the type have: [0, 1] for floats, all values for integers."""
         if self.is_floating:
-            return (0, 1) if self.dtype.kind == "f" else (0, 1)
+            return (0, 1)
         if self.is_bool:
             return (False, True)
         if not self.is_integer:

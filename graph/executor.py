@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from ..engine.buffer import ARENA, BOUND, Buffer, arena, bound, constant, window
-from ..engine.faults import Fault
 from ..engine.families.layout import move
+from ..engine.faults import Fault
 from ..engine.program import Program
 from ..schema import dtypes, errors
 from .emit.registry import emitter_of

@@ -27,9 +27,6 @@ class SparseTensorValue(NamedTuple):
     dense_shape: Any
 
 
-Element = "Tensor | Operation"
-
-
 class Fetches:
     """The tensors and operations of a nest.
 
@@ -62,7 +59,7 @@ class Fetches:
             return self._of_sequence(nest)
         if isinstance(nest, Mapping):
             keys, parts = list(nest), [self._structure(item) for item in nest.values()]
-            kind = type(nest)
+            kind: Any = type(nest)
 
             def build(values):
                 return kind(zip(keys, [part(values) for part in parts], strict=True))
@@ -75,12 +72,12 @@ class Fetches:
 
     def _of_sequence(self, nest):
         parts = [self._structure(item) for item in nest]
-        kind = type(nest)
+        kind: Any = type(nest)
         if hasattr(kind, "_fields"):
             return lambda values: kind(*[part(values) for part in parts])
         return lambda values: kind([part(values) for part in parts])
 
-    def _of_record(self, kind, parts):
+    def _of_record(self, kind: Any, parts):
         built = [None if part is None else self._structure(part) for part in parts]
         return lambda values: kind(*[part and part(values) for part in built])
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .infer import infer
 from .library import FunctionLibrary
+from .operands import Operands
 from .scopes import (
     Scopes,
     default_graph,
@@ -19,13 +20,14 @@ from .scopes import (
 )
 from .shapes import Shape, merge
 from .signatures import REQUIRED, Signature
+from .sizes import Sizes
 
 VALID_NAME = re.compile(r"[A-Za-z0-9._][A-Za-z0-9_.\\/>-]*")
 MAX_TENSORS = 10**6
 TENSOR_NAME_FORM = 'Tensor names must be of the form "<op_name>:<output_index>".'
 
 
-class Tensor:
+class Tensor(Operands):
     """One output of an operation; what edges of a graph refer to.
 
     `dtype` is None when the op type is unknown, `shape` a tuple with None for unknown sizes, or
@@ -38,7 +40,7 @@ class Tensor:
     def __init__(self, op: Operation, value_index: int, dtype: np.dtype | None):
         self.op = op
         self.value_index = value_index
-        self.dtype = dtype
+        self.dtype: Any = dtype
         self.value: np.ndarray | None = None
         self._shape: Shape = None
         self._consumers: list[Operation] = []
@@ -60,7 +62,12 @@ class Tensor:
 
     def set_shape(self, shape: Shape) -> None:
         """Adds what the caller knows of the shape; raises ValueError when it cannot be."""
-        self._shape = merge(self._shape, getattr(shape, "as_shape", lambda: shape)())
+        if isinstance(shape, list) or hasattr(shape, "as_shape"):
+            from .tensor_shape import as_shape
+
+            shape = as_shape(shape)
+        merged = merge(self._shape, shape)
+        self._shape = None if merged is None else Sizes(merged)
 
     def get_shape(self):
         """What is known of its shape, as TF1's TensorShape."""
@@ -82,6 +89,17 @@ class Tensor:
         from .session import session_for
 
         return session_for(self.graph, session, "evaluate tensor", "eval").run(self, feed_dict)
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not "
+            "None:` to test whether there is a tensor, and tf.where for choices by its value."
+        )
+
+    def __len__(self) -> int:
+        raise TypeError(
+            f"len is not well defined for a symbolic Tensor ({self.name}). Use tf.size."
+        )
 
     def __repr__(self) -> str:
         return f"<Tensor '{self.name}' shape={self.shape} dtype={self.dtype}>"

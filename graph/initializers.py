@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math as mathematics
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ class Initializer:
     dtype: np.dtype = np.dtype(np.float32)
 
     def __call__(self, shape, dtype=None, partition_info=None):
+        """The value of a variable of this shape and dtype."""
         raise NotImplementedError
 
     def get_config(self) -> dict:
@@ -39,27 +41,29 @@ class Initializer:
 class Zeros(Initializer):
     """Zeros."""
 
-    def __init__(self, dtype=np.float32):
+    def __init__(self, dtype: Any = np.float32):
         self.dtype = np.dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
+        """The value of a variable of this shape and dtype."""
         return arrays.zeros(shape, self._dtype(dtype))
 
 
 class Ones(Initializer):
     """Ones."""
 
-    def __init__(self, dtype=np.float32):
+    def __init__(self, dtype: Any = np.float32):
         self.dtype = np.dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
+        """The value of a variable of this shape and dtype."""
         return arrays.ones(shape, self._dtype(dtype))
 
 
 class Constant(Initializer):
     """A value, or a list of values whose last is repeated."""
 
-    def __init__(self, value=0, dtype=np.float32, verify_shape: bool = False):
+    def __init__(self, value=0, dtype: Any = np.float32, verify_shape: bool = False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
             raise TypeError(
                 f"Invalid type for initial value={value} of type: {type(value).__name__}. Expected "
@@ -70,6 +74,7 @@ class Constant(Initializer):
         self.verify_shape = verify_shape
 
     def __call__(self, shape, dtype=None, partition_info=None):
+        """The value of a variable of this shape and dtype."""
         return arrays.constant(
             self.value, self._dtype(dtype), shape=shape, verify_shape=self.verify_shape
         )
@@ -78,10 +83,11 @@ class Constant(Initializer):
 class RandomUniform(Initializer):
     """Numbers between two limits, all as likely."""
 
-    def __init__(self, minval=0, maxval=None, seed=None, dtype=np.float32):
+    def __init__(self, minval=0, maxval=None, seed=None, dtype: Any = np.float32):
         self.minval, self.maxval, self.seed, self.dtype = minval, maxval, seed, np.dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
+        """The value of a variable of this shape and dtype."""
         return random.random_uniform(
             shape, self.minval, self.maxval, self._dtype(dtype), seed=self.seed
         )
@@ -90,10 +96,11 @@ class RandomUniform(Initializer):
 class RandomNormal(Initializer):
     """Numbers of a normal distribution."""
 
-    def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=np.float32):
+    def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype: Any = np.float32):
         self.mean, self.stddev, self.seed, self.dtype = mean, stddev, seed, np.dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
+        """The value of a variable of this shape and dtype."""
         return random.random_normal(
             shape, self.mean, self.stddev, self._dtype(dtype), seed=self.seed
         )
@@ -103,6 +110,7 @@ class TruncatedNormal(RandomNormal):
     """Numbers of a normal distribution within two standard deviations."""
 
     def __call__(self, shape, dtype=None, partition_info=None):
+        """The value of a variable of this shape and dtype."""
         return random.truncated_normal(
             shape, self.mean, self.stddev, self._dtype(dtype), seed=self.seed
         )
@@ -120,7 +128,12 @@ class VarianceScaling(Initializer):
     """
 
     def __init__(
-        self, scale=1.0, mode="fan_in", distribution="truncated_normal", seed=None, dtype=np.float32
+        self,
+        scale=1.0,
+        mode="fan_in",
+        distribution="truncated_normal",
+        seed=None,
+        dtype: Any = np.float32,
     ):
         if scale <= 0.0:
             raise ValueError(f"Argument `scale` must be a positive float. Received: {scale}")
@@ -139,6 +152,7 @@ class VarianceScaling(Initializer):
         self.seed, self.dtype = seed, np.dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
+        """The value of a variable of this shape and dtype."""
         dtype = self._dtype(dtype)
         fan_in, fan_out = fans(shape)
         fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
@@ -155,24 +169,25 @@ class VarianceScaling(Initializer):
 class GlorotUniform(VarianceScaling):
     """VarianceScaling(1, "fan_avg", "uniform")."""
 
-    def __init__(self, seed=None, dtype=np.float32):
+    def __init__(self, seed=None, dtype: Any = np.float32):
         super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
 
 
 class GlorotNormal(VarianceScaling):
     """VarianceScaling(1, "fan_avg", "truncated_normal")."""
 
-    def __init__(self, seed=None, dtype=np.float32):
+    def __init__(self, seed=None, dtype: Any = np.float32):
         super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
 
 
 class UniformUnitScaling(Initializer):
     """Numbers of a uniform distribution that keeps the scale of what is multiplied with them."""
 
-    def __init__(self, factor=1.0, seed=None, dtype=np.float32):
+    def __init__(self, factor=1.0, seed=None, dtype: Any = np.float32):
         self.factor, self.seed, self.dtype = factor, seed, np.dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
+        """The value of a variable of this shape and dtype."""
         size = 1.0
         for dim in shape[:-1]:
             size *= float(dim)
@@ -183,10 +198,11 @@ class UniformUnitScaling(Initializer):
 class Identity(Initializer):
     """A matrix with `gain` on its diagonal."""
 
-    def __init__(self, gain=1.0, dtype=np.float32):
+    def __init__(self, gain=1.0, dtype: Any = np.float32):
         self.gain, self.dtype = gain, np.dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
+        """The value of a variable of this shape and dtype."""
         if len(shape) != 2:
             raise ValueError(
                 "The tensor to initialize, specified by argument `shape` must be at least "

@@ -309,7 +309,7 @@ def graph_control_dependencies(graph: Graph, items) -> Iterator[None]:
 
 
 def _operation_of(graph: Graph, item) -> Operation:
-    op = graph.as_graph_element(item)
+    op: Any = graph.as_graph_element(item)
     return getattr(op, "op", op)
 
 

@@ -232,7 +232,7 @@ class Session:
                 feeds[tensor] = _fed_array(tensor, part)
         return feeds
 
-    def _fed_tensor(self, key) -> Tensor:
+    def _fed_tensor(self, key) -> Any:
         try:
             return self._graph.as_graph_element(key, allow_operation=False)
         except Exception as error:

@@ -19,7 +19,7 @@ class Dimension:
     def __init__(self, value):
         value = getattr(value, "value", value)
         if value is not None:
-            value = value.__index__()
+            value = int(value.__index__())
             if value < 0:
                 raise ValueError(f"Dimension {value} must be >= 0")
         self.value: int | None = value
@@ -186,20 +186,20 @@ class TensorShape:
         return TensorShape((*self._sizes, *other._sizes))
 
     def with_rank(self, rank: int) -> TensorShape:
-        """This shape, when it can have that rank; else ValueError."""
+        """The shape, when it can have that rank; else ValueError."""
         try:
             return self.merge_with([None] * rank)
         except ValueError:
             raise ValueError(f"Shape {self} must have rank {rank}") from None
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
-        """This shape; ValueError when its rank is lower."""
+        """The shape; ValueError when its rank is lower."""
         if self.ndims is not None and self.ndims < rank:
             raise ValueError(f"Shape {self} must have rank at least {rank}")
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
-        """This shape; ValueError when its rank is higher."""
+        """The shape; ValueError when its rank is higher."""
         if self.ndims is not None and self.ndims > rank:
             raise ValueError(f"Shape {self} must have rank at most {rank}")
         return self
@@ -252,5 +252,4 @@ def as_shape(shape) -> shapes.Shape:
 
 
 def _size(dim) -> int | None:
-    value = Dimension(None if dim == -1 else dim).value
-    return value
+    return Dimension(None if isinstance(dim, int) and dim == -1 else dim).value

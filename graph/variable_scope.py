@@ -347,7 +347,13 @@ def get_local_variable(name: str, *args, **kwargs) -> Variable:
 
 
 def _variable(
-    name: str, shape=None, dtype=None, initializer=None, regularizer=None, reuse=None, **rest
+    name: str,
+    shape=None,
+    dtype: Any = None,
+    initializer: Any = None,
+    regularizer=None,
+    reuse=None,
+    **rest,
 ):
     """The variable of this full name, found or made."""
     is_value = initializer is not None and not callable(initializer)
@@ -412,7 +418,7 @@ def _default_initializer(name: str, dtype: np.dtype):
     raise ValueError(f"An initializer for variable {name} of {dtype} is required")
 
 
-def _initial_value(name: str, initializer, shape: TensorShape | None, dtype) -> Callable:
+def _initial_value(name: str, initializer: Any, shape: TensorShape | None, dtype) -> Callable:
     """A function that makes the initial value."""
     if inspect.isclass(initializer):
         initializer = initializer()

@@ -9,6 +9,7 @@ import numpy as np
 from ..schema import proto
 from .create import append, convert_to_tensor, create, output, register_conversion, type_name
 from .graph import Graph, Operation, Tensor
+from .operands import Operands
 from .scopes import (
     GraphKeys,
     get_collection,
@@ -17,7 +18,7 @@ from .scopes import (
     name_scope,
 )
 from .shapes import Shape, is_static
-
+from .sizes import Sizes
 
 _DEFAULTS = {"use_resource": False}
 
@@ -29,7 +30,7 @@ def use_resources(yes: bool | None = None) -> bool:
     return _DEFAULTS["use_resource"]
 
 
-class Variable:
+class Variable(Operands):
     """A tensor that keeps its value between runs of a Session.
 
     It must be initialised before it is read: run its `initializer`, or `load` a value.
@@ -55,6 +56,7 @@ class Variable:
     """
 
     def __new__(cls, *args, use_resource: bool | None = None, **kwargs):
+        """A variable of the kind that is asked for."""
         if cls is Variable:
             use_resource = use_resources() if use_resource is None else use_resource
             cls = ResourceVariable if use_resource else ReferenceVariable
@@ -101,7 +103,8 @@ class Variable:
             known = initial.shape
             if validate_shape and not is_static(known):
                 raise ValueError(f"initial_value must have a shape specified: {initial!r}")
-            self.shape: Shape = _declared(shape, known if validate_shape else None)
+            known = _declared(shape, known if validate_shape else None)
+            self.shape: Shape = None if known is None else Sizes(known)
             self.dtype: np.dtype = initial.dtype
             self._build(graph, scope, validate_shape)
         graph.add_to_collections(collections, self)
@@ -154,6 +157,10 @@ class Variable:
 
     def as_graph_element(self) -> Tensor:
         """What a Session fetches for it."""
+        raise NotImplementedError
+
+    def is_initialized(self, name=None) -> Tensor:
+        """Whether it has a value."""
         raise NotImplementedError
 
     def initialized_value(self) -> Tensor:
@@ -242,12 +249,15 @@ class ReferenceVariable(Variable):
         return self.op.outputs[0]
 
     def value(self) -> Tensor:
+        """The tensor that holds its value."""
         return self._snapshot
 
     def read_value(self) -> Tensor:
+        """A tensor with the value it has when that tensor is computed."""
         return output("Identity", [self.reference], name="read")
 
     def as_graph_element(self) -> Tensor:
+        """What a Session fetches for it."""
         return self.reference
 
     def assign(self, value, use_locking: bool = False, name=None, read_value: bool = True):
@@ -319,14 +329,17 @@ class ResourceVariable(Variable):
         return tensor
 
     def value(self) -> Tensor:
+        """The tensor that holds its value."""
         return self._read()
 
     def read_value(self) -> Tensor:
+        """A tensor with the value it has when that tensor is computed."""
         with name_scope("Read"):
             read = self._read()
         return output("Identity", [read])
 
     def as_graph_element(self) -> Tensor:
+        """What a Session fetches for it."""
         return self._snapshot
 
     def assign(self, value, use_locking=None, name=None, read_value: bool = True):
@@ -355,8 +368,9 @@ class ResourceVariable(Variable):
             return self._read()
 
     def _check_shape(self, shape) -> None:
-        fits = len(shape) == len(self.shape) and all(
-            None in (a, b) or a == b for a, b in zip(shape, self.shape, strict=True)
+        own = self.shape or ()
+        fits = len(shape) == len(own) and all(
+            None in (a, b) or a == b for a, b in zip(shape, own, strict=True)
         )
         if not fits:
             raise ValueError(
@@ -369,15 +383,15 @@ class ResourceVariable(Variable):
         inputs = [self.handle, slices.indices, slices.values]
         return self.after(create(kind, inputs, None, name))
 
-    def scatter_sub(self, sparse_delta, use_locking=None, name=None) -> Tensor:
+    def scatter_sub(self, sparse_delta, use_locking=None, name=None):
         """Subtracts IndexedSlices."""
         return self._scatter("ResourceScatterSub", sparse_delta, name)
 
-    def scatter_add(self, sparse_delta, use_locking=None, name=None) -> Tensor:
+    def scatter_add(self, sparse_delta, use_locking=None, name=None):
         """Adds IndexedSlices."""
         return self._scatter("ResourceScatterAdd", sparse_delta, name)
 
-    def scatter_update(self, sparse_delta, use_locking=None, name=None) -> Tensor:
+    def scatter_update(self, sparse_delta, use_locking=None, name=None):
         """Sets the rows that IndexedSlices name."""
         return self._scatter("ResourceScatterUpdate", sparse_delta, name)
 

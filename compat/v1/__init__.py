@@ -1,6 +1,7 @@
 """The names of TensorFlow 1: `import flatlite.compat.v1 as tf`.
 
-Everything is imported on first use. What a name does is said where it lives: `help(tf.get_variable)`.
+Everything is imported on first use. What a name does is said where it lives:
+`help(tf.get_variable)`.
 """
 
 from __future__ import annotations
@@ -71,8 +72,9 @@ _NAMES = {
     "graph.indexed_slices": "IndexedSlices",
     "graph.fetches": "IndexedSlicesValue SparseTensorValue",
     "graph.initializers": (
-        "constant_initializer glorot_normal_initializer glorot_uniform_initializer ones_initializer "
-        "random_normal_initializer random_uniform_initializer truncated_normal_initializer "
+        "constant_initializer glorot_normal_initializer glorot_uniform_initializer "
+        "ones_initializer random_normal_initializer random_uniform_initializer "
+        "truncated_normal_initializer "
         "uniform_unit_scaling_initializer variance_scaling_initializer zeros_initializer"
     ),
     "graph.scopes": (
@@ -108,8 +110,6 @@ def __getattr__(name: str):
     home, attribute = _RENAMED.get(name, (_HOMES.get(name), name))
     if home is None:
         raise AttributeError(f"module 'flatlite.compat.v1' has no attribute '{name}'")
-    if home.startswith("graph."):
-        importlib.import_module("...graph.functions.operators", __name__)
     return getattr(importlib.import_module(f"...{home}", __name__), attribute)
 
 

@@ -43,9 +43,7 @@ def convolve(program, x, filters, out, *, stride, before, dilation):
         )
     else:
         weights = permuted(program, filters, (3, 0, 1, 2))
-        conv2d(
-            program, x, weights, None, out, stride=stride, before=before, dilation=dilation
-        )
+        conv2d(program, x, weights, None, out, stride=stride, before=before, dilation=dilation)
 
 
 def input_gradient(program, filters, dy, out, *, stride, before):

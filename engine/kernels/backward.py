@@ -191,7 +191,7 @@ def gradient_descent(inout, rate, grad, first, last, fault):
     T=("float32", "float64"),
 )
 def momentum(inout, inout_accum, rate, grad, momentum, nesterov, first, last, fault):
-    """accum = momentum * accum + grad; inout -= rate * accum, or rate * (grad + momentum * accum)"""
+    """accum = momentum * accum + grad; inout -= rate * accum (or grad + momentum * accum)"""
     step, keep = rate[0], momentum[0]
     for i in range(first, last):
         total = inout_accum[i] * keep + grad[i]

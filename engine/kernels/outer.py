@@ -38,9 +38,7 @@ def _tile(number, n_vectors):
             begins = outer[:2]
             with w.loop(0, columns, 1, outer) as (_, inner):
                 here, given = inner[:2]
-                vectors = [
-                    w.load_some(given, mask, v * w.bytes) for v, mask in enumerate(masks)
-                ]
+                vectors = [w.load_some(given, mask, v * w.bytes) for v, mask in enumerate(masks)]
                 for m in range(n_results):
                     factor = w.repeat(w.load(here, 4 * m, FLOAT))
                     for v, vector in enumerate(vectors):

@@ -80,30 +80,30 @@ def pack(program, op, *inputs):
 def split(program, op, *inputs):
     """Parts of an input along an axis."""
     shapes = infer_shapes(op, row_of(op.type))
-    if not all(is_static(shape) for shape in shapes):
+    x = inputs[1 if op.type == "Split" else 0]
+    axis = _split_axis(op, inputs)
+    if axis is None or x.dtype.hasobject:
         return None
-    place = {"Split": 1, "SplitV": 0, "Unpack": 0}[op.type]
-    x = inputs[place]
-    if x.dtype.hasobject:
-        return None
-    if op.type == "Unpack":
-        axis = op.get_attr("axis")
-    else:
-        found = inputs[0 if op.type == "Split" else 2].value
-        if found is None:
-            return None
-        axis = int(found)
     axis, start, outputs = axis % x.ndim, 0, []
     for shape in shapes:
-        out = arena(shape, x.dtype)
+        if not is_static(shape):
+            return None
+        outputs.append(arena(shape, x.dtype))
+    for out in outputs:
         if op.type == "Unpack":
             move(program, View.of(x).pick(axis, start), out)
             start += 1
         else:
-            move(program, View.of(x).part(axis, start, shape[axis]), out)
-            start += shape[axis]
-        outputs.append(out)
+            move(program, View.of(x).part(axis, start, out.shape[axis]), out)
+            start += out.shape[axis]
     return outputs
+
+
+def _split_axis(op, inputs) -> int | None:
+    if op.type == "Unpack":
+        return op.get_attr("axis")
+    found = inputs[0 if op.type == "Split" else 2].value
+    return None if found is None else int(found)
 
 
 @emit("Slice")
@@ -125,11 +125,12 @@ def slice_(program, op, x, begin, size):
 def pad(program, op, x, paddings, *value):
     """`x` amid one value."""
     out = result(op)
-    if out is None or paddings.value is None or x.dtype.hasobject:
+    pairs = paddings.value
+    if out is None or pairs is None or x.dtype.hasobject:
         return None
     fill(program, value[0] if value else constant(np.zeros((), x.dtype)), out)
     view = View.of(out)
-    for axis, start in enumerate(paddings.value[:, 0].tolist()):
+    for axis, start in enumerate(pairs[:, 0].tolist()):
         view = view.part(axis, start, x.shape[axis])
     move(program, x, view)
     return out
@@ -203,4 +204,3 @@ def gather(program, op, params, indices, *axes):
 
 def _rows(op, params: Buffer, indices: Buffer) -> Buffer:
     return arena((*indices.shape, *params.shape[1:]), params.dtype)
-

@@ -165,6 +165,9 @@ def add_n(program, op, *inputs):
 _TO_REAL = frozenset(map(np.dtype, ("uint8", "int8", "int16", "int32", "int64", "float32")))
 
 
+_WHOLE = frozenset(map(np.dtype, ("int32", "int64")))
+
+
 @emit("Cast")
 def cast(program, op, x):
     """`x` in another dtype."""
@@ -175,9 +178,9 @@ def cast(program, op, x):
     kernel = None
     if dtype in (np.float32, np.float64) and source.dtype in _TO_REAL:
         kernel = "cast.real"
-    elif {source.dtype.name, dtype.name} == {"int32", "int64"}:
+    elif {source.dtype, dtype} == _WHOLE:
         kernel = "cast.wrap"
-    elif dtype in (np.int32, np.int64) and source.dtype == np.uint8:
+    elif dtype in _WHOLE and source.dtype == np.uint8:
         kernel = "cast.widen"
     if kernel is None:
         return None

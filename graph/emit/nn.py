@@ -19,7 +19,10 @@ FLOATS = (np.float32,)
 def _windows(op, shape):
     """Size, stride and the padding before, of images in NHWC; None for another layout."""
     size, stride = op.get_attr("ksize"), op.get_attr("strides")
-    if op.get_attr("data_format") != b"NHWC" or (size[0], size[3], stride[0], stride[3]) != (1,) * 4:
+    if (
+        op.get_attr("data_format") != b"NHWC"
+        or (size[0], size[3], stride[0], stride[3]) != (1,) * 4
+    ):
         return None
     padding = op.get_attr("padding")
     if padding not in (b"SAME", b"VALID"):

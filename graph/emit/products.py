@@ -35,7 +35,10 @@ def batch_mat_mul(program, op, a, b):
     """The products of stacks of matrices."""
     out = result(op)
     if out is not None:
-        swaps = {"transpose_a": bool(op.get_attr("adj_x")), "transpose_b": bool(op.get_attr("adj_y"))}
+        swaps = {
+            "transpose_a": bool(op.get_attr("adj_x")),
+            "transpose_b": bool(op.get_attr("adj_y")),
+        }
         products.matmul(program, a, b, None, out, **swaps)
     return out
 

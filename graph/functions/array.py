@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .. import shapes
@@ -15,7 +17,7 @@ from .math import one_of
 from .rows import functions
 from .slices import get_item, newaxis
 
-ONE_TO_ONE = """
+ONE_TO_ONE = r"""
 batch_to_space_nd   BatchToSpaceND   input block_shape crops
 bitcast             Bitcast          input type
 broadcast_dynamic_shape BroadcastArgs shape_x:s0 shape_y:s1
@@ -24,9 +26,11 @@ check_numerics      CheckNumerics    tensor message
 depth_to_space      DepthToSpace     input block_size data_format='NHWC'
 diag                Diag             diagonal
 diag_part           DiagPart         input
-fake_quant_with_min_max_args FakeQuantWithMinMaxArgs inputs min=-6 max=6 num_bits=8 narrow_range=False
+fake_quant_with_min_max_args FakeQuantWithMinMaxArgs inputs min=-6 max=6 num_bits=8 \
+    narrow_range=False
 fake_quant_with_min_max_vars FakeQuantWithMinMaxVars inputs min max num_bits=8 narrow_range=False
-fake_quant_with_min_max_vars_per_channel FakeQuantWithMinMaxVarsPerChannel inputs min max num_bits=8 narrow_range=False
+fake_quant_with_min_max_vars_per_channel FakeQuantWithMinMaxVarsPerChannel inputs \
+    min max num_bits=8 narrow_range=False
 fill                Fill             dims value
 gather_nd           GatherNd         params indices
 identity            Identity         input
@@ -74,12 +78,12 @@ def placeholder_with_default(input, shape, name=None) -> Tensor:
     return ops.PlaceholderWithDefault(value, shape=as_shape(shape), name=name)
 
 
-def zeros(shape, dtype=np.float32, name=None) -> Tensor:
+def zeros(shape, dtype: Any = np.float32, name=None) -> Tensor:
     """Zeros (False, empty strings) of a shape."""
     return _filled("zeros", shape, np.dtype(dtype), 0, name)
 
 
-def ones(shape, dtype=np.float32, name=None) -> Tensor:
+def ones(shape, dtype: Any = np.float32, name=None) -> Tensor:
     """Ones (True) of a shape."""
     return _filled("ones", shape, np.dtype(dtype), 1, name)
 
@@ -137,7 +141,7 @@ def _shape_op(tensor: Tensor) -> Tensor:
     return ops.Shape(tensor)
 
 
-def shape(input, name=None, out_type=np.int32) -> Tensor:
+def shape(input, name=None, out_type: Any = np.int32) -> Tensor:
     """The shape of a tensor as a vector."""
     out_type = np.dtype(out_type)
     with name_scope(name, "Shape", [input]) as scope:
@@ -147,12 +151,12 @@ def shape(input, name=None, out_type=np.int32) -> Tensor:
         return ops.Shape(input, out_type=out_type, name=scope)
 
 
-def shape_n(input, out_type=np.int32, name=None) -> list[Tensor]:
+def shape_n(input, out_type: Any = np.int32, name=None) -> list[Tensor]:
     """The shapes of several tensors."""
     return ops.ShapeN(list(input), out_type=np.dtype(out_type), name=name)
 
 
-def size(input, name=None, out_type=np.int32) -> Tensor:
+def size(input, name=None, out_type: Any = np.int32) -> Tensor:
     """The number of elements."""
     with name_scope(name, "Size", [input]) as scope:
         input = convert_to_tensor(input)
@@ -181,7 +185,7 @@ def expand_dims(input, axis=None, name=None, dim=None) -> Tensor:
 def squeeze(input, axis=None, name=None, squeeze_dims=None) -> Tensor:
     """`input` without its dimensions of size 1, or without those that `axis` names."""
     axis = one_of("axis", axis, "squeeze_dims", squeeze_dims)
-    axes = [] if axis is None else [axis] if np.isscalar(axis) else list(axis)
+    axes = [] if axis is None else np.atleast_1d(np.asarray(axis))
     return ops.Squeeze(input, squeeze_dims=[int(i) for i in axes], name=name)
 
 
@@ -300,7 +304,7 @@ def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0) -> Tens
 
 
 def where(condition, x=None, y=None, name=None) -> Tensor:
-    """Elements (or rows) of `x` where `condition` holds, of `y` elsewhere; alone, where it holds."""
+    """Elements (or rows) of `x` where `condition` holds, else of `y`; alone, where it holds."""
     if x is None and y is None:
         with name_scope(name, "Where", [condition]) as scope:
             condition = convert_to_tensor(condition, name="condition", preferred_dtype=np.bool_)
@@ -366,7 +370,7 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None) -> Tensor:
         return gather(tensor, indices, axis=axis)
 
 
-def sequence_mask(lengths, maxlen=None, dtype=np.bool_, name=None) -> Tensor:
+def sequence_mask(lengths, maxlen=None, dtype: Any = np.bool_, name=None) -> Tensor:
     """For each length a row of `maxlen` flags, so many of them true from the start."""
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert_to_tensor(lengths)
@@ -379,7 +383,7 @@ def sequence_mask(lengths, maxlen=None, dtype=np.bool_, name=None) -> Tensor:
         return math.cast(ops.Less(row, column), dtype)
 
 
-def eye(num_rows, num_columns=None, batch_shape=None, dtype=np.float32, name=None) -> Tensor:
+def eye(num_rows, num_columns=None, batch_shape=None, dtype: Any = np.float32, name=None) -> Tensor:
     """A matrix with ones on its diagonal."""
     with name_scope(name, "eye", [num_rows, num_columns]) as scope:
         columns = num_rows if num_columns is None else num_columns
@@ -442,17 +446,17 @@ def identity_n(input, name=None) -> list[Tensor]:
     return ops.IdentityN(list(input), name=name)
 
 
-def unique(x, out_idx=np.int32, name=None) -> list[Tensor]:
+def unique(x, out_idx: Any = np.int32, name=None) -> list[Tensor]:
     """The different elements of a vector in order, and for each element which of them it is."""
     return ops.Unique(x, out_idx=np.dtype(out_idx), name=name)
 
 
-def unique_with_counts(x, out_idx=np.int32, name=None) -> list[Tensor]:
+def unique_with_counts(x, out_idx: Any = np.int32, name=None) -> list[Tensor]:
     """Like `unique`, and how often each occurs."""
     return ops.UniqueWithCounts(x, out_idx=np.dtype(out_idx), name=name)
 
 
-def setdiff1d(x, y, index_dtype=np.int32, name=None) -> list[Tensor]:
+def setdiff1d(x, y, index_dtype: Any = np.int32, name=None) -> list[Tensor]:
     """The elements of `x` that are not in `y`, and where they stand."""
     return ops.ListDiff(x, y, out_idx=np.dtype(index_dtype), name=name)
 

@@ -86,12 +86,12 @@ def _after(gate: Operation, item):
 
 def with_dependencies(dependencies, output_tensor, name: str | None = None):
     """`output_tensor`, once `dependencies` are done."""
-    with name_scope(name, "control_dependency", [output_tensor]) as scope:
-        with control_dependencies(dependencies):
-            if isinstance(output_tensor, IndexedSlices):
-                values = output("Identity", [output_tensor.values], name=scope)
-                return IndexedSlices(values, output_tensor.indices, output_tensor.dense_shape)
-            return output("Identity", [convert_to_tensor(output_tensor)], name=scope)
+    named = name_scope(name, "control_dependency", [output_tensor])
+    with named as scope, control_dependencies(dependencies):
+        if isinstance(output_tensor, IndexedSlices):
+            values = output("Identity", [output_tensor.values], name=scope)
+            return IndexedSlices(values, output_tensor.indices, output_tensor.dense_shape)
+        return output("Identity", [convert_to_tensor(output_tensor)], name=scope)
 
 
 def Assert(condition, data, summarize: int | None = None, name: str | None = None):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..build import ops
@@ -173,7 +175,7 @@ def floordiv(x, y, name=None) -> Tensor:
         return ops.FloorDiv(x, y, name=scope)
 
 
-def cast(x, dtype, name=None):
+def cast(x, dtype, name=None) -> Any:
     """`x` in another dtype; `x` itself when it has that one already."""
     dtype = np.dtype(dtype)
     if isinstance(x, IndexedSlices):
@@ -291,14 +293,14 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None) -> Tensor:
     return add_n(inputs, name)
 
 
-def argmax(input, axis=None, name=None, dimension=None, output_type=np.int64) -> Tensor:
+def argmax(input, axis=None, name=None, dimension=None, output_type: Any = np.int64) -> Tensor:
     """Where along `axis` (0 by default) the largest element comes first."""
     return ops.ArgMax(
         input, _axis(axis, dimension, 0), output_type=np.dtype(output_type), name=name
     )
 
 
-def argmin(input, axis=None, name=None, dimension=None, output_type=np.int64) -> Tensor:
+def argmin(input, axis=None, name=None, dimension=None, output_type: Any = np.int64) -> Tensor:
     """Where along `axis` (0 by default) the smallest element comes first."""
     return ops.ArgMin(
         input, _axis(axis, dimension, 0), output_type=np.dtype(output_type), name=name
@@ -463,7 +465,7 @@ def count_nonzero(
     input_tensor=None,
     axis=None,
     keepdims=None,
-    dtype=np.int64,
+    dtype: Any = np.int64,
     name=None,
     reduction_indices=None,
     keep_dims=None,
@@ -543,7 +545,8 @@ def tensordot(a, b, axes, name=None) -> Tensor:
 
 def _tensordot_axes(rank: int, axes) -> tuple[list[int], list[int]]:
     if isinstance(axes, int):
-        return [rank - axes + i for i in np.arange(axes)], list(np.arange(axes))
+        numbers: list[int] = np.arange(axes).tolist()
+        return [rank - axes + i for i in numbers], numbers
     if len(axes) != 2:
         raise ValueError(f"`axes` must be an integer or have length 2. Received {axes}.")
     first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
@@ -556,7 +559,7 @@ def _tensordot_axes(rank: int, axes) -> tuple[list[int], list[int]]:
 
 def _as_matrix(x: Tensor, axes, summed_first: bool) -> tuple[Tensor, list[int]]:
     """`x` as a matrix of free and summed dimensions, and the sizes of the free ones."""
-    sizes = list(x.shape or ())
+    sizes: list[Any] = list(x.shape or ())
     axes = [int(axis) % len(sizes) for axis in axes]
     free = [i for i in np.arange(len(sizes)).tolist() if i not in axes]
     order = axes + free if summed_first else free + axes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .. import shapes
@@ -13,9 +15,10 @@ from . import array, math, random
 from .math import one_of
 from .rows import functions
 
-ONE_TO_ONE = """
+ONE_TO_ONE = r"""
 avg_pool3d      AvgPool3D   input ksize strides padding data_format='NDHWC'
-conv2d_backprop_filter Conv2DBackpropFilter input filter_sizes out_backprop strides padding use_cudnn_on_gpu=True data_format='NHWC' dilations=[1,1,1,1]
+conv2d_backprop_filter Conv2DBackpropFilter input filter_sizes out_backprop strides padding \
+    use_cudnn_on_gpu=True data_format='NHWC' dilations=[1,1,1,1]
 dilation2d      Dilation2D  input filter strides rates padding
 elu             Elu         features
 l2_loss         L2Loss      t
@@ -462,7 +465,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None) -> Te
 
 
 def weighted_cross_entropy_with_logits(
-    labels=None, logits=None, pos_weight=None, name=None, targets=None
+    labels=None, logits=None, pos_weight: Any = 1.0, name=None, targets=None
 ):
     """sigmoid_cross_entropy_with_logits with the positive term times `pos_weight`."""
     labels = one_of("labels", labels, "targets", targets)

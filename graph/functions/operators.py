@@ -97,38 +97,21 @@ def _comparison(kind: str) -> Callable:
     return apply
 
 
-def _not_bool(self):
-    raise TypeError(
-        "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` "
-        "instead of `if t:` to test if a tensor is defined, and use TensorFlow ops such as tf.cond "
-        "to execute subgraphs conditioned on the value of a tensor."
-    )
+def _invert(x) -> Tensor:
+    return ops.LogicalNot(x) if x.dtype.kind == "b" else ops.Invert(x)
 
 
-def _not_iterable(self):
-    raise TypeError("Iterating over a symbolic `tf.Tensor` is not allowed. Use tf.unstack.")
+_ALL: dict[str, Callable] = {
+    "neg": lambda x: ops.Neg(x),
+    "abs": math.abs,
+    "invert": _invert,
+    "getitem": get_item,
+    **{name: _comparison(kind) for name, kind in COMPARISONS.items()},
+    **{name: _binary(name, function) for name, function in BINARY.items()},
+    **{f"r{name}": _reversed(name, function) for name, function in BINARY.items()},
+}
 
 
-def _no_length(self):
-    raise TypeError(f"len is not well defined for a symbolic Tensor ({self.name}). Use tf.size.")
-
-
-def install() -> None:
-    """Gives Tensor and Variable Python's operators."""
-    for kind in (Tensor, Variable):
-        for name, function in BINARY.items():
-            setattr(kind, f"__{name}__", _binary(name, function))
-            setattr(kind, f"__r{name}__", _reversed(name, function))
-        for name, op_type in COMPARISONS.items():
-            setattr(kind, f"__{name}__", _comparison(op_type))
-        kind.__neg__ = lambda x: ops.Neg(x)
-        kind.__abs__ = lambda x: math.abs(x)
-        kind.__invert__ = lambda x: ops.LogicalNot(x) if x.dtype.kind == "b" else ops.Invert(x)
-        kind.__getitem__ = get_item
-        kind.__iter__ = _not_iterable
-        kind.__array_priority__ = 100
-    Tensor.__bool__ = _not_bool
-    Tensor.__len__ = _no_length
-
-
-install()
+def apply(name: str, *operands):
+    """What the operator `name`, as Python names its method, gives."""
+    return _ALL[name](*operands)

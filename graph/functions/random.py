@@ -6,6 +6,8 @@ numbers: the same program gives what it gives there. Without any seed they diffe
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..build import ops
@@ -28,8 +30,9 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     graph = get_default_graph()
     if graph.seed is not None:
         if op_seed is None:
-            op_seed = graph.scopes.extras.get("random operations", 0)
-            graph.scopes.extras["random operations"] = op_seed + 1
+            made: int = graph.scopes.extras.get("random operations", 0)
+            graph.scopes.extras["random operations"] = made + 1
+            op_seed = made
         seeds = graph.seed % _LARGEST, op_seed % _LARGEST
     elif op_seed is not None:
         seeds = DEFAULT_GRAPH_SEED, op_seed % _LARGEST
@@ -53,7 +56,9 @@ def _shape(shape) -> Tensor | np.ndarray:
     return convert_to_tensor(np.array(sizes.as_list(), np.int32), name="shape")
 
 
-def random_uniform(shape, minval=0, maxval=None, dtype=np.float32, seed=None, name=None) -> Tensor:
+def random_uniform(
+    shape, minval: Any = 0, maxval: Any = None, dtype: Any = np.float32, seed=None, name=None
+) -> Tensor:
     """Numbers between `minval` and `maxval`, all as likely; the latter is not among them.
 
     Raises ValueError for a dtype that is none of numbers, or integers without `maxval`.
@@ -82,12 +87,16 @@ def random_uniform(shape, minval=0, maxval=None, dtype=np.float32, seed=None, na
         return ops.AddV2(result * (maxval - minval), minval, name=scope)
 
 
-def random_normal(shape, mean=0.0, stddev=1.0, dtype=np.float32, seed=None, name=None) -> Tensor:
+def random_normal(
+    shape, mean=0.0, stddev=1.0, dtype: Any = np.float32, seed=None, name=None
+) -> Tensor:
     """Numbers of a normal distribution."""
     return _normal("RandomStandardNormal", "random_normal", shape, mean, stddev, dtype, seed, name)
 
 
-def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=np.float32, seed=None, name=None) -> Tensor:
+def truncated_normal(
+    shape, mean=0.0, stddev=1.0, dtype: Any = np.float32, seed=None, name=None
+) -> Tensor:
     """Numbers of a normal distribution, those beyond two standard deviations drawn again."""
     return _normal("TruncatedNormal", "truncated_normal", shape, mean, stddev, dtype, seed, name)
 

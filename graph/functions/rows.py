@@ -5,7 +5,7 @@
 
 A row has the function's name, the op type, and its parameters in order: inputs and attributes of
 the op as its signature names them, or `mine:theirs`; `name` is added behind. `=` gives a default,
-as a Python literal.
+as a Python literal; a backslash lets a row go on in the next line.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 def functions(table: str) -> dict[str, Callable]:
     """A function for each row of `table`, by name."""
-    rows = [line.split() for line in table.strip().splitlines()]
+    rows = [line.split() for line in table.replace("\\\n", "").strip().splitlines()]
     return {name: _function(name, kind, words) for name, kind, *words in rows}
 
 

@@ -25,7 +25,8 @@ def get_item(x, key) -> Tensor:
         return boolean_mask(x, key)
     keys = list(key) if isinstance(key, (tuple, list)) else [key]
     begin, end, strides = [], [], []
-    masks = dict.fromkeys(("begin", "end", "ellipsis", "new_axis", "shrink_axis"), 0)
+    names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
+    masks: dict[str, int] = dict.fromkeys(names, 0)
     for position, part in enumerate(keys):
         bit = 1 << position
         first, last, step = 0, 0, 1

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..build import ops
 from ..create import create, output
-from ..graph import Tensor
 from ..variables import ResourceVariable, Variable
 
 
@@ -21,14 +22,14 @@ def assign(
     return output("Assign", [ref, value], attrs, name)
 
 
-def assign_add(ref, value, use_locking: bool | None = None, name=None) -> Tensor:
+def assign_add(ref, value, use_locking: bool | None = None, name=None) -> Any:
     """Adds to a variable; a tensor with the new value."""
     if isinstance(ref, ResourceVariable):
         return ref.assign_add(value, name=name)
     return output("AssignAdd", [ref, value], {"use_locking": bool(use_locking)}, name)
 
 
-def assign_sub(ref, value, use_locking: bool | None = None, name=None) -> Tensor:
+def assign_sub(ref, value, use_locking: bool | None = None, name=None) -> Any:
     """Subtracts from a variable; a tensor with the new value."""
     if isinstance(ref, ResourceVariable):
         return ref.assign_sub(value, name=name)
@@ -36,7 +37,7 @@ def assign_sub(ref, value, use_locking: bool | None = None, name=None) -> Tensor
 
 
 def _scatter(name: str, kind: str, what: str):
-    def scatter(ref: Variable, indices, updates, use_locking: bool = False, name=None) -> Tensor:
+    def scatter(ref: Variable, indices, updates, use_locking: bool = False, name=None) -> Any:
         if isinstance(ref, ResourceVariable):
             op = create(f"Resource{kind}", [ref.handle, indices, updates], None, name)
             return ref.after(op)
@@ -59,7 +60,7 @@ for _name, _kind, _what in (
     globals()[_name] = _scatter(_name, _kind, _what)
 
 
-def is_variable_initialized(ref: Variable, name=None) -> Tensor:
+def is_variable_initialized(ref: Variable, name=None) -> Any:
     """Whether a variable has a value."""
     if isinstance(ref, ResourceVariable):
         return ref.is_initialized(name)
