@@ -103,9 +103,9 @@ def _write_collection(message, key: str, items: list) -> None:
         return
     rows = [_written(item) for item in items]
     kinds = {kind for kind, _ in rows}
-    if len(kinds) == 1 and None not in kinds:
-        target = getattr(message.collection_def[key], kinds.pop())
-        target.value.extend(value for _, value in rows)
+    kind = kinds.pop() if len(kinds) == 1 else None
+    if kind is not None:
+        getattr(message.collection_def[key], kind).value.extend(value for _, value in rows)
 
 
 def _written(item) -> tuple[str | None, Any]:

@@ -204,7 +204,7 @@ class Optimizer:
         with control_dependencies([self._finish(updates, "update")]):
             one = np.ones((), global_step.dtype)
             if is_resource(global_step):
-                return ops.AssignAddVariableOp(global_step.handle, one, name=scope)
+                return ops.AssignAddVariableOp(global_step.op.outputs[0], one, name=scope)
             return _operation(global_step.assign_add(one, name=scope))
 
     def get_slot(self, var: Variable, name: str) -> Variable | None:

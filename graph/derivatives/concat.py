@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..build import ops, shape_of
+from ..build import ops
 from ..graph import Tensor
 from ..shapes import is_static
 from .registry import constant, gradient
@@ -28,13 +28,14 @@ def _parts(dy: Tensor, inputs: list[Tensor], axis: Tensor) -> list[Tensor]:
     """The slices of `dy` as large as the inputs, in a row along `axis`."""
     if len(inputs) == 1:
         return [dy]
-    if axis.value is not None and all(is_static(x.shape) for x in inputs):
-        at, results = 0, []
-        for x in inputs:
-            begin = np.zeros(len(x.shape), np.int32)
-            begin[int(axis.value)] = at
-            at += x.shape[int(axis.value)]
-            results.append(ops.Slice(dy, begin, shape_of(x)))
+    shapes = [x.shape for x in inputs if is_static(x.shape)]
+    if axis.value is not None and len(shapes) == len(inputs):
+        along, at, results = int(axis.value), 0, []
+        for shape in shapes:
+            begin = np.zeros(len(shape), np.int32)
+            begin[along] = at
+            at += shape[along]
+            results.append(ops.Slice(dy, begin, np.array(shape, np.int32)))
         return results
     axis = ops.FloorMod(ops.Cast(axis, DstT=np.dtype(np.int32)), ops.Rank(dy))
     sizes = ops.ShapeN(inputs)
