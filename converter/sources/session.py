@@ -15,7 +15,9 @@ from . import frozen
 from .source import GraphSource, Shapes
 
 
-def load(session: Session, inputs: Sequence[Any], outputs: Sequence[Any], shapes: Shapes) -> GraphSource:
+def load(
+    session: Session, inputs: Sequence[Any], outputs: Sequence[Any], shapes: Shapes
+) -> GraphSource:
     """The computation of `outputs` from `inputs`, tensors of the session's graph, as it is now.
 
     Later training changes nothing in what was loaded.
