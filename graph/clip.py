@@ -52,9 +52,9 @@ def clip_by_value(t, clip_value_min, clip_value_max, name: str | None = None) ->
     """
     with name_scope(name, "clip_by_value") as scope:
         values = _values(t)
-        below = ops.Minimum(values, _numeric(clip_value_max, values))
+        below = ops.Minimum(values, clip_value_max)
         merge(values.shape, below.shape)
-        clipped = ops.Maximum(below, _numeric(clip_value_min, values), name=scope)
+        clipped = ops.Maximum(below, clip_value_min, name=scope)
         merge(values.shape, clipped.shape)
         return _like(t, clipped)
 

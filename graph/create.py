@@ -10,6 +10,7 @@ import numpy as np
 from ..schema import dtypes
 from .graph import Graph, Operation, Tensor
 from .scopes import graph_name_scope, graph_of
+from .shapes import shown
 from .signatures import REQUIRED, Argument, Signature, signature_of
 
 _CONVERSIONS: list[tuple[type, Callable]] = []
@@ -57,7 +58,18 @@ def append(graph: Graph, kind: str, name: str, tensors, attrs, controls=()) -> O
         raise RuntimeError("Graph is finalized and cannot be modified.")
     scopes = graph.scopes
     controls = [*scopes.controls_for(tensor.op for tensor in tensors), *controls]
-    op = graph.add(kind, name, tensors, attrs, controls)
+    try:
+        op = graph.add(kind, name, tensors, attrs, controls)
+    except ValueError as error:
+        words = str(error)
+        if not words.startswith(f"{kind} '{name}': "):
+            raise
+        words = words.removeprefix(f"{kind} '{name}': ")
+        names = ", ".join(tensor.name.removesuffix(":0") for tensor in tensors)
+        sizes = ", ".join(shown(tensor.shape) for tensor in tensors)
+        raise ValueError(
+            f"{words} for '{{{{node {name}}}}} = {kind}({names})' with input shapes: {sizes}."
+        ) from None
     op.device = scopes.device_of(op)
     scopes.record(op)
     return op

@@ -30,7 +30,7 @@ from .hosted import hosted_kernel_of
 from .infer import KERNEL_ERRORS, infer_shapes
 from .order import is_back_edge, ordered
 from .registry import Row, row_of
-from .shapes import Shape, is_static
+from .shapes import Shape, is_static, shown
 from .state import State, variable_key
 
 MAX_FOLLOWING = 8
@@ -175,7 +175,7 @@ class Plan:
         try:
             program.run()
         except Fault as fault:
-            raise failed(fault.tag, str(fault)) from None
+            raise failed(fault.tag, fault_words(fault)) from None
         self.state.initialized |= stage.writes
         for tensor, buffer in stage.kept.items():
             if buffer.storage.kind in (ARENA, BOUND):
@@ -238,7 +238,7 @@ class Plan:
         try:
             stage.program.close()
         except Fault as fault:
-            raise failed(fault.tag, str(fault)) from None
+            raise failed(fault.tag, fault_words(fault)) from None
         except MemoryError as error:
             raise errors.ResourceExhaustedError(None, None, str(error)) from None
 
@@ -418,7 +418,7 @@ class Plan:
             raise failed(
                 op,
                 f"Assign requires shapes of both tensors to match. lhs shape= "
-                f"{shape_text(handle.shape)} rhs shape= {shape_text(value.shape)}",
+                f"{shown(handle.shape)} rhs shape= {shown(value.shape)}",
             )
 
     def read(self, stage: Stage, op: Operation, position: int) -> Buffer:
@@ -444,7 +444,7 @@ class Plan:
         words = f"You must feed a value for placeholder tensor '{op.name}' with dtype "
         words += {"float32": "float", "float64": "double"}.get(dtype.name, dtypes.tf_name(dtype))
         if shape:
-            words += f" and shape {shape_text(shape)}"
+            words += f" and shape {shown(shape)}"
         raise failed(op, words)
 
 
@@ -510,13 +510,6 @@ def _stored(dtype: np.dtype) -> np.dtype:
     return np.dtype(object) if dtype.names else dtype
 
 
-def shape_text(shape: Shape) -> str:
-    """A shape as the runtime writes it."""
-    if shape is None:
-        return "<unknown>"
-    return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"
-
-
 def located(op: Operation | None, message: str) -> str:
     """A message with the operation's name behind it, as TensorFlow puts it."""
     return message if op is None else f"{message}\n\t [[{{{{node {op.name}}}}}]]"
@@ -525,6 +518,24 @@ def located(op: Operation | None, message: str) -> str:
 def failed(op: Operation | None, message: str) -> errors.OpError:
     """The error of an operation whose inputs do not suit it."""
     return errors.InvalidArgumentError(None, op, located(op, message))
+
+
+FAULTS = {
+    "GatherV2": "indices[{i}] = {value} is not in [0, {limit})",
+    "ResourceGather": "indices[{i}] = {value} is not in [0, {limit})",
+    "SparseSoftmaxCrossEntropyWithLogits": (
+        "Received a label value of {value} which is outside the valid range of [0, {limit})."
+    ),
+}
+"""TensorFlow's words for what kernels of the engine complain about."""
+
+
+def fault_words(fault: Fault) -> str:
+    """What a kernel complained about."""
+    words = FAULTS.get(fault.tag.type)
+    if words is None:
+        return str(fault)
+    return words.format(i=fault.i, value=fault.value, limit=fault.limit)
 
 
 def uninitialized(op: Operation, key: str) -> errors.OpError:

@@ -90,9 +90,8 @@ class Fetches:
                 f"string or Tensor. ({error})"
             ) from None
         except (ValueError, KeyError) as error:
-            words = error.args[0] if error.args else error
             raise ValueError(
-                f"Argument `fetch` = {item} cannot be interpreted as a Tensor. ({words})"
+                f"Argument `fetch` = {item} cannot be interpreted as a Tensor. ({error})"
             ) from None
         position = self._positions.setdefault(element, len(self._positions))
         return lambda values: values[position]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..schema.errors import OperatorNotAllowedInGraphError
 from .infer import infer
 from .library import FunctionLibrary
 from .operands import Operands
@@ -91,7 +92,7 @@ class Tensor(Operands):
         return session_for(self.graph, session, "evaluate tensor", "eval").run(self, feed_dict)
 
     def __bool__(self) -> bool:
-        raise TypeError(
+        raise OperatorNotAllowedInGraphError(
             "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not "
             "None:` to test whether there is a tensor, and tf.where for choices by its value."
         )
@@ -102,7 +103,11 @@ class Tensor(Operands):
         )
 
     def __repr__(self) -> str:
-        return f"<Tensor '{self.name}' shape={self.shape} dtype={self.dtype}>"
+        shape = "<unknown>" if self._shape is None else self._shape
+        return f"<tf.Tensor '{self.name}' shape={shape} dtype={self.dtype}>"
+
+    def __str__(self) -> str:
+        return f'Tensor("{self.name}", shape={self.get_shape()}, dtype={self.dtype})'
 
 
 class Operation:
@@ -162,7 +167,7 @@ class Operation:
         self._control_inputs[op] = None
 
     def __repr__(self) -> str:
-        return f"<Operation '{self.name}' type={self.type}>"
+        return f"<tf.Operation '{self.name}' type={self.type}>"
 
 
 class Graph:
@@ -404,7 +409,7 @@ class Graph:
             return self.get_operation_by_name(obj)
         if isinstance(obj, tuple(allowed)):
             if obj.graph is not self:
-                raise ValueError(f"{type(obj).__name__} {obj!r} is not an element of this graph.")
+                raise ValueError(f"{type(obj).__name__} {obj} is not an element of this graph.")
             return obj
         raise TypeError(f"Can not convert a {type(obj).__name__} into a {what}.")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..schema.errors import OperatorNotAllowedInGraphError
+
 if TYPE_CHECKING:
     from .graph import Tensor
 
@@ -111,6 +113,6 @@ class Operands:
         return _apply("getitem", self, key)
 
     def __iter__(self):
-        raise TypeError(
+        raise OperatorNotAllowedInGraphError(
             "Iterating over a symbolic `tf.Tensor` is not allowed. Use tf.unstack for its slices."
         )

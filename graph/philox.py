@@ -97,7 +97,7 @@ def _normal_doubles(words: np.ndarray) -> np.ndarray:
 def uniform(stream: Philox, count: int, dtype: np.dtype) -> np.ndarray:
     """`count` numbers in [0, 1)."""
     per_number = 2 if dtype == np.float64 else 1
-    return uniform_floats(stream.stream(count * per_number + count % 2), dtype)[:count]
+    return uniform_floats(stream.stream(count * per_number), dtype)
 
 
 def normal(stream: Philox, count: int, dtype: np.dtype) -> np.ndarray:

@@ -60,10 +60,10 @@ def random_shuffle(op, state, value):
     if value.ndim == 0 or len(value) < 2:
         return value
     stream, n = _stream(op, state), len(value)
-    words = stream.stream(n)
-    stream.skip(-(-n // 4))
+    words = stream.stream(n - 1)
+    stream.skip(-(-(n - 1) // 4))
     order = np.arange(n)
-    for k, i in enumerate(range(n - 1, 0, -1)):
-        j = int(words[k]) % (i + 1)
+    for i, word in enumerate(words.tolist()):
+        j = i + word % (n - i)
         order[[i, j]] = order[[j, i]]
     return value[order]

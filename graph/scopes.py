@@ -205,8 +205,8 @@ def graph_name_scope(graph: Graph, name: str | None) -> Iterator[str]:
     A name that ends with a slash is taken as it is, from the root; None or "" leaves all scopes.
     """
     scopes = graph.scopes
-    if name and not (_INNER_SCOPE if scopes.name else _FIRST_SCOPE).fullmatch(name):
-        raise ValueError(f"'{name}' is not a valid scope name")
+    if name:
+        _require_scope_name(name, bool(scopes.name))
     before = scopes.name
     if not name:
         inner = ""
@@ -219,6 +219,16 @@ def graph_name_scope(graph: Graph, name: str | None) -> Iterator[str]:
         yield f"{inner}/" if inner else ""
     finally:
         scopes.name = before
+
+
+def _require_scope_name(name: str, is_inner: bool) -> None:
+    pattern = _INNER_SCOPE if is_inner else _FIRST_SCOPE
+    if not pattern.fullmatch(name):
+        kind = "scope" if is_inner else "root scope"
+        raise ValueError(
+            f"'{name}' is not a valid {kind} name. A {kind} name has to match the following "
+            f"pattern: ^{pattern.pattern}$"
+        )
 
 
 class name_scope:
@@ -281,8 +291,7 @@ def graph_of(values: Iterable) -> Graph:
             found, first = graph, value
         elif graph is not found:
             raise ValueError(
-                f"Passed in {found} and {graph} graphs. {value!r} must be from the same graph as "
-                f"{first!r}."
+                f"{value} must be from the same graph as {first} (graphs are {graph} and {found})."
             )
     return get_default_graph() if found is None else found
 

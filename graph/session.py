@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..schema import dtypes
 from .executor import Plan
 from .fetches import Fetches
 from .graph import Graph, Operation, Tensor
@@ -226,8 +225,8 @@ class Session:
                     raise TypeError(
                         "The value of a feed cannot be a tf.Tensor object. Acceptable feed values "
                         "include Python scalars, strings, lists, numpy ndarrays, or TensorHandles. "
-                        f"For reference, the tensor object was {part!r} which was passed to the "
-                        f"argument `feed_dict` with key {key!r}."
+                        f"For reference, the tensor object was {part} which was passed to the "
+                        f"argument `feed_dict` with key {key}."
                     )
                 feeds[tensor] = _fed_array(tensor, part)
         return feeds
@@ -270,7 +269,7 @@ def _converted(tensor: Tensor, value) -> np.ndarray:
         if not limits.min <= value <= limits.max:
             raise TypeError(
                 f"Type of feed value {value} with type {type(value)} is not compatible with Tensor "
-                f"type {dtypes.tf_name(dtype)}. Try explicitly setting the type of the feed tensor "
+                f"type {dtype.type}. Try explicitly setting the type of the feed tensor "
                 "to a larger type (e.g. int64)."
             )
     if dtype.kind == "O":
@@ -329,7 +328,7 @@ def session_for(graph: Graph, session: Session | None, what: str, call: str) -> 
         if session is None:
             raise ValueError(
                 f"Cannot {what} using `{call}()`: No default session is registered. Use `with "
-                "sess.as_default()` or pass an explicit session to "
+                f"sess.as_default(){':' if call == 'run' else ''}` or pass an explicit session to "
                 f"`{call}(session=sess)`"
             )
         if session.graph is not graph:

@@ -44,7 +44,7 @@ def known(op, index: int, rank: int | None = None) -> tuple[Dim, ...]:
             raise UnknownRank
         return (None,) * rank
     if rank is not None:
-        require(op, len(shape) == rank, f"input {index} must have rank {rank}, got shape {shape}")
+        require(op, len(shape) == rank, f"Shape must be rank {rank} but is rank {len(shape)}")
     return shape
 
 
@@ -82,12 +82,28 @@ def merge(a: Shape, b: Shape) -> Shape:
 def merged(op, indices: Iterable[int]) -> Shape:
     """The one shape the inputs at `indices` share."""
     shape: Shape = None
-    try:
-        for index in indices:
-            shape = merge(shape, op.inputs[index].shape)
-    except ValueError as error:
-        raise ValueError(f"{op.type} '{op.name}': {error}") from None
+    for index in indices:
+        shape = merged_shapes(op, shape, op.inputs[index].shape)
     return shape
+
+
+def merged_shapes(op, a: Shape, b: Shape) -> Shape:
+    """What two shapes say together; ValueError naming the operation when they contradict."""
+    if a is None or b is None:
+        return b if a is None else a
+    same_rank = len(a) == len(b)
+    require(op, same_rank, f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
+    for i, (x, y) in enumerate(zip(a, b, strict=True)):
+        words = f"Dimension {i} in both shapes must be equal, but are {x} and {y}."
+        require(op, None in (x, y) or x == y, f"{words} Shapes are {shown(a)} and {shown(b)}.")
+    return merge(a, b)
+
+
+def shown(shape: Shape) -> str:
+    """A shape as TensorFlow's runtime writes it."""
+    if shape is None:
+        return "<unknown>"
+    return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"
 
 
 def is_static(shape: Shape) -> TypeGuard[tuple[int, ...]]:

@@ -15,7 +15,7 @@ from .graph import Graph
 from .scopes import GraphKeys, get_default_graph, graph_of, name_scope
 from .shapes import is_static
 from .tensor_shape import TensorShape
-from .variables import Variable
+from .variables import ReferenceVariable, Variable
 
 
 class _AutoReuse:
@@ -403,7 +403,7 @@ def _found(variable: Variable, name: str, shape: TensorShape | None, dtype, reus
     if dtype is not None and variable.dtype != dtype:
         raise ValueError(
             f"Trying to share variable {name}, but specified dtype {dtype} and found dtype "
-            f"{variable.dtype}."
+            f"{variable.dtype}{'_ref' if isinstance(variable, ReferenceVariable) else ''}."
         )
     return variable
 

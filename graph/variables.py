@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from .scopes import (
 )
 from .shapes import Shape, is_static
 from .sizes import Sizes
+
+if TYPE_CHECKING:
+    from .indexed_slices import IndexedSlices
 
 _DEFAULTS = {"use_resource": False}
 
@@ -182,6 +186,48 @@ class Variable(Operands):
                 "established"
             )
         session.run(self.initializer, {self.initializer.inputs[1]: value})
+
+    def assign(
+        self,
+        value: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Gives it a value; a tensor with the new one, or the operation that does so."""
+        raise NotImplementedError
+
+    def assign_add(
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Adds to its value; a tensor with the new one, or the operation that does so."""
+        raise NotImplementedError
+
+    def assign_sub(
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Subtracts from its value; a tensor with the new one, or the operation that does so."""
+        raise NotImplementedError
+
+    def scatter_add(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """Adds IndexedSlices; a tensor with the new value."""
+        raise NotImplementedError
+
+    def scatter_sub(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """Subtracts IndexedSlices; a tensor with the new value."""
+        raise NotImplementedError
 
     def count_up_to(self, limit: int) -> Tensor:
         """A tensor that adds 1 and gives the value before; OutOfRangeError from `limit` on."""

@@ -42,6 +42,10 @@ class CalibrationError(ValueError):
     """A representative dataset that cannot calibrate the model."""
 
 
+class OperatorNotAllowedInGraphError(TypeError):
+    """A tensor used where Python needs a value at once, as in `if tensor:`."""
+
+
 class OpError(Exception):
     """An operation of a graph that failed while it ran.
 

@@ -207,7 +207,8 @@ def saturate_cast(value, dtype, name=None) -> Tensor:
         value, dtype = convert_to_tensor(value, name="value"), np.dtype(dtype)
         if dtype.kind in "iu" and value.dtype.kind in "iuf":
             low, high = _limits_within(value.dtype, np.iinfo(dtype))
-            value = clip_by_value(value, low, high, name="clamp")
+            with name_scope("clamp"):
+                value = ops.Maximum(ops.Minimum(value, high), low)
         return cast(value, dtype, scope)
 
 
@@ -346,19 +347,6 @@ def lin_space(start, stop, num, name=None) -> Tensor:
 
 
 linspace = lin_space
-
-
-def clip_by_value(t, clip_value_min, clip_value_max, name=None):
-    """`t` held within two limits."""
-    with name_scope(name, "clip_by_value", [t, clip_value_min, clip_value_max]) as scope:
-        values = convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name="t")
-        limited = ops.Minimum(values, clip_value_max)
-        values.get_shape().assert_is_compatible_with(limited.get_shape())
-        limited = ops.Maximum(limited, clip_value_min, name=scope)
-        values.get_shape().assert_is_compatible_with(limited.get_shape())
-    if isinstance(t, IndexedSlices):
-        return IndexedSlices(limited, t.indices, t.dense_shape)
-    return limited
 
 
 def _reduction(kind: str):

@@ -373,7 +373,7 @@ def softmax_cross_entropy_with_logits_v2(labels=None, logits=None, axis=None, na
         shape = array.shape(precise)
         precise, labels = _flat_rows(precise), _flat_rows(labels)
         cost, _ = ops.SoftmaxCrossEntropyWithLogits(precise, labels, name=scope)
-        cost = ops.Reshape(cost, ops.Slice(shape, [0], array.stack([ops.Sub(rank, 1)])))
+        cost = ops.Reshape(cost, ops.Slice(shape, [0], [ops.Sub(rank, 1)]))
         if logits.shape is not None:
             known = list(logits.shape)
             del known[axis]
@@ -384,7 +384,7 @@ def softmax_cross_entropy_with_logits_v2(labels=None, logits=None, axis=None, na
 def _flat_rows(x: Tensor) -> Tensor:
     """`x` as a matrix of its last dimension."""
     rank = array.rank(x)
-    last = ops.Slice(array.shape(x), array.stack([ops.Sub(rank, 1)]), [1])
+    last = ops.Slice(array.shape(x), [ops.Sub(rank, 1)], [1])
     result = array.reshape(x, array.concat([[-1], last], 0))
     if x.shape is not None:
         rows = shapes.count(x.shape[:-1]) if None not in x.shape[:-1] else None
@@ -460,7 +460,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None) -> Te
         positive = ops.GreaterEqual(logits, zeros)
         relu_logits = ops.Select(positive, logits, zeros)
         negative = ops.Select(positive, ops.Neg(logits), logits)
-        linear = ops.Sub(relu_logits, ops.Mul(logits, labels))
+        linear = relu_logits - logits * labels
         return math.add(linear, ops.Log1p(ops.Exp(negative)), name=scope)
 
 

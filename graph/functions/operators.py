@@ -114,4 +114,5 @@ _ALL: dict[str, Callable] = {
 
 def apply(name: str, *operands):
     """What the operator `name`, as Python names its method, gives."""
-    return _ALL[name](*operands)
+    first, *others = operands
+    return _ALL[name](first.value() if isinstance(first, Variable) else first, *others)

@@ -25,14 +25,14 @@ def assign(
 def assign_add(ref, value, use_locking: bool | None = None, name=None) -> Any:
     """Adds to a variable; a tensor with the new value."""
     if isinstance(ref, ResourceVariable):
-        return ref.assign_add(value, name=name)
+        return ref.assign_add(value)
     return output("AssignAdd", [ref, value], {"use_locking": bool(use_locking)}, name)
 
 
 def assign_sub(ref, value, use_locking: bool | None = None, name=None) -> Any:
     """Subtracts from a variable; a tensor with the new value."""
     if isinstance(ref, ResourceVariable):
-        return ref.assign_sub(value, name=name)
+        return ref.assign_sub(value)
     return output("AssignSub", [ref, value], {"use_locking": bool(use_locking)}, name)
 
 

@@ -125,7 +125,11 @@ def _sparse_cross_entropy_shape(op):
 def sparse_softmax_cross_entropy_with_logits(logits, labels):
     """-log(softmax(logits)[label]) of each row, and its gradient by the logits."""
     if labels.size and not 0 <= int(labels.min()) <= int(labels.max()) < logits.shape[1]:
-        raise ValueError(f"labels must be in [0, {logits.shape[1]}), got {labels.tolist()[:8]}")
+        wrong = labels[(labels < 0) | (labels >= logits.shape[1])][0]
+        raise ValueError(
+            f"Received a label value of {wrong} which is outside the valid range of "
+            f"[0, {logits.shape[1]}).  Label values: {' '.join(map(str, labels.tolist()))}"
+        )
     log_p, rows = log_softmax(logits), np.arange(len(labels))
     gradient = np.exp(log_p)
     gradient[rows, labels] -= 1

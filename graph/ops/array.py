@@ -80,7 +80,9 @@ def _reshape_shape(op):
         return target
     rest = prod(n for n in target if n is not None)
     if not open_dims:
-        require(op, rest == total, f"cannot reshape {given} to {target}")
+        shown = "[" + ",".join(map(str, target)) + "]"
+        words = f"Cannot reshape a tensor with {total} elements to shape {shown} ({rest} elements)"
+        require(op, rest == total, words)
         return target
     if rest == 0:
         return target

@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from ..registry import op
-from ..shapes import Dim, UnknownRank, axis_of, integers, known, merge_dims, merged, plus, require
+from ..shapes import (
+    Dim,
+    UnknownRank,
+    axis_of,
+    integers,
+    known,
+    merged,
+    merged_shapes,
+    plus,
+    require,
+)
 
 
 def _pack_shape(op):
@@ -56,12 +66,9 @@ def _concat_shape(op, axis_index: int, first: int):
         return (None,) * rank
     axis = axis_of(op, axes[0], rank)
     result: tuple[Dim, ...] = (None,) * rank
-    try:
-        for shape in ranked:
-            rest = shape[:axis] + (None,) + shape[axis + 1 :]
-            result = tuple(merge_dims(x, y) for x, y in zip(result, rest, strict=True))
-    except ValueError:
-        require(op, False, f"sizes must be equal but along axis {axis}, got {ranked}")
+    for shape in ranked:
+        rest = tuple(shape[:axis]) + (None,) + tuple(shape[axis + 1 :])
+        result = merged_shapes(op, result, rest) or ()
     length = plus(*(shape[axis] for shape in ranked)) if len(ranked) == len(shapes) else None
     return result[:axis] + (length,) + result[axis + 1 :]
 

@@ -45,7 +45,8 @@ def _conv_shape(op, rank: int):
     *kernel, depth, count = filters
     if depth is not None and channels is not None:
         fits = depth > 0 and channels % depth == 0
-        require(op, fits, f"input depth must be divisible by filter depth: {channels} vs {depth}")
+        words = f"Depth of input ({channels}) is not a multiple of input depth of filter ({depth})"
+        require(op, fits, words)
         groups = channels // depth
         fits = count is None or count % max(groups, 1) == 0
         require(op, fits, f"{count} filters must divide into {groups} groups")

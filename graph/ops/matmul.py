@@ -30,7 +30,9 @@ def _matmul_shape(op):
 
 def _inner(op, x, y) -> None:
     shapes = " and ".join(str(tensor.shape) for tensor in op.inputs)
-    require(op, None in (x, y) or x == y, f"inner sizes must be equal, got {x} and {y} in {shapes}")
+    require(
+        op, None in (x, y) or x == y, f"Dimensions must be equal, but are {x} and {y} in {shapes}"
+    )
 
 
 @op("MatMul", shape=_matmul_shape)

@@ -80,10 +80,17 @@ def _assign_sub(ref, value):
     np.subtract(ref, value, out=ref)
 
 
+def _assigned_shape(op) -> Shape:
+    """That of the variable, which is that of the value when it is to be checked."""
+    if op.get_attr("validate_shape"):
+        return merged(op, (0, 1))
+    return op.inputs[1].shape
+
+
 for _kind, _kernel in (("Add", _assign_add), ("Sub", _assign_sub)):
     _references = partial(merged, indices=(0, 1))
     add_row(f"Assign{_kind}", _kernel, _references, pure=False, writes=(0,))
     _handles = f"Assign{_kind}VariableOp"
     add_row(_handles, _kernel, lambda op: [], pure=False, writes=(0,))
-for _name in ("Assign", "AssignVariableOp"):
-    add_row(_name, None, lambda op: [tensor.shape for tensor in op.inputs[1 : 1 + len(op.outputs)]])
+add_row("Assign", None, _assigned_shape)
+add_row("AssignVariableOp", None, lambda op: [])

@@ -128,7 +128,13 @@ def test_attributes_come_from_the_inputs_or_the_signature(graph):
             {"num": 10**9},
             "Unpack 'u': num must be in [0, 65536], got 1000000000",
         ),
-        ("MatMul", "m", ["x:0", "c:0"], {}, "MatMul 'm': inner sizes must be equal, got 2 and 3"),
+        (
+            "MatMul",
+            "m",
+            ["x:0", "c:0"],
+            {},
+            "MatMul 'm': Dimensions must be equal, but are 2 and 3",
+        ),
         ("AddV2", "a", ["x:0", "c:0"], {}, "AddV2 'a': Dimensions must be equal, but are 2 and 4"),
     ],
 )
