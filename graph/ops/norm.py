@@ -105,6 +105,34 @@ def fused_batch_norm(
     return results + [np.zeros(0, np.float32)] * (len(op.outputs) - 5)
 
 
+def _batch_norm_grad_shape(op):
+    channels = op.inputs[2].shape
+    return [op.inputs[1].shape, channels, channels, (), ()]
+
+
+@op(
+    "FusedBatchNormGrad",
+    "FusedBatchNormGradV2",
+    "FusedBatchNormGradV3",
+    shape=_batch_norm_grad_shape,
+)
+def fused_batch_norm_grad(
+    dy, x, scale, mean, variance, *reserved, epsilon, data_format, is_training
+):
+    """The gradients of input, scale and offset, from the statistics that were used."""
+    x, dy = (channels_last(array, data_format).astype(np.float64) for array in (x, dy))
+    axes = tuple(range(x.ndim - 1))
+    centered = x - mean
+    ratio = 1 / np.sqrt(variance.astype(np.float64) + epsilon)
+    d_offset, d_scale = dy.sum(axes), (dy * centered).sum(axes) * ratio
+    dx = dy
+    if is_training:
+        n = x.size // max(x.shape[-1], 1)
+        dx = dy - d_offset / n - centered * ratio * (d_scale / n)
+    unused = np.zeros(())
+    return channels_back(dx * (scale * ratio), data_format), d_scale, d_offset, unused, unused
+
+
 @op("BatchNormWithGlobalNormalization", shape=same)
 def batch_norm_with_global_normalization(
     x, mean, variance, beta, gamma, *, variance_epsilon, scale_after_normalization

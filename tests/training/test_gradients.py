@@ -131,6 +131,32 @@ def test_of_variables(session, use_resource):
     assert session.run(gradient).tolist() == [2, 4]
 
 
+@pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
+@pytest.mark.parametrize("training", [True, False])
+def test_batch_normalization(session, training, data_format):
+    """The op's gradients are those of the formula it stands for."""
+    rng = np.random.RandomState(0)
+    shape = [2, 3, 4, 5]
+    channel = 3 if data_format == "NHWC" else 1
+    axes = [axis for axis in range(4) if axis != channel]
+    wide = [shape[channel] if axis == channel else 1 for axis in range(4)]
+    x, weights = (tf.constant(rng.normal(size=shape).astype("f4")) for _ in range(2))
+    scale, offset, mean = (
+        tf.constant(rng.normal(size=shape[channel]).astype("f4")) for _ in range(3)
+    )
+    variance = tf.constant(rng.uniform(0.5, 2, shape[channel]).astype("f4"))
+    statistics = (None, None) if training else (mean, variance)
+    y, *_ = tf.nn.fused_batch_norm(x, scale, offset, *statistics, 0.01, data_format, training)
+    if training:
+        mean = tf.reduce_mean(x, axes, keepdims=True)
+        variance = tf.reduce_mean(tf.square(x - mean), axes, keepdims=True)
+    parts = [tf.reshape(part, wide) for part in (mean, variance, scale, offset)]
+    z = (x - parts[0]) * tf.rsqrt(parts[1] + 0.01) * parts[2] + parts[3]
+    found, wanted = (tf.gradients(t * weights, [x, scale, offset]) for t in (y, z))
+    for got, want in zip(session.run(found), session.run(wanted), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4)
+
+
 def test_second_derivative(session):
     x = tf.constant([0.3, -0.5], tf.float64)
     (first,) = tf.gradients(tf.tanh(x), x)

@@ -1,0 +1,106 @@
+"""MetaGraphDef: graphs, collections and savers written and read again."""
+
+import numpy as np
+import pytest
+
+import flatlite.compat.v1 as tf
+from flatlite.errors import ModelError
+
+
+@pytest.fixture
+def session():
+    with tf.Graph().as_default(), tf.Session() as found:
+        yield found
+
+
+def build(use_resource=False):
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    w = tf.get_variable("w", initializer=[[1.0], [2.0]], use_resource=use_resource)
+    y = tf.matmul(x, w, name="y")
+    step = tf.train.get_or_create_global_step()
+    train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(tf.reduce_sum(y), global_step=step)
+    for item in (y, train, "text", 7, 1.5):
+        tf.add_to_collection(f"some {type(item).__name__}", item)
+    tf.add_to_collection("not written", object())
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+@pytest.mark.parametrize("as_text", [False, True])
+def test_round_trip(tmp_path, session, use_resource, as_text):
+    build(use_resource)
+    saver = tf.train.Saver(max_to_keep=3)
+    session.run(tf.global_variables_initializer())
+    path = saver.save(session, tmp_path / "m", write_meta_graph=False)
+    meta = tmp_path / "graph"
+    saver.export_meta_graph(meta, as_text=as_text)
+    names = [op.name for op in session.graph.get_operations()]
+    assert (meta.read_bytes()[:15] == b"meta_info_def {") == as_text
+    with tf.Graph().as_default() as graph, tf.Session() as other:
+        again = tf.train.import_meta_graph(meta)
+        assert sorted(op.name for op in graph.get_operations()) == sorted(names)
+        assert again.as_saver_def() == saver.as_saver_def()
+        again.restore(other, path)
+        assert tf.get_collection("some Tensor") == [graph.get_tensor_by_name("y:0")]
+        assert tf.get_collection("some int") == [7]
+        assert tf.get_collection("some float") == [1.5]
+        assert tf.get_collection("not written") == []
+        (w,) = tf.trainable_variables()
+        assert (w.op.type == "VarHandleOp") == use_resource
+        assert w in tf.global_variables()
+        assert tf.train.get_global_step().name == "global_step:0"
+        (train,) = tf.get_collection(tf.GraphKeys.TRAIN_OP)
+        other.run(train, {"x:0": [[1.0, 2.0]]})
+        np.testing.assert_allclose(other.run(w), [[0.9], [1.8]])
+        assert other.run(tf.train.get_global_step()) == 1
+        other.run(w.initializer)
+        assert other.run(w).tolist() == [[1], [2]]
+
+
+def test_within_a_scope(tmp_path, session):
+    build()
+    saver = tf.train.Saver()
+    session.run(tf.global_variables_initializer())
+    path = saver.save(session, tmp_path / "m")
+    with tf.Graph().as_default() as graph, tf.Session() as other:
+        for scope in ("a", "b"):
+            again = tf.train.import_meta_graph(f"{path}.meta", import_scope=scope)
+            again.restore(other, path)
+        assert [v.name for v in tf.trainable_variables()] == ["a/w:0", "b/w:0"]
+        assert other.run("b/y:0", {"b/x:0": [[1.0, 1.0]]}).tolist() == [[3]]
+        assert graph.get_operation_by_name("b/w/read").attrs["_class"] == [b"loc:@b/w"]
+        with pytest.raises(ModelError, match="has an operation of this name already"):
+            tf.train.import_meta_graph(f"{path}.meta", import_scope="a")
+
+
+def test_message_without_saver(session):
+    build()
+    message = tf.train.export_meta_graph(collection_list=["variables"], clear_devices=True)
+    assert list(message.collection_def) == ["variables"]
+    with tf.Graph().as_default():
+        saver = tf.train.import_meta_graph(message, max_to_keep=1)
+        assert saver.as_saver_def().max_to_keep == 1
+    with tf.Graph().as_default():
+        tf.constant(1)
+        message = tf.train.export_meta_graph()
+    with tf.Graph().as_default():
+        assert tf.train.import_meta_graph(message) is None
+
+
+def test_default_attributes_are_left_out(session):
+    build()
+    plain, short = (
+        tf.train.export_meta_graph(strip_default_attrs=strip) for strip in (False, True)
+    )
+    assert "transpose_a" in next(n for n in plain.graph_def.node if n.name == "y").attr
+    assert "transpose_a" not in next(n for n in short.graph_def.node if n.name == "y").attr
+    assert short.meta_info_def.stripped_default_attrs
+    with tf.Graph().as_default():
+        tf.train.import_meta_graph(short)
+
+
+def test_bad_files(tmp_path, session):
+    with pytest.raises(OSError, match=r"File .*none does not exist"):
+        tf.train.import_meta_graph(tmp_path / "none")
+    (tmp_path / "bad").write_bytes(b"\xff\xfe nonsense")
+    with pytest.raises(OSError, match="Cannot parse file"):
+        tf.train.import_meta_graph(tmp_path / "bad")
