@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -190,7 +191,7 @@ class Variable(Operands):
     def assign(
         self,
         value: Any,
-        use_locking: bool = False,
+        use_locking: bool | None = None,
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
@@ -200,7 +201,7 @@ class Variable(Operands):
     def assign_add(
         self,
         delta: Any,
-        use_locking: bool = False,
+        use_locking: bool | None = None,
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
@@ -210,7 +211,7 @@ class Variable(Operands):
     def assign_sub(
         self,
         delta: Any,
-        use_locking: bool = False,
+        use_locking: bool | None = None,
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
@@ -218,13 +219,13 @@ class Variable(Operands):
         raise NotImplementedError
 
     def scatter_add(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
     ) -> Any:
         """Adds IndexedSlices; a tensor with the new value."""
         raise NotImplementedError
 
     def scatter_sub(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
     ) -> Any:
         """Subtracts IndexedSlices; a tensor with the new value."""
         raise NotImplementedError
@@ -306,37 +307,37 @@ class ReferenceVariable(Variable):
         """What a Session fetches for it."""
         return self.reference
 
-    def assign(self, value, use_locking: bool = False, name=None, read_value: bool = True):
+    def assign(self, value, use_locking=None, name=None, read_value: bool = True):
         """Gives it a value; the tensor (or operation) that does so."""
         return self._update("Assign", value, use_locking, name, read_value)
 
-    def assign_add(self, delta, use_locking: bool = False, name=None, read_value: bool = True):
+    def assign_add(self, delta, use_locking=None, name=None, read_value: bool = True):
         """Adds to its value; the tensor (or operation) that does so."""
         return self._update("AssignAdd", delta, use_locking, name, read_value)
 
-    def assign_sub(self, delta, use_locking: bool = False, name=None, read_value: bool = True):
+    def assign_sub(self, delta, use_locking=None, name=None, read_value: bool = True):
         """Subtracts from its value; the tensor (or operation) that does so."""
         return self._update("AssignSub", delta, use_locking, name, read_value)
 
-    def _update(self, kind: str, value, use_locking: bool, name, read_value: bool):
-        attrs = {"use_locking": use_locking}
+    def _update(self, kind: str, value, use_locking: bool | None, name, read_value: bool):
+        attrs = {"use_locking": bool(use_locking)}
         op = create(kind, [self.reference, value], attrs, name)
         return op.outputs[0] if read_value else op
 
-    def _scatter(self, kind: str, slices, use_locking: bool, name) -> Tensor:
+    def _scatter(self, kind: str, slices, use_locking: bool | None, name) -> Tensor:
         require_slices(slices)
         inputs = [self.reference, slices.indices, slices.values]
-        return output(kind, inputs, {"use_locking": use_locking}, name)
+        return output(kind, inputs, {"use_locking": bool(use_locking)}, name)
 
-    def scatter_sub(self, sparse_delta, use_locking: bool = False, name=None) -> Tensor:
+    def scatter_sub(self, sparse_delta, use_locking=None, name=None) -> Tensor:
         """Subtracts IndexedSlices."""
         return self._scatter("ScatterSub", sparse_delta, use_locking, name)
 
-    def scatter_add(self, sparse_delta, use_locking: bool = False, name=None) -> Tensor:
+    def scatter_add(self, sparse_delta, use_locking=None, name=None) -> Tensor:
         """Adds IndexedSlices."""
         return self._scatter("ScatterAdd", sparse_delta, use_locking, name)
 
-    def scatter_update(self, sparse_delta, use_locking: bool = False, name=None) -> Tensor:
+    def scatter_update(self, sparse_delta, use_locking=None, name=None) -> Tensor:
         """Sets the rows that IndexedSlices name."""
         return self._scatter("ScatterUpdate", sparse_delta, use_locking, name)
 
