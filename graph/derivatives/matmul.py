@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..build import ops
+from ..build import ops, shape_of
 from ..graph import Tensor
 from ..shapes import is_static
 from .broadcasting import repeated_axes, summed
@@ -61,6 +61,31 @@ def _batch_shape(x: Tensor) -> Tensor:
 
 def _batch_product(a: Tensor, b: Tensor, of_a: bool, of_b: bool) -> Tensor:
     return ops.BatchMatMulV2(a, b, adj_x=of_a, adj_y=of_b)
+
+
+@gradient("Einsum")
+def einsum(op, dy):
+    """For each input the product of dy and the other inputs, spread along what only it has."""
+    equation = op.get_attr("equation").decode().replace(" ", "")
+    given, _, result = equation.partition("->")
+    labels = given.split(",")
+    if "..." in equation or any(len(set(label)) < len(label) for label in labels):
+        raise LookupError(
+            f"Einsum '{op.name}': a gradient needs an equation without dots and with each label "
+            f"once in an input, got '{equation}'"
+        )
+    results = []
+    for i, (x, label) in enumerate(zip(op.inputs, labels, strict=True)):
+        others = [other for j, other in enumerate(labels) if j != i]
+        tensors = [conj(tensor) for j, tensor in enumerate(op.inputs) if j != i]
+        kept = "".join(name for name in label if name in result + "".join(others))
+        inner = f"{','.join([result, *others])}->{kept}"
+        part = ops.Einsum([dy, *tensors], equation=inner)
+        for axis, name in enumerate(label):
+            if name not in kept:
+                part = ops.ExpandDims(part, np.int32(axis))
+        results.append(part if kept == label else ops.BroadcastTo(part, shape_of(x)))
+    return results
 
 
 @gradient("MatrixInverse")

@@ -491,3 +491,15 @@ case(
     lambda x: ops.SparseSoftmaxCrossEntropyWithLogits(x, c([3, 0, 1]))[0],
     f(3, 4),
 )
+for _equation, *_shapes in (
+    ("ij,jk->ki", (3, 4), (4, 2)),
+    ("bij,bkj->bik", (2, 3, 4), (2, 2, 4)),
+    ("ijk->ik", (2, 3, 4)),
+    ("i,jk,j->ik", (2,), (3, 4), (3,)),
+    ("ij,k->", (2, 3), (2,)),
+):
+    case(
+        f"Einsum/{_equation}",
+        lambda *inputs, _equation=_equation: ops.Einsum(list(inputs), equation=_equation),
+        *(f(*shape) for shape in _shapes),
+    )
