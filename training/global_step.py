@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..graph.graph import Graph, Tensor
+from ..graph.initializers import zeros_initializer
 from ..graph.scopes import GraphKeys, get_default_graph
 from ..graph.variable_scope import get_variable
 from ..graph.variables import Variable
@@ -60,14 +61,10 @@ def create_global_step(graph: Graph | None = None) -> Variable:
             GraphKeys.GLOBAL_STEP,
             shape=(),
             dtype=np.dtype(np.int64),
-            initializer=_zero,
+            initializer=zeros_initializer(),
             trainable=False,
             collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
         )
-
-
-def _zero(shape, dtype=None, partition_info=None) -> np.ndarray:
-    return np.zeros(shape, dtype)
 
 
 def get_or_create_global_step(graph: Graph | None = None) -> Variable:

@@ -28,7 +28,7 @@ def _like(value, rate: Tensor) -> Tensor:
 
 def _progress(global_step, decay_steps, rate: Tensor, staircase: bool) -> Tensor:
     """How many times `decay_steps` have passed; whole ones on a staircase."""
-    passed = ops.RealDiv(_step(global_step, rate.dtype), _like(decay_steps, rate))
+    passed = _step(global_step, rate.dtype) / _like(decay_steps, rate)
     return ops.Floor(passed) if staircase else passed
 
 
@@ -54,7 +54,7 @@ def exponential_decay(
         ValueError: There is no global step.
     """
     with name_scope(name, "ExponentialDecay") as scope:
-        rate = convert_to_tensor(learning_rate, name="learning_rate")
+        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         exponent = _progress(global_step, decay_steps, rate, staircase)
         return ops.Mul(rate, ops.Pow(_like(decay_rate, rate), exponent), name=scope)
 
@@ -69,7 +69,7 @@ def natural_exp_decay(
 ) -> Tensor:
     """learning_rate * exp(-decay_rate * global_step / decay_steps); see `exponential_decay`."""
     with name_scope(name, "NaturalExpDecay") as scope:
-        rate = convert_to_tensor(learning_rate, name="learning_rate")
+        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         exponent = _progress(global_step, decay_steps, rate, staircase)
         return ops.Mul(rate, ops.Exp(-_like(decay_rate, rate) * exponent), name=scope)
 
@@ -84,7 +84,7 @@ def inverse_time_decay(
 ) -> Tensor:
     """learning_rate / (1 + decay_rate * global_step / decay_steps); see `exponential_decay`."""
     with name_scope(name, "InverseTimeDecay") as scope:
-        rate = convert_to_tensor(learning_rate, name="learning_rate")
+        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         growth = _progress(global_step, decay_steps, rate, staircase) * _like(decay_rate, rate)
         return ops.RealDiv(rate, 1 + growth, name=scope)
 
@@ -115,7 +115,7 @@ def polynomial_decay(
         ValueError: There is no global step.
     """
     with name_scope(name, "PolynomialDecay") as scope:
-        rate = convert_to_tensor(learning_rate, name="learning_rate")
+        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         step, length = _step(global_step, rate.dtype), _like(decay_steps, rate)
         end = _like(end_learning_rate, rate)
         if cycle:
@@ -137,7 +137,7 @@ def cosine_decay(
         ValueError: There is no global step.
     """
     with name_scope(name, "CosineDecay"):
-        rate = convert_to_tensor(learning_rate, name="learning_rate")
+        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         length = _like(decay_steps, rate)
         passed = ops.Minimum(_step(global_step, rate.dtype), length) / length
         wave = 0.5 * (1 + ops.Cos(number(math.pi, rate) * passed))

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..graph.build import ops
 from ..graph.graph import Tensor
+from ..graph.initializers import zeros_initializer
 from ..graph.shapes import is_static
 from ..graph.variable_scope import get_variable, variable_scope
 from ..graph.variables import Variable
@@ -34,15 +35,10 @@ def create_zeros_slot(primary: Variable, name: str, dtype=None) -> Variable:
             "",
             shape=primary.shape,
             dtype=dtype,
-            initializer=_zeros,
+            initializer=zeros_initializer(),
             trainable=False,
             use_resource=is_resource(primary),
         )
-
-
-def _zeros(shape, dtype=None, partition_info=None) -> Tensor:
-    """Zeros as an operation: a constant of them would be as large as the variable."""
-    return ops.Fill(np.array(shape, np.int32), np.zeros((), dtype))
 
 
 def is_resource(variable: Variable) -> bool:

@@ -19,10 +19,12 @@ def _kept(op, tensor: Tensor) -> Tensor:
         return tensor
     x, axes = op.inputs
     found = value(op, 1)
-    if is_static(x.shape) and found is not None:
-        reduced = {int(axis) % len(x.shape) for axis in found.flat} if x.shape else set()
+    if x.shape is not None and found is not None:
+        reduced = {int(axis) % len(x.shape) for axis in found.flat}
         sizes = [1 if i in reduced else size for i, size in enumerate(x.shape)]
-        return ops.Reshape(tensor, np.array(sizes, np.int32))
+        if sizes.count(None) <= 1:
+            known = [-1 if size is None else size for size in sizes]
+            return ops.Reshape(tensor, np.array(known, np.int32))
     sizes, rank = ops.Shape(x), ops.Rank(x)
     axes = ops.FloorMod(ops.Reshape(ops.Cast(axes, DstT=np.dtype(np.int32)), [-1]) + rank, rank)
     ones = ops.OnesLike(axes)
