@@ -9,12 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.build import ops
-from ..graph.functions.control_flow import group
-from ..graph.graph import Operation, Tensor
-from ..graph.scopes import GraphKeys, control_dependencies, get_collection, name_scope
+from ..graph.scopes import GraphKeys, get_collection
 from ..graph.session import Session
-from ..graph.shapes import is_static
 from ..graph.variables import Variable, global_variables
 from ..schema import proto
 from ..schema.errors import InvalidArgumentError, NotFoundError
@@ -27,7 +23,7 @@ from .checkpoints import (
     remove_checkpoint,
     write_state,
 )
-from .slots import is_resource
+from .saver_ops import Restoring, add_operations, named_variables
 
 V2 = 2
 HOUR = 3600
@@ -125,21 +121,14 @@ class Saver:
                 raise ValueError("No variables to save")
             self._is_empty = True
             return
-        self.saver_def = self._build(variables)
-
-    def _build(self, variables: dict[str, Variable]):
-        values = [variable.op for variable in variables.values()]
-        with name_scope(self._name, "save", values):
-            default = (self._filename or "model").encode()
-            given = np.array(default, object)
-            path = ops.PlaceholderWithDefault(given, shape=(), name="filename")
-            path = ops.PlaceholderWithDefault(path, shape=(), name="Const")
-            if self._sharded:
-                saved, restored = self._add_sharded(path, variables)
-            else:
-                saved = _add_save(path, variables)
-                restored = self._add_restore(path, variables, "restore_all")
-        return proto.SaverDef(
+        path, saved, restored = add_operations(
+            variables,
+            self._name,
+            self._filename or "model",
+            self._sharded,
+            Restoring(self._reshape, self._restore_sequentially),
+        )
+        self.saver_def = proto.SaverDef(
             filename_tensor_name=path.name,
             save_tensor_name=saved.name,
             restore_op_name=restored.name,
@@ -148,50 +137,6 @@ class Saver:
             keep_checkpoint_every_n_hours=self._every_n_hours,
             version=V2,
         )
-
-    def _add_restore(
-        self, path: Tensor, variables: dict[str, Variable], name: str | None
-    ) -> Operation:
-        """Reads all tensors at once and assigns them."""
-        dtypes = [np.dtype(variable.dtype) for variable in variables.values()]
-        names = _strings(variables)
-        tensors = ops.RestoreV2(path, names, _strings([""] * len(names)), dtypes=dtypes)
-        assigns: list[Operation] = []
-        for variable, tensor in zip(variables.values(), tensors, strict=True):
-            before = assigns[-1:] if self._restore_sequentially else []
-            with control_dependencies(before):
-                assigns.append(self._assign(variable, tensor))
-        return group(*assigns, name=name)
-
-    def _assign(self, variable: Variable, tensor: Tensor) -> Operation:
-        is_known = is_static(variable.shape)
-        if self._reshape and is_known:
-            tensor = ops.Reshape(tensor, np.array(variable.shape, np.int32))
-        target = variable.op.outputs[0]
-        if is_resource(variable):
-            return ops.AssignVariableOp(target, ops.Identity(tensor))
-        return ops.Assign(target, tensor, validate_shape=is_known).op
-
-    def _add_sharded(
-        self, path: Tensor, variables: dict[str, Variable]
-    ) -> tuple[Tensor, Operation]:
-        """A file for each device, made one checkpoint when all are written."""
-        devices: dict[str, dict[str, Variable]] = {}
-        for name, variable in variables.items():
-            devices.setdefault(variable.device, {})[name] = variable
-        parts = [devices[device] for device in sorted(devices)]
-        suffix = ops.Identity(np.array(b"_temp/part", object), name="suffix")
-        prefix = ops.StringJoin([path, suffix])
-        count = np.int32(len(parts))
-        names = [ops.ShardedFilename(prefix, np.int32(i), count) for i in range(len(parts))]
-        pairs = list(zip(names, parts, strict=True))
-        saves = [_add_save(name, part).op for name, part in pairs]
-        with control_dependencies(saves):
-            merged = ops.MergeV2Checkpoints(ops.Pack(names), path, delete_old_dirs=True)
-        with control_dependencies([merged]):
-            saved = ops.Identity(path)
-        restores = [self._add_restore(path, part, "restore_shard") for part in parts]
-        return saved, group(*restores, name="restore_all")
 
     @property
     def last_checkpoints(self) -> list[str]:
@@ -399,52 +344,6 @@ def renamed(saver_def, rename):
 
 def _without(name: str, scope: str | None) -> str:
     return name.removeprefix(f"{scope}/") if scope else name
-
-
-def named_variables(found) -> dict[str, Variable]:
-    """Variables by the names they are saved under, in order of the names.
-
-    Raises:
-        TypeError: Something else is among them.
-        ValueError: Two have one name.
-    """
-    if isinstance(found, Mapping):
-        pairs = list(found.items())
-    elif isinstance(found, list | tuple | set):
-        pairs = [(getattr(getattr(item, "op", None), "name", ""), item) for item in found]
-    else:
-        raise TypeError(f"Variables to save should be passed in a dict or a list: {found!r}")
-    for name, variable in pairs:
-        if not isinstance(variable, Variable):
-            raise TypeError(f"Variable to save is not a Variable: {variable!r}")
-        if [other for other, _ in pairs].count(name) > 1:
-            raise ValueError(f"At least two variables have the same name: {name}")
-    if len({id(variable) for _, variable in pairs}) < len(pairs):
-        raise ValueError("The same variable will be restored with two names")
-    return dict(sorted(pairs))
-
-
-def _add_save(path: Tensor, variables: dict[str, Variable]) -> Tensor:
-    """Writes variables; gives the path when that is done."""
-    tensors = [_saved(variable) for variable in variables.values()]
-    names = _strings(variables)
-    save = ops.SaveV2(path, names, _strings([""] * len(names)), tensors)
-    with control_dependencies([save]):
-        return ops.Identity(path, name="control_dependency")
-
-
-def _saved(variable: Variable) -> Tensor:
-    """The tensor with what is saved: a reference itself, or what is read by a handle."""
-    target = variable.op.outputs[0]
-    if is_resource(variable):
-        return ops.ReadVariableOp(target, dtype=np.dtype(variable.dtype))
-    return target
-
-
-def _strings(texts) -> np.ndarray:
-    array = np.empty(len(texts), object)
-    array[:] = [text.encode("utf-8", "surrogateescape") for text in texts]
-    return array
 
 
 def _explained(error, reason: str):

@@ -187,6 +187,8 @@ def test_errors(tmp_path, session):
         saver.restore(session, "/x/y")
     with pytest.raises(ValueError, match="At least two variables have the same name: a"):
         tf.train.Saver([a, a])
+    with pytest.raises(ValueError, match="same saveable will be restored with two names: a:0"):
+        tf.train.Saver({"x": a, "y": a})
     with pytest.raises(TypeError, match="Variable to save is not a Variable"):
         tf.train.Saver([tf.constant(1)])
     with pytest.raises(TypeError, match="should be passed in a dict or a list"):
