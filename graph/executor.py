@@ -24,12 +24,14 @@ from ..engine.families.layout import move
 from ..engine.faults import Fault
 from ..engine.program import Program
 from ..schema import dtypes, errors
+from .emit import chains
 from .emit.registry import emitter_of
 from .graph import Operation, Tensor
 from .hosted import hosted_kernel_of
 from .infer import KERNEL_ERRORS, infer_shapes
 from .order import is_back_edge, ordered
 from .registry import Row, row_of
+from .run_errors import failed, fault_words, located, uninitialized
 from .shapes import Shape, is_static, shown
 from .state import State, variable_key
 
@@ -137,6 +139,9 @@ class Plan:
         for position, op in enumerate(self.order):
             self.last_use.update((tensor, position) for tensor in op.inputs)
         self.last_use.update((tensor, float("inf")) for tensor in self.fetched)
+        self.chains = chains.find(self.order, {*self.fetched, *feeds})
+        self.put_off = {op for chain in self.chains.values() for op in chain[:-1]}
+        self._wait_for_chains()
         self.variables: dict[str, Buffer] = {}
         self.assigned: set[str] = set()
         self.first = Stage({}, n_threads)
@@ -145,6 +150,13 @@ class Plan:
             self.first.values[tensor] = self.first.inputs[tensor] = buffer
         self.feeds = frozenset(feeds)
         self._compile(self.first, 0)
+
+    def _wait_for_chains(self) -> None:
+        """Lets what a chain reads be there until its last operation."""
+        places = {op: position for position, op in enumerate(self.order) if op in self.chains}
+        for last, chain in self.chains.items():
+            for tensor in (tensor for op in chain for tensor in op.inputs):
+                self.last_use[tensor] = max(self.last_use[tensor], places[last])
 
     @property
     def is_stale(self) -> bool:
@@ -244,6 +256,29 @@ class Plan:
 
     def _add(self, stage: Stage, op: Operation, position: int) -> bool:
         """Compiles one operation; False when its results' sizes are not known before it runs."""
+        if op in self.put_off:
+            return True
+        chain = self.chains.get(op)
+        if chain is None:
+            return self._add_one(stage, op, position)
+        if not self._add_chain(stage, chain):
+            for part in chain:
+                self._add_one(stage, part, position)
+        return True
+
+    def _add_chain(self, stage: Stage, chain: list[Operation]) -> bool:
+        """Compiles several operations as one row; False when that is not possible."""
+        between = {op.outputs[0] for op in chain[:-1]}
+        for op in chain:
+            for tensor in op.inputs:
+                if tensor not in between:
+                    self._require(stage, op, stage.values[tensor])
+        site = Site(chain[0], [stage.values[tensor] for tensor in chain[0].inputs])
+        _shapes(site, row_of(site.type))
+        out = chains.emit(stage.program, chain, site, stage.values.__getitem__)
+        return out is not None and self._define(stage, chain[-1], out)
+
+    def _add_one(self, stage: Stage, op: Operation, position: int) -> bool:
         special = _SPECIAL.get(op.type)
         if special is not None:
             outputs = special(self, stage, op, position)
@@ -508,43 +543,3 @@ def _shapes(site: Site, row: Row | None) -> list[Shape]:
 def _stored(dtype: np.dtype) -> np.dtype:
     """The dtype of arrays: handles and variants are objects."""
     return np.dtype(object) if dtype.names else dtype
-
-
-def located(op: Operation | None, message: str) -> str:
-    """A message with the operation's name behind it, as TensorFlow puts it."""
-    return message if op is None else f"{message}\n\t [[{{{{node {op.name}}}}}]]"
-
-
-def failed(op: Operation | None, message: str) -> errors.OpError:
-    """The error of an operation whose inputs do not suit it."""
-    return errors.InvalidArgumentError(None, op, located(op, message))
-
-
-FAULTS = {
-    "GatherV2": "indices[{i}] = {value} is not in [0, {limit})",
-    "ResourceGather": "indices[{i}] = {value} is not in [0, {limit})",
-    "SparseSoftmaxCrossEntropyWithLogits": (
-        "Received a label value of {value} which is outside the valid range of [0, {limit})."
-    ),
-}
-"""TensorFlow's words for what kernels of the engine complain about."""
-
-
-def fault_words(fault: Fault) -> str:
-    """What a kernel complained about."""
-    words = FAULTS.get(fault.tag.type)
-    if words is None:
-        return str(fault)
-    return words.format(i=fault.i, value=fault.value, limit=fault.limit)
-
-
-def uninitialized(op: Operation, key: str) -> errors.OpError:
-    """The error of an operation that reads a variable without a value."""
-    if op.type == "ReadVariableOp" or op.type.startswith("Resource"):
-        words = (
-            f"Could not find variable {key}. This could mean that the variable has been deleted. "
-            "In TF1, it can also mean the variable is uninitialized."
-        )
-    else:
-        words = f"Attempting to use uninitialized value {key}"
-    return errors.FailedPreconditionError(None, op, located(op, words))

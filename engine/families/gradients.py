@@ -10,40 +10,47 @@ from math import ceil, prod
 import numpy as np
 
 from ..buffer import arena, constant
+from ..view import View
 from . import tiled
+from .layout import move
 from .products import NO_CLAMP, conv2d, matmul, permuted, steps, transpose_conv2d
 
 _BLOCK = 32  # as BLOCK in kernels/outer.py
 _SPREADING = 24  # products that take as long as spreading one element
+_FEW, _MANY = 16, 4
 _MOST_BYTES = 64 << 20  # of rows to be spread
 
 
-def convolve(program, x, filters, out, *, stride, before, dilation):
-    """out = x under each position of the filter; as products.conv2d."""
+def convolve(program, x, filters, out, *, stride, before, dilation, bias=None, clamp=NO_CLAMP):
+    """out = clamp(bias + x under each position of the filter); as products.conv2d."""
     if not out.size:
         return
     height, width, channels, n = filters.shape
-    if (height, width) == tuple(stride) == (1, 1) and before == (0, 0):
+    windows = {"stride": stride, "before": before, "dilation": dilation, "clamp": clamp}
+    if (height, width) == tuple(stride) == (1, 1) and tuple(before) == (0, 0):
         rows = prod(out.shape[:-1])
-        weights = filters.reshape((channels, n))
-        matmul(program, x.reshape((rows, channels)), weights, None, out.reshape((rows, n)))
+        pixels, results = x.reshape((rows, channels)), out.reshape((rows, n))
+        matmul(program, pixels, filters.reshape((channels, n)), bias, results, clamp=clamp)
     elif filters.size and height * width < tiled.TABLES:
-        tiled.convolution(
-            program,
-            x,
-            filters,
-            None,
-            out,
-            stride=stride,
-            before=before,
-            dilation=dilation,
-            groups=1,
-            clamp=NO_CLAMP,
-            n_last=True,
-        )
+        tiled.convolution(program, x, filters, bias, out, groups=1, n_last=True, **windows)
     else:
         weights = permuted(program, filters, (3, 0, 1, 2))
-        conv2d(program, x, weights, None, out, stride=stride, before=before, dilation=dilation)
+        conv2d(program, x, weights, bias, out, **windows)
+
+
+def product(program, a, b, out, *, transpose_a=False, transpose_b=False):
+    """out = a @ b of two matrices, as products.matmul.
+
+    With few rows in `a` and many in a transposed `b`, out.T = b @ a.T, which packs the smaller one.
+    """
+    rows, n = out.shape
+    few = rows >= _FEW and n >= rows * _MANY
+    if not (transpose_b and not transpose_a and few) or b.is_constant:
+        matmul(program, a, b, None, out, transpose_a=transpose_a, transpose_b=transpose_b)
+        return
+    turned = arena((n, rows), np.float32)
+    matmul(program, b, a, None, turned, transpose_b=True)
+    move(program, View.of(turned).transpose((1, 0)), View.of(out))
 
 
 def input_gradient(program, filters, dy, out, *, stride, before):

@@ -15,7 +15,7 @@ from .elementwise import no_limits
 from .registry import emit
 from .shapes import result
 
-FLOATS = (np.float32,)
+FLOATS = (np.dtype(np.float32),)
 _LINE = 512
 """Elements that a row of biases is repeated to: short rows are slow."""
 
@@ -26,7 +26,7 @@ def mat_mul(program, op, a, b):
     out = result(op)
     if out is not None:
         swaps = {name: bool(op.get_attr(name)) for name in ("transpose_a", "transpose_b")}
-        products.matmul(program, a, b, None, out, **swaps)
+        gradients.product(program, a, b, out, **swaps)
     return out
 
 

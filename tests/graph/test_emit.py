@@ -121,6 +121,7 @@ CASES = [
     ("RsqrtGrad", (f32(9, low=0.5), f32(9)), {}),
     ("MatMul", (f32(5, 40), f32(40, 33)), {}),
     ("MatMul", (f32(40, 5), f32(33, 40)), {"transpose_a": True, "transpose_b": True}),
+    ("MatMul", (f32(17, 24), f32(100, 24)), {"transpose_b": True}),
     ("BatchMatMulV2", (f32(2, 1, 3, 4), f32(3, 5, 4)), {"adj_y": True}),
     ("BiasAdd", (f32(2, 4, 4, 6), f32(6)), {}),
     ("BiasAdd", (f32(7, 5), f32(5)), {}),
@@ -203,6 +204,36 @@ def test_rows(case, threads, monkeypatch):
         assert got.dtype == wanted.dtype
         largest = np.abs(wanted).max(initial=10)
         np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-6 * largest)
+
+
+def _network(x, activation):
+    h = tf.nn.conv2d(x, tf.constant(f32(3, 3, 2, 4)), strides=1, padding="SAME")
+    biased = tf.nn.bias_add(h, f32(4))
+    y = activation(biased)
+    flat = tf.reshape(y, [-1, 5 * 5 * 4])
+    product = tf.matmul(flat, f32(100, 7))
+    return h, biased, y, product, f32(7) + product, activation(f32(7) + product)
+
+
+@pytest.mark.parametrize("activation", [tf.nn.relu, tf.nn.relu6, tf.nn.tanh])
+def test_chains(activation, monkeypatch):
+    """A product, its bias and its activation are one row, unless something else looks at them."""
+    x = 3 * f32(2, 5, 5, 2)
+    with tf.Graph().as_default():
+        given = tf.placeholder(tf.float32, [None, 5, 5, 2])
+        tensors = _network(given, activation)
+        with tf.Session() as session:
+            alone = [session.run(tensor, {given: x}) for tensor in tensors]
+            together = session.run(tensors, {given: x})
+            fed = session.run(tensors[2], {given: x, tensors[1]: -np.ones((2, 5, 5, 4))})
+        monkeypatch.setattr(executor, "emitter_of", lambda kind: None)
+        monkeypatch.setattr(executor.chains, "find", lambda *_: {})
+        with tf.Session() as session:
+            expected = session.run(tensors, {given: x})
+    for found in (alone, together):
+        for got, wanted in zip(found, expected, strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(fed, np.tanh(-1) if activation is tf.nn.tanh else 0, rtol=1e-6)
 
 
 NUMBERS = tuple(map(F32, (0.8, 0.9, 0.1, 0.9, 0.99, 1e-3)))

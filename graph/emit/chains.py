@@ -1,0 +1,83 @@
+"""Operations that one row does together: a product, its bias and its activation.
+
+    Conv2D or MatMul -> BiasAdd or Add -> Relu or Relu6       becomes       one row
+
+Holds off when something else reads, fetches or feeds what lies between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable
+
+from ...engine.buffer import Buffer
+from ...engine.families import gradients, products
+from ...engine.families.products import NO_CLAMP
+from ..graph import Operation, Tensor
+from .elementwise import CLAMPS
+from .products import FLOATS, convolution_windows
+from .shapes import result
+
+PRODUCTS = ("Conv2D", "MatMul")
+BIASES = ("BiasAdd", "Add", "AddV2")
+
+
+def find(
+    order: Iterable[Operation], is_open: Container[Tensor]
+) -> dict[Operation, list[Operation]]:
+    """The chains among operations by their last one; `is_open` are tensors others ask for."""
+    order = list(order)
+    inside = set(order)
+    chains = {}
+    for op in order:
+        if op.type not in PRODUCTS or any(x.dtype not in FLOATS for x in op.inputs):
+            continue
+        chain = [op]
+        for fits in (_is_bias, _is_activation):
+            following = _only_reader(chain[-1].outputs[0], inside, is_open)
+            if following is None or not fits(following, chain[-1].outputs[0]):
+                break
+            chain.append(following)
+        if len(chain) > 1:
+            chains[chain[-1]] = chain
+    return chains
+
+
+def _only_reader(tensor: Tensor, inside, is_open) -> Operation | None:
+    readers = [op for op in tensor.consumers() if op in inside]
+    return readers[0] if len(readers) == 1 and tensor not in is_open else None
+
+
+def _is_bias(op: Operation, product: Tensor) -> bool:
+    """Whether `op` adds a number to each column of `product`."""
+    if op.type not in BIASES or (op.type == "BiasAdd" and op.get_attr("data_format") != b"NHWC"):
+        return False
+    other = op.inputs[1 if op.inputs[0] is product else 0]
+    last = product.shape[-1] if product.shape else None
+    return op.inputs[0] is not op.inputs[1] and last is not None and other.shape == (last,)
+
+
+def _is_activation(op: Operation, biased: Tensor) -> bool:
+    return op.type in CLAMPS
+
+
+def emit(program, chain: list[Operation], site, value: Callable[[Tensor], Buffer]) -> Buffer | None:
+    """The result of a chain; None when its operations have to be done one by one.
+
+    `site` is that of the product, `value` gives the buffer of a tensor.
+    """
+    head, second = chain[:2]
+    a, b = (value(tensor) for tensor in head.inputs)
+    bias = value(second.inputs[1 if second.inputs[0] is head.outputs[0] else 0])
+    clamp = CLAMPS[chain[2].type] if len(chain) > 2 else NO_CLAMP
+    out = result(site)
+    if out is None or bias.shape != out.shape[-1:] or not out.size:
+        return None
+    if head.type == "MatMul":
+        swaps = {name: bool(site.get_attr(name)) for name in ("transpose_a", "transpose_b")}
+        products.matmul(program, a, b, bias, out, clamp=clamp, **swaps)
+        return out
+    windows = convolution_windows(site, b.shape[:2], a.shape)
+    if windows is None or b.shape[2] != a.shape[3]:
+        return None
+    gradients.convolve(program, a, b, out, bias=bias, clamp=clamp, **windows)
+    return out
