@@ -106,7 +106,18 @@ def lenet(out: Path) -> Table:
     return table
 
 
-FORMS = {"float": lambda images: {}}
+def int8(images) -> dict:
+    """Settings of a converter that make an int8 file, calibrated on some images."""
+    import flatlite.lite as lite
+
+    return {
+        "optimizations": [lite.Optimize.DEFAULT],
+        "representative_dataset": lambda: ([image[np.newaxis]] for image in images[:200]),
+        "target_spec": lite.TargetSpec(supported_ops=[lite.OpsSet.TFLITE_BUILTINS_INT8]),
+    }
+
+
+FORMS = {"float": lambda images: {}, "int8": int8}
 """The files made of the LeNet: attributes of the converter, given images to calibrate on."""
 
 

@@ -60,8 +60,9 @@ def test_demo(tmp_path, capsys, monkeypatch):
     for model in ("basic_pitch", "digits"):
         assert f"{model} (SavedModel)" in printed
         assert os.path.getsize(tmp_path / f"{model}.tflite") > 1000
-    assert "float" in printed
-    assert os.path.getsize(tmp_path / "lenet_float.tflite") > 1000
+    sizes = [os.path.getsize(tmp_path / f"lenet_{form}.tflite") for form in ("float", "int8")]
+    assert all(f"{size:,}" in printed for size in sizes)
+    assert sizes[1] < 0.4 * sizes[0]
 
 
 def test_quantize_example(tmp_path, capsys, monkeypatch):
