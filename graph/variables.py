@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 from typing import TYPE_CHECKING, Any
 
 import numpy as np

@@ -40,7 +40,7 @@ _NAMES = {
         "placeholder_with_default rank repeat reshape reverse reverse_v2 scatter_nd sequence_mask "
         "setdiff1d shape shape_n size slice space_to_batch_nd space_to_depth split squeeze stack "
         "stop_gradient tensor_scatter_add tensor_scatter_sub tensor_scatter_update tile transpose "
-        "unique unique_with_counts unstack where where_v2 zeros zeros_like"
+        "unique unstack where where_v2 zeros zeros_like"
     ),
     "graph.functions.behavior": (
         "disable_eager_execution disable_resource_variables disable_v2_behavior "

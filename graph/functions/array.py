@@ -451,11 +451,6 @@ def unique(x, out_idx: Any = np.int32, name=None) -> list[Tensor]:
     return ops.Unique(x, out_idx=np.dtype(out_idx), name=name)
 
 
-def unique_with_counts(x, out_idx: Any = np.int32, name=None) -> list[Tensor]:
-    """Like `unique`, and how often each occurs."""
-    return ops.UniqueWithCounts(x, out_idx=np.dtype(out_idx), name=name)
-
-
 def setdiff1d(x, y, index_dtype: Any = np.int32, name=None) -> list[Tensor]:
     """The elements of `x` that are not in `y`, and where they stand."""
     return ops.ListDiff(x, y, out_idx=np.dtype(index_dtype), name=name)

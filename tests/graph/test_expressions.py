@@ -1,0 +1,79 @@
+"""Expressions of TF1's functions, against what TensorFlow recorded for them."""
+
+import re
+
+import numpy as np
+import pytest
+from recorded import load, rows
+
+import flatlite.compat.v1 as tf
+
+ROWS = [row for row in rows() if row["kind"] == "tf1_expr"]
+NOT_OURS = {
+    "F/debugging/039": "TensorFlow's optimizer took away a slice that its kernel refuses",
+    "F/debugging/031": "the recorded answer is that of the recorder",
+}
+NAMES = re.compile(r"\btf2?((?:\.\w+)+)")
+
+
+def is_there(expression: str) -> bool:
+    """Whether every function that is named is one of ours."""
+    for path in NAMES.findall(expression):
+        found = tf
+        for name in path.split(".")[1:]:
+            if not hasattr(found, name):
+                return False
+            found = getattr(found, name)
+            if not hasattr(found, "__path__") and type(found).__name__ != "module":
+                break
+    return True
+
+
+def leaves(value, path="0"):
+    """The results with the paths they are recorded under."""
+    if isinstance(value, list | tuple):
+        return [leaf for i, x in enumerate(value) for leaf in leaves(x, f"{path}/{i}"[2:] or "0")]
+    return [(path, value)]
+
+
+def plain(value):
+    """Tuples as the lists that JSON makes of them."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+def test_recorded(row, record_property):
+    record_property("corpus", "tf1_expr")
+    if row["id"] in NOT_OURS:
+        pytest.skip(NOT_OURS[row["id"]])
+    if not is_there(row["expr"]):
+        pytest.xfail("a function is not there yet")
+    key = row["id"].rsplit("/", 1)[1]
+    given = load(row["files"]["inputs"])
+    with tf.Graph().as_default(), tf.Session() as session:
+        inputs = {name: tf.constant(given[name]) for name in row["inputs"]}
+        names = {"tf": tf, "tf2": tf, "np": np, **inputs}
+        if "raises" in row:
+            with pytest.raises(Exception) as caught:
+                session.run(eval(row["expr"], names))
+            assert type(caught.value).__name__ in row["raises_mro"]
+            return
+        result = eval(row["expr"], names)
+        if "result" in row:
+            assert plain(result) == row["result"]
+            return
+        recorded = load(row["files"]["data"])
+        for path, tensor in leaves(result):
+            expected = recorded[f"{key}:out:{path}"]
+            if isinstance(tensor, int):
+                assert tensor == expected
+                continue
+            found = np.asarray(session.run(tensor))
+            assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+            if found.dtype.kind == "O":
+                assert found.tolist() == expected.tolist()
+            else:
+                wide = np.complex128 if found.dtype.kind == "c" else np.float64
+                np.testing.assert_allclose(
+                    found.astype(wide), expected.astype(wide), rtol=1e-4, atol=1e-5
+                )
