@@ -275,7 +275,8 @@ class Variable(Operands):
     def __repr__(self) -> str:
         kind = "tf.Variable"
         shape = "<unknown>" if self.shape is None else self.shape
-        return f"<{kind} '{self.name}' shape={shape} dtype={type_name(self.dtype)}>"
+        dtype = type_name(self.dtype) + ("_ref" if isinstance(self, ReferenceVariable) else "")
+        return f"<{kind} '{self.name}' shape={shape} dtype={dtype}>"
 
 
 class ReferenceVariable(Variable):

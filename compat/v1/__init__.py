@@ -11,6 +11,7 @@ import importlib
 _MODULES = {
     "errors": "...errors",
     "initializers": "...graph.initializers",
+    "layers": "...graph.functions.layers",
     "lite": ".lite",
     "logging": ".logging",
     "math": "...graph.functions.math",

@@ -1,0 +1,216 @@
+"""TF1's layers as functions: `tf.layers`. Each makes its variables in a variable scope."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..build import ops
+from ..create import convert_to_tensor
+from ..graph import Tensor
+from ..initializers import zeros_initializer
+from ..shapes import is_static
+from ..variable_scope import get_variable, variable_scope
+from . import array, nn
+
+Initializer = Callable[..., Any]
+
+
+def flatten(inputs, name: str | None = None, data_format: str = "channels_last") -> Tensor:
+    """[batch, ...] as [batch, everything else]."""
+    inputs = convert_to_tensor(inputs)
+    if data_format != "channels_last":
+        raise NotImplementedError(f"flatten of data_format {data_format!r} is not supported")
+    rest = None if inputs.shape is None else inputs.shape[1:]
+    with array.name_scope(name, "flatten", [inputs]):
+        if is_static(rest):
+            return array.reshape(inputs, [-1, prod(rest)])
+        return array.reshape(inputs, array.stack([array.shape(inputs)[0], -1]))
+
+
+def dense(
+    inputs,
+    units: int,
+    activation: Callable | None = None,
+    use_bias: bool = True,
+    kernel_initializer: Initializer | None = None,
+    bias_initializer: Initializer | None = None,
+    kernel_regularizer: Callable | None = None,
+    bias_regularizer: Callable | None = None,
+    activity_regularizer: Callable | None = None,
+    kernel_constraint: Callable | None = None,
+    bias_constraint: Callable | None = None,
+    trainable: bool = True,
+    name: str | None = None,
+    reuse=None,
+) -> Tensor:
+    """activation(inputs @ kernel + bias), with variables `<name>/kernel` and `<name>/bias`.
+
+    Raises ValueError when the last dimension of `inputs` is not known.
+    """
+    inputs = convert_to_tensor(inputs)
+    _refuse_activity(activity_regularizer)
+    shape = inputs.shape or ()
+    depth = shape[-1] if shape else None
+    if depth is None:
+        raise ValueError(
+            "The last dimension of the inputs to a Dense layer should be defined. Found None. "
+            f"Full input shape received: {inputs.get_shape()}"
+        )
+    with variable_scope(name, "dense", reuse=reuse):
+        kernel = get_variable(
+            "kernel",
+            [depth, units],
+            inputs.dtype,
+            kernel_initializer,
+            kernel_regularizer,
+            trainable,
+            constraint=kernel_constraint,
+        )
+        y = _product(inputs, kernel, units)
+        y = _with_bias(
+            y, units, use_bias, bias_initializer, bias_regularizer, bias_constraint, trainable
+        )
+        return _activated(y, activation)
+
+
+def _product(inputs: Tensor, kernel, units: int) -> Tensor:
+    """inputs @ kernel, over the last dimension of `inputs`."""
+    shape = inputs.shape or ()
+    if len(shape) == 2:
+        return ops.MatMul(inputs, kernel)
+    rows = array.reshape(inputs, [-1, shape[-1]])
+    sizes = array.shape(inputs)
+    whole = array.concat([array.get_item(sizes, slice(None, -1)), [units]], 0)
+    y = array.reshape(ops.MatMul(rows, kernel), whole)
+    y.set_shape((*shape[:-1], units))
+    return y
+
+
+def _with_bias(y, n, use_bias, initializer, regularizer, constraint, trainable) -> Tensor:
+    if not use_bias:
+        return y
+    initializer = zeros_initializer() if initializer is None else initializer
+    bias = get_variable(
+        "bias", [n], y.dtype, initializer, regularizer, trainable, constraint=constraint
+    )
+    return nn.bias_add(y, bias)
+
+
+def _refuse_activity(regularizer: Callable | None) -> None:
+    if regularizer is not None:
+        raise NotImplementedError("activity_regularizer is not supported")
+
+
+def _activated(y: Tensor, activation: Callable | None) -> Tensor:
+    return y if activation is None else activation(y)
+
+
+def _pair(numbers, name: str) -> list[int]:
+    found = [int(n) for n in np.atleast_1d(np.asarray(numbers))]
+    if len(found) not in (1, 2):
+        raise ValueError(
+            f"The `{name}` argument must be a tuple of 2 integers. Received: {numbers}"
+        )
+    return found * (3 - len(found))
+
+
+def _layout(data_format: str) -> str:
+    layouts = {"channels_last": "NHWC", "channels_first": "NCHW"}
+    if data_format not in layouts:
+        raise ValueError(f"data_format must be one of {tuple(layouts)}, got {data_format!r}")
+    return layouts[data_format]
+
+
+def conv2d(
+    inputs,
+    filters: int,
+    kernel_size,
+    strides=(1, 1),
+    padding: str = "valid",
+    data_format: str = "channels_last",
+    dilation_rate=(1, 1),
+    activation: Callable | None = None,
+    use_bias: bool = True,
+    kernel_initializer: Initializer | None = None,
+    bias_initializer: Initializer | None = None,
+    kernel_regularizer: Callable | None = None,
+    bias_regularizer: Callable | None = None,
+    activity_regularizer: Callable | None = None,
+    kernel_constraint: Callable | None = None,
+    bias_constraint: Callable | None = None,
+    trainable: bool = True,
+    name: str | None = None,
+    reuse=None,
+) -> Tensor:
+    """A convolution, a bias and an activation, with variables `<name>/kernel`, `<name>/bias`."""
+    inputs, layout = convert_to_tensor(inputs), _layout(data_format)
+    axis = 3 if layout == "NHWC" else 1
+    _refuse_activity(activity_regularizer)
+    if inputs.shape is None or len(inputs.shape) != 4 or inputs.shape[axis] is None:
+        raise ValueError(
+            "The channel dimension of the inputs should be defined. The input_shape received is "
+            f"{inputs.get_shape()}, where axis {axis} is the channel dimension, which found to be "
+            "`None`."
+        )
+    with variable_scope(name, "conv2d", reuse=reuse):
+        kernel = get_variable(
+            "kernel",
+            [*_pair(kernel_size, "kernel_size"), inputs.shape[axis], filters],
+            inputs.dtype,
+            kernel_initializer,
+            kernel_regularizer,
+            trainable,
+            constraint=kernel_constraint,
+        )
+        steps, gaps = _pair(strides, "strides"), _pair(dilation_rate, "dilation_rate")
+        y = nn.conv2d(inputs, kernel, steps, padding.upper(), True, layout, gaps)
+        if use_bias:
+            bias = get_variable(
+                "bias",
+                [filters],
+                inputs.dtype,
+                zeros_initializer() if bias_initializer is None else bias_initializer,
+                bias_regularizer,
+                trainable,
+                constraint=bias_constraint,
+            )
+            y = nn.bias_add(y, bias, data_format=layout)
+        return _activated(y, activation)
+
+
+def max_pooling2d(
+    inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None
+) -> Tensor:
+    """The largest element under each position of a window."""
+    with array.name_scope(name, "max_pooling2d", [inputs]):
+        size, steps = _pair(pool_size, "pool_size"), _pair(strides, "strides")
+        return nn.max_pool(inputs, size, steps, padding.upper(), _layout(data_format))
+
+
+def average_pooling2d(
+    inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None
+) -> Tensor:
+    """The mean of the elements under each position of a window."""
+    with array.name_scope(name, "average_pooling2d", [inputs]):
+        size, steps = _pair(pool_size, "pool_size"), _pair(strides, "strides")
+        return nn.avg_pool(inputs, size, steps, padding.upper(), _layout(data_format))
+
+
+def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=None) -> Tensor:
+    """`inputs` with a part `rate` of its elements dropped when `training` is True.
+
+    Raises NotImplementedError when `training` is a tensor: there are no conditions yet.
+    """
+    if not isinstance(training, (bool, int)):
+        raise NotImplementedError(
+            "dropout with a tensor `training` needs tf.cond, which is not there yet; feed `rate` "
+            "instead: 0 where nothing is to be dropped"
+        )
+    with array.name_scope(name, "dropout", [inputs]):
+        if not training:
+            return ops.Identity(convert_to_tensor(inputs))
+        return nn.dropout(inputs, noise_shape=noise_shape, seed=seed, rate=rate)
