@@ -70,6 +70,7 @@ _NAMES = {
     "graph.gradients": "AggregationMethod UnconnectedGradients gradients",
     "graph.derivatives.registry": "NotDifferentiable RegisterGradient",
     "graph.graph": "Graph Operation Tensor",
+    "graph.importing": "import_graph_def",
     "graph.indexed_slices": "IndexedSlices",
     "graph.fetches": "IndexedSlicesValue SparseTensorValue",
     "graph.initializers": (

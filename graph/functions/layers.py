@@ -79,7 +79,7 @@ def dense(
 
 def _product(inputs: Tensor, kernel, units: int) -> Tensor:
     """inputs @ kernel, over the last dimension of `inputs`."""
-    shape = inputs.shape or ()
+    shape: tuple[Any, ...] = inputs.shape or ()
     if len(shape) == 2:
         return ops.MatMul(inputs, kernel)
     rows = array.reshape(inputs, [-1, shape[-1]])

@@ -1,0 +1,50 @@
+"""`tf.import_graph_def`: what it adds, maps and gives back."""
+
+import numpy as np
+import pytest
+
+import flatlite.compat.v1 as tf
+from flatlite.graph.graphdef import to_graph_def
+
+
+@pytest.fixture(scope="module")
+def message():
+    """y = 2 x + 1, which waits for a NoOp."""
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None], name="x")
+        with tf.control_dependencies([tf.no_op(name="first")]):
+            tf.add(tf.multiply(x, 2.0, name="double"), 1.0, name="y")
+    return to_graph_def(graph)
+
+
+@pytest.mark.parametrize("form", [lambda m: m, lambda m: m.SerializeToString()])
+def test_mapped(message, form):
+    """Operations come under a name scope of their own and read what is mapped."""
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        given = tf.constant([1.0, 2.0])
+        y, double = tf.import_graph_def(form(message), {"x:0": given}, ["y:0", "double"])
+        assert y.name == "import/y:0"
+        assert [op.name for op in double.control_inputs] == ["import/first"]
+        assert double is graph.get_operation_by_name("import/double")
+        assert session.run(y).tolist() == [3, 5]
+        assert tf.import_graph_def(message) is None
+        assert "import_1/y" in graph
+        (z,) = tf.import_graph_def(message, {"double": np.float32([7])}, ["y:0"], name="")
+        assert z.name == "y:0"
+        assert session.run(z, {"x:0": [0]}).tolist() == [8]
+
+
+def test_errors(message):
+    """Wrong names and types are named."""
+    with tf.Graph().as_default():
+        with pytest.raises(TypeError, match=r"must be a GraphDef proto\. Received: int"):
+            tf.import_graph_def(3)
+        with pytest.raises(ValueError, match=r"not found in graph_def: \[nope:0\]"):
+            tf.import_graph_def(message, {"nope": tf.constant(1.0)})
+        with pytest.raises(ValueError, match="Requested return_element 'z' not found"):
+            tf.import_graph_def(message, return_elements=["z"])
+        with pytest.raises(TypeError, match="input_map"):
+            tf.import_graph_def(message, [1])
+        tf.import_graph_def(message, name="")
+        with pytest.raises(ValueError, match="Node name 'x' already exists"):
+            tf.import_graph_def(message, name="")
