@@ -13,7 +13,7 @@ def message():
     with tf.Graph().as_default() as graph:
         x = tf.placeholder(tf.float32, [None], name="x")
         with tf.control_dependencies([tf.no_op(name="first")]):
-            tf.add(tf.multiply(x, 2.0, name="double"), 1.0, name="y")
+            tf.add(tf.add(x, x, name="double"), 1.0, name="y")
     return to_graph_def(graph)
 
 
