@@ -14,7 +14,6 @@ from .library import export_library, import_library
 from .order import Cycle, is_back_edge, ordered
 
 MAX_NODES = 10**6
-COLOCATED = b"loc:@"
 PRODUCER = 1882
 """The GraphDef version our graphs are written in."""
 
@@ -29,41 +28,10 @@ def import_graph_def(graph_def) -> Graph:
             for one another other than through a loop; the message names the node.
     """
     graph = Graph(import_library(graph_def.library))
-    _add_nodes(graph, graph_def.node)
+    if len(graph_def.node) > MAX_NODES:
+        raise ModelError(f"a graph may have {MAX_NODES} nodes, got {len(graph_def.node)}")
+    NodeImporter(graph, graph_def.node).run(_indexed)
     return graph
-
-
-def add_graph_def(graph: Graph, graph_def, scope: str = "") -> None:
-    """Adds the nodes of a GraphDef message to a graph, `scope/` put before their names.
-
-    Raises ModelError as `import_graph_def` does, and when a name is taken.
-    """
-    message = proto.GraphDef()
-    message.CopyFrom(graph_def)
-    for node in message.node if scope else ():
-        node.name = f"{scope}/{node.name}"
-        node.input[:] = [_moved(text, scope) for text in node.input]
-        if "_class" in node.attr:
-            places = node.attr["_class"].list.s
-            inside = COLOCATED + f"{scope}/".encode()
-            places[:] = [place.replace(COLOCATED, inside, 1) for place in places]
-    library = import_library(message.library)
-    for name in library:
-        if name not in graph.functions:
-            graph.functions.add(library[name])
-    graph.functions.gradients.update(library.gradients)
-    _add_nodes(graph, message.node)
-
-
-def _moved(text: str, scope: str) -> str:
-    """An input's name within a scope."""
-    return f"^{scope}/{text[1:]}" if text.startswith("^") else f"{scope}/{text}"
-
-
-def _add_nodes(graph: Graph, nodes) -> None:
-    if len(nodes) > MAX_NODES:
-        raise ModelError(f"a graph may have {MAX_NODES} nodes, got {len(nodes)}")
-    NodeImporter(graph, nodes).run(_indexed)
 
 
 class Reference:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..graph.graph import Graph, Operation, Tensor
-from ..graph.graphdef import add_graph_def, to_graph_def
+from ..graph.graphdef import to_graph_def
+from ..graph.importing import import_graph_def
 from ..graph.scopes import GraphKeys, get_default_graph
 from ..graph.variables import Variable
 from ..schema import proto
@@ -138,14 +139,14 @@ def import_meta_graph(
 
     Raises:
         OSError: There is no such file, or it holds no graph.
-        ModelError: The graph is malformed.
+        ValueError: The graph is malformed, or has a name that is taken.
     """
     message = _read(meta_graph_or_file)
     graph = get_default_graph()
     if clear_devices:
         for node in message.graph_def.node:
             node.device = ""
-    add_graph_def(graph, message.graph_def, import_scope or "")
+    import_graph_def(message.graph_def, name=f"{import_scope}/" if import_scope else "")
     made: dict[bytes, Variable] = {}
     for key, collection in sorted(message.collection_def.items()):
         kind = collection.WhichOneof("kind")
