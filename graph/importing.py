@@ -48,10 +48,7 @@ def import_graph_def(
         )
     graph = get_default_graph()
     with name_scope("import" if name is None else name) as scope:
-        mapped = {
-            key: convert_to_tensor(value, name=f"_inputs/{key.replace(':', '_')}")
-            for key, value in (input_map or {}).items()
-        }
+        mapped = {key: convert_to_tensor(value) for key, value in (input_map or {}).items()}
         copy = _copied(source, graph, scope, _replaced(source, mapped))
     if return_elements is None:
         return None

@@ -31,6 +31,8 @@ fake_quant_with_min_max_args FakeQuantWithMinMaxArgs inputs min=-6 max=6 num_bit
 fake_quant_with_min_max_vars FakeQuantWithMinMaxVars inputs min max num_bits=8 narrow_range=False
 fake_quant_with_min_max_vars_per_channel FakeQuantWithMinMaxVarsPerChannel inputs \
     min max num_bits=8 narrow_range=False
+dynamic_partition   DynamicPartition data partitions num_partitions
+dynamic_stitch      DynamicStitch    indices data
 fill                Fill             dims value
 gather_nd           GatherNd         params indices
 identity            Identity         input
@@ -39,6 +41,7 @@ matrix_band_part    MatrixBandPart   input num_lower num_upper
 matrix_diag_part    MatrixDiagPart   input
 matrix_set_diag     MatrixSetDiag    input diagonal
 reshape             Reshape          tensor shape
+roll                Roll             input shift axis
 reverse             ReverseV2        tensor axis
 reverse_v2          ReverseV2        tensor axis
 scatter_nd          ScatterNd        indices updates shape
@@ -348,6 +351,43 @@ def _hot(default, value, dtype: np.dtype, name: str) -> Tensor:
             f"{type_name(dtype)}"
         )
     return tensor
+
+
+def strided_slice(
+    input_,
+    begin,
+    end,
+    strides=None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var=None,
+    name=None,
+) -> Tensor:
+    """The elements from `begin` to `end` in `strides`; bits of the masks say what is left out."""
+    return ops.StridedSlice(
+        input_,
+        begin,
+        end,
+        ones_like(begin) if strides is None else strides,
+        begin_mask=begin_mask,
+        end_mask=end_mask,
+        ellipsis_mask=ellipsis_mask,
+        new_axis_mask=new_axis_mask,
+        shrink_axis_mask=shrink_axis_mask,
+        name=name,
+    )
+
+
+def reverse_sequence(
+    input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None
+) -> Tensor:
+    """`input` with the first `seq_lengths[i]` slices of each batch entry in reverse order."""
+    axis = one_of("seq_axis", seq_axis, "seq_dim", seq_dim)
+    batch = one_of("batch_axis", batch_axis, "batch_dim", batch_dim)
+    return ops.ReverseSequence(input, seq_lengths, seq_dim=axis, batch_dim=batch or 0, name=name)
 
 
 def boolean_mask(tensor, mask, name="boolean_mask", axis=None) -> Tensor:

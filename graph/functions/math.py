@@ -28,6 +28,7 @@ bitwise_or       BitwiseOr         x y
 bitwise_xor      BitwiseXor        x y
 ceil             Ceil              x
 complex          Complex           real imag
+cholesky         Cholesky          input
 conj             Conj              x:input
 cos              Cos               x
 cosh             Cosh              x
@@ -38,6 +39,10 @@ erf              Erf               x
 erfc             Erfc              x
 exp              Exp               x
 expm1            Expm1             x
+fft              FFT               input
+fft2d            FFT2D             input
+ifft             IFFT              input
+ifft2d           IFFT2D            input
 floor            Floor             x
 floor_div        FloorDiv          x y
 floormod         FloorMod          x y
@@ -56,6 +61,9 @@ log1p            Log1p             x
 logical_and      LogicalAnd        x y
 logical_not      LogicalNot        x
 logical_or       LogicalOr         x y
+matrix_determinant MatrixDeterminant input
+matrix_inverse   MatrixInverse     input adjoint=False
+matrix_solve     MatrixSolve       matrix rhs adjoint=False
 maximum          Maximum           x y
 minimum          Minimum           x y
 multiply         Mul               x y
@@ -556,6 +564,35 @@ def _as_matrix(x: Tensor, axes, summed_first: bool) -> tuple[Tensor, list[int]]:
     counts = [int(np.prod([sizes[i] for i in part])) for part in (free, axes)]
     shape = counts[::-1] if summed_first else counts
     return ops.Reshape(x, np.array(shape, np.int32)), [sizes[i] for i in free]
+
+
+def einsum(equation: str, *inputs, name=None) -> Tensor:
+    """Products of elements summed as `equation` says: "ij,jk->ik" is a matrix product."""
+    return ops.Einsum(list(inputs), equation=equation, name=name)
+
+
+def norm(
+    tensor, ord: Any = "euclidean", axis=None, keepdims=None, name=None, keep_dims=None
+) -> Tensor:
+    """The norm of the elements along `axis`, of all by default.
+
+    `ord` is "euclidean", 1, 2, np.inf or another positive number; matrices have only the first.
+    """
+    keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
+    several = isinstance(axis, (list, np.ndarray)) and len(axis) == 2
+    order: Any = 2 if ord in ("euclidean", "fro") else ord
+    if not isinstance(order, (int, float)) or order <= 0 or (several and ord == order):
+        raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
+    with name_scope(name, "norm", [tensor]):
+        x = convert_to_tensor(tensor)
+        if order == 2:
+            return ops.Sqrt(reduce_sum(x * x, axis, keepdims=keepdims))
+        if order == np.inf:
+            return reduce_max(abs(x), axis, keepdims=keepdims)
+        if order == 1:
+            return reduce_sum(abs(x), axis, keepdims=keepdims)
+        power = reduce_sum(pow(abs(x), convert_to_tensor(order, x.dtype)), axis, keepdims=keepdims)
+        return pow(power, convert_to_tensor(1.0 / order, x.dtype))
 
 
 def trace(x, name=None) -> Tensor:
