@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .converter.converter import TFLiteConverter
+    from .converter.ophint import OpHint, experimental
     from .converter.options import OpsSet, Optimize, RepresentativeDataset, TargetSpec, constants
     from .delegates.delegate import Delegate
     from .delegates.load import load_delegate
@@ -16,6 +17,7 @@ __all__ = [
     "Delegate",
     "Interpreter",
     "InterpreterWithCustomOps",
+    "OpHint",
     "OpResolverType",
     "OpsSet",
     "Optimize",
@@ -25,6 +27,7 @@ __all__ = [
     "TargetSpec",
     "constants",
     "custom_op",
+    "experimental",
     "load_delegate",
 ]
 
@@ -32,6 +35,7 @@ _HOMES = {
     "Delegate": "delegates.delegate",
     "Interpreter": "interpreter.interpreter",
     "InterpreterWithCustomOps": "interpreter.interpreter",
+    "OpHint": "converter.ophint",
     "OpResolverType": "interpreter.interpreter",
     "OpsSet": "converter.options",
     "Optimize": "converter.options",
@@ -41,6 +45,7 @@ _HOMES = {
     "TargetSpec": "converter.options",
     "constants": "converter.options",
     "custom_op": "graph.custom",
+    "experimental": "converter.ophint",
     "load_delegate": "delegates.load",
 }
 

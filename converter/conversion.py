@@ -63,12 +63,12 @@ class Conversion:
             return drawing(graphs).encode()
         written, functions = self._written(graphs)
         if recipe is None:
-            self._verify(functions, samples)
+            self._verify(graphs, functions, samples)
             return functions[0].content
         ranges = []
         if calibrates:
             ranges = self._calibrate(functions, written, samples)
-        self._verify(functions, samples)
+        self._verify(graphs, functions, samples)
         return self._quantized(graphs, recipe, ranges, functions, samples)
 
     def _written(
@@ -111,16 +111,13 @@ class Conversion:
         from .passes import optimize
 
         try:
-            graphs = [source.lower() for source in self.sources]
+            custom = bool(self.settings.allow_custom_ops)
+            graphs = [source.lower(custom) for source in self.sources]
         except UnsupportedOps as error:
-            if (
-                not self.settings.allow_custom_ops
-                and OpsSet.SELECT_TF_OPS not in self.settings.target_spec.supported_ops
-            ):
+            if OpsSet.SELECT_TF_OPS not in self.settings.target_spec.supported_ops:
                 raise
             raise UnsupportedOps(
-                f"{error}\nCustom and Select-TF operators (allow_custom_ops, SELECT_TF_OPS) cannot "
-                "take their place yet."
+                f"{error}\nSelect-TF operators (SELECT_TF_OPS) cannot take their place yet."
             ) from None
         if self.settings.dump_graphviz_dir is not None:
             write_drawing(self.settings.dump_graphviz_dir, "before_passes", graphs)
@@ -160,11 +157,11 @@ class Conversion:
             tensors = written.tensors[: len(functions)]
             return calibrate(functions, tensors, samples.each(), progress.advance)
 
-    def _verify(self, functions: list[Function], samples: Samples) -> None:
+    def _verify(self, graphs: list[Graph], functions: list[Function], samples: Samples) -> None:
         """Compares every function of the float file with its source, unless told not to."""
-        from .verify import verify
+        from .verify import custom_ops_are_there, verify
 
-        if not self.settings.verify:
+        if not self.settings.verify or not custom_ops_are_there(graphs):
             return
         done = []
         for i, (source, function) in enumerate(zip(self.sources, functions, strict=True)):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..graph.custom import is_custom_op
 from ..graph.limits import available_memory
 from ..interpreter.interpreter import Interpreter
 from ..schema.errors import ConverterError, DeadlineExceededError, OpError
@@ -22,7 +23,7 @@ from .oracle import NotVerified, Oracle
 from .tf.lower import CALLS
 
 if TYPE_CHECKING:
-    from .ir import Origin, Signature
+    from .ir import Graph, Origin, Signature
     from .sources.source import Typed
 
 TOLERANCE = 1e-4  # of an output's largest absolute value
@@ -141,6 +142,23 @@ def verify(
         warnings.warn(text, stacklevel=5)
         return False
     return True
+
+
+def custom_ops_are_there(graphs: Iterable[Graph]) -> bool:
+    """Whether all custom operators of the graphs are registered, so that they can be run.
+
+    Warns:
+        UserWarning: 'not verified', when some are not.
+    """
+    names = {op.custom_code for graph in graphs for op in graph.ops if op.kind == "CUSTOM"}
+    missing = sorted(name for name in names if not is_custom_op(name))
+    if missing:
+        text = (
+            f"the converted model was not verified: nobody registered the custom operators "
+            f"{', '.join(missing)} with flatlite.lite.custom_op"
+        )
+        warnings.warn(text, stacklevel=4)
+    return not missing
 
 
 class Refused(NotVerified):

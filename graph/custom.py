@@ -20,7 +20,9 @@ tuple or list of the results.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+
+import numpy as np
 
 _CUSTOM_OPS: dict[str, type] = {}
 
@@ -50,6 +52,41 @@ def custom_op_of(name: str) -> type:
     if name not in _CUSTOM_OPS:
         raise LookupError(f"custom operator {name} is not registered; use custom_op({name!r})")
     return _CUSTOM_OPS[name]
+
+
+def is_custom_op(name: str) -> bool:
+    """Whether a custom operator of this name is registered."""
+    return name in _CUSTOM_OPS
+
+
+def run_custom_op(*arrays, op):
+    """What the custom operator that is an operation's type gives; a kernel for graphs."""
+    return make_custom_op(custom_op_of(op.type), custom_options(op.attrs)).run(*arrays)
+
+
+def custom_options(attrs: Mapping[str, object]) -> bytes:
+    """The attributes of an operation as a custom operator's options: a FlexBuffer map.
+
+    Arrays become numbers or (nested) lists, types their names; what starts with "_" is left out.
+
+    >>> from flatbuffers import flexbuffers
+    >>> flexbuffers.Loads(custom_options({"slope": 0.5, "_class": ["x"]}))
+    {'slope': 0.5}
+    """
+    from flatbuffers import flexbuffers
+
+    plain = {name: _plain(x) for name, x in sorted(attrs.items()) if not name.startswith("_")}
+    return bytes(flexbuffers.Dumps(plain))
+
+
+def _plain(value):
+    """A value of Python's own types."""
+    value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.dtype):
+        return value.name
+    return value.decode() if isinstance(value, bytes) else value
 
 
 def make_custom_op(cls: type, options: bytes):

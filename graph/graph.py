@@ -356,6 +356,12 @@ class Graph:
         """Whether nothing may be added any more."""
         return self.scopes.finalized
 
+    def as_graph_def(self):
+        """The graph as a GraphDef message."""
+        from .graphdef import to_graph_def
+
+        return to_graph_def(self)
+
     def finalize(self) -> None:
         """Lets nothing be added any more."""
         self.scopes.finalized = True
@@ -430,7 +436,8 @@ def _dtypes(op: Operation, n_outputs: int) -> Sequence[np.dtype | None]:
         _derive_attrs(op, signature)
         _check_inputs(op, signature)
         return signature.output_dtypes(op.get_attr)
-    return [None] * n_outputs
+    noted = op.attrs.get("_output_types")
+    return list(noted) if isinstance(noted, list) else [None] * n_outputs
 
 
 def _derive_attrs(op: Operation, signature: Signature) -> None:

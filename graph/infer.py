@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from .registry import Row, row_of
-from .shapes import Shape, UnknownRank, is_static
+from .shapes import Shape, UnknownRank, declared, is_static
 
 MAX_VALUE_ELEMENTS = 1024
 """Values up to this size are computed along with the shapes: sizes, axes, index vectors."""
@@ -50,7 +50,7 @@ def infer(op) -> None:
 def infer_shapes(op, row: Row | None) -> list[Shape]:
     """One shape for each output of `op`."""
     if row is None:
-        return _declared_shapes(op)
+        return declared(op)
     try:
         shapes = row.shape(op)
     except UnknownRank:
@@ -62,14 +62,6 @@ def infer_shapes(op, row: Row | None) -> list[Shape]:
             f"{op.type} '{op.name}': inputs and attributes do not fit together ({error})"
         ) from None
     return shapes if isinstance(shapes, list) else [shapes]
-
-
-def _declared_shapes(op) -> list[Shape]:
-    """The shapes TensorFlow noted in the graph, for an op without a row."""
-    noted = op.attrs.get("_output_shapes")
-    if isinstance(noted, list) and len(noted) == len(op.outputs):
-        return [shape if isinstance(shape, tuple) else None for shape in noted]
-    return [None] * len(op.outputs)
 
 
 class SeenTensor:
@@ -117,8 +109,10 @@ def call_kernel(row: Row, op, arrays) -> list[np.ndarray]:
     return [_rounded(np.asarray(result), tensor.dtype) for tensor, result in pairs]
 
 
-def _rounded(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def _rounded(array: np.ndarray, dtype: np.dtype | None) -> np.ndarray:
     """`array` in the dtype an op declares; handles and variants are objects."""
+    if dtype is None:
+        return array
     if array.dtype.kind == "c" and dtype.kind != "c":
         raise TypeError(f"the result is {array.dtype}, {dtype} is declared")
     return array.astype(object if dtype.names else dtype, copy=False)

@@ -18,8 +18,9 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from .custom import is_custom_op, run_custom_op
 from .ops import FAMILIES
-from .shapes import unknown
+from .shapes import declared, unknown
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,9 @@ def add_row(kind: str, kernel, shape: Callable, pure: bool = True, **fields) -> 
 
 
 def row_of(kind: str) -> Row | None:
-    """The row of op type `kind`, or None when there is none."""
+    """The row of op type `kind`, also of a registered custom operator; None when there is none."""
     _load()
-    return _ROWS.get(kind)
+    return _ROWS.get(kind) or _custom_row(kind)
 
 
 def kernel_of(kind: str) -> Callable | None:
@@ -93,6 +94,12 @@ def registered_types() -> list[str]:
     """Every op type with a row."""
     _load()
     return sorted(_ROWS)
+
+
+def _custom_row(kind: str) -> Row | None:
+    if not is_custom_op(kind):
+        return None
+    return Row(kind, run_custom_op, declared, ("op",), is_pure=False)
 
 
 @functools.cache

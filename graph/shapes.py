@@ -63,6 +63,14 @@ def unknown(op) -> list[Shape]:
     return [None] * len(op.outputs)
 
 
+def declared(op) -> list[Shape]:
+    """The shapes that were noted in the graph."""
+    noted = op.attrs.get("_output_shapes")
+    if isinstance(noted, list) and len(noted) == len(op.outputs):
+        return [shape if isinstance(shape, tuple) else None for shape in noted]
+    return unknown(op)
+
+
 def merge_dims(a: Dim, b: Dim) -> Dim:
     """The size that both say; ValueError when they contradict."""
     if a is not None and b is not None and a != b:

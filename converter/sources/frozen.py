@@ -76,7 +76,7 @@ def load(
         ModelError: The graph is malformed.
     """
     named = _named(input_arrays, "input_arrays"), _named(output_arrays, "output_arrays")
-    message = _message(graph_def)
+    message = message_of(graph_def)
     known = {node.name for node in message.node}
     input_arrays, output_arrays, graph = _ends(message, known, *named)
     tensors = find_tensors(graph, [*input_arrays, *output_arrays], known)
@@ -103,8 +103,8 @@ def _named(arrays: Iterable[str] | None, argument: str) -> list[str] | None:
     return list(arrays)
 
 
-def _message(graph_def):
-    """A GraphDef message of our own, which may be changed."""
+def message_of(graph_def):
+    """A GraphDef message of our own, which may be changed; from a file, message or bytes."""
     if isinstance(graph_def, str | os.PathLike):
         return load_graph_def(graph_def)
     if hasattr(graph_def, "SerializeToString"):

@@ -59,8 +59,8 @@ class OnnxSource:
         """The initializers' bytes, by name."""
         return {name: array.nbytes for name, array in self.arrays.items()}
 
-    def lower(self) -> ir.Graph:
-        """The IR of the graph."""
+    def lower(self, allow_custom_ops: bool = False) -> ir.Graph:
+        """The IR of the graph; custom operators are not supported."""
         from ..onnx.lower import lower_model
 
         return lower_model(self)

@@ -63,7 +63,7 @@ class FileSource:
         tensors = self.model.subgraph(self.subgraph).tensors
         return {t.name: int(prod(t.shape)) * t.dtype.itemsize for t in tensors if t.is_constant}
 
-    def lower(self) -> Graph:
+    def lower(self, allow_custom_ops: bool = False) -> Graph:
         """The IR of the subgraph; what it calls comes with it."""
         graph = _Reader(self.model).graph(self.subgraph)
         graph.output_names = [port.name for port in self.outputs]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NoReturn
 
+from ...graph.custom import custom_options
 from ...graph.fold import fold
 from ...graph.order import data_inputs, ordered
 from ...graph.registry import is_pure
-from ...schema.errors import UnsupportedOps
+from ...schema.errors import ConverterError, UnsupportedOps
 from ..builder import Builder
 from ..ir import Graph, Origin, Signature
+from ..stubs import collapse
 from .composites import Composite, recognise
 from .registry import Node, lowering_of
 
@@ -24,14 +27,17 @@ CALLS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+(?=.)")  # arou
 SHOWN = 8  # unsupported operation types named one by one, so that the message stays short
 
 
-def lower_graph(source: GraphSource) -> Graph:
+def lower_graph(source: GraphSource, allow_custom_ops: bool = False) -> Graph:
     """The IR of one computation of a source model.
+
+    With `allow_custom_ops`, operations without a lowering become custom operators, their attributes
+    a FlexBuffer.
 
     Raises:
         UnsupportedOps: some operations have no lowering; all of them are listed.
         ConverterError: an operation cannot be lowered as it is used here.
     """
-    folded = fold(source.graph)
+    folded = fold(collapse(source.graph))
     composites = recognise(folded)
 
     def before(op: tf.Operation) -> list[tf.Operation]:
@@ -41,7 +47,9 @@ def lower_graph(source: GraphSource) -> Graph:
 
     inputs, outputs = folded.inputs or [], folded.outputs or []
     needed = ordered([tensor.op for tensor in outputs], before)
-    refuse_unsupported([op for op in needed if op not in composites], inputs)
+    missing = without_lowering([op for op in needed if op not in composites], inputs)
+    if missing and not allow_custom_ops:
+        refuse(missing)
     graph = Graph(source.key or "main")
     b = Builder(graph)
     tensors: dict[tf.Tensor, Tensor] = {}
@@ -51,7 +59,10 @@ def lower_graph(source: GraphSource) -> Graph:
         if op.outputs and all(t in tensors for t in op.outputs):
             continue
         b.origin(CALLS.sub("", op.name))
-        results = lowered_outputs(op, composites.get(op), b, tensors)
+        if op in missing:
+            results = custom_outputs(op, b, tensors)
+        else:
+            results = lowered_outputs(op, composites.get(op), b, tensors)
         for tensor, lowered in zip(op.outputs, results, strict=False):
             tensors[tensor] = lowered
             if lowered.origin is None and not lowered.is_constant:
@@ -64,6 +75,20 @@ def lower_graph(source: GraphSource) -> Graph:
     return graph
 
 
+def custom_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple:
+    """The IR tensors of an operation that becomes a custom operator."""
+    outputs = []
+    for tensor in op.outputs:
+        if tensor.dtype is None or tensor.shape is None:
+            raise ConverterError(
+                f"{op.type} '{op.name}': type and rank of its results must be known to write a "
+                "custom operator; note them in the attributes _output_types and _output_shapes"
+            )
+        outputs.append((tensor.dtype, tensor.shape))
+    inputs = [tensors[tensor] for tensor in op.inputs]
+    return b.custom(op.type, *inputs, outputs=outputs, options=custom_options(op.attrs))
+
+
 def lowered_outputs(
     op: tf.Operation, composite: Composite | None, b: Builder, tensors: dict
 ) -> tuple:
@@ -74,22 +99,26 @@ def lowered_outputs(
         return (b.constant(op.get_attr("value"), name=op.name),)
     node = Node(op, [tensors[t] for t in op.inputs])
     lowering = lowering_of(op.type)
-    if lowering is None:  # refuse_unsupported has looked
+    if lowering is None:  # without_lowering has looked
         raise LookupError(f"no lowering is registered for {op.type}")
     results = lowering(node, b)
     return tuple(results) if isinstance(results, tuple | list) else (results,)
 
 
-def refuse_unsupported(operations: list[tf.Operation], fed: list[tf.Tensor]) -> None:
-    """Raises UnsupportedOps naming every operation type without a lowering, each with a node."""
+def without_lowering(
+    operations: list[tf.Operation], fed: list[tf.Tensor]
+) -> dict[tf.Operation, None]:
+    """The operations that no lowering is registered for, in order."""
     inputs = {tensor.op for tensor in fed}
+    known = (op.type == "Const" or op in inputs or lowering_of(op.type) for op in operations)
+    return {op: None for op, one in zip(operations, known, strict=True) if not one}
+
+
+def refuse(operations: Iterable[tf.Operation]) -> NoReturn:
+    """Raises UnsupportedOps naming the type of every operation, each with a node."""
     missing: dict[str, list[str]] = {}
     for op in operations:
-        known = op.type == "Const" or op in inputs
-        if not known and lowering_of(op.type) is None:
-            missing.setdefault(op.type, []).append(op.name)
-    if not missing:
-        return
+        missing.setdefault(op.type, []).append(op.name)
     counts = Counter({type_: len(names) for type_, names in missing.items()})
     lines = [
         f"  {type_} x {n}, first at node '{missing[type_][0]}'"
@@ -102,5 +131,6 @@ def refuse_unsupported(operations: list[tf.Operation], fed: list[tf.Tensor]) -> 
     raise UnsupportedOps(
         "Some ops are not supported by the native TFLite runtime and have no lowering:\n"
         + "\n".join(lines)
-        + "\nReplace these layers, or cut the graph before them with output_arrays."
+        + "\nReplace these layers, cut the graph before them with output_arrays, or set "
+        "allow_custom_ops to write them as custom operators."
     )
