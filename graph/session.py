@@ -94,11 +94,7 @@ class Session:
             )
         self._graph = get_default_graph() if graph is None else graph
         threads = getattr(config, "intra_op_parallelism_threads", 0)
-        self._n_threads = (
-            threads or len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else threads or os.cpu_count() or 1
-        )
+        self._n_threads = threads or _processors()
         self.state = State()
         self._closed = False
         self._plans: dict[tuple, Plan] = {}
@@ -150,14 +146,13 @@ class Session:
     def make_callable(self, fetches, feed_list=None, accept_options: bool = False):
         """A function of the values for `feed_list` that does what `run` does."""
         keys = list(feed_list or ())
-        wanted = Fetches(self._graph, fetches)
+        self._wanted(fetches)  # refuses what cannot be fetched
 
         def call(*values):
             if len(values) != len(keys):
                 raise TypeError(f"takes {len(keys)} values, got {len(values)}")
             return self.run(fetches, dict(zip(keys, values, strict=True)))
 
-        del wanted
         return call
 
     def list_devices(self) -> list[str]:
@@ -237,6 +232,13 @@ class Session:
         except Exception as error:
             words = error.args[0] if error.args else error
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {words}") from None
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _fed_parts(key, value):
