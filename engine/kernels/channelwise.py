@@ -5,16 +5,14 @@ addresses of the input columns the strip needs; what lies outside the input is a
 three or five wide with stride 1 or 2 read each column once; any other is done tap by tap.
 """
 
-from llvmlite import ir
 from numba import types
 
 from ..kernel import address, kernel, piece, room
-from ..vector import INT, POINTER, WORD, Writer
+from ..vector import WORD, Writer
+from ._columns import TABLE, point_columns
 
-_COLUMNS = 16  # entries of a table
-_TABLE = 8 * _COLUMNS
 TAPS = 256  # tables there is room for
-_tables = room(TAPS * _TABLE)
+_tables = room(TAPS * TABLE)
 _SIGNATURE = types.void(*[types.int64] * 8, types.float32, types.float32)
 
 
@@ -68,7 +66,7 @@ def _vector(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high
                 if x is None:
                     x = load(w.load_pointer(table, 8 * column))
                 sums[i] = w.fma(x, factors[tap], sums[i])
-        carried[:] = [w.move(table, _TABLE), filters, *sums]
+        carried[:] = [w.move(table, TABLE), filters, *sums]
     sums, own = w.results[2:], load(bias)
     for i in reversed(range(results)):  # those beyond the last lie under it
         value = w.clamp(w.add(sums[i], own), low, high)
@@ -86,24 +84,6 @@ strip_3_1 = strip(3, 1, _SEVERAL)
 strip_3_2 = strip(3, 2, _SEVERAL)
 strip_5_1 = strip(5, 1, _SEVERAL)
 strip_5_2 = strip(5, 2, _FAR)
-
-
-@piece(types.void(*[types.int64] * 7), inline=True)
-def point_columns(builder, lanes, table, row, first, step, width, pitch, nothing):
-    """Fills a table: columns first, first + step, ... of the input row at `row`."""
-    kind = ir.VectorType(WORD, _COLUMNS)
-    whole, order = ir.Constant(kind, ir.Undefined), ir.Constant(ir.VectorType(INT, _COLUMNS), None)
-
-    def repeat(value):
-        one = builder.insert_element(whole, value, INT(0))
-        return builder.shuffle_vector(one, whole, order)
-
-    places = ir.Constant(kind, list(range(_COLUMNS)))
-    columns = builder.add(repeat(first), builder.mul(places, repeat(step)))
-    inside = builder.icmp_unsigned("<", columns, repeat(width))
-    found = builder.add(repeat(row), builder.mul(columns, repeat(pitch)))
-    value = builder.select(inside, found, repeat(nothing))
-    builder.store(value, builder.inttoptr(table, POINTER)).align = 8
 
 
 @kernel(
@@ -140,12 +120,12 @@ def depthwise(
                 row = address(x) + (n * height + top + i * dilation_h) * width * pitch
                 if kind != 0:
                     point_columns(table, row, left, 1, width, pitch, nothing)
-                    table += _TABLE
+                    table += TABLE
                 else:
                     for j in range(taps_w):
                         at = left + j * dilation_w
                         point_columns(table, row, at, stride_w, width, pitch, nothing)
-                        table += _TABLE
+                        table += TABLE
             target = address(out) + (item * columns + column) * pitch
             count, lines = min(strip_width, columns - column), end - begin
             if kind == 31:

@@ -14,14 +14,12 @@ from numba import types
 from ..kernel import address, inline, kernel, piece, room
 from ..target import UNSIGNED
 from ..vector import BYTE, FLOAT, INT, WORD
+from ._columns import TABLE, point_columns
 from ._integers import SHORT, Integers
 from ._requantize import Requantizer, each_rounding, terms_at
-from .channelwise import point_columns
 
 ROWS = 256  # that there is room for
-_COLUMNS = 16  # entries of a table
-_TABLE = 8 * _COLUMNS
-_tables = room(ROWS * _TABLE)
+_tables = room(ROWS * TABLE)
 _SIGNATURE = types.void(*[types.int64] * 11)
 _DOTS = {
     16: "llvm.x86.avx512.vpdpbusd.512",
@@ -101,12 +99,12 @@ def _sums(w, shape, tables, groups, weights, start, channel, padded, mask):
                 if odd or not 0 <= i < results:
                     continue
                 if x is None:
-                    places = (w.load_pointer(table, 8 * column + r * _TABLE) for r in range(rows))
+                    places = (w.load_pointer(table, 8 * column + r * TABLE) for r in range(rows))
                     places = [w.move(place, at) for place in places]
                     x = _pair(w, size, *places, mask) if rows == 2 else _four(w, places, mask)
                 add = _add_pairs if rows == 2 else _add_fours
                 sums[i] = add(w, sums[i], x, factors[tap])
-        carried[:] = [w.move(table, rows * _TABLE), filters, *sums]
+        carried[:] = [w.move(table, rows * TABLE), filters, *sums]
     return w.results[2:]
 
 
@@ -284,7 +282,7 @@ def depthwise_with(run):
                 for tap in range(group * groups):
                     row = n * height + y if tap < taps and 0 <= y < height else -1
                     at = left + j * dilation_w
-                    _point_row(tables + tap * _TABLE, x, row, at, step, outside)
+                    _point_row(tables + tap * TABLE, x, row, at, step, outside)
                     j += 1
                     if kind > 1 or j == taps_w:
                         y, j = y + dilation_h, 0

@@ -7,42 +7,14 @@ is what every pair of bytes rounds to unless the exact sum lies next to a half: 
 whether there are such numbers.
 """
 
-from numba import int64, types
+from numba import int64
 
-from ..kernel import inline, kernel, piece
-from ..vector import INT, WORD
-from ._integers import Integers
+from ..kernel import inline, kernel
 
 CRITICAL = 1024  # pairs next to a half there is room for
 _REACH = 1  # how far p and q are moved
 _OFFSETS, _OFFSET = 8, 16  # how often and by what c is moved to each side
 _MARGIN = 256 * 2 * _REACH + _OFFSETS * _OFFSET
-
-
-@piece(types.void(*[types.int64] * 5))
-def line(builder, lanes, a, b, out, numbers, count):
-    """out[i] = (a[i] * p + b[i] * q + c) >> s within limits; `numbers` are p, q, c, s and these."""
-    w = Integers(builder, lanes)
-    a, b, out, numbers = (w.pointer(p) for p in (a, b, out, numbers))
-    p, q, c, s, low, high = (
-        w.all(builder.trunc(w.load(numbers, 8 * i, WORD), INT)) for i in range(6)
-    )
-
-    def vector(at, mask):
-        x, y = (
-            builder.sext(w.read_some(w.move(place, at), w.bytes_of_it, mask), w.ints)
-            for place in (a, b)
-        )
-        value = builder.add(builder.add(builder.mul(x, p), builder.mul(y, q)), c)
-        value = w.hold(builder.ashr(value, s), low, high)
-        w.write_some(builder.trunc(value, w.bytes_of_it), w.move(out, at), mask)
-
-    whole = builder.and_(count, WORD(-w.width))
-    with w.loop(0, whole, w.width) as (at, _):
-        vector(at, None)
-    left = builder.sub(count, whole)
-    with builder.if_then(builder.icmp_signed(">", left, WORD(0))):
-        vector(whole, w.mask(left))
 
 
 @inline

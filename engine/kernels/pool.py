@@ -4,6 +4,7 @@ import numpy as np
 from numba import float32, float64
 
 from ..kernel import inline, kernel
+from ._windows import reach
 
 _ARRAYS = "x:float32[batch,*,*,c] out:float32[batch,*,*,c]"
 _WINDOW = "size_h:i size_w:i stride_h:i stride_w:i before_h:i before_w:i"
@@ -15,13 +16,6 @@ def clamp(y, low, high):
     """`y` within [low, high]; nan stays nan."""
     y = low if y < low else y
     return high if y > high else y
-
-
-@inline
-def reach(position, size, stride, before, n):
-    """Begin and end of the input positions under the window of output `position`."""
-    start = position * stride - before
-    return max(start, 0), min(start + size, n)
 
 
 @inline

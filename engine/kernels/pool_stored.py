@@ -9,7 +9,7 @@ from numba import types
 from ..kernel import address, kernel, piece
 from ..vector import FLOAT, INT
 from ._integers import Integers
-from .pool import reach
+from ._windows import reach
 
 STORED = {"int8": (1, True), "uint8": (1, False), "int16": (2, True)}
 """Type -> bytes of a number, and whether it has a sign."""

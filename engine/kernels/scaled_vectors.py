@@ -12,8 +12,8 @@ from numba import types
 from ..kernel import address, inline, kernel, piece, room
 from ..vector import BYTE, INT, WORD
 from ._integers import SHORT, Integers
+from ._line import line
 from ._pairs import starts
-from .linear_pairs import line
 
 NAMES = (
     *("flip", "a_zero", "b_zero", "a_left", "b_left"),

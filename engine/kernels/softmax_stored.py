@@ -12,7 +12,7 @@ from ..fixedpoint import HIGHEST, reciprocal, rounding_shift
 from ..kernel import address, kernel, piece, room
 from ..vector import BYTE, INT, WORD
 from ._integers import Integers
-from .tables import VALUES, WHOLE, found_in, tail_mask
+from ._permute import VALUES, WHOLE, found_in, tail_mask
 
 _MOST_PLACES = 30  # a share is shifted right, for int64 to have room
 _room = room(VALUES + 8 * 16)

@@ -308,7 +308,8 @@ def test_features_of_a_processor():
     """LLVM and Linux spell them differently."""
     features = {"avx512f", "avx512bw", "avx512_vnni", "amx_int8", "avx2", "fma"}
     spelt = {name.replace("avx512_", "avx512").replace("amx_", "amx-") for name in features}
-    assert lanes(features) == lanes(spelt) == (16, 32, True, "unsigned", True)
-    assert lanes(features - {"amx_int8"}) == (16, 32, True, "unsigned", False)
+    assert lanes(features) == lanes(spelt) == (16, 32, True, "unsigned", True, False)
+    assert lanes(features - {"amx_int8"}) == (16, 32, True, "unsigned", False, False)
+    assert lanes(features | {"avx512vbmi"}).permutes
     assert lanes({"avx2", "fma", "avx_vnni"}) == lanes({"avx2", "fma", "avxvnni"})
     assert lanes({"avx2", "fma"}).dots == lanes({"neon"}).dots == ""
