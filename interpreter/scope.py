@@ -23,6 +23,7 @@ class Scope:
         preserve: whether every intermediate result stays readable.
         resources: resource id -> what a resource variable or table holds.
         custom_ops: operators registered for this interpreter alone.
+        recorded: the subgraphs that are becoming part of a program (inline.py).
     """
 
     def __init__(self, model: LoadedModel, n_threads: int = 1, preserve: bool = False):
@@ -36,6 +37,7 @@ class Scope:
         self._resource_ids: dict[tuple[str, str], int] = {}
         self._live: dict[int, frozenset[int]] = {}
         self._called: set[int] = set()
+        self.recorded: list[int] = []
         self._active: list[int] = []
 
     def custom_op(self, name: str) -> type:
@@ -55,12 +57,16 @@ class Scope:
         """Whether an operator may do more than give its results."""
         return not _is_pure(spec, operator)
 
-    def state(self, spec: SubgraphSpec, tensor: int) -> np.ndarray:
-        """The array of a variable tensor; it keeps its values from one invoke to the next."""
+    def state(self, spec: SubgraphSpec, tensor: int, value: np.ndarray | None = None) -> np.ndarray:
+        """The array of a variable tensor; it keeps its values from one invoke to the next.
+
+        It starts from `value`, where an operator computes it from constants.
+        """
         key = spec.index, tensor
         array = self._states.get(key)
         if array is None:
-            array = self._states[key] = spec.tensors[tensor].initial()
+            first = spec.tensors[tensor].initial() if value is None else value.copy()
+            array = self._states[key] = first
         return array
 
     def reset_states(self) -> None:

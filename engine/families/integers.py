@@ -26,8 +26,8 @@ class Stored:
         zero_points: of input, weights and result.
         limits: the lowest and highest result.
         sums: dtype of the sums, int32 or int64.
-        rounding: "narrow" (int32 sums by fixed-point numbers, twice rounded), "wide" (int64 sums,
-            once) or "exact" (float64).
+        rounding: "narrow" (int32 sums by fixed-point numbers, twice rounded), "half_up" (the same
+            with halves up), "wide" (int64 sums, once) or "exact" (float64).
     """
 
     __slots__ = ("limits", "rounding", "scales", "sums", "zero_points")

@@ -34,6 +34,10 @@ def matmul(program, a, b, bias, out, *, transpose_a=False, transpose_b=False, cl
     numbers = matrix_of(batch, a.shape[:-2]), matrix_of(batch, b.shape[:-2])
     if transpose_b and tiled.fits_dots(a):
         x, weights, results = matrices(a), matrices(b), matrices(out)
+        if tiled.fits_packed_dots(b):
+            panels = tiled.packed(program, weights, bias, by_columns=True)
+            tiled.packed_dot_products(program, x, panels, *numbers, results, clamp)
+            return
         tiled.dot_products(program, x, weights, bias, *numbers, results, clamp)
         return
     if tiled.fits_matmul(a, b, out):

@@ -21,6 +21,9 @@ ROWS = 168  # of an item: a multiple of what each processor's tile has
 ITEMS = 8  # that a row should have at least, to be dealt out
 _PAGE = 4096  # rows that many bytes apart lie in the same few places of the nearest cache
 _LINE = 16  # elements rows are moved further apart
+_NEAR = 1 << 20  # bytes of weights that are still in a near cache when they are read again
+_DEEP = 1024  # products in a row whose sum in float32 is good enough
+_PANELS = 4  # of an item, as in kernels/dots.py
 _DOTS = 8  # results of an item, as _ROWS in kernels/dots.py
 _WORTH = 4  # rows of a result for which it pays to pack weights anew in every run
 SHALLOW = 16  # channels below which a row of taps is read as one run
@@ -58,6 +61,30 @@ def dot_products(program, a, b, bias, a_of, b_of, out, clamp):
         b_of,
         out.reshape((batch, n)),
         split=batch * ceil(n / _DOTS),
+        low=clamp[0],
+        high=clamp[1],
+    )
+
+
+def fits_packed_dots(b):
+    """Whether weights [.., n, k] stay in a near cache from run to run: then they are packed."""
+    n, depth = b.shape[-2:]
+    return b.is_constant and b.nbytes <= _NEAR and n >= 2 * PANEL and depth <= _DEEP
+
+
+def packed_dot_products(program, a, panels, a_of, b_of, out, clamp):
+    """out[i] = clamp(a[a_of[i]] @ packed[b_of[i]] + bias) for matrices `a` of one row each."""
+    batch, _, n = out.shape
+    items = batch * ceil(panels.shape[1] / _PANELS)
+    program.call(
+        "dots.packed",
+        a.reshape(a.shape[::2]),
+        panels,
+        a_of,
+        b_of,
+        out.reshape((batch, n)),
+        arena((items, _PANELS * PANEL), np.float32),
+        split=items,
         low=clamp[0],
         high=clamp[1],
     )

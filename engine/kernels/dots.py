@@ -1,9 +1,13 @@
-"""Products of one row with many: the weights are read once, as they lie, and never packed."""
+"""Products of one row with many.
+
+Large weights are read once, as they lie, and never packed; small ones that stay near lie in panels.
+"""
 
 from numba import types
 
 from ..kernel import address, kernel, piece
 from ..vector import FLOAT, WORD, Writer
+from ._rows import add_real
 
 _ROWS = 8  # of weights at a time
 _SIGNATURE = types.void(*[types.int64] * 6, types.float32, types.float32)
@@ -57,3 +61,29 @@ def rows(a, b, bias, a_of, b_of, out, low, high, first, last, fault):
         weights = address(b) + 4 * (b_of[batch] * n + start) * depth
         target = address(out) + 4 * (batch * n + start)
         few(x, weights, min(_ROWS, n - start), depth, address(bias) + 4 * start, target, low, high)
+
+
+_PANEL, _PANELS = 32, 4
+
+
+@kernel(
+    "a:float32[*,k] panels:float32[*,*,*,32] a_of:int32[batch] b_of:int32[batch] "
+    "out:float32[batch,n] scratch:float32[items,128] low:float32 high:float32"
+)
+def packed(a, panels, a_of, b_of, out, scratch, low, high, first, last, fault):
+    """out[i] = clamp(a[a_of[i]] @ packed[b_of[i]] + bias). An item is four panels of a row."""
+    n, depth = out.shape[1], a.shape[1]
+    blocks = (panels.shape[1] + _PANELS - 1) // _PANELS
+    for item in range(first, last):
+        batch = item // blocks
+        start = (item - batch * blocks) * _PANELS
+        own = panels[b_of[batch], start : min(start + _PANELS, panels.shape[1])]
+        sums = scratch[item]
+        for panel in range(own.shape[0]):
+            for j in range(_PANEL):
+                sums[panel * _PANEL + j] = own[panel, 0, j]
+        add_real(address(a[a_of[batch]]), address(own), own.shape[0], depth, address(sums))
+        target = out[batch, start * _PANEL : min((start + own.shape[0]) * _PANEL, n)]
+        for j in range(target.size):
+            y = low if sums[j] < low else sums[j]
+            target[j] = high if y > high else y

@@ -5,9 +5,9 @@ An item is one row. Narrow products round twice and take int32, wide ones once, 
 
 import math
 
-from numba import float32, float64, int64
+from numba import float32, float64, int32, int64
 
-from ..fixedpoint import scaled, scaled_wide
+from ..fixedpoint import high_product, scaled, scaled_wide
 from ..kernel import inline, kernel
 
 STORED = ("int8", "uint8", "int16")
@@ -28,6 +28,16 @@ def finish(product):
     return requantize
 
 
+@inline
+def scaled_half_up(value, multiplier, shift):
+    """value * multiplier * 2 ** (shift - 31), rounded twice, both times halves up."""
+    left = max(shift, int64(0))
+    places = left - shift
+    product = high_product(int64(int32(value << left)), multiplier)
+    return (product + ((int64(1) << places) >> 1)) >> places
+
+
+kernel(f"sums:int32[rows,n] {_TERMS}", name="half_up", T=("int16",))(finish(scaled_half_up))
 kernel(f"sums:S[rows,n] {_TERMS}", name="narrow", S=SUMS, T=STORED)(finish(scaled))
 kernel(f"sums:int64[rows,n] {_TERMS}", name="wide", T=("int16",))(finish(scaled_wide))
 

@@ -49,7 +49,7 @@ def arithmetic(
     pair = (x.dtype.name, weights.dtype.name)
     if pair in _STORED:
         scheme = _stored(node, x, weights, bias, clamp, rounding.get("exact", False))
-        return integers, _bytes(weights), {"scheme": scheme}
+        return integers, _whole(weights), {"scheme": scheme}
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported yet")
     node.require(
         bias is None or bias.dtype == x.dtype, f"bias must be float32, got {bias and bias.dtype}"
@@ -58,12 +58,11 @@ def arithmetic(
         return products, weights, {} if clamp is None else {"clamp": clamp}
     node.require(weights.dtype.name in _HYBRID, f"{weights.dtype} is not supported yet")
     scheme = integers.Hybrid(
-        _scales(node, weights),
+        scales_of(node, weights),
         rounding.get("asymmetric", False),
         clamp or products.NO_CLAMP,
     )
-    signed = weights.view(np.int8) if weights.dtype == np.uint8 else _bytes(weights)
-    return integers, signed, {"scheme": scheme}
+    return integers, bytes_of(weights), {"scheme": scheme}
 
 
 def one_scale_each(node: Node, how: dict[str, Any], n: int) -> None:
@@ -85,7 +84,7 @@ def _stored(node, x, weights, bias, clamp, exact):
             bias.dtype.name in allowed, f"bias must be {' or '.join(allowed)}, got {bias.dtype}"
         )
         sums = bias.dtype.type
-    scales = _scales(node, weights)
+    scales = scales_of(node, weights)
     before, after = (np.float64(np.float32(s.scale)) for s in (x.quantization, result))
     many = "wide" if sums is np.int64 else "narrow"
     return integers.Stored(
@@ -97,9 +96,12 @@ def _stored(node, x, weights, bias, clamp, exact):
     )
 
 
-def _scales(node, weights):
-    node.require(weights.quantization is not None, "weights must have a scale")
-    scales = np.asarray(weights.quantization.scales, np.float32)
+def scales_of(node: Node, weights: Operand) -> np.ndarray:
+    """The scales of stored weights, none of them negative."""
+    scheme = weights.quantization
+    if scheme is None:
+        node.fail("weights must have a scale")
+    scales = np.asarray(scheme.scales, np.float32)
     node.require((scales >= 0).all(), f"scales must not be negative, got {scales.min()}")
     return scales
 
@@ -109,7 +111,12 @@ def _zero_point(weights):
     return 0 if scheme.is_per_channel else scheme.zero_point
 
 
-def _bytes(weights: Operand) -> Buffer:
+def bytes_of(weights: Operand) -> Buffer:
+    """Weights that stand for reals beside them, as int8."""
+    return weights.view(np.int8) if weights.dtype == np.uint8 else _whole(weights)
+
+
+def _whole(weights: Operand) -> Buffer:
     """`weights`, those of half a byte as int8."""
     if weights.dtype.name != "int4":
         return weights

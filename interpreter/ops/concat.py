@@ -1,5 +1,8 @@
 """CONCATENATION, PACK, SPLIT, SPLIT_V, UNPACK: tensors put together and taken apart."""
 
+from math import prod
+
+from ...engine.buffer import Buffer
 from ...engine.families.layout import move
 from ...engine.view import View
 from ...schema.tables import name_of
@@ -115,8 +118,18 @@ def split_v(node):
 
 
 def _cut(node, x, axis, sizes):
-    """Results of the given sizes along `axis`, and the rows that fill them."""
-    outs = [node.result((*x.shape[:axis], n, *x.shape[axis + 1 :]), x.dtype) for n in sizes]
+    """Results of the given sizes along `axis`, and the rows that fill them.
+
+    Parts that lie in one piece each are left where they are.
+    """
+    shapes = [(*x.shape[:axis], n, *x.shape[axis + 1 :]) for n in sizes]
+    if prod(x.shape[:axis]) == 1 and not x.dtype.hasobject:
+        offset = x.offset
+        for shape in shapes:
+            part = node.alias(Buffer(x.dtype, shape, x.storage, offset), shape)
+            offset += part.nbytes
+        return None
+    outs = [node.result(shape, x.dtype) for shape in shapes]
 
     def emit(program):
         start = 0

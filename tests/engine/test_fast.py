@@ -166,7 +166,8 @@ def test_matmul(vectors, data):
     terms = np.abs(np.float64(a)) @ np.abs(np.float64(right))
     if bias is not None:
         exact, terms = exact + bias, terms + np.abs(bias)
-    kernel = "dots.rows" if height == 1 and transpose else "product.matmul"
+    dots = "dots.rows" if n < 64 else "dots.packed"
+    kernel = dots if height == 1 and transpose else "product.matmul"
 
     def emit(program, *buffers):
         products.matmul(program, *buffers, transpose_b=transpose, clamp=clamp)
@@ -184,6 +185,33 @@ def test_long_sums_of_equal_terms(vectors):
 
     got, _ = run(emit, a, b, None, exact.shape)
     assert (np.abs(got - exact) <= BOUND * exact).all()
+
+
+def test_long_sums_of_one_row(vectors):
+    a, b = np.full((1, 1, 1024), 0.1, np.float32), np.full((1, 70, 1024), 0.7, np.float32)
+    exact = np.float64(a) @ np.swapaxes(np.float64(b), 1, 2)
+
+    def emit(program, *buffers):
+        products.matmul(program, *buffers, transpose_b=True)
+
+    got, names = run(emit, a, b, None, exact.shape)
+    assert "dots.packed" in names
+    assert (np.abs(got - exact) <= BOUND * exact).all()
+
+
+@SOME
+@given(st.data())
+def test_packed_row(vectors, data):
+    n, depth = data.draw(st.integers(64, 300)), data.draw(st.integers(1, 130))
+    batch, clamp = data.draw(st.integers(1, 3)), data.draw(LIMITS)
+    a, b, bias = numbers(batch, 1, depth), numbers(n, depth), numbers(n)
+    exact = np.float64(a) @ np.float64(b).T + bias
+    terms = np.abs(np.float64(a)) @ np.abs(np.float64(b)).T + np.abs(bias)
+
+    def emit(program, *buffers):
+        products.matmul(program, *buffers, transpose_b=True, clamp=clamp)
+
+    check(emit, exact.shape, exact, terms, clamp, a, b, bias, kernel="dots.packed")
 
 
 def test_nan_and_infinity_stay(vectors):

@@ -1,0 +1,179 @@
+"""UNIDIRECTIONAL_SEQUENCE_LSTM and LSTM of stored integers: int8, with 16 bits for the cell.
+
+The scales stand at the tensors and, for values inside the cell, at five intermediate tensors.
+"""
+
+import numpy as np
+
+from ...engine.buffer import constant
+from ...engine.families import recurrent, recurrent_stored
+from .quantized import scheme_of
+from .recurrent import state_of
+
+GATE_SCALE = np.float32(2.0**-12)
+"""Of the gates' sums, where no layer norm says another."""
+
+_INTERMEDIATES = 5
+
+
+def stored_lstm(node, x, parts, places, walk, sizes):
+    """`emit` of one direction over int8; `places` are of the states, `sizes` cells and results."""
+    n, n_out = sizes
+    node.require(
+        len(node.intermediates) == _INTERMEDIATES,
+        f"int8 needs {_INTERMEDIATES} intermediate tensors with scales, "
+        f"got {len(node.intermediates)}",
+    )
+    _check_types(node, parts)
+    hidden = state_of(node, places[0], walk.batch, n_out)
+    memory = state_of(node, places[1], walk.batch, n)
+    given = [node.inputs[place] for place in places]
+    for state, dtype in zip(given, (np.int8, np.int16), strict=True):
+        node.require(
+            state.dtype == dtype, f"'{state.name}' must be {np.dtype(dtype)}, got {state.dtype}"
+        )
+    cell = _cell(node, x, parts, *given)
+    out = node.result((*x.shape[:-1], n_out), np.int8)
+    weights = recurrent.Weights(tuple(parts.gates(parts.weights)))
+
+    def emit(program):
+        recurrent_stored.lstm(
+            program,
+            recurrent.rows_of(x),
+            weights,
+            cell(program),
+            (hidden, memory),
+            recurrent.rows_of(out),
+            walk,
+        )
+
+    return emit
+
+
+def _check_types(node, parts):
+    """Refuses inputs that are not of the types the integer cell takes."""
+    bytes_ = [*parts.weights, *parts.recurrent, parts.projection]
+    rows = [(bytes_, np.int8), ([*parts.peepholes, *parts.norms], np.int16)]
+    rows.append(([*parts.biases, parts.projection_bias], np.int32))
+    for given, dtype in rows:
+        for part in given:
+            node.require(
+                part is None or part.dtype == dtype,
+                f"'{part and part.name}' must be {np.dtype(dtype)}, got {part and part.dtype}",
+            )
+
+
+def _scale(node, part):
+    """The one scale of an input, 1 of an omitted one."""
+    if part is None:
+        return np.float32(1)
+    scheme = scheme_of(node, part, f"'{part.name}'")
+    node.require(
+        not scheme.is_per_channel and scheme.scale > 0,
+        f"'{part.name}' must have one positive scale, got {scheme.scales.tolist()}",
+    )
+    return np.float32(scheme.scale)
+
+
+def _cell(node, x, parts, hidden, memory):
+    """A function that adds to a program what makes an engine's LSTM of the parts."""
+    inner = [node.intermediates[i] for i in (0, 1, 3, 2)]
+    if any(parts.norms):
+        gates = [
+            _scale(node, given) if norm is not None else np.float32(1)
+            for given, norm in zip(inner, parts.norms, strict=True)
+        ]
+    else:
+        gates = [GATE_SCALE] * 4
+    own = scheme_of(node, node.intermediates[4], "intermediate tensor 4")
+    hidden_scale, exponent = np.float32(own.scale), _exponent(node, memory)
+    before, state = _scale(node, x), _scale(node, hidden)
+
+    def scales(given, factor):
+        return tuple(
+            np.float32(_scale(node, part) * factor / gate)
+            for part, gate in zip(given, gates, strict=True)
+        )
+
+    cell_scale = 2.0**exponent
+    peepholes = tuple(
+        np.float32(np.float64(cell_scale) * _scale(node, part) / gate)
+        for part, gate in zip(parts.peepholes, gates[:3], strict=True)
+    )
+    projected = np.float32(_scale(node, parts.projection) * hidden_scale / state)
+    zero_points = [
+        scheme_of(node, y, y.name).zero_point for y in (x, node.intermediates[4], hidden)
+    ]
+    if parts.projection is not None:  # TFLite takes its zero point off, and adds it again
+        zero_points[1] *= -1
+    fields = (
+        scales(parts.weights, before),
+        scales(parts.recurrent, state),
+        peepholes,
+        tuple(_scale(node, norm) for norm in parts.norms),
+        np.float32(np.float64(2.0**-15) / hidden_scale * 2.0**-15),
+        projected,
+        tuple(zero_points),
+        exponent,
+        _clips(node, memory),
+    )
+    biases = tuple(parts.gates(parts.biases))
+
+    def build(program):
+        n = biases[0].shape[0]
+        peeps = _stacked(program, parts.peepholes, n, np.int16) if any(parts.peepholes) else None
+        norms = None
+        if any(parts.norms):
+            norms = (
+                _stacked(program, parts.norms, n, np.int16),
+                _stacked(program, parts.biases, n, np.int32),
+            )
+        return recurrent_stored.LSTM(
+            () if norms else biases,
+            recurrent.Weights(tuple(parts.gates(parts.recurrent))),
+            peeps,
+            norms,
+            parts.projection,
+            parts.projection_bias,
+            *fields,
+        )
+
+    return build
+
+
+def _exponent(node, memory):
+    """The power of two that is the scale of the cell state."""
+    scale = _scale(node, memory)
+    fraction, exponent = np.frexp(scale)
+    node.require(
+        abs(fraction - 0.5) < 1e-3,
+        f"the scale of the cell state must be a power of 2, got {scale}",
+    )
+    exponent = int(exponent) - 1
+    node.require(
+        -30 <= exponent <= -9, f"the scale of the cell state must be 2**-30 to 2**-9, got {scale}"
+    )
+    return exponent
+
+
+def _clips(node, memory):
+    """Stored limits of cell and projection."""
+    options, found = node.options, []
+    limits = (
+        (options.cell_clip, _scale(node, memory), 1 << 15),
+        (
+            options.proj_clip,
+            np.float32(scheme_of(node, node.outputs[0], "the output").scale),
+            1 << 7,
+        ),
+    )
+    for clip, scale, reach in limits:
+        steps = float(np.float32(clip) / scale) if clip > 0 else 0.0
+        found.append(int(min(max(steps, -reach), reach - 1)))
+    return tuple(found)
+
+
+def _stacked(program, parts, n, dtype):
+    """Rows of `n` elements as a matrix, an omitted one as zeros."""
+    rows = [constant(np.zeros((1, n), dtype)) if x is None else x.reshape((1, n)) for x in parts]
+    return recurrent.joined(program, rows, len(rows), dtype)

@@ -1,0 +1,249 @@
+"""RNN, UNIDIRECTIONAL_SEQUENCE_RNN, BIDIRECTIONAL_SEQUENCE_RNN and SVDF."""
+
+import numpy as np
+
+from ...engine.buffer import Buffer, constant
+from ...engine.families import recurrent
+from ..checks import rank, required
+from ..node import Node
+from ..registry import op
+from .arithmetic import bytes_of, scales_of
+from .svdf_stored import stored_svdf
+
+_HYBRID = ("int8", "uint8", "int4")
+
+
+@op("RNN")
+def rnn(node):
+    """hidden = activation(x @ weights + hidden @ recurrent + bias), which is also the result."""
+    x, *_ = required(node, 5)
+    rank(node, "input", x, 2)
+    walk = recurrent.Walk(x.shape[0], 1, True)
+    return _emit_all([_cell(node, [(x, 1)], (2, 3, 4), walk)])
+
+
+@op("UNIDIRECTIONAL_SEQUENCE_RNN")
+def unidirectional_sequence_rnn(node):
+    """RNN at each step of a sequence [batch, steps, k], or the other way when `time_major`."""
+    x, *_ = required(node, 5)
+    return _emit_all([_cell(node, [(x, 1)], (2, 3, 4), walk_of(node, x))])
+
+
+@op("BIDIRECTIONAL_SEQUENCE_RNN")
+def bidirectional_sequence_rnn(node):
+    """A sequence forwards and backwards; the results lie side by side with `merge_outputs`.
+
+    An auxiliary input with weights of its own is added in both directions; without, TFLite does not
+    look at it.
+    """
+    x, *_ = required(node, 9)
+    _, other = auxiliary(node, x, 9, 10, 11)
+    walk = walk_of(node, x)
+    units = [node.inputs[i].shape[0] for i in (1, 5)]
+    merged = bool(node.options.merge_outputs)
+    forward, backward = in_directions(walk, units[0], merged)
+    first, second = [(x, 1)], [(x, 5)]
+    if other is not None:
+        first.append((other, 10))
+        second.append((other, 11))
+    out = None
+    if merged:
+        out = node.result((*x.shape[:2], sum(units)), np.float32)
+    cells = [_cell(node, first, (2, 3, 4), forward, out)]
+    cells.append(_cell(node, second, (6, 7, 8), backward, out))
+    return _emit_all(cells)
+
+
+@op("SVDF")
+def svdf(node):
+    """Filters over the features of the last inputs: rank of them make a result, by sums.
+
+    `weights_feature` [filters, k] make a feature of each input, `weights_time` [filters, memory]
+    weigh the last features, which the state keeps.
+    """
+    x, features, times = required(node, 3)
+    rank(node, "input", x, 2)
+    batch, depth = x.shape
+    n_rank = int(node.options.rank)
+    node.require(
+        features.ndim == 2 and features.shape[1] == depth,
+        f"weights_feature must have shape (filters, {depth}), got {features.shape}",
+    )
+    filters = features.shape[0]
+    node.require(
+        n_rank > 0 and filters % n_rank == 0,
+        f"rank must divide the {filters} filters, got {n_rank}",
+    )
+    node.require(
+        times.ndim == 2 and times.shape[0] == filters and times.shape[1] > 0,
+        f"weights_time must have shape ({filters}, memory), got {times.shape}",
+    )
+    bias, units = node.optional(3), filters // n_rank
+    node.require(
+        bias is None or bias.shape == (units,),
+        f"bias must have shape ({units},), got {bias and bias.shape}",
+    )
+    state = state_of(node, 4, batch, filters * times.shape[1])
+    if x.dtype == np.int8:
+        return stored_svdf(node, x, features, times, bias, state)
+    refuse_stored(node, x)
+    weights = weights_of(node, [features])
+    times = dequantized(node, 2)
+    bias = None if bias is None else reals(node, bias)
+    out = node.result((batch, units), np.float32)
+
+    def emit(program):
+        recurrent.svdf(
+            program,
+            x,
+            weights,
+            times,
+            bias,
+            state,
+            out,
+            activation=int(node.options.fused_activation_function),
+            asymmetric=bool(node.options.asymmetric_quantize_inputs),
+        )
+
+    return emit
+
+
+def dequantized(node, i):
+    """Weights that are input `i`, those of 8 bits as reals."""
+    part = node.optional(i)
+    if part is None or part.dtype == np.float32:
+        return part
+    node.require(part.dtype.name in _HYBRID, f"{part.dtype} is not supported yet")
+    value = node.constant(i)
+    stored = value.view(np.int8) if value.dtype == np.uint8 else value
+    return constant(stored.astype(np.float32) * scales_of(node, part)[0])
+
+
+def auxiliary(node, x, place, *weights):
+    """(what the second direction takes, what is added to both or None)."""
+    other = node.optional(place)
+    if other is None:
+        return x, None
+    node.require(
+        other.shape[:2] == x.shape[:2],
+        f"auxiliary input must have the steps and batch of the input, got {other.shape}",
+    )
+    has_weights = [node.optional(i) is not None for i in weights]
+    node.require(
+        all(has_weights) or not any(has_weights),
+        "weights of the auxiliary input must be given for both directions or for none",
+    )
+    return (x, other) if all(has_weights) else (other, None)
+
+
+def walk_of(node, x):
+    """How the sequence `x` lies in memory."""
+    rank(node, "input", x, 3)
+    time_major = bool(node.options.time_major)
+    batch, steps = x.shape[:2] if not time_major else x.shape[1::-1]
+    return recurrent.Walk(batch, steps, time_major)
+
+
+def in_directions(walk, units, merged):
+    """`walk` forwards, and backwards beside `units` columns of it when `merged`."""
+    column = units if merged else 0
+    backward = recurrent.Walk(walk.batch, walk.steps, walk.time_major, True, column)
+    return walk, backward
+
+
+def state_of(node: Node, i: int, batch: int, n: int) -> Buffer:
+    """Variable `i`, which holds `n` elements for each of the batch."""
+    state = node.optional(i)
+    if state is None:
+        node.fail(f"input {i}, a state, is missing")
+    node.require(
+        node.scope is None or state.storage.kind == "bound",
+        f"input {i} '{state.name}' must be a variable tensor",
+    )
+    node.require(
+        state.size == batch * n,
+        f"state '{state.name}' must have shape ({batch}, {n}), got {state.shape}",
+    )
+    return state.reshape((batch, n))
+
+
+def weights_of(node, operands):
+    """The Weights of operands [n, k], all float32 or all stored in 8 bits or less."""
+    stored = {operand.dtype.name in _HYBRID for operand in operands}
+    for operand in operands:
+        rank(node, f"'{operand.name}'", operand, 2)
+        node.require(
+            operand.dtype == np.float32 or operand.dtype.name in _HYBRID,
+            f"{operand.dtype} is not supported yet",
+        )
+    node.require(len(stored) == 1, "weights must be all of reals or all of 8 bits")
+    if stored == {False}:
+        return recurrent.Weights(tuple(operands))
+    scales = []
+    for operand in operands:
+        own = scales_of(node, operand)
+        node.require(own.size == 1, f"'{operand.name}' must have one scale, got {own.size}")
+        scales.append(float(own[0]))
+    return recurrent.Weights(tuple(map(bytes_of, operands)), tuple(scales))
+
+
+def reals(node, operand):
+    """`operand`, which must be of float32."""
+    node.require(
+        operand.dtype == np.float32, f"'{operand.name}' must be float32, got {operand.dtype}"
+    )
+    return operand
+
+
+def _cell(node, inputs, places, walk, out=None):
+    """`emit` of one direction: `places` are of recurrent weights, bias and state."""
+    inputs = [(x, node.inputs[i]) for x, i in inputs]
+    state_weights, bias = (node.inputs[i] for i in places[:2])
+    n = state_weights.shape[0]
+    rank(node, "recurrent weights", state_weights, 2)
+    node.require(
+        state_weights.shape[1] == n,
+        f"recurrent weights must be square, got shape {state_weights.shape}",
+    )
+    pairs = []
+    for x, weights in inputs:
+        refuse_stored(node, x)
+        node.require(
+            weights.ndim == 2 and weights.shape == (n, x.shape[-1]),
+            f"weights must have shape ({n}, {x.shape[-1]}), got {weights.shape}",
+        )
+        pairs.append((recurrent.rows_of(x), weights_of(node, [weights])))
+    node.require(bias.size == n, f"bias must have {n} elements, got shape {bias.shape}")
+    hidden = state_of(node, places[2], walk.batch, n)
+    before = inputs[0][0].shape[:-1]
+    if out is None:
+        out = node.result((*before, n), np.float32)
+    own, bias = weights_of(node, [state_weights]), reals(node, bias).ravel()
+
+    def emit(program):
+        recurrent.rnn(
+            program,
+            pairs,
+            own,
+            bias,
+            hidden,
+            recurrent.rows_of(out),
+            walk,
+            activation=int(node.options.fused_activation_function),
+            asymmetric=bool(node.options.asymmetric_quantize_inputs),
+        )
+
+    return emit
+
+
+def refuse_stored(node, x):
+    """Refuses inputs of another dtype than float32."""
+    node.require(x.dtype == np.float32, f"{x.dtype} is not supported yet")
+
+
+def _emit_all(emits):
+    def emit(program):
+        for one in emits:
+            one(program)
+
+    return emit
