@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .arena import aligned
 from .buffer import ARENA, CONSTANT
+from .jumps import loops
 
 SHARED = 2048  # storages that share memory; the smallest beyond these get room of their own
 
@@ -55,6 +56,10 @@ def lifetimes(rows, kept, known):
         for storage in row.writes:
             if storage.kind == ARENA and storage not in known:
                 alive.setdefault(storage, [i, i])[1] = i
+    for first, last in loops(rows):
+        for span in alive.values():
+            if span[0] < first <= span[1] < last:  # read again in the next turn
+                span[1] = last
     for storage in kept:
         if storage in alive:
             alive[storage][1] = end

@@ -28,6 +28,7 @@ import numpy as np
 from . import arena, image, planner, words
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, window
 from .declaration import FAULT_SLOT
+from .jumps import Jump, settle
 from .rows import Row, Step
 from .walk import Walk
 
@@ -85,6 +86,23 @@ class Program:
         else:
             row.bind(found)
         self._rows.append(row)
+
+    def jump(self, to=None, unless=None):
+        """Appends a jump to the one called `to`, not taken when the bool `unless` holds.
+
+            head = program.jump()                # one that goes nowhere is a label
+            ...                                  # rows that write `flag`
+            leave = program.jump(unless=flag)
+            ...                                  # rows that are run as long as `flag` holds
+            program.jump(to=head)
+            leave.target = program.jump()
+
+        What is handed on from one turn to the next lies in persistent buffers. There must be no
+        host step between a jump and its target.
+        """
+        self._require_open()
+        self._rows.append(Jump(unless, to, self.tag))
+        return self._rows[-1]
 
     def host(self, function, inputs, outputs):
         """Appends a Python step: function(*input arrays, *output arrays), which fills the latter.
@@ -199,7 +217,7 @@ class Program:
         for segment in self._segments:
             if type(segment) is Walk:
                 pairs = zip(segment.rows, segment.time(check), strict=True)
-                times += [(row.tag, row.name, ns / 1e9) for row, ns in pairs]
+                times += [(row.tag, row.name, ns / 1e9) for row, ns in pairs if row.entry]
             else:
                 start = time.perf_counter()
                 self._step(segment, check)
@@ -314,14 +332,17 @@ class Program:
         self._addresses[storage] = address
 
     def _make_segments(self):
-        natives = [row for row in self._rows if type(row) is Row]
+        groups = [(native, [*rows]) for native, rows in groupby(self._rows, _is_native)]
+        for native, rows in groups:
+            if native:
+                settle(rows)
+        natives = [row for row in self._rows if _is_native(row)]
         table, pool, first = self._table(natives), None, 0
         if self.threads > 1:
             from . import threads
 
             pool = threads.pool(self.threads)
-        for native, group in groupby(self._rows, lambda row: type(row) is Row):
-            rows = list(group)
+        for native, rows in groups:
             if native:
                 part = table[first : first + len(rows)]
                 self._segments.append(Walk(rows, part, self._faults, pool))
@@ -371,6 +392,11 @@ class Program:
     def _require_open(self):
         if self._closed:
             raise RuntimeError("the program is closed; make a new one to add rows")
+
+
+def _is_native(row):
+    """Whether the walker runs a row."""
+    return type(row) is not Step
 
 
 def _flat(array):

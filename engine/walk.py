@@ -13,6 +13,7 @@ import numpy as np
 
 from . import arena, image, words
 from .faults import Fault
+from .jumps import by_turn
 
 BUDGET = 50_000_000  # nanoseconds before machine code comes back to look for Ctrl-C
 EXACT = 1  # CLOCK_MONOTONIC
@@ -93,11 +94,14 @@ class Walk:
 
     def _deal(self):
         """Decides in how many chunks each row is run."""
-        times: list = self._times or [None] * len(self.rows)
-        pairs = [*zip(self.rows, times, strict=True)]
+        times: list = [None] * len(self.rows)
         threads = self._threads
-        if self._times and sum(time for row, time in pairs if row.split) < WORTH:
-            threads = 1
+        if self._times:
+            times = by_turn(self.rows, self._times)
+            pairs = zip(self.rows, self._times, strict=True)
+            if sum(time for row, time in pairs if row.split) < WORTH:
+                threads = 1
+        pairs = zip(self.rows, times, strict=True)
         chunks = [min(row.chunks(threads, time), len(self._faults)) for row, time in pairs]
         self._table[:, words.CHUNKS] = chunks
         shared = max(chunks) > 1 and self._all is not None

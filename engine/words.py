@@ -6,6 +6,10 @@ WORD = 8  # bytes
 ENTRY, RECORD, CHUNKS, NANOSECONDS = range(4)
 ROW_WORDS = 4
 
+# The record of a jump: a row without chunks. Its nanoseconds are how often it jumped.
+FLAG, TARGET = range(2, 4)
+JUMP_WORDS = 4
+
 # A cursor is row << CHUNK_BITS | chunk. A crew's claim has, instead of the row, a number that
 # rises with each row offered and, instead of the chunk, how many are left, or NOTHING when no row
 # is on offer.

@@ -177,6 +177,8 @@ class Node:
         results: the Operands made so far by `result` and `alias`.
         scope: what runs other subgraphs and keeps variables; None outside an interpreter.
         stateful: whether it may do more than give results; such operators keep their order.
+        home: the preparation of its subgraph; None outside an interpreter.
+        caller: the node whose program it is part of, when its subgraph has none of its own.
     """
 
     def __init__(
@@ -205,6 +207,8 @@ class Node:
         self.results: list[Operand] = []
         self.scope = scope
         self.stateful = stateful
+        self.home: Any = None
+        self.caller: Node | None = None
 
     def fail(self, message: str) -> NoReturn:
         """Raises NodeError "<OP> '<name>': <message>"."""

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .part import Part, Run
     from .scope import Scope
 
+MAX_RECORDED = 4096
+"""Operators that one subgraph may add to its caller's program."""
+
 REFUSALS = (
     ValueError,
     TypeError,
@@ -79,18 +82,75 @@ class Stage:
         self.outputs: list[tuple[np.ndarray, bool]] | None = None
 
 
+class Recording(Stage):
+    """Operators of a subgraph whose rows become part of another one's program.
+
+    Attributes:
+        values: the operands of the subgraph's outputs.
+    """
+
+    __slots__ = ("values",)
+
+    def __init__(self, operands: dict[int, Operand], stop: int):
+        super().__init__(operands, {}, stop)
+        self.values: list[Operand] = []
+
+    @property
+    def n_operators(self) -> int:
+        """How many operators there are, those of subgraphs within included."""
+        return sum(1 + getattr(emit, "n_operators", 0) for _, emit in self.steps)
+
+    def emit(self, program: Program) -> None:
+        """Adds the rows of all operators; can be done once."""
+        tag = program.tag
+        for node, emit in self.steps:
+            if emit is not None:
+                program.tag = node
+                emit(program)
+        program.tag = tag
+
+
 class Preparation:
     """Makes the stages of one subgraph.
 
     Attributes:
         report: what the delegates of the first stage took; None without delegates.
+
+    Args:
+        scope: variables and other subgraphs.
+        spec: the subgraph.
+        caller: the node whose program takes the rows; None for a subgraph with stages of its own.
     """
 
-    def __init__(self, scope: Scope, spec: SubgraphSpec):
+    def __init__(self, scope: Scope, spec: SubgraphSpec, caller: Node | None = None):
         self.scope = scope
         self.spec = spec
         self.report: DelegateReport | None = None
+        self._caller = caller
         self._live = scope.live(spec)
+
+    def record(self, operands: dict[int, Operand]) -> Recording | None:
+        """All operators as a part of the caller's program; None where they make no such part.
+
+        That is when something has to be looked at between them, or variables are among them.
+        Raises PlanError when an operator fails to prepare.
+        """
+        recording = Recording(operands, len(self.spec.operators))
+        for operator in self.spec.operators:
+            if operator.position in self._live:
+                if operator.is_custom:  # a host step, which cannot stand in a loop
+                    return None
+                cut = self._add(recording, operator)
+                if cut is not None or recording.bound:
+                    return None
+        if recording.n_operators > MAX_RECORDED:
+            return None
+        for tensor in self.spec.outputs:
+            operand = self._operand(tensor, recording)
+            if operand is None or recording.bound:
+                return None
+            recording.values.append(operand)
+        return recording
 
     def stage(
         self,
@@ -137,12 +197,19 @@ class Preparation:
             return node, operator.inputs[unknown.index]
         except REFUSALS as error:
             raise self.failed(node, error, "prepare") from error
-        stage.operands.update(
-            (t, operand)
-            for t, operand in zip(operator.outputs, node.results, strict=True)
-            if t >= 0
-        )
+        for tensor, operand in zip(operator.outputs, node.results, strict=True):
+            if tensor < 0:
+                continue
+            if operand.value is not None and self.spec.tensors[tensor].is_variable:
+                operand = self._variable(tensor, stage, operand.value)
+            stage.operands[tensor] = operand
         return None
+
+    def _variable(self, tensor: int, stage: Stage, value: np.ndarray | None = None) -> Operand:
+        """The operand of a variable, which starts from `value` when one is given."""
+        array = stage.arrays[tensor] = self.scope.state(self.spec, tensor, value)
+        operand = stage.bound[tensor] = self.bound(tensor, array)
+        return operand
 
     def _fold(self, node: Node, emit: Any) -> None:
         """Computes the results of a pure node; from the same constants only once."""
@@ -179,6 +246,7 @@ class Preparation:
             scope=self.scope,
             stateful=self.scope.is_stateful(self.spec, operator),
         )
+        node.home, node.caller = self, self._caller
         for tensor in operator.outputs:
             if tensor in stage.operands or (tensor >= 0 and tensors[tensor].is_constant):
                 error = NodeError(
@@ -205,8 +273,7 @@ class Preparation:
         if spec.is_constant:
             operand = spec.constant()
         elif spec.is_variable:
-            array = stage.arrays[tensor] = self.scope.state(self.spec, tensor)
-            operand = stage.bound[tensor] = self.bound(tensor, array)
+            operand = self._variable(tensor, stage)
         elif 0 in spec.shape:  # a constant without elements has no bytes in the file
             operand = Operand.known(np.empty(spec.shape, spec.dtype), spec.name, spec.quantization)
         else:
@@ -334,6 +401,8 @@ class Preparation:
 
     def failed(self, node: Node | None, error: BaseException, verb: str) -> PlanError:
         """The error to raise when `node` failed to "prepare" or "invoke" because of `error`."""
+        if node is not None and node.caller is not None and node.home is not self:
+            return self.failed(node.caller, node.home.failed(node, error, verb), verb)
         words = str(error) if isinstance(error, (NodeError, PlanError, Fault)) else _plain(error)
         if node is None:
             return PlanError(words)

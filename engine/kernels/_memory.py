@@ -96,6 +96,17 @@ def swap(typing, address, place, old, new):
 
 
 @intrinsic
+def byte(typing, address):
+    """The byte at an address."""
+
+    def emit(context, builder, signature, arguments):
+        pointer = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
+        return builder.zext(builder.load(pointer), _WORD)
+
+    return _of_words(1), emit
+
+
+@intrinsic
 def call(typing, entry, ith, nth, record):
     """Calls the kernel whose address is `entry`; gives 0."""
 

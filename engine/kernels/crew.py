@@ -14,6 +14,7 @@ the end of a run nothing of the program is read any more.
 from .. import words
 from ..kernel import inline, native
 from ..target import FUTEX
+from ._jumps import destination
 from ._memory import (
     add,
     call,
@@ -136,6 +137,16 @@ def _go_on(crew, row, chunk, now):
     while row < stop:
         entry, record = get(place, words.ENTRY), get(place, words.RECORD)
         chunks = get(place, words.CHUNKS)
+        if chunks == 0:
+            following = destination(place, row)
+            place += (following - row) * words.ROW_WORDS * words.WORD
+            is_back = following < row
+            row = following
+            if is_back:
+                now = nanoseconds(get(order, words.CLOCK))
+                if now >= get(crew, words.RUN_END):
+                    break
+            continue
         if chunks > 1:
             put(crew, words.OFFER_ENTRY, entry)
             put(crew, words.OFFER_RECORD, record)

@@ -2,6 +2,7 @@
 
 from .. import words
 from ..kernel import inline, native
+from ._jumps import destination
 from ._memory import call, call_with, get, nanoseconds, put
 
 DATA = 2  # where a numpy array has the address of its elements
@@ -41,8 +42,17 @@ def walk(order):
                 put(order, words.CURSOR, ~cursor if failed else cursor)
                 if failed or cursor < stop << words.CHUNK_BITS:
                     return 0
-        row += 1
         chunk = 0
+        if chunks > 0:
+            row += 1
+            continue
+        following = destination(place, row)
+        if following < row:
+            before = nanoseconds(clock)
+            if before >= end:
+                put(order, words.CURSOR, following << words.CHUNK_BITS)
+                return 0
+        row = following
     return 1
 
 

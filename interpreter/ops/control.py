@@ -1,5 +1,6 @@
 """IF, WHILE, CALL, CALL_ONCE: operators that run other subgraphs."""
 
+from .. import inline
 from ..registry import op
 
 
@@ -8,6 +9,15 @@ def if_(node):
     """The results of the `then` or the `else` subgraph, as the first input says."""
     _require_flag(node, node.inputs[0])
     branches = node.options.then_subgraph_index, node.options.else_subgraph_index
+    flag, *inputs = node.inputs
+    if all(inputs) or not inputs:
+        chosen = flag.value
+        if chosen is None:
+            emit = inline.branch(node, flag, branches, inputs)
+        else:
+            emit = inline.call(node, branches[0 if chosen.ravel()[0] else 1], inputs)
+        if emit is not None:
+            return emit
 
     def run(condition, *inputs):
         then, otherwise = branches
@@ -20,6 +30,10 @@ def if_(node):
 def while_(node):
     """The inputs, sent through the `body` subgraph as long as the `cond` subgraph says so."""
     condition, body = node.options.cond_subgraph_index, node.options.body_subgraph_index
+    if all(node.inputs):
+        emit = inline.loop(node, condition, body, node.inputs)
+        if emit is not None:
+            return emit
 
     def run(*values):
         while True:
@@ -37,6 +51,9 @@ def while_(node):
 def call(node):
     """The results of a subgraph."""
     subgraph = node.options.subgraph
+    emit = inline.call(node, subgraph, node.inputs) if all(node.inputs) else None
+    if emit is not None:
+        return emit
     return node.late(lambda *inputs: node.scope.run(subgraph, inputs), _declared_shapes(node))
 
 

@@ -1,0 +1,159 @@
+"""Subgraphs that run as rows of their caller's program: loops, branches and calls in machine code.
+
+A subgraph can when all its shapes are fixed and nothing has to be looked at between its operators;
+others are run by Python, one after the other (scope.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..engine.buffer import Buffer, arena, persistent
+from ..engine.families.layout import move
+from ..engine.program import Program
+from .node import Node, NodeError, Operand
+from .stage import PlanError, Preparation, Recording
+
+Emit = Callable[[Program], None]
+
+
+def call(node: Node, subgraph: int, inputs: Sequence[Operand]) -> Emit | None:
+    """`emit` of a call whose results become those of `node`; None where Python has to do it."""
+    recording = _record(node, subgraph, inputs)
+    if recording is None:
+        return None
+    for value in recording.values:
+        node.alias(value, value.shape)
+    return _with_count(recording.emit, recording)
+
+
+def branch(node: Node, flag: Operand, subgraphs: Sequence[int], inputs: Sequence[Operand]):
+    """`emit` of whichever of two subgraphs the flag chooses, `then` and `otherwise`."""
+    recordings = [_record(node, subgraph, inputs) for subgraph in subgraphs]
+    then, otherwise = recordings
+    if then is None or otherwise is None or _kinds(then.values) != _kinds(otherwise.values):
+        return None
+    outs = [persistent(value.shape, value.dtype) for value in then.values]
+    for out in outs:
+        node.alias(out, out.shape)
+
+    def emit(program: Program) -> None:
+        to_other = program.jump(unless=flag)
+        then.emit(program)
+        _move_all(program, then.values, outs)
+        to_end = program.jump()
+        to_other.target = program.jump()
+        otherwise.emit(program)
+        _move_all(program, otherwise.values, outs)
+        to_end.target = program.jump()
+
+    return _with_count(emit, then, otherwise)
+
+
+def loop(node: Node, condition: int, body: int, inputs: Sequence[Operand]) -> Emit | None:
+    """`emit` of a loop: the inputs, sent through `body` as long as `condition` says so."""
+    fixed = _unchanged(node, body)
+    if node.scope is None or len(fixed) != len(inputs):
+        return None
+    carried = [
+        operand if same else Operand.of(persistent(operand.shape, operand.dtype), operand.name)
+        for operand, same in zip(inputs, fixed, strict=True)
+    ]
+    for operand, given in zip(carried, inputs, strict=True):
+        operand.quantization = given.quantization
+    check = _record(node, condition, carried)
+    turn = _record(node, body, carried)
+    if check is None or turn is None or _kinds(turn.values) != _kinds(carried):
+        return None
+    if len(check.values) != 1 or check.values[0].dtype != bool or check.values[0].size != 1:
+        return None
+    for operand in carried:
+        node.alias(operand, operand.shape)
+    varying = [i for i, same in enumerate(fixed) if not same]
+    targets = [carried[i] for i in varying]
+
+    def emit(program: Program) -> None:
+        _move_all(program, [inputs[i] for i in varying], targets)
+        head = program.jump()
+        check.emit(program)
+        leave = program.jump(unless=check.values[0])
+        turn.emit(program)
+        _move_all(program, [turn.values[i] for i in varying], targets)
+        program.jump(to=head)
+        leave.target = program.jump()
+
+    return _with_count(emit, check, turn)
+
+
+def _record(node: Node, subgraph: int, inputs: Sequence[Operand]) -> Recording | None:
+    """The operators of a subgraph, for inputs of these shapes."""
+    scope = node.scope
+    if scope is None or scope.preserve or subgraph in scope.recorded:
+        return None
+    try:
+        spec = scope.callee(subgraph)
+        kinds = [spec.tensors[tensor].dtype for tensor in spec.inputs]
+        if kinds != [operand.dtype for operand in inputs] or not all(map(_moves, kinds)):
+            return None
+        scope.recorded.append(subgraph)
+        try:
+            preparation = Preparation(scope, spec, node)
+            return preparation.record(
+                {
+                    tensor: Operand.of(
+                        operand, spec.tensors[tensor].name, spec.tensors[tensor].quantization
+                    )
+                    for tensor, operand in zip(spec.inputs, inputs, strict=True)
+                }
+            )
+        finally:
+            scope.recorded.pop()
+    except (NodeError, PlanError):  # said when it is run, if it ever is
+        return None
+
+
+def _moves(dtype: np.dtype) -> bool:
+    return dtype.kind in "biufc"
+
+
+def _unchanged(node: Node, body: int) -> list[bool]:
+    """Whether the body of a loop gives each of its inputs back as it is."""
+    try:
+        spec = node.scope.callee(body)
+    except (AttributeError, NodeError):
+        return []
+    if len(spec.inputs) != len(spec.outputs):
+        return []
+    once = len(set(spec.inputs)) == len(spec.inputs)
+    return [once and x == y for x, y in zip(spec.inputs, spec.outputs, strict=True)]
+
+
+def _kinds(operands: Sequence[Operand]) -> list[tuple]:
+    return [(operand.shape, operand.dtype) for operand in operands]
+
+
+def _move_all(program: Program, values: Sequence[Buffer], targets: Sequence[Buffer]) -> None:
+    """target = value for all at once, also where a value lies in another's target."""
+    storages = [target.storage for target in targets]
+    sources = []
+    for value, target in zip(values, targets, strict=True):
+        if value.storage in storages and value.storage is not target.storage:
+            kept = arena(value.shape, value.dtype)
+            move(program, value, kept)
+            value = kept
+        sources.append(value)
+    for value, target in zip(sources, targets, strict=True):
+        if value.storage is not target.storage:
+            move(program, value, target)
+
+
+def _with_count(emit: Emit, *recordings: Recording) -> Emit:
+    """`emit` with the number of operators it stands for."""
+
+    def counted(program: Program) -> None:
+        emit(program)
+
+    counted.n_operators = sum(recording.n_operators for recording in recordings)  # pyright: ignore
+    return counted

@@ -1,0 +1,198 @@
+"""Loops and branches in machine code."""
+
+import numpy as np
+import pytest
+
+from flatlite.engine import rows, walk
+from flatlite.engine.buffer import arena, bound, constant, persistent
+from flatlite.engine.families.elementwise import elementwise
+from flatlite.engine.families.layout import move
+from flatlite.engine.faults import Fault
+from flatlite.engine.program import Program
+
+THREADS = pytest.mark.parametrize("threads", [1, 2])
+
+
+@pytest.fixture(autouse=True)
+def everything_is_shared(monkeypatch):
+    monkeypatch.setattr(rows, "LONG", 0)
+    monkeypatch.setattr(rows, "SHARED", 0)
+    monkeypatch.setattr(walk, "WORTH", 0)
+
+
+def i32(*values):
+    return constant(np.array(values, np.int32))
+
+
+def add(program, a, b, out):
+    limits = np.array([-(2**31), 2**31 - 1], np.int32)
+    elementwise(program, "arithmetic.add", (a, b), out, constant(limits))
+
+
+def less(program, a, b):
+    out = arena((1,), bool)
+    elementwise(program, "compare.less", (a, b), out)
+    return out
+
+
+def count_to(program, stop, body=lambda program, counter: None):
+    """A loop over 0, 1, ... below `stop`; gives its counter."""
+    counter, following = persistent((1,), np.int32), arena((1,), np.int32)
+    move(program, i32(0), counter)
+    head = program.jump()
+    flag = less(program, counter, stop)
+    leave = program.jump(unless=flag)
+    body(program, counter)
+    add(program, counter, i32(1), following)
+    move(program, following, counter)
+    program.jump(to=head)
+    leave.target = program.jump()
+    return counter
+
+
+@THREADS
+def test_loop(threads):
+    program = Program(threads=threads)
+    stop = bound((1,), np.int32)
+    many = bound((1000,), np.int32)
+    total = persistent((1000,), np.int32)
+    move(program, constant(np.zeros(1000, np.int32)), total)
+
+    def body(program, counter):
+        both = arena((1000,), np.int32)
+        add(program, total, many, both)
+        move(program, both, total)
+
+    counter = count_to(program, stop, body)
+    program.keep(counter)
+    program.keep(total)
+    steps = np.arange(1000, dtype=np.int32)
+    limit = np.array([0], np.int32)
+    program.close({stop: limit, many: steps})
+    for turns in (7, 0, 1, 500, 3):
+        limit[0] = turns
+        program.run()
+        assert program.array(counter).tolist() == [turns]
+        np.testing.assert_array_equal(program.array(total), turns * steps)
+    names = [name for _, name, _ in program.run(profile=True)]
+    assert "arithmetic.add" in names
+    assert "jump" not in names
+
+
+@THREADS
+def test_loops_within_loops(threads):
+    program = Program(threads=threads)
+    stop, total = bound((1,), np.int32), persistent((1,), np.int32)
+    move(program, i32(0), total)
+
+    def inner(program, counter):
+        both = arena((1,), np.int32)
+        add(program, total, i32(1), both)
+        move(program, both, total)
+
+    count_to(program, stop, lambda program, counter: count_to(program, counter, inner))
+    program.keep(total)
+    program.close({stop: np.array([10], np.int32)})
+    program.run()
+    program.run()
+    assert program.array(total).tolist() == [45]
+
+
+def test_branch():
+    program = Program()
+    x, out = bound((1,), np.int32), persistent((1,), np.int32)
+    to_other = program.jump(unless=less(program, x, i32(5)))
+    move(program, i32(1), out)
+    to_end = program.jump()
+    to_other.target = program.jump()
+    move(program, i32(2), out)
+    to_end.target = program.jump()
+    program.keep(out)
+    given = np.array([0], np.int32)
+    program.close({x: given})
+    for value, expected in ((3, 1), (7, 2), (4, 1)):
+        given[0] = value
+        program.run()
+        assert program.array(out).tolist() == [expected]
+
+
+@THREADS
+def test_what_a_loop_reads_lives_to_its_end(threads):
+    """An arena buffer from before a loop keeps its bytes though its last reader comes early."""
+    program = Program(threads=threads)
+    x, stop = bound((64,), np.int32), bound((1,), np.int32)
+    doubled, total = arena((64,), np.int32), persistent((64,), np.int32)
+    add(program, x, x, doubled)
+    move(program, constant(np.zeros(64, np.int32)), total)
+
+    def body(program, counter):
+        first, second = arena((64,), np.int32), arena((64,), np.int32)
+        add(program, doubled, total, first)
+        add(program, first, i32(0), second)
+        move(program, second, total)
+
+    count_to(program, stop, body)
+    program.keep(total)
+    given = np.arange(64, dtype=np.int32)
+    program.close({x: given, stop: np.array([9], np.int32)})
+    program.run()
+    np.testing.assert_array_equal(program.array(total), 18 * given)
+
+
+@THREADS
+def test_endless_loop_is_interrupted(threads):
+    program = Program(threads=threads)
+    flag = bound((1,), bool)
+    head = program.jump()
+    leave = program.jump(unless=flag)
+    program.jump(to=head)
+    leave.target = program.jump()
+    going = np.array([True])
+    program.close({flag: going})
+    calls = []
+
+    def check():
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        program.run(check)
+    going[0] = False
+    program.run()
+
+
+@THREADS
+def test_fault_in_a_loop(threads):
+    program = Program(threads=threads)
+    table = constant(np.arange(4, dtype=np.int32).reshape(1, 1, 4, 1))
+    stop = bound((1,), np.int32)
+
+    def body(program, counter):
+        program.tag = "gather"
+        found = arena((1, 1, 1, 1), np.int32)
+        program.call("gather.slices", table, counter.reshape((1, 1)), found, split=1)
+        program.tag = None
+
+    counter = count_to(program, stop, body)
+    program.keep(counter)
+    limit = np.array([9], np.int32)
+    program.close({stop: limit})
+    with pytest.raises(Fault) as caught:
+        program.run()
+    assert caught.value.tag == "gather"
+    limit[0] = 4
+    program.run()
+    assert program.array(counter).tolist() == [4]
+
+
+def test_no_host_step_in_a_loop():
+    program = Program()
+    flag = bound((1,), bool)
+    head = program.jump()
+    leave = program.jump(unless=flag)
+    program.host(lambda x: None, [flag], [])
+    program.jump(to=head)
+    leave.target = program.jump()
+    with pytest.raises(ValueError, match="no host step may stand between a jump and its target"):
+        program.close({flag: np.array([True])})
