@@ -114,6 +114,8 @@ def infer(graph: Graph, op: Op, declared: Declarations) -> list[Tensor]:
         ConverterError: the op cannot take these inputs, or the interpreter lacks it.
     """
     given = [tensor for tensor in op.inputs if tensor is not None]
+    if op.graphs:
+        return of_called(graph, op)
     if any(tensor.shapes[0] is None or tensor.shapes[1] is None for tensor in given):
         return unknown(graph, op, declared)
     varies = any(
@@ -144,6 +146,31 @@ def infer(graph: Graph, op: Op, declared: Declarations) -> list[Tensor]:
             shapes, values = (one.shape, two.shape), (one.value, two.value)
             results.append(Tensor(op.origin, one.dtype, shapes, values))
             results[-1].is_late = any(tensor.is_late for tensor in given)
+    return results
+
+
+def of_called(graph: Graph, op: Op) -> list[Tensor]:
+    """The results of an op that calls graphs, as their outputs say them.
+
+    Those of a loop have the shapes of its body's inputs; those of a branch have what both agree on.
+    """
+    tensors = [one.outputs for one in op.graphs]
+    if op.kind == "WHILE":
+        tensors = [op.graphs[-1].inputs]
+    results = []
+    for outputs in zip(*tensors, strict=True):
+        first = outputs[0]
+        dims = [tensor.shape for tensor in outputs]
+        if all(tensor.shapes == first.shapes for tensor in outputs):
+            result = Tensor(op.origin, first.dtype, first.shapes)
+            result.is_late = any(tensor.is_late for tensor in outputs)
+        elif None in dims or len({len(one) for one in dims if one is not None}) > 1:
+            result = late_tensor(graph, op.origin, first.dtype, None)
+        else:
+            pairs = zip(*(one for one in dims if one is not None), strict=True)
+            shape = [sizes[0] if len(set(sizes)) == 1 else None for sizes in pairs]
+            result = late_tensor(graph, op.origin, first.dtype, shape)
+        results.append(result)
     return results
 
 

@@ -43,7 +43,11 @@ def test_interpreter(row, corpus, record_property):
     try:
         interpreter = flatlite.lite.Interpreter(model_path=corpus / row["files"]["tflite"])
         interpreter.allocate_tensors()
-        answers = [answer(interpreter, inputs) for inputs in runs.steps]
+        answers = []
+        for inputs in runs.steps:
+            if not row.get("stateful"):
+                interpreter.reset_all_variables()
+            answers.append(answer(interpreter, inputs))
     except RuntimeError as error:
         not_yet("interpreter", error, record_property)
     tolerance = row.get("tolerance", {}).get("ref", {"rtol": 1e-5, "atol": 1e-5})
@@ -82,7 +86,7 @@ def sources():
     for row in rows():
         files = row.get("files", {})
         if row["kind"] in ("model_source", "third_party_saved_model", "tf1_checkpoint"):
-            for form in ("saved_model", "frozen_graphdef"):
+            for form in ("saved_model", "frozen_graphdef", "frozen_graphdef_control_flow_v1"):
                 if form in files:
                     yield row, form
         elif "graphdef" in files and not row.get("quant") and row.get("variant") in (None, "float"):

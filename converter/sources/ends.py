@@ -10,6 +10,7 @@ PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
 DEFAULTED = ("PlaceholderWithDefault",)
 SILENT = frozenset((*PLACEHOLDERS, *DEFAULTED, "Assert", "Const", "NoOp"))
 """Operations that are never an output, whether or not somebody reads them."""
+_EXITS = ("Exit", "RefExit")
 
 
 def unread_operations(graph_def, input_arrays: Iterable[str] | None) -> list[str]:
@@ -31,8 +32,10 @@ def unread_operations(graph_def, input_arrays: Iterable[str] | None) -> list[str
         name: reached & stops
         for name, node in nodes.items()
         if name not in read and node.op not in SILENT and name not in stops
-        if (reached := _closure(nodes, [name], stops)) & stops
+        if (reached := _closure(nodes, [name], stops)) & stops and not _is_in_a_loop(nodes, name)
     }
+    # what loops leave behind is an output only when there is no other
+    needs = {name: of for name, of in needs.items() if nodes[name].op not in _EXITS} or needs
     if not needs:
         raise ValueError(
             "Cannot tell the outputs of the graph: no operation that nobody reads is computed from "
@@ -46,6 +49,13 @@ def unread_operations(graph_def, input_arrays: Iterable[str] | None) -> list[str
             f"need the same inputs:\n{shown}\nName the outputs with output_arrays (--outputs)."
         )
     return list(needs)
+
+
+def _is_in_a_loop(nodes, name: str) -> bool:
+    """Whether an operation runs once for each turn of a loop, which nobody can fetch."""
+    ends = {one for one, node in nodes.items() if node.op in _EXITS}
+    reached = _closure(nodes, [name], ends)
+    return any(nodes[one].op in ("Enter", "RefEnter") for one in reached - ends if one in nodes)
 
 
 def needed_placeholders(graph_def, roots: Sequence[str]) -> list[str]:

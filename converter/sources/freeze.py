@@ -16,6 +16,7 @@ from ...graph.rebuild import Copy, rebuild
 from ...graph.shapes import Shape
 from ...schema.errors import ModelError, UnsupportedOps
 from .branches import has_branches, resolve_branches
+from .frames import raise_frames
 from .source import some
 
 Values = Callable[[list[Operation]], Mapping[Operation, np.ndarray]]
@@ -63,7 +64,7 @@ def freeze(
     for i, (tensor, shape) in enumerate(inputs):
         attrs = {"dtype": tensor.dtype, "shape": shape}
         freezer.add_input(i, "Placeholder", attrs)
-    return freezer.build()
+    return raise_frames(freezer.build())
 
 
 def flatten(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
+from ...graph.attributes import FunctionRef
 from ...graph.custom import custom_options
 from ...graph.fold import fold
 from ...graph.order import data_inputs, ordered
@@ -37,37 +38,18 @@ def lower_graph(source: GraphSource, allow_custom_ops: bool = False) -> Graph:
         UnsupportedOps: some operations have no lowering; all of them are listed.
         ConverterError: an operation cannot be lowered as it is used here.
     """
-    folded = fold(collapse(source.graph))
-    composites = recognise(folded)
-
-    def before(op: tf.Operation) -> list[tf.Operation]:
-        return (
-            [tensor.op for tensor in composites[op].inputs] if op in composites else data_inputs(op)
-        )
-
-    inputs, outputs = folded.inputs or [], folded.outputs or []
-    needed = ordered([tensor.op for tensor in outputs], before)
-    missing = without_lowering([op for op in needed if op not in composites], inputs)
-    if missing and not allow_custom_ops:
-        refuse(missing)
+    work = Work.of(source.graph)
+    if not allow_custom_ops:
+        refuse_unsupported(work.unsupported())
     graph = Graph(source.key or "main")
     b = Builder(graph)
     tensors: dict[tf.Tensor, Tensor] = {}
-    for port, tensor in zip(source.inputs, inputs, strict=True):
+    for port, tensor in zip(source.inputs, work.inputs, strict=True):
         tensors[tensor] = b.input(port.name, tensor.dtype, tensor.shape)
-    for op in needed:
-        if op.outputs and all(t in tensors for t in op.outputs):
-            continue
-        b.origin(CALLS.sub("", op.name))
-        if op in missing:
-            results = custom_outputs(op, b, tensors)
-        else:
-            results = lowered_outputs(op, composites.get(op), b, tensors)
-        for tensor, lowered in zip(op.outputs, results, strict=False):
-            tensors[tensor] = lowered
-            if lowered.origin is None and not lowered.is_constant:
-                lowered.origin = Origin(tensor.name)
-    graph.outputs = [tensors[t] for t in outputs]
+    for tensor, lowered in work.lower(b, tensors):
+        if lowered.origin is None and not lowered.is_constant:
+            lowered.origin = Origin(tensor.name)
+    graph.outputs = [tensors[t] for t in work.outputs]
     graph.output_names = [port.name for port in source.outputs]
     if source.key is not None:
         names = (tuple(p.key for p in ports) for ports in (source.inputs, source.outputs))
@@ -75,7 +57,70 @@ def lower_graph(source: GraphSource, allow_custom_ops: bool = False) -> Graph:
     return graph
 
 
-def custom_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple:
+class Work(NamedTuple):
+    """A graph, or the body of a function, with what has to be lowered of it.
+
+    Attributes:
+        inputs, outputs: its tensors.
+        operations: what the outputs need, in order.
+        composites: the operations that several make up together.
+    """
+
+    inputs: list[tf.Tensor]
+    outputs: list[tf.Tensor]
+    operations: list[tf.Operation]
+    composites: dict[tf.Operation, Composite]
+
+    @classmethod
+    def of(cls, graph: tf.Graph) -> Work:
+        """What has to be done of a frozen graph; functions that OpHints mark are operations."""
+        folded = fold(collapse(graph))
+        composites = recognise(folded)
+
+        def before(op: tf.Operation) -> list[tf.Operation]:
+            if op in composites:
+                return [tensor.op for tensor in composites[op].inputs]
+            return data_inputs(op)
+
+        outputs = folded.outputs or []
+        needed = ordered([tensor.op for tensor in outputs], before)
+        return cls(folded.inputs or [], outputs, needed, composites)
+
+    def unsupported(self) -> Iterator[tf.Operation]:
+        """The operations without a lowering, those of functions that are called included."""
+        fed = {tensor.op for tensor in self.inputs}
+        for op in self.operations:
+            if op in fed or op in self.composites or op.type == "Const":
+                continue
+            if lowering_of(op.type) is None:
+                yield op
+                continue
+            for reference in called_functions(op):
+                yield from Work.of(op.graph.functions.body(reference)).unsupported()
+
+    def lower(
+        self, b: Builder, tensors: dict[tf.Tensor, Tensor]
+    ) -> Iterator[tuple[tf.Tensor, Tensor]]:
+        """Lowers all; `tensors` has the inputs, and takes what each becomes, which is given."""
+        for op in self.operations:
+            if op.outputs and all(t in tensors for t in op.outputs):
+                continue
+            b.origin(CALLS.sub("", op.name))
+            results = lowered_outputs(op, self.composites.get(op), b, tensors)
+            for tensor, lowered in zip(op.outputs, results, strict=False):
+                tensors[tensor] = lowered
+                yield tensor, lowered
+
+
+def called_functions(op: tf.Operation) -> list[FunctionRef]:
+    """The functions among the attributes of an operation."""
+    found = []
+    for value in op.attrs.values():
+        found += value if isinstance(value, list) else [value]
+    return [item for item in found if isinstance(item, FunctionRef)]
+
+
+def custom_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple[Tensor, ...]:
     """The IR tensors of an operation that becomes a custom operator."""
     outputs = []
     for tensor in op.outputs:
@@ -97,28 +142,21 @@ def lowered_outputs(
         return (b.op(composite.kind, *(tensors[t] for t in composite.inputs)),)
     if op.type == "Const":
         return (b.constant(op.get_attr("value"), name=op.name),)
-    node = Node(op, [tensors[t] for t in op.inputs])
     lowering = lowering_of(op.type)
-    if lowering is None:  # without_lowering has looked
-        raise LookupError(f"no lowering is registered for {op.type}")
+    if lowering is None:  # and custom operators are allowed
+        return custom_outputs(op, b, tensors)
+    node = Node(op, [tensors[t] for t in op.inputs])
     results = lowering(node, b)
     return tuple(results) if isinstance(results, tuple | list) else (results,)
 
 
-def without_lowering(
-    operations: list[tf.Operation], fed: list[tf.Tensor]
-) -> dict[tf.Operation, None]:
-    """The operations that no lowering is registered for, in order."""
-    inputs = {tensor.op for tensor in fed}
-    known = (op.type == "Const" or op in inputs or lowering_of(op.type) for op in operations)
-    return {op: None for op, one in zip(operations, known, strict=True) if not one}
-
-
-def refuse(operations: Iterable[tf.Operation]) -> NoReturn:
-    """Raises UnsupportedOps naming the type of every operation, each with a node."""
+def refuse_unsupported(operations: Iterable[tf.Operation]) -> None:
+    """Raises UnsupportedOps naming the types of operations without a lowering, each with a node."""
     missing: dict[str, list[str]] = {}
     for op in operations:
         missing.setdefault(op.type, []).append(op.name)
+    if not missing:
+        return
     counts = Counter({type_: len(names) for type_, names in missing.items()})
     lines = [
         f"  {type_} x {n}, first at node '{missing[type_][0]}'"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ...graph.graph import Operation
     from ..ir import Tensor
 
-FAMILIES = ("array", "einsum", "image", "math", "nn", "reduce")
+FAMILIES = ("array", "control", "einsum", "image", "lists", "math", "nn", "reduce")
 LOWERINGS: dict[str, Callable] = {}
 
 
@@ -67,7 +67,11 @@ class Node:
     def require(self, condition: bool, message: str) -> None:
         """Raises ConverterError naming this operation unless `condition` holds."""
         if not condition:
-            raise ConverterError(f"{self.type} '{self.name}': {message}")
+            self.fail(message)
+
+    def fail(self, message: str) -> NoReturn:
+        """Raises ConverterError naming this operation."""
+        raise ConverterError(f"{self.type} '{self.name}': {message}")
 
     def known(self, index: int) -> np.ndarray | None:
         """The value of an input, None when it depends on the model's inputs."""

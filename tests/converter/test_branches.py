@@ -1,11 +1,10 @@
-"""If and Case whose selector is known before the model runs, and loops, which stay."""
+"""If, Case and what TensorFlow 1 has for them: with a known selector, and with a computed one."""
 
 import numpy as np
 import pytest
 
 from flatlite.converter.sources import frozen
 from flatlite.converter.tf.lower import lower_graph
-from flatlite.errors import UnsupportedOps
 from flatlite.graph.attributes import FunctionRef
 from flatlite.graph.evaluate import evaluate
 from flatlite.graph.graph import Graph
@@ -59,10 +58,9 @@ def test_the_branch_taken_is_inlined(kind, flag, type_, want):
     np.testing.assert_array_equal(run(source, np.float32([3, 4])), want)
 
 
-def test_a_branch_that_an_input_chooses_is_refused():
+def test_a_branch_that_an_input_chooses_stays():
     source = frozen.load(with_if(True), ["x", "flag"], ["cond/Identity"])
-    with pytest.raises(UnsupportedOps, match="If x 1, first at node 'cond'"):
-        lower_graph(source)
+    assert [op.kind for op in lower_graph(source).ops] == ["IF"]
 
 
 @pytest.mark.parametrize(("index", "want"), [(0, -3), (1, 9), (2, 3), (7, 3), (-1, 3)])
@@ -93,7 +91,7 @@ def test_a_branch_within_the_branch_taken_is_resolved():
     np.testing.assert_array_equal(run(source, np.float32([3, 4])), [-3, -4])
 
 
-def test_a_loop_of_tensorflow_1_is_refused():
+def test_a_loop_of_tensorflow_1_becomes_a_while():
     graph = Graph()
     x = graph.add("Placeholder", "x", (), {"dtype": FLOAT, "shape": ()})
     enter = graph.add("Enter", "enter", x.outputs, {"frame_name": b"loop"})
@@ -107,5 +105,24 @@ def test_a_loop_of_tensorflow_1_is_refused():
     merge.set_input(1, following.outputs[0])
     graph.add("Exit", "y", switch.outputs[:1])
     source = frozen.load(to_graph_def(graph), ["x"], ["y"])
-    with pytest.raises(UnsupportedOps, match="Merge x 1, first at node 'merge'"):
-        lower_graph(source)
+    assert [op.kind for op in lower_graph(source).ops] == ["WHILE"]
+    assert run(source, np.float32(1)).item() == 16
+
+
+def test_a_branch_of_tensorflow_1_becomes_an_if():
+    """x -> Switch -> (x + x, or x * x where flag holds) -> Merge; one of them also reads y."""
+    graph = Graph()
+    x, y, flag = (
+        graph.add("Placeholder", name, (), {"dtype": np.dtype(kind), "shape": ()}).outputs[0]
+        for name, kind in (("x", "float32"), ("y", "float32"), ("flag", "bool"))
+    )
+    switch = graph.add("Switch", "switch", [x, flag])
+    other = graph.add("Switch", "other", [y, flag])
+    double = graph.add("AddV2", "double", [switch.outputs[0], switch.outputs[0]])
+    square = graph.add("Mul", "square", [switch.outputs[1], other.outputs[1]])
+    merge = graph.add("Merge", "merge", [double.outputs[0], square.outputs[0]])
+    graph.add("Identity", "z", merge.outputs[:1])
+    source = frozen.load(to_graph_def(graph), ["x", "y", "flag"], ["z"])
+    assert [op.kind for op in lower_graph(source).ops] == ["IF"]
+    assert run(source, np.float32(3), np.float32(5), np.array(True)).item() == 15
+    assert run(source, np.float32(3), np.float32(5), np.array(False)).item() == 6

@@ -1,0 +1,268 @@
+r"""Loops and branches of TensorFlow 1, made of Switch and Merge, as While and If with functions.
+
+/ 0 ------------------------> Exit -> y
+x -> Enter -> Merge -> Switch                              becomes    x -> While -> y
+^        \ 1 -> turn -> NextIteration
+|______________________________|
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from ...graph.attributes import FunctionRef
+from ...graph.graph import Graph, Operation, Tensor
+from ...graph.library import Function
+from ...graph.order import data_inputs, ordered
+from ...graph.rebuild import Copy, rebuild
+
+_STARTS = ("Placeholder", "_Arg")
+_CONTROL = frozenset(["Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch"])
+
+
+def raise_frames(graph: Graph) -> Graph:
+    """`graph`, or a copy in which loops and branches are calls of functions, inner ones first.
+
+    What has another form than TensorFlow gives it stays as it is.
+    """
+    left = _count(graph)
+    while left:
+        found = next(iter(_candidates(graph)), None)
+        if found is None:
+            return graph
+        raised = _replaced(graph, found)
+        before, left = left, _count(raised)
+        if left >= before:
+            return graph
+        graph = raised
+    return graph
+
+
+def _count(graph: Graph) -> int:
+    """How many operations there are that start a loop or end a branch."""
+    return sum(op.type in ("Enter", "Merge") for op in graph.operations)
+
+
+class _Call(NamedTuple):
+    """An operation that takes the place of others.
+
+    Attributes:
+        name, type, attrs: its own.
+        inputs: tensors of the old graph.
+        results: tensor of the old graph -> which output stands for it.
+    """
+
+    name: str
+    type: str
+    attrs: dict[str, object]
+    inputs: list[Tensor]
+    results: dict[Tensor, int]
+
+
+class _Foreign(Exception):
+    """A part of the graph depends on what is not raised yet."""
+
+
+def _candidates(graph: Graph) -> Iterable[_Call]:
+    """The loops and branches without others within."""
+    frames: dict[object, list[Operation]] = {}
+    for op in graph.operations:
+        if op.type == "Enter":
+            frames.setdefault(op.get_attr("frame_name"), []).append(op)
+    ends = [op for op in graph.operations if op.type == "Merge" and not _is_a_loops(op)]
+    attempts: list[tuple[Callable[..., _Call], object]] = [
+        *((_loop, enters) for enters in frames.values()),
+        *((_branch, merge) for merge in ends),
+    ]
+    for raise_one, part in attempts:
+        call = _attempt(raise_one, graph, part)
+        if call is not None:
+            yield call
+
+
+def _is_a_loops(merge: Operation) -> bool:
+    """Whether a Merge begins the turns of a loop, and does not end a branch."""
+    return any(tensor.op.type in ("Enter", "NextIteration") for tensor in merge.inputs)
+
+
+def _attempt(raise_one: Callable[..., _Call], graph: Graph, part: object) -> _Call | None:
+    try:
+        return raise_one(graph, part)
+    except _Foreign:
+        return None
+
+
+def _replaced(graph: Graph, call: _Call) -> Graph:
+    """A copy of `graph` with a call in the place of what it stands for."""
+    made: list[Operation] = []
+
+    def before(op: Operation) -> list[Operation]:
+        if any(tensor in call.results for tensor in op.outputs):
+            return [tensor.op for tensor in call.inputs]
+        return data_inputs(op)
+
+    def replace(op: Operation, copy: Copy) -> bool:
+        if not any(tensor in call.results for tensor in op.outputs):
+            return False
+        if not made:
+            inputs = [copy.tensors[tensor] for tensor in call.inputs]
+            name = copy.graph.unique_name(call.name)
+            made.append(copy.graph.add(call.type, name, inputs, call.attrs))
+        outputs = [made[0].outputs[call.results.get(tensor, 0)] for tensor in op.outputs]
+        copy.stands_for(op, outputs, made)
+        return True
+
+    return rebuild(graph, [tensor.op for tensor in graph.outputs or ()], replace, before)
+
+
+def _loop(graph: Graph, enters: Sequence[Operation]) -> _Call:
+    """The While of one frame. Raises _Foreign when it has others within, or an unknown form."""
+    merges = [_reader(enter.outputs[0], "Merge") for enter in enters]
+    variables = [(e, m) for e, m in zip(enters, merges, strict=True) if m is not None]
+    fixed = [e for e, m in zip(enters, merges, strict=True) if m is None]
+    if not variables:
+        raise _Foreign
+    states = {merge.outputs[0]: i for i, (_, merge) in enumerate(variables)}
+    invariants = {e.outputs[0]: len(variables) + i for i, e in enumerate(fixed)}
+    conditions, switches, following = [], {}, []
+    for i, (enter, merge) in enumerate(variables):
+        ends = [t for t in merge.inputs if t.op is not enter]
+        if len(ends) != 1 or ends[0].op.type != "NextIteration":
+            raise _Foreign
+        following.append(ends[0].op.inputs[0])
+        for switch in merge.outputs[0].consumers():
+            if switch.type == "Switch" and switch.inputs[1].op.type == "LoopCond":
+                switches[switch.outputs[1]] = i
+                conditions.append((switch.inputs[1].op, switch, i))
+    if not conditions or len({op for op, _, _ in conditions}) != 1:
+        raise _Foreign
+    condition = conditions[0][0]
+    inputs = [enter.inputs[0] for enter in [e for e, _ in variables] + fixed]
+    name = condition.name.rpartition("/")[0] or condition.name
+    cond = _function(graph, f"{name}_cond", condition.inputs, {**states, **invariants}, inputs)
+    kept = list(invariants)
+    body = _function(
+        graph,
+        f"{name}_body",
+        [*following, *kept],
+        {**states, **switches, **invariants},
+        inputs,
+    )
+    attrs = {"T": [t.dtype for t in inputs], "cond": cond, "body": body, "output_shapes": []}
+    results = {
+        leave.outputs[0]: i
+        for _, switch, i in conditions
+        for leave in switch.outputs[0].consumers()
+        if leave.type == "Exit"
+    }
+    return _Call(name, "StatelessWhile", attrs, inputs, results)
+
+
+def _branch(graph: Graph, merge: Operation) -> _Call:
+    """The If of a Merge. Raises _Foreign when it has others within, or an unknown form."""
+    if len(merge.inputs) != 2 or merge.outputs[1].consumers():
+        raise _Foreign
+    sides = [_switches(tensor) for tensor in merge.inputs]
+    found = [tensor for side in sides for tensor in side]
+    predicates = {_plain(tensor.op.inputs[1]) for tensor in found}
+    if len(predicates) != 1:
+        raise _Foreign
+    chosen = [{tensor.value_index for tensor in side} for side in sides]
+    if any(len(numbers) > 1 for numbers in chosen) or chosen[0] == chosen[1]:
+        raise _Foreign
+    order = (0, 1) if chosen[0] == {0} or chosen[1] == {1} else (1, 0)
+    otherwise, then = (merge.inputs[i] for i in order)
+    (predicate,) = predicates
+    values = list(dict.fromkeys(tensor.op.inputs[0] for tensor in found))
+    outer = [t for tensor in merge.inputs for t in _starts(tensor)]
+    inputs = list(dict.fromkeys([*values, *outer]))
+    places = {tensor: inputs.index(tensor.op.inputs[0]) for tensor in found}
+    places |= {tensor: inputs.index(tensor) for tensor in outer}
+    branches = {
+        f"{name}_branch": _function(graph, f"{merge.name}_{name}", [tensor], places, inputs)
+        for name, tensor in (("then", then), ("else", otherwise))
+    }
+    attrs = {
+        "Tcond": predicate.dtype,
+        "Tin": [tensor.dtype for tensor in inputs],
+        "Tout": [then.dtype],
+        "output_shapes": [],
+        **branches,
+    }
+    results = {merge.outputs[0]: 0}
+    return _Call(merge.name, "StatelessIf", attrs, [predicate, *inputs], results)
+
+
+def _region(tensor: Tensor) -> list[Operation]:
+    """What a side of a branch computes: back to its switches, which are not among it."""
+
+    def before(op: Operation) -> list[Operation]:
+        return [t.op for t in op.inputs if t.op.type != "Switch"]
+
+    if tensor.op.type == "Switch":
+        return []
+    return ordered([tensor.op], before)
+
+
+def _switches(tensor: Tensor) -> list[Tensor]:
+    """The outputs of switches that a side of a branch reads."""
+    if tensor.op.type == "Switch":
+        return [tensor]
+    read = [t for op in _region(tensor) for t in op.inputs]
+    found = list(dict.fromkeys(t for t in read if t.op.type == "Switch"))
+    if any(t.op.inputs[1].op.type == "LoopCond" for t in found):
+        raise _Foreign
+    return found
+
+
+def _starts(tensor: Tensor) -> list[Tensor]:
+    """The inputs of the graph, or of a loop, that a side of a branch reads without a switch."""
+    kinds = (*_STARTS, "Enter")
+    return [op.outputs[0] for op in _region(tensor) if op.type in kinds]
+
+
+def _plain(tensor: Tensor) -> Tensor:
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return tensor
+
+
+def _reader(tensor: Tensor, kind: str) -> Operation | None:
+    return next((op for op in tensor.consumers() if op.type == kind), None)
+
+
+def _function(
+    graph: Graph,
+    name: str,
+    outputs: Sequence[Tensor],
+    places: Mapping[Tensor, int],
+    inputs: Sequence[Tensor],
+) -> FunctionRef:
+    """Adds the function that gives `outputs`.
+
+    `places` says which of its arguments stands for a tensor; `inputs` what these are like.
+    Raises _Foreign when it would contain a part of another loop or branch.
+    """
+    body = Graph(graph.functions)
+    copy = Copy(body)
+    arguments = []
+    for i, tensor in enumerate(inputs):
+        attrs = {"T": tensor.dtype, "index": i}
+        arguments.append(body.add("_Arg", f"arg{i}", (), attrs).outputs[0])
+        arguments[-1].set_shape(tensor.shape)
+    for tensor, i in places.items():
+        copy.tensors[tensor] = arguments[i]
+
+    def before(op: Operation) -> list[Operation]:
+        return [t.op for t in op.inputs if t not in places]
+
+    for op in ordered([t.op for t in outputs if t not in places], before):
+        if op.type in _CONTROL or op.type in _STARTS:
+            raise _Foreign
+        new = copy.add(op, control_inputs=())
+        copy.stands_for(op, new.outputs, [new])
+    body.inputs, body.outputs = arguments, [copy.tensors[tensor] for tensor in outputs]
+    unique = graph.functions.unique_name(name)
+    graph.functions.add(Function.of(unique, body))
+    return FunctionRef(unique)

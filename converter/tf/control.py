@@ -1,0 +1,222 @@
+"""If and While: functions become graphs that IF and WHILE call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..infer import late_tensor
+from ..ir import Graph, Tensor
+from .lists import Reserved
+from .registry import lower
+
+if TYPE_CHECKING:
+    from ...graph import graph as tf
+    from ..builder import Builder
+
+WIDENINGS = 32
+"""Times a loop's shapes are tried; each time more of their dimensions are unknown."""
+
+
+@lower("If", "StatelessIf")
+def if_(node, b):
+    """IF of a bool; what is constant goes into the branches."""
+    condition, *given = node.inputs
+    bodies = [body_of(node, name) for name in ("then_branch", "else_branch")]
+    used = [i for i in range(len(given)) if any(_is_used(body, i) for body in bodies)]
+    passed = [i for i in used if given[i].value is None]
+    graphs = [
+        lower_body(body, f"{node.name}_{name}", b, given, passed)
+        for body, name in zip(bodies, ("then", "else"), strict=True)
+    ]
+    for one, other in zip(graphs[0].outputs, graphs[1].outputs, strict=True):
+        node.require(
+            one.dtype == other.dtype, f"both branches must give the same types, got {one.dtype} "
+            f"and {other.dtype}",
+        )  # fmt: skip
+    if not graphs[0].outputs:
+        return ()
+    inputs = [given[i] for i in passed]
+    results = b.IF(
+        _flag(node, b, condition), *inputs, graphs=graphs, n_outputs=len(node.op.outputs)
+    )
+    return results if isinstance(results, tuple) else (results,)
+
+
+@lower("While", "StatelessWhile")
+def while_(node, b):
+    """WHILE of what changes; constants that do not go into condition and body."""
+    given = node.inputs
+    condition, body = body_of(node, "cond"), body_of(node, "body")
+    kept = [_is_kept(body, i) for i in range(len(given))]
+    passed = [i for i, x in enumerate(given) if not (kept[i] and x.value is not None)]
+    if not passed:
+        return tuple(given)
+    given, shapes, turn = _settled(node, b, body, given, passed)
+    for i, made in zip(passed, turn.outputs, strict=True):
+        node.require(
+            made.dtype == given[i].dtype,
+            f"the body must keep the types of its values, got {made.dtype} for {given[i].dtype}",
+        )
+    check = lower_body(condition, f"{node.name}_cond", b, given, passed, shapes)
+    node.require(
+        len(check.outputs) == 1 and check.outputs[0].dtype == bool,
+        f"the condition must give one bool, got {[x.dtype.name for x in check.outputs]}",
+    )
+    results = b.WHILE(*(given[i] for i in passed), graphs=(check, turn))
+    outputs = list(given)
+    for i, result in zip(passed, results, strict=True):
+        outputs[i] = result
+    return tuple(outputs)
+
+
+def _settled(node, b, body, given, passed):
+    """What enters a loop, the shapes it has in every turn, and the graph of its body."""
+    shapes, free = {i: given[i].shapes for i in passed}, {i: set() for i in passed}
+    for _ in range(WIDENINGS):
+        turn = lower_body(body, f"{node.name}_body", b, given, passed, shapes, outputs=passed)
+        if any(isinstance(given[i], Reserved) for i in passed):
+            given = _with_lists(node, b, given, passed, turn)
+            shapes = {i: given[i].shapes for i in passed}
+            continue
+        differing = [
+            (i, made)
+            for i, made in zip(passed, turn.outputs, strict=True)
+            if not _fits(shapes[i], made.shapes, free[i])
+        ]
+        if not differing:
+            return given, shapes, turn
+        for i, made in differing:
+            shapes[i] = _widened(b.graph, shapes[i], made.shapes, free[i])
+    return node.fail("the shapes of its values must settle")
+
+
+def _with_lists(node, b, given, passed, turn):
+    """What is given, with tensors for lists whose elements the loop's body has told."""
+    found = list(given)
+    for i, made in zip(passed, turn.outputs, strict=True):
+        if isinstance(found[i], Reserved):
+            node.require(
+                None not in made.shapes,
+                f"the rank of the elements of list {i} must be known; give the model's inputs a "
+                "fixed shape",
+            )
+            element = tuple(shape[1:] for shape in made.shapes)
+            found[i] = found[i].filled(b, element)
+    return found
+
+
+def body_of(node, attribute: str) -> tf.Graph:
+    """The body of the function an attribute names."""
+    return node.op.graph.functions.body(node.attr(attribute))
+
+
+def lower_body(
+    body: tf.Graph,
+    name: str,
+    b: Builder,
+    given: Sequence[Tensor],
+    passed: Sequence[int],
+    shapes: dict | None = None,
+    outputs: Sequence[int] | None = None,
+) -> Graph:
+    """The IR graph of a function.
+
+    Args:
+        body: the function.
+        name: of the graph.
+        b: the builder of the caller.
+        given: what the caller gives to the function's inputs; constants where not passed.
+        passed: positions of the inputs of the graph among them.
+        shapes: of these inputs, where they are not those of what is given.
+        outputs: positions of the function's outputs that the graph has; all of them by default.
+    """
+    from ..builder import Builder
+    from .lower import Work
+
+    work = Work.of(body)
+    graph = Graph(name)
+    graph.n_late = b.graph.n_late  # no size of an unknown dimension stands for two
+    inner = Builder(graph)
+    tensors: dict[tf.Tensor, Tensor] = {}
+    for i, tensor in enumerate(work.inputs):
+        inner.origin(tensor.op.name)
+        if i in passed:
+            pair = given[i].shapes if shapes is None else shapes[i]
+            own = given[i]
+            if isinstance(own, Reserved):
+                count = Tensor("", own.count.dtype, ((), ()), own.count.values)
+                tensors[tensor] = argument = Reserved(tensor.op.name, own.dtype, count)
+                graph.inputs.append(argument)
+                continue
+            tensors[tensor] = argument = Tensor(tensor.op.name, given[i].dtype, pair)
+            argument.is_late = given[i].is_late or pair != given[i].shapes
+            graph.inputs.append(argument)
+        elif given[i].value is not None:
+            tensors[tensor] = inner.constant(given[i].value)
+    for _ in work.lower(inner, tensors):
+        pass
+    chosen = work.outputs if outputs is None else [work.outputs[i] for i in outputs]
+    graph.outputs = [tensors[tensor] for tensor in chosen]
+    b.graph.n_late = graph.n_late
+    return graph
+
+
+def _fits(shapes: Any, made: Any, free: set[int]) -> bool:
+    """Whether a value that enters a loop with some shapes may leave its body with others.
+
+    `free` are the axes whose size may change.
+    """
+    if None in shapes:
+        return True
+    if None in made or len(made[0]) != len(shapes[0]):
+        return False
+    pairs = zip(zip(*shapes, strict=True), zip(*made, strict=True), strict=True)
+    return all(old == new or axis in free for axis, (old, new) in enumerate(pairs))
+
+
+def _widened(graph: Graph, shapes: Any, made: Any, free: set[int]) -> Any:
+    """Shapes that hold for what enters and for what leaves; axes that differ become free."""
+    if None in made or len(shapes[0]) != len(made[0]):
+        return (None, None)
+    pairs = zip(zip(*shapes, strict=True), zip(*made, strict=True), strict=True)
+    free |= {axis for axis, (old, new) in enumerate(pairs) if old != new}
+    dims = [None if axis in free else 0 for axis in range(len(shapes[0]))]
+    unknown: Any = late_tensor(graph, "", np.dtype(np.float32), dims).shapes
+    return tuple(
+        tuple(
+            new if axis in free else old for axis, (old, new) in enumerate(zip(*both, strict=True))
+        )
+        for both in zip(shapes, unknown, strict=True)
+    )
+
+
+def _source(tensor: tf.Tensor) -> tf.Tensor:
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return tensor
+
+
+def _is_kept(body: tf.Graph, i: int) -> bool:
+    """Whether a loop's body gives its i-th input back as it is."""
+    inputs, outputs = body.inputs or [], body.outputs or []
+    return _source(outputs[i]) is inputs[i]
+
+
+def _is_used(body: tf.Graph, i: int) -> bool:
+    tensor = (body.inputs or [])[i]
+    return bool(tensor.consumers()) or tensor in (body.outputs or [])
+
+
+def _flag(node, b, condition):
+    """A condition as a bool: a number holds when it is not 0."""
+    node.require(
+        condition.rank in (0, None),
+        f"its condition must be one number or bool, got shape {condition.shape}",
+    )
+    if condition.dtype == bool:
+        return condition
+    node.require(condition.dtype.kind in "iuf", f"its condition must not be {condition.dtype}")
+    return b.NOT_EQUAL(condition, np.zeros((), condition.dtype))

@@ -1,0 +1,192 @@
+"""Tensor lists, with which TensorFlow's loops collect results: tensors whose first axis counts.
+
+A list that is reserved before anything says how large its elements are is a `Reserved`: it becomes
+a tensor of zeros when the first element is put in, or the loop that does so is known.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...schema.errors import ConverterError
+from ..infer import late_tensor
+from ..ir import Tensor
+from .registry import Node, lower
+
+if TYPE_CHECKING:
+    from ..builder import Builder
+
+
+class Reserved(Tensor):
+    """A list of `count` elements whose shape is not known yet."""
+
+    __slots__ = ("count",)
+
+    def __init__(self, name: str, dtype: Any, count: Tensor) -> None:
+        super().__init__(name, dtype, (None, None))
+        self.count = count
+
+    def filled(self, b: Builder, element: tuple) -> Tensor:
+        """The list with zeros for elements of the shapes `element`."""
+        dims = [_dimension(b, pair) for pair in zip(*element, strict=True)]
+        return zeros(b, self.dtype, [self.count, *dims])
+
+
+def zeros(b: Builder, dtype: np.dtype, dims: list[Tensor]) -> Tensor:
+    """Zeros of a shape whose dimensions are scalar tensors."""
+    known = [dim.value for dim in dims]
+    if all(value is not None for value in known):
+        return b.constant(
+            np.zeros([int(value.item()) for value in known if value is not None], dtype)
+        )
+    parts = [b.RESHAPE(dim, np.array([1], np.int32)) for dim in dims]
+    shape = parts[0] if len(parts) == 1 else b.CONCATENATION(*parts, axis=0)
+    return b.FILL(shape, np.zeros((), dtype))
+
+
+@lower("TensorListReserve")
+def reserve(node: Node, b: Builder):
+    """A tensor of zeros."""
+    element, count = node.inputs
+    dtype = np.dtype(node.attr("element_dtype"))
+    known = element.value
+    if known is None or (known < 0).any():
+        return Reserved(node.name, dtype, count)
+    return zeros(b, dtype, [count, *(b.constant(np.int32(n)) for n in np.ravel(known))])
+
+
+@lower("TensorListFromTensor")
+def from_tensor(node, b):
+    """The tensor itself."""
+    return node.inputs[0]
+
+
+@lower("TensorListStack")
+def stack(node: Node, b: Builder):
+    """The tensor that the list is."""
+    x, element = node.inputs
+    if isinstance(x, Reserved):
+        known = element.value
+        if known is None or (known < 0).any():
+            node.fail("the shape of the elements of a list must be known, nothing was put into it")
+        return x.filled(b, (tuple(np.ravel(known)),) * 2)
+    return x
+
+
+@lower("TensorListGetItem")
+def get_item(node, b):
+    """The slice at an index."""
+    x, index, _ = node.inputs
+    _refuse_reserved(node, x)
+    return b.GATHER(x, index, axis=0)
+
+
+@lower("TensorListGather")
+def gather(node, b):
+    """The slices at some indices."""
+    x, indices, _ = node.inputs
+    _refuse_reserved(node, x)
+    return b.GATHER(x, indices, axis=0)
+
+
+@lower("TensorListSetItem")
+def set_item(node, b):
+    """The list with another slice at an index."""
+    x, index, item = node.inputs
+    node.require(
+        not node.attr("resize_if_index_out_of_bounds"),
+        "a list that grows when it is written past its end has no form in TFLite",
+    )
+    if isinstance(x, Reserved):
+        if x in b.graph.inputs:  # the loop is lowered again when this is known
+            element = None if None in item.shapes else item.shapes
+            return Tensor(node.name, item.dtype, counted(b.graph, x, element))
+        x = x.filled(b, item.shapes)
+    rank = node.rank(2)
+    first = b.RESHAPE(index, np.array([1], np.int32))
+    start = first
+    if rank:
+        start = b.CONCATENATION(first, np.zeros(rank, np.int32), axis=0)
+    return b.DYNAMIC_UPDATE_SLICE(x, b.EXPAND_DIMS(item, np.int32(0)), start)
+
+
+@lower("TensorListLength")
+def length(node, b):
+    """The size of the first axis."""
+    (x,) = node.inputs
+    if isinstance(x, Reserved):
+        return x.count
+    return _size(b, x, 0)
+
+
+@lower("TensorListConcatV2", "TensorListConcat")
+def concat(node, b):
+    """The elements one after the other, and the length of each."""
+    x = node.inputs[0]
+    _refuse_reserved(node, x)
+    shape = node.shape(0)
+    node.require(len(shape) > 1, "the elements of a list that is joined must have an axis")
+    rest = shape[2:]
+    node.require(
+        None not in rest, f"all axes of its elements but the first must be known, got {rest}"
+    )
+    lengths = b.CAST(_size(b, x, 1), dtype=np.int64)
+    count = b.RESHAPE(_size(b, x, 0), np.array([1], np.int32))
+    return b.RESHAPE(x, np.array([-1, *rest], np.int32)), b.FILL(count, lengths)
+
+
+@lower("TensorListResize")
+def resize(node, b):
+    """The first slices, or all and zeros after them."""
+    x, size = node.inputs
+    if isinstance(x, Reserved):
+        return Reserved(node.name, x.dtype, size)
+    wanted: Any = node.constant(1).item()
+    shape: Any = node.shape(0)
+    node.require(None not in shape, f"the shape of the list must be known, got {shape}")
+    if wanted <= shape[0]:
+        begin, sizes = np.zeros(len(shape), np.int32), np.array([wanted, *shape[1:]], np.int32)
+        return b.SLICE(x, begin, sizes)
+    more = np.zeros((wanted - shape[0], *shape[1:]), x.dtype)
+    return b.CONCATENATION(x, more, axis=0)
+
+
+def counted(graph, x: Reserved, element: tuple | None) -> tuple:
+    """The shapes of a reserved list whose elements have the shapes `element`."""
+    if element is None:
+        return (None, None)
+    counts: Any = x.count.values
+    if any(count is None for count in counts):
+        pair: Any = late_tensor(graph, "", np.dtype(np.int32), [None]).shapes
+        return tuple((*first, *rest) for first, rest in zip(pair, element, strict=True))
+    return tuple((int(count.item()), *rest) for count, rest in zip(counts, element, strict=True))
+
+
+def _refuse_reserved(node, x):
+    node.require(not isinstance(x, Reserved), "nothing was put into the list before it is read")
+
+
+def _size(b: Builder, x: Tensor, axis: int) -> Tensor:
+    """One dimension as a scalar."""
+    shape = b.SHAPE(x, out_type="INT32")
+    bounds = (np.array([n], np.int32) for n in (axis, axis + 1, 1))
+    return b.STRIDED_SLICE(shape, *bounds, shrink_axis_mask=1)
+
+
+def _dimension(b: Builder, pair: tuple[int, int]) -> Tensor:
+    """A scalar with a dimension; one that is unknown is looked up at a tensor that has it."""
+    if pair[0] == pair[1]:
+        return b.constant(np.int32(pair[0]))
+    for x in b.graph.tensors():
+        first, second = x.shapes
+        if x.rank is None or first is None or second is None:
+            continue
+        for axis, sizes in enumerate(zip(first, second, strict=True)):
+            if sizes == pair:
+                return _size(b, x, axis)
+    raise ConverterError(
+        f"'{b.origin_name}': the size of the elements of a list depends on its loop; give the "
+        "model's inputs a fixed shape"
+    )
