@@ -47,6 +47,7 @@ class Part:
     """
 
     kind = "DELEGATE"
+    caller = None  # subgraphs that join their caller's program have no parts
 
     def __init__(self, delegate: Any, number: int, ops: Sequence[Node], needed: Collection[int]):
         self.delegate = delegate
