@@ -12,7 +12,7 @@ import numpy as np
 from ..buffer import Buffer, arena, constant
 from ..target import matrices
 from .rescale import BLOCK, byte_terms
-from .tiled import ITEMS, PANEL, ROWS, SHALLOW, TABLES, framed, parts, phases
+from .tiled import ITEMS, PANEL, SHALLOW, TABLES, even_rows, framed, parts, phases
 
 _BYTES = {np.dtype(np.int8), np.dtype(np.uint8)}
 _LEAST = 4
@@ -207,7 +207,7 @@ def _items(program, n, groups, height, pitch):
     What comes once for the rows of an item is done by each: one thread is better off with few
     items, and if there are few rows threads should have them all.
     """
-    rows, wanted = ROWS, 1 if program.threads == 1 else ITEMS
+    rows, wanted = even_rows(height), 1 if program.threads == 1 else ITEMS
     if pitch:
         pairs = ceil(height / (2 * _BLOCK_ROWS))
         if pairs > 2 and program.threads > 1:

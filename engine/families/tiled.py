@@ -17,7 +17,8 @@ from .layout import move
 PANEL = 32  # columns packed together; as in kernels/_tile.py
 TABLES = 384  # of addresses there is room for; as in kernels/product.py
 DEPTHWISE_TAPS = 256  # as TAPS in kernels/channelwise.py
-ROWS = 168  # of an item: a multiple of what each processor's tile has
+ROWS = 168  # of an item at most: a multiple of what each processor's tile has
+_TILE = 14  # rows of the tallest tile
 ITEMS = 8  # that a row should have at least, to be dealt out
 _PAGE = 4096  # rows that many bytes apart lie in the same few places of the nearest cache
 _LINE = 16  # elements rows are moved further apart
@@ -101,7 +102,8 @@ def matmul(program, a, panels, a_of, b_of, out, clamp):
     depth = a.shape[2]
     if 4 * depth % _PAGE == 0 and a.shape[0] * height > 1:
         a = _widened(program, a)
-    columns, shares = parts(n, batch * ceil(height / ROWS))
+    rows = even_rows(height)
+    columns, shares = parts(n, batch * ceil(height / rows))
     program.call(
         "product.matmul",
         a,
@@ -109,9 +111,9 @@ def matmul(program, a, panels, a_of, b_of, out, clamp):
         a_of,
         b_of,
         out,
-        split=batch * ceil(height / ROWS) * shares,
+        split=batch * ceil(height / rows) * shares,
         depth=depth,
-        rows=ROWS,
+        rows=rows,
         columns=columns,
         low=clamp[0],
         high=clamp[1],
@@ -130,6 +132,15 @@ def _widened(program, a):
         split=rows,
     )
     return out
+
+
+def even_rows(height):
+    """Rows of an item such that those of a matrix are about as large as one another.
+
+    Items are dealt out in runs: a last one that is small would leave a thread without work.
+    """
+    blocks = max(1, ceil(height / ROWS))
+    return max(_TILE, _TILE * ceil(height / blocks / _TILE))
 
 
 def parts(n, blocks, wanted=ITEMS):
@@ -222,8 +233,9 @@ def phases(program, weights, out, stride, before, nothing):
 
 def windows(program, x, panels, out, *, n, depth, taps, geometry, clamp):
     """Adds the row for packed filters of `taps` over `x`; kernels/product.py says `geometry`."""
-    groups = panels.shape[0]
-    blocks = groups * ceil(x.shape[0] * prod(geometry[0]) / ROWS)
+    groups, total = panels.shape[0], x.shape[0] * prod(geometry[0])
+    rows = even_rows(total)
+    blocks = groups * ceil(total / rows)
     columns, shares = parts(n, blocks)
     program.call(
         "product.convolution",
@@ -236,7 +248,7 @@ def windows(program, x, panels, out, *, n, depth, taps, geometry, clamp):
         taps_h=taps[0],
         taps_w=taps[1],
         n=n,
-        pixels=ROWS,
+        pixels=rows,
         columns=columns,
         low=clamp[0],
         high=clamp[1],
