@@ -177,6 +177,11 @@ class _Reader:
             None if i < 0 else self._given(spec.tensors[i], tensors, b) for i in operator.inputs
         ]
         results = [spec.tensors[i] for i in operator.outputs]
+        for result in results:
+            if result.is_variable:
+                raise ConverterError(
+                    f"{operator.kind} '{result.name}': variable is not supported yet"
+                )
         calls = [
             self.graph(getattr(operator.options, field)) for field in CALLS.get(operator.kind, ())
         ]

