@@ -229,7 +229,7 @@ class Session:
     def _fed_tensor(self, key) -> Any:
         try:
             return self._graph.as_graph_element(key, allow_operation=False)
-        except Exception as error:
+        except (KeyError, TypeError, ValueError) as error:
             words = error.args[0] if error.args else error
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {words}") from None
 
