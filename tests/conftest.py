@@ -60,3 +60,43 @@ def pytest_terminal_summary(terminalreporter):
     if kinds:
         listed = (Path(__file__).parent / "not_yet.txt").read_text().splitlines()
         terminalreporter.write_line(f"{len(used)} of {len(listed)} lines of not_yet.txt were met")
+
+
+@pytest.fixture
+def cli(capsys):
+    """cli(*arguments) -> (exit status, standard output, standard error)."""
+
+    import flatlite.cli
+
+    def run(*arguments):
+        try:
+            status = flatlite.cli.main([str(a) for a in arguments])
+        except SystemExit as stop:
+            status = stop.code
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def lenet(corpus, tmp_path_factory):
+    """LeNet converted from its SavedModel."""
+    import flatlite.cli
+
+    path = tmp_path_factory.mktemp("cli") / "lenet.tflite"
+    source = corpus / "C/lenet_k3" / "saved_model"
+    assert flatlite.cli.main(["convert", str(source), "-o", str(path), "--no-verify"]) == 0
+    return path
+
+
+@pytest.fixture(scope="session")
+def two_signatures(request, tmp_path_factory):
+    """A file with the signatures `skips` and `nested`."""
+    import flatlite.cli
+
+    path = tmp_path_factory.mktemp("cli") / "two.tflite"
+    source = request.config.rootpath / "tests/converter/saved_models/orders"
+    options = ["--signature", "skips", "--signature", "nested"]
+    assert flatlite.cli.main(["convert", str(source), "-o", str(path), *options]) == 0
+    return path

@@ -1,0 +1,223 @@
+"""`flatlite run`, `inspect`, `compare` and `benchmark` on real models."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from flatlite.converter.terminal import MAX_LINES
+
+LENET = "C/lenet_k3"
+MODULE = [sys.executable, "-m", "flatlite.cli"]
+
+
+def test_run_with_given_input(cli, corpus, lenet, tmp_path):
+    recorded = np.load(corpus / LENET / "data.npz")
+    x = recorded["in0:keras_tensor"]
+    np.save(tmp_path / "x.npy", x)
+    np.savez(tmp_path / "x.npz", keras_tensor=x)
+    forms = [
+        tmp_path / "x.npy",
+        f"keras_tensor={tmp_path / 'x.npy'}",
+        f"serving_default_keras_tensor:0={tmp_path / 'x.npy'}",
+        tmp_path / "x.npz",
+    ]
+    for form in forms:
+        status, _, err = cli("run", lenet, "--input", form, "-o", tmp_path / "y.npz")
+        assert (status, err) == (0, "")
+        with np.load(tmp_path / "y.npz") as stored:
+            assert list(stored) == ["output_0"]
+            np.testing.assert_allclose(stored["output_0"], recorded["tf0:0"], rtol=1e-4, atol=1e-5)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["x.npy", "x.npz", "y.npz"]
+
+
+def test_run_shows_values_and_statistics(cli, two_signatures, tmp_path):
+    np.save(tmp_path / "a.npy", np.float32([1, 2, 3]))
+    status, out, _ = cli(
+        "run",
+        two_signatures,
+        "--signature",
+        "skips",
+        "--input",
+        f"a={tmp_path / 'a.npy'}",
+        "--json",
+    )
+    assert status == 0
+    result = json.loads(out)
+    assert result["values"] == {"output_0": [4.0, 3.0]}
+    (row,) = result["outputs"]
+    assert row == {
+        "name": "output_0",
+        "type": "float32",
+        "shape": [2],
+        "min": 3.0,
+        "max": 4.0,
+    }
+    status, out, _ = cli("run", two_signatures, "--signature", "nested")
+    assert status == 0
+    assert "float32" in out
+
+
+def test_run_needs_a_signature_where_several_are(cli, two_signatures):
+    for options in ((), ("--signature", "nokey")):
+        status, _, err = cli("run", two_signatures, *options)
+        assert status == 1
+        assert "its signatures are 'skips', 'nested'" in err
+
+
+def test_json_has_no_nan(cli, two_signatures, tmp_path):
+    np.save(tmp_path / "a.npy", np.float32([np.nan, np.inf, 3]))
+    arguments = ("--signature", "skips", "--input", f"a={tmp_path / 'a.npy'}", "--json")
+    _, out, _ = cli("run", two_signatures, *arguments)
+
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    result = json.loads(out, parse_constant=refuse)
+    assert result["values"] == {"output_0": ["nan", "inf"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("zz=x.npy", np.zeros(3), "no input is named 'zz'; the inputs of"),
+        ("x.npy", np.zeros((1, 28, 28, 1)), "Got value of type FLOAT64 but expected type FLOAT32"),
+        ("x.npy", b"garbage", "x.npy' is not a .npy or .npz file"),
+        ("x.npy", b"", "x.npy' is not a .npy or .npz file"),
+        ("x.npz", b"PK\x03\x04garbage", "x.npz' is not a .npy or .npz file"),
+        ("x.npy", None, "x.npy': No such file or directory"),
+    ],
+)
+def test_run_with_bad_inputs(cli, lenet, tmp_path, name, content, words):
+    key, equals, file = name.rpartition("=")
+    if isinstance(content, bytes):
+        (tmp_path / file).write_bytes(content)
+    elif content is not None:
+        np.save(tmp_path / file, content)
+    status, out, err = cli("run", lenet, "--input", f"{key}{equals}{tmp_path / file}")
+    assert (status, out) == (1, "")
+    assert words in err
+    assert len(err.splitlines()) <= MAX_LINES
+
+
+def test_inspect_shows_everything(cli, lenet):
+    status, out, _ = cli("inspect", lenet)
+    assert status == 0
+    for word in ("serving_default", "CONV_2D", "FULLY_CONNECTED", "FLOAT32", "padding=VALID"):
+        assert word in out
+    assert "?x28x28x1" in out
+
+
+def test_inspect_as_json(cli, lenet, two_signatures):
+    result = json.loads(cli("inspect", lenet, "--json")[1])
+    (subgraph,) = result["subgraphs"]
+    assert sum(result["operators"].values()) == len(subgraph["operators"])
+    assert result["constant_bytes"] == sum(row["bytes"] for row in subgraph["tensors"])
+    assert result["inputs"][0]["shape"] == [-1, 28, 28, 1]
+    result = json.loads(cli("inspect", two_signatures, "--json")[1])
+    assert [s["subgraph"] for s in result["signatures"].values()] == [0, 1]
+    assert len(result["subgraphs"]) == 2
+
+
+def test_inspect_every_flatbuffer_of_the_corpus(cli, corpus):
+    for path in sorted(corpus.rglob("*.tflite")):
+        status, out, err = cli("inspect", path, "--json")
+        assert (status, err) == (0, ""), path
+        assert json.loads(out)["bytes"] == path.stat().st_size
+
+
+def test_inspect_refuses_what_is_no_model(cli, tmp_path):
+    (tmp_path / "a.tflite").write_bytes(b"TFL3" * 9)
+    status, _, err = cli("inspect", tmp_path / "a.tflite")
+    assert status == 1
+    assert "not a valid Flatbuffer buffer" in err
+    assert "a.tflite" in err
+    assert cli("inspect", tmp_path)[0] == 1
+    assert cli("inspect", tmp_path / "none.tflite")[0] == 1
+
+
+def test_compare(cli, corpus, lenet):
+    status, out, err = cli("compare", lenet, corpus / LENET / "float.tflite", "--json")
+    assert (status, err) == (0, "")
+    assert all(row["max_rel"] < 1e-4 for row in json.loads(out)["outputs"])
+
+
+def test_compare_with_the_source(cli, corpus, lenet):
+    for source in (corpus / LENET / "saved_model", corpus / LENET / "frozen.pb"):
+        status, out, err = cli("compare", source, lenet, "--json", "--runs", 1)
+        assert (status, err) == (0, "")
+        assert all(row["max_rel"] < 1e-4 for row in json.loads(out)["outputs"])
+
+
+def test_compare_with_a_quantized_model(cli, corpus, lenet):
+    status, out, err = cli("compare", lenet, corpus / LENET / "int8.tflite", "--json")
+    assert (status, err) == (0, "")
+    (row,) = json.loads(out)["outputs"]
+    assert 0 < row["max_abs"] < 1
+
+
+def test_compare_pairs_by_name(cli, request, two_signatures):
+    source = request.config.rootpath / "tests/converter/saved_models/orders"
+    for key in ("skips", "nested"):
+        status, out, _ = cli("compare", two_signatures, source, "--signature", key, "--json")
+        assert status == 0
+        assert all(row["max_rel"] < 1e-5 for row in json.loads(out)["outputs"])
+
+
+def test_compare_refuses_models_of_other_forms(cli, corpus, lenet, request):
+    source = request.config.rootpath / "tests/converter/saved_models/keras"
+    status, _, err = cli("compare", lenet, source)
+    assert status == 1
+    assert f"'{lenet}' has 1 inputs, '{source}' has 2" in err
+
+
+def test_benchmark(cli, lenet):
+    status, out, _ = cli("benchmark", lenet, "--runs", 3, "--warmup", 1, "--json")
+    assert status == 0
+    result = json.loads(out)
+    assert 0 < result["min_ms"] <= result["p50_ms"] <= result["p99_ms"]
+    assert sum(row["share"] for row in result["operators"]) == pytest.approx(1, abs=0.01)
+    assert result["inputs"] == {"serving_default_keras_tensor:0": [1, 28, 28, 1]}
+    status, out, err = cli("benchmark", lenet, "--runs", 3)
+    assert (status, err) == (0, "")
+    assert "p99_ms" in out
+    assert "CONV_2D" in out
+    assert "%" in out
+
+
+def test_benchmark_of_a_file_with_signatures(cli, two_signatures):
+    assert cli("benchmark", two_signatures, "--runs", 1)[0] == 0
+
+
+def test_delegates_run_what_they_can(cli, lenet):
+    pytest.importorskip("jax", reason="needs the xla delegate")
+    status, out, err = cli("inspect", lenet, "--delegates", "xla", "--json")
+    assert (status, err) == (0, "")
+    found = json.loads(out)["delegates"]
+    assert [part["delegate"] for part in found["parts"]] == ["xla"]
+    assert {row["reason"] for row in found["operators"] if row["part"] is None} <= {
+        "its result is known before the model runs"
+    }
+    status, out, err = cli("inspect", lenet, "--delegate", "xla")
+    assert (status, err) == (0, "")
+    assert "bytes copied in each run" in out
+    assert "CONV_2D" in out
+    status, out, err = cli("benchmark", lenet, "--runs", 2, "--delegate", "xla")
+    assert (status, err) == (0, "")
+    assert "parts of delegates" in out
+    status, out, _ = cli("run", lenet, "--delegate", "xla", "--json")
+    assert status == 0
+    ours, engine = (json.loads(x)["values"] for x in (out, cli("run", lenet, "--json")[1]))
+    for name, values in engine.items():
+        np.testing.assert_allclose(ours[name], values, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("command", ["inspect", "run", "benchmark"])
+def test_a_delegate_that_cannot_be_loaded(cli, lenet, command):
+    status, out, err = cli(command, lenet, "--delegate", "no_such_module:Mine")
+    assert (status, out) == (1, "")
+    assert err.startswith("flatlite: error: Failed to load delegate from no_such_module:Mine\n")
+    status, out, err = cli(command, lenet, "--delegate", "libnope.so")
+    assert (status, out) == (1, "")
+    assert "libnope.so: cannot open shared object file" in err

@@ -1,0 +1,116 @@
+"""The command line as a process: usage, pipes, Ctrl-C, progress."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import flatlite.cli
+from flatlite.converter.terminal import MAX_LINES, Progress, error_text
+
+LENET = "C/lenet_k3"
+MODULE = [sys.executable, "-m", "flatlite.cli"]
+
+
+def test_warmup(cli):
+    status, out, err = cli("warmup", "--json")
+    assert (status, err) == (0, "")
+    result = json.loads(out)
+    assert "launch" in result["modules"]
+    assert set(result["compiled"]) <= set(result["modules"])
+
+
+def test_usage_errors_exit_with_2(cli):
+    assert cli("benchmark", "x", "--runs", "0")[0] == 2
+    assert cli("frobnicate")[0] == 2
+    assert cli()[0] == 2
+    assert cli("convert", "x")[0] == 2
+
+
+def test_installed_command():
+    done = subprocess.run([*MODULE, "--version"], capture_output=True, text=True)
+    assert done.stdout.startswith("flatlite ")
+
+
+def test_a_closed_pipe_is_no_error(lenet):
+    command = [*MODULE, "inspect", str(lenet)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == flatlite.cli.BROKEN_PIPE
+
+
+def test_an_interrupt_ends_with_130(lenet):
+    code = (
+        "import sys; from flatlite import cli; print('ready', flush=True)\n"
+        f"sys.exit(cli.main(['benchmark', {str(lenet)!r}, '--runs', '100000000']))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout.readline() == b"ready\n"
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == flatlite.cli.INTERRUPTED
+    assert (out, err) == (b"", b"flatlite: interrupted\n")
+
+
+def test_plain_text_where_the_terminal_has_no_lines(lenet):
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([*MODULE, "inspect", str(lenet)], capture_output=True, env=environment)
+    assert done.returncode == 0
+    assert done.stdout.isascii()
+
+
+def shown(seconds, **options):
+    """What a progress bar of so many seconds writes to a terminal."""
+    ours, theirs = pty.openpty()
+    code = (
+        "import sys, time; from flatlite.converter import terminal; terminal.PATIENCE = 0.2\n"
+        f"with terminal.Progress('working', **{options!r}) as bar:\n"
+        f"    bar.advance(); time.sleep({seconds})"
+    )
+    collected = []
+
+    def read():
+        try:
+            while part := os.read(ours, 4096):
+                collected.append(part)
+        except OSError:
+            pass  # how a terminal says that it was closed
+
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=theirs)
+    os.close(theirs)
+    reader = threading.Thread(target=read)
+    reader.start()
+    assert process.wait(30) == 0
+    reader.join(30)
+    os.close(ours)
+    return b"".join(collected)
+
+
+def test_progress_is_shown_when_it_takes_long():
+    assert b"working" in shown(1.5, total=3)
+    assert shown(0, total=3) == b""
+    assert shown(0.6, quiet=True) == b""
+
+
+def test_progress_is_silent_without_a_terminal(capsys):
+    with Progress("working", total=2) as bar:
+        bar.advance()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_error_texts_are_short_and_printable():
+    assert error_text(OSError(2, "No such file", "x")) == "'x': No such file"
+    assert error_text(MemoryError("8 GiB")) == "out of memory: 8 GiB"
+    assert error_text(ValueError("a\x1b[31mb\udcff")) == "a\ufffd[31mb\ufffd"
+    long = error_text(ValueError("\n".join(str(i) for i in range(40))))
+    assert len(long.splitlines()) == MAX_LINES
+    assert long.endswith("... 26 more lines")
+    assert len(error_text(ValueError("x" * 10**6))) < 1100
