@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 from building import Builder, save
+from custom_ops import OPS, Trouble
+
+from flatlite.interpreter.interpreter import InterpreterWithCustomOps
 
 
 @pytest.fixture
@@ -28,3 +31,23 @@ def transposer():
     b.op("RESHAPE", [y, b.constant("row", np.array([-1], np.int32))], [z])
     b.outputs(y, z)
     return save(b, signatures=[("serve", {"x": x}, {"y": y, "z": z}, 0)])
+
+
+@pytest.fixture
+def make():
+    """make(content) -> an interpreter that knows the operators of custom_ops.py."""
+
+    def registerer(custom_op):
+        for name, cls in OPS.items():
+            custom_op(name)(cls)
+
+    def make(content, **options):
+        return InterpreterWithCustomOps([registerer], model_content=content, **options)
+
+    return make
+
+
+@pytest.fixture
+def trouble(monkeypatch):
+    """trouble(function) sets what the operator Trouble does."""
+    return lambda function: monkeypatch.setattr(Trouble, "doing", staticmethod(function))
