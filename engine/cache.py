@@ -55,7 +55,14 @@ def folder(create=False):
     if not path:
         base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
         path = os.path.join(base, "flatlite")
-    path = os.path.abspath(path)
+    return private(os.path.abspath(path), create)
+
+
+def private(path, create=False):
+    """`path` when it is a folder of this user's alone; None when there is none and none is made.
+
+    Raises RuntimeError when others could write to it, OSError when it cannot be made.
+    """
     if create:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with contextlib.suppress(FileExistsError):

@@ -23,9 +23,9 @@ from numba.np.arrayobj import make_array, populate_array
 from . import kernel as kernels
 from . import target
 from .arrays import KernelArray
-from .declaration import FAULT_SLOT, ITEMS_SLOT, READ
+from .declaration import READ
 from .linker import EXTERNALS
-from .words import FAULT_WORDS
+from .words import FAULT, FAULT_WORDS, ITEMS
 
 WORD = ir.IntType(64)
 RAISES = "flatlite_kernel_raises"
@@ -182,13 +182,13 @@ def _record_entry(made, signature, body, symbol):
         else:
             words = [slot(argument.slot + i) for i in range(1 + argument.rank)]
             values.append(_array(builder, kind, words))
-    items = slot(ITEMS_SLOT)
+    items = slot(ITEMS)
     values.append(builder.sdiv(builder.mul(items, ith), nth))
     values.append(builder.sdiv(builder.mul(items, builder.add(ith, WORD(1))), nth))
     for value in values[-2:]:
         _assume_not_negative(builder, value)
     report = builder.mul(ith, WORD(8 * FAULT_WORDS))  # each chunk has words of its own
-    values.append(builder.add(slot(FAULT_SLOT), report))
+    values.append(builder.add(slot(FAULT), report))
     _call(builder, body, types.none, signature, values)
     builder.ret_void()
     return str(module)

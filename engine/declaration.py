@@ -25,7 +25,8 @@ from math import prod
 
 import numpy as np
 
-FAULT_SLOT, ITEMS_SLOT, FIRST_SLOT = 0, 1, 2
+from . import words
+
 READ, WRITE, READ_WRITE, SCRATCH = "read", "write", "read-write", "scratch"
 _ROLES = (("out", WRITE), ("inout", READ_WRITE), ("scratch", SCRATCH))
 _SCALARS = {"i": "int64", "f": "float64"}
@@ -54,11 +55,15 @@ WIDTHS16 = Widths((*WIDTHS, "complex128"))
 class Argument:
     """One declared argument: an array when `rank` is a number, else a single number.
 
-    `named` has (position, name, size or None) of each dimension with a name or a size; `is_word` is
-    true for an int64.
+    `reads` says whether the kernel needs the array's elements as they were, `writes` whether they
+    are others afterwards. `named` has (position, name, size or None) of each dimension with a name
+    or a size; `is_word` is true for an int64.
     """
 
-    __slots__ = ("dtype", "is_word", "letter", "name", "named", "rank", "role", "slot")
+    __slots__ = (
+        *("dtype", "is_word", "letter", "name", "named", "rank", "reads", "role", "slot"),
+        "writes",
+    )
 
     def __init__(self, name, letter, dtype, rank, dims, slot):
         self.name, self.letter, self.dtype = name, letter, dtype
@@ -69,7 +74,9 @@ class Argument:
             for i, dim in enumerate(dims or ())
             if dim != "*"
         ]
-        self.role = next((role for start, role in _ROLES if name.startswith(start)), READ)
+        role = next((role for start, role in _ROLES if name.startswith(start)), READ)
+        self.role = role
+        self.reads, self.writes = role in (READ, READ_WRITE), role != READ
 
 
 class Declaration:
@@ -79,7 +86,7 @@ class Declaration:
         self.name, self.text = name, text
         self.sets = {letter: _dtype_set(name, letter, names) for letter, names in sets.items()}
         self.arguments = []
-        self.n_slots = FIRST_SLOT
+        self.n_slots = words.FIRST
         for word in text.replace(", ", ",").split():
             self._add(word)
         used = {a.letter for a in self.arguments if a.letter}

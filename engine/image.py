@@ -17,7 +17,6 @@ import struct
 from _thread import allocate_lock
 
 from . import cache, target
-from .declaration import Declaration
 from .target import PAGE
 
 MAGIC, FORMAT = b"flatlite", cache.FORMAT
@@ -36,10 +35,11 @@ class Image:
     Attributes:
         kernels: what `Declaration.restore` takes, by kernel name.
         addresses: of the compiled code, by `Declaration.key`.
+        path: the file it was read from; None when there is none.
     """
 
-    def __init__(self, kernels, addresses, owner=None):
-        self.kernels, self.addresses = kernels, addresses
+    def __init__(self, kernels, addresses, owner=None, path=None):
+        self.kernels, self.addresses, self.path = kernels, addresses, path
         self._declarations = {}
         self._owner = owner  # whatever must live as long as the code
 
@@ -50,6 +50,8 @@ class Image:
         """The declaration of a kernel; None when there is no such kernel."""
         found = self._declarations.get(name)
         if found is None and name in self.kernels:
+            from .declaration import Declaration  # rows that were written down need none
+
             found = self._declarations[name] = Declaration.restore(name, *self.kernels[name])
         return found
 
@@ -65,6 +67,23 @@ def available(module):
             image = _images.get(module) or _find(module)
             if image is not None:
                 _images[module] = image
+    return image
+
+
+def adopt(module, path):
+    """The image of a kernel module, read from the file that is known to be the right one.
+
+    Raises LookupError when it is gone or damaged.
+    """
+    image = _images.get(module)
+    if image is None:
+        with _lock:
+            image = _images.get(module)
+            if image is None:
+                try:
+                    image = _images[module] = read(path)
+                except (OSError, ImageError) as error:
+                    raise LookupError(str(error)) from error
     return image
 
 
@@ -123,7 +142,7 @@ def read(path):
         raise ImageError(f"{path}: {error}") from None
     finally:
         os.close(descriptor)
-    return _image(header, base)
+    return _image(header, base, path)
 
 
 def in_memory(flat, kernels, symbols):
@@ -195,9 +214,9 @@ def _check(path, data):
     return _parse(data[_HEAD.size : _HEAD.size + length]), offset, size
 
 
-def _image(header, base):
+def _image(header, base, path=None):
     addresses = {key: base + at for key, at in header["exports"].items()}
-    return Image(header["kernels"], addresses)
+    return Image(header["kernels"], addresses, path=path)
 
 
 def _renew_lock():

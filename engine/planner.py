@@ -1,7 +1,7 @@
 """Which rows run once, how long each storage is alive, and where it lies in the arena.
 
-A row here is anything with `reads` and `writes`, tuples of storages, and `once`, which is false
-for what must run every time (host steps). Positions are row numbers.
+A row here is anything with `buffers`, `reads` and `writes`, the latter tuples of storages, and
+`once`, which is false for what must run every time (host steps). Positions are row numbers.
 """
 
 from __future__ import annotations
@@ -11,6 +11,61 @@ from .buffer import ARENA, CONSTANT
 from .jumps import loops
 
 SHARED = 2048  # storages that share memory; the smallest beyond these get room of their own
+
+
+class Layout:
+    """What is decided about a program before it gets any memory.
+
+    Attributes:
+        once: positions of the rows that run once.
+        lasting: the storages these write and the other rows read.
+        passing: {storage: offset}, bytes in all, of what only they need.
+        arena: the same of what the other rows hand on.
+        objects: {storage: number of elements} of what holds Python objects.
+    """
+
+    __slots__ = ("arena", "lasting", "objects", "once", "passing")
+
+    def __init__(self, once, lasting, passing, arena, objects=None):
+        self.once, self.lasting = once, lasting
+        self.passing, self.arena = passing, arena
+        self.objects = objects or {}
+
+    def split(self, rows):
+        """The rows that run once, and the others."""
+        return _split(rows, self.once)
+
+
+def layout(rows, kept):
+    """The Layout of a program's rows when the storages `kept` are readable at its end."""
+    once, objects = constant_rows(rows), _objects(rows)
+    first, others = _split(rows, once)
+    lasting, passing = [], ({}, 0)
+    if first:
+        needed = kept.union(*(row.reads for row in others))
+        written = dict.fromkeys(storage for row in first for storage in row.writes)
+        lasting = [storage for storage in written if storage in needed]
+        passing = assign(lifetimes(first, (), {*lasting}))
+    alive = lifetimes(others, kept, {*lasting})
+    for storage in objects:
+        alive.pop(storage, None)
+    return Layout(once, lasting, passing, assign(alive), objects)
+
+
+def _split(rows, once):
+    if not once:
+        return [], rows
+    first = [row for i, row in enumerate(rows) if i in once]
+    return first, [row for i, row in enumerate(rows) if i not in once]
+
+
+def _objects(rows):
+    return {
+        buffer.storage: buffer.storage.nbytes // buffer.itemsize
+        for row in rows
+        for buffer in row.buffers
+        if buffer.dtype.hasobject and buffer.storage.kind == ARENA
+    }
 
 
 def constant_rows(rows):

@@ -27,7 +27,6 @@ import numpy as np
 
 from . import arena, image, planner, words
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, window
-from .declaration import FAULT_SLOT
 from .jumps import Jump, settle
 from .rows import Row, Step
 from .walk import Walk
@@ -41,6 +40,8 @@ class Program:
 
     Attributes:
         tag: any object; stored with each row made after it is set, found again in a `Fault`.
+        rows: in their order; once closed, without those that run once.
+        kept: the storages that are readable after a run.
         arena_bytes: size of the arena, once closed.
         memory_limit: bytes all tensors together may take; None for 3/4 of what the system has left.
         threads: how many threads share the rows; results do not depend on it.
@@ -62,8 +63,8 @@ class Program:
             from .guard import guarded
 
             self._allocate = guarded
-        self._rows, self._unchecked = [], []
-        self._kept = set()
+        self.rows, self._unchecked = [], []
+        self.kept = set()
         self._places = {}  # storage -> (array that owns the memory, first byte in it)
         self._addresses = {}  # storage of given memory -> where that begins
         self._bound = {}  # bound storage -> [(word of the records, byte offset)]
@@ -85,7 +86,7 @@ class Program:
             self._unchecked.append(row)
         else:
             row.bind(found)
-        self._rows.append(row)
+        self.rows.append(row)
 
     def jump(self, to=None, unless=None):
         """Appends a jump to the one called `to`, not taken when the bool `unless` holds.
@@ -101,8 +102,8 @@ class Program:
         host step between a jump and its target.
         """
         self._require_open()
-        self._rows.append(Jump(unless, to, self.tag))
-        return self._rows[-1]
+        self.rows.append(Jump(unless, to, self.tag))
+        return self.rows[-1]
 
     def host(self, function, inputs, outputs):
         """Appends a Python step: function(*input arrays, *output arrays), which fills the latter.
@@ -110,31 +111,33 @@ class Program:
         It runs in every run, wherever its inputs come from.
         """
         self._require_open()
-        self._rows.append(Step(function, tuple(inputs), tuple(outputs), self.tag))
+        self.rows.append(Step(function, tuple(inputs), tuple(outputs), self.tag))
 
     def keep(self, buffer):
         """Keeps the buffer's bytes readable to the end of the run."""
         self._require_open()
-        self._kept.add(buffer.storage)
+        self.kept.add(buffer.storage)
 
-    def close(self, bind=None):
+    def close(self, bind=None, note=None):
         """Compiles what is missing, runs constant rows, gives every buffer its memory.
 
-        `bind` gives arrays to bound buffers, as `rebind` does. No row may follow.
+        `bind` gives arrays to bound buffers, as `rebind` does. `note(layout)` is called
+        when all is decided and nothing done. No row may follow.
         Raises MemoryError when the tensors need more than the memory limit, Fault when a constant
         row refuses its data.
         """
         self._require_open()
         self._compile()
-        several = any((row.split or 0) > 1 for row in self._rows if row.once)
+        several = any((row.split or 0) > 1 for row in self.rows if row.once)
         faults = np.zeros((MOST_CHUNKS if several else 1, words.FAULT_WORDS), np.int64)
         self._faults, self._faults_address = faults, arena.address(faults)
-        once = planner.constant_rows(self._rows)
-        if once:
-            rows = [row for i, row in enumerate(self._rows) if i in once]
-            self._rows = [row for i, row in enumerate(self._rows) if i not in once]
-            self._run_once(rows)
-        self._plan()
+        layout = planner.layout(self.rows, self.kept)
+        if note is not None:
+            note(layout)
+        first, self.rows = layout.split(self.rows)
+        if first:
+            self._run_once(first, layout)
+        self._plan(layout)
         self._make_segments()
         self._unbound.update(self._bound.keys() - self._places.keys())
         self._closed = True
@@ -169,7 +172,7 @@ class Program:
         Raises ValueError for an arena buffer that was not kept: its memory has served others.
         """
         storage = buffer.storage
-        if storage.kind == ARENA and storage not in self._kept:
+        if storage.kind == ARENA and storage not in self.kept:
             raise ValueError(f"{buffer} was not kept; call keep() before close()")
         return self._view(buffer)
 
@@ -241,13 +244,10 @@ class Program:
             row.bind(image.loaded(row.name.partition(".")[0]))
         self._unchecked = []
 
-    def _run_once(self, rows):
+    def _run_once(self, rows, layout):
         """Runs constant rows, and lets go of what only they needed."""
-        needed = self._kept.union(*(row.reads for row in self._rows))
-        outputs = dict.fromkeys(storage for row in rows for storage in row.writes)
-        lasting = [storage for storage in outputs if storage in needed]
-        alive = planner.lifetimes(rows, (), set(lasting))
-        offsets, passing = planner.assign(alive)
+        needed = self.kept.union(*(row.reads for row in self.rows))
+        lasting, (offsets, passing) = layout.lasting, layout.passing
         room = sum(arena.aligned(storage.nbytes) for storage in lasting)
         arena.check_limit(room + passing, self.memory_limit)
         if not self._guard:
@@ -272,24 +272,21 @@ class Program:
             self._places[storage] = (memory, first)
             first += arena.aligned(storage.nbytes)
 
-    def _plan(self):
+    def _plan(self, layout):
         """Gives memory to everything but bound buffers."""
-        alive = planner.lifetimes(self._rows, self._kept, self._places)
-        others = dict.fromkeys(self._kept)
-        for row in self._rows:
-            for buffer in row.buffers:
-                if buffer.dtype.hasobject and alive.pop(buffer.storage, None) is not None:
-                    objects = np.empty(buffer.storage.nbytes // buffer.itemsize, object)
-                    self._places[buffer.storage] = (objects, 0)
+        for storage, n_elements in layout.objects.items():
+            self._places[storage] = (np.empty(n_elements, object), 0)
+        others = dict.fromkeys(self.kept)
+        for row in self.rows:
             others.update((s, None) for s in (*row.reads, *row.writes) if s.kind != ARENA)
             self._written.update(s for s in row.writes if s.kind == BOUND)
         self._bound = {storage: [] for storage in others if storage.kind == BOUND}
-        offsets, self.arena_bytes = planner.assign(alive)
+        offsets, self.arena_bytes = layout.arena
         once = sum(storage.nbytes for storage in self._places if storage.kind == ARENA)
         fresh = sum(s.nbytes for s in others if s.kind == PERSISTENT and s.array is None)
         arena.check_limit(self.arena_bytes + once + fresh, self.memory_limit)
         if self._guard:
-            others.update(dict.fromkeys(alive))
+            others.update(dict.fromkeys(offsets))
         elif offsets:
             memory = arena.allocate(self.arena_bytes)
             self._places.update((storage, (memory, at)) for storage, at in offsets.items())
@@ -332,11 +329,11 @@ class Program:
         self._addresses[storage] = address
 
     def _make_segments(self):
-        groups = [(native, [*rows]) for native, rows in groupby(self._rows, _is_native)]
+        groups = [(native, [*rows]) for native, rows in groupby(self.rows, _is_native)]
         for native, rows in groups:
             if native:
                 settle(rows)
-        natives = [row for row in self._rows if _is_native(row)]
+        natives = [row for row in self.rows if _is_native(row)]
         table, pool, first = self._table(natives), None, 0
         if self.threads > 1:
             from . import threads
@@ -356,7 +353,7 @@ class Program:
         for row in rows:
             starts.append(len(content))
             record = row.record
-            record[FAULT_SLOT] = self._faults_address
+            record[words.FAULT] = self._faults_address
             for argument, buffer in zip(row.arguments, row.buffers, strict=True):
                 storage = buffer.storage
                 if storage.kind == BOUND:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from . import words
 from .buffer import CONSTANT
-from .declaration import ITEMS_SLOT, READ, SCRATCH, WRITE
 
 CHUNKS = 32  # of a row that may take long, as long as nobody knows
 LONG = 1 << 18  # bytes touched by a row that may take long; it takes 5 us for certain
@@ -15,7 +15,7 @@ class Row:
     """A kernel call in a program."""
 
     __slots__ = (
-        *("arguments", "buffers", "entry", "name", "numbers"),
+        *("arguments", "buffers", "entry", "key", "name", "numbers"),
         *("reads", "record", "split", "tag", "writes"),
     )
     once = True
@@ -32,34 +32,38 @@ class Row:
         if declaration is None:
             known = ", ".join(found.kernels)
             raise ValueError(f"no kernel '{self.name}'; {module} has {known}")
-        key, self.record = declaration.bind(self.buffers, self.numbers)
+        self.key, self.record = declaration.bind(self.buffers, self.numbers)
         if self.split is not None and self.split < 0:
             raise ValueError(f"{self.name}: split must not be negative, got {self.split}")
-        self.record[ITEMS_SLOT] = 1 if self.split is None else self.split
-        self.entry = found.addresses[key]
+        self.record[words.ITEMS] = 1 if self.split is None else self.split
+        self.entry = found.addresses[self.key]
         self.arguments = declaration.arrays
-        reads, writes = [], []
-        for argument, buffer in zip(self.arguments, self.buffers, strict=True):
-            role = argument.role
-            if role != WRITE and role != SCRATCH:
-                reads.append(buffer.storage)
-            if role != READ:
-                writes.append(buffer.storage)
-        self.reads, self.writes = reads, writes
+        self.attach()
         if len({buffer.storage for buffer in self.buffers}) < len(self.buffers):
             self._check_overlap()
+
+    def attach(self):
+        """Notes which storages are read and which are written."""
+        pairs = [*zip(self.arguments, self.buffers, strict=True)]
+        self.reads = [buffer.storage for argument, buffer in pairs if argument.reads]
+        self.writes = [buffer.storage for argument, buffer in pairs if argument.writes]
 
     def _check_overlap(self):
         """Refuses to write what the row also reads, unless it is the very same bytes."""
         spans = [(b.storage, b.offset, b.offset + b.nbytes) for b in self.buffers]
         for argument, (storage, first, end) in zip(self.arguments, spans, strict=True):
             for other, (like, start, stop) in zip(self.arguments, spans, strict=True):
-                same = like is storage and argument.role != READ and argument is not other
+                same = like is storage and argument.writes and argument is not other
                 if same and first < stop and start < end and (first, end) != (start, stop):
                     raise ValueError(
                         f"{self.name}: '{argument.name}' must not overlap '{other.name}',"
                         f" got bytes {first} to {end} and {start} to {stop} of one storage"
                     )
+
+    @property
+    def nbytes(self):
+        """Bytes of all that it touches."""
+        return sum(buffer.nbytes for buffer in self.buffers)
 
     def chunks(self, threads=1, time=None):
         """How many parts `threads` threads do the row in; results do not depend on it.
@@ -69,7 +73,7 @@ class Row:
         if self.split is None or self.split < 2:
             return 1
         if time is None:
-            long = sum(buffer.nbytes for buffer in self.buffers) >= LONG
+            long = self.nbytes >= LONG
             turns = -(-CHUNKS // threads) if long else 0
         else:
             turns = -(-time // PART) if time >= SHARED else 0

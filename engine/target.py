@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import NamedTuple
 
 PAGE = 4096  # the unit in which images are laid out and mapped
 MACHINE = os.uname().machine if hasattr(os, "uname") else ""
@@ -21,16 +20,16 @@ _memory = {}
 UNSIGNED, SIGNED = "unsigned", "signed"
 
 
-class Target(NamedTuple):
+class Target:
     """A processor as LLVM names it ("" is the one we run on) and the flags Linux must report."""
 
-    name: str
-    cpu: str = ""
-    features: str = ""
-    needs: frozenset = frozenset()
+    __slots__ = ("cpu", "features", "name", "needs")
+
+    def __init__(self, name, cpu="", features="", needs=frozenset()):
+        self.name, self.cpu, self.features, self.needs = name, cpu, features, needs
 
 
-class Lanes(NamedTuple):
+class Lanes:
     """The vectors of a processor.
 
     Attributes:
@@ -43,12 +42,11 @@ class Lanes(NamedTuple):
         permutes: whether it looks bytes up in a table of 128.
     """
 
-    width: int
-    registers: int
-    fused: bool
-    dots: str = ""
-    matrices: bool = False
-    permutes: bool = False
+    __slots__ = ("dots", "fused", "matrices", "permutes", "registers", "width")
+
+    def __init__(self, width, registers, fused, dots="", matrices=False, permutes=False):
+        self.width, self.registers, self.fused = width, registers, fused
+        self.dots, self.matrices, self.permutes = dots, matrices, permutes
 
 
 def lanes(features):

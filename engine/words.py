@@ -6,6 +6,9 @@ WORD = 8  # bytes
 ENTRY, RECORD, CHUNKS, NANOSECONDS = range(4)
 ROW_WORDS = 4
 
+# The head of a kernel's record: where it reports faults, and how many items it has.
+FAULT, ITEMS, FIRST = range(3)
+
 # The record of a jump: a row without chunks. Its nanoseconds are how often it jumped.
 FLAG, TARGET = range(2, 4)
 JUMP_WORDS = 4

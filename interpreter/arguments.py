@@ -8,33 +8,34 @@ from typing import Any
 
 import numpy as np
 
-from ..schema.dtypes import PACKED_BITS
-from ..schema.files import map_file
-from .loaded import TensorSpec
+from ..schema.files import map_with_status
+from .spec import TensorSpec
 
 MAX_ELEMENTS = 2**31 - 1
 
 
-def content_of(path: str | os.PathLike[str] | None, content: Any) -> Any:
-    """The bytes of the model that the constructor was given."""
+def content_of(
+    path: str | os.PathLike[str] | None, content: Any
+) -> tuple[Any, os.stat_result | None]:
+    """The bytes of the model that the constructor was given, and the status of their file."""
     if isinstance(content, str):
         raise TypeError("model_content must be bytes or have a buffer, got str")
     has_content = content is not None and memoryview(content).nbytes > 0
     if path and has_content:
         raise ValueError("Can't both provide `model_path` and `model_content`")
     if has_content:
-        return content
+        return content, None
     if path is None or path == "":
         raise ValueError("`model_path` or `model_content` must be specified.")
     name = os.fspath(path)
     failed = f"Could not open '{name}'.The model allocation is null/empty"
     try:
-        mapped = map_file(name)
+        mapped, status = map_with_status(name)
     except OSError as error:
         raise ValueError(f"{failed}: {error.strerror or error}") from error
     if not mapped.nbytes:
         raise ValueError(f"{failed}: the file is empty")
-    return mapped
+    return mapped, status
 
 
 def usable_delegates(delegates: Sequence[Any] | None) -> list[Any]:
@@ -102,7 +103,7 @@ def check_type(declared: TensorSpec, dtype: np.dtype) -> None:
     Integers of less than a byte are given as int8, uint8 or ml_dtypes' own.
     """
     got = _type_name(dtype)
-    packed = declared.type_name in PACKED_BITS and dtype in (np.int8, np.uint8)
+    packed = declared.bits and dtype in (np.int8, np.uint8)
     if got != declared.type_name and dtype != declared.dtype and not packed:
         raise ValueError(
             f"Cannot set tensor: Got value of type {got} but expected type "

@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ..schema.dtypes import PACKED_BITS
-from .loaded import OperatorSpec, SubgraphSpec, TensorSpec
 from .node import Quantization
+from .spec import OperatorSpec, SubgraphSpec, TensorSpec
 
 _NONE = Quantization(np.empty(0, np.float32), np.empty(0, np.int64))
 
@@ -50,7 +49,7 @@ def numpy_type(tensor: TensorSpec) -> type:
         return np.object_
     if tensor.dtype.hasobject:
         return np.bytes_
-    return np.int8 if tensor.type_name in PACKED_BITS else tensor.dtype.type
+    return np.int8 if tensor.bits else tensor.dtype.type
 
 
 def _sparsity(record: Any) -> dict[str, Any]:

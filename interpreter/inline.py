@@ -14,7 +14,8 @@ from ..engine.buffer import Buffer, arena, persistent
 from ..engine.families.layout import move
 from ..engine.program import Program
 from .node import Node, NodeError, Operand
-from .stage import PlanError, Preparation, Recording
+from .preparation import Preparation, Recording
+from .stage import PlanError
 
 Emit = Callable[[Program], None]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, unique
+from functools import partial
 from operator import index as as_index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..schema.dtypes import PACKED_BITS
 from .arguments import (
     check_fits,
     check_shape,
@@ -21,15 +21,19 @@ from .arguments import (
     usable_delegates,
 )
 from .details import operator_details, tensor_details
-from .loaded import LoadedModel, SignatureSpec, SubgraphSpec, TensorSpec
+from .model import LoadedModel
 from .plan import Plan
+from .prepared import Prepared, keep, place_of
 from .scope import Scope
 from .signature import SignatureRunner
 from .turn import Turn
 from .views import Views
 
 if TYPE_CHECKING:
+    from ..engine.shelf import Place
     from .delegation import DelegateReport
+    from .preparation import Note
+    from .spec import SignatureSpec
 
 _NULL = "Tensor data is null. Run allocate_tensors() first"
 _ALIVE = """There is at least 1 reference to internal data
@@ -115,10 +119,17 @@ class Interpreter:
             ),
         }
         self._delegates = usable_delegates(experimental_delegates)
-        self._start(LoadedModel(content_of(model_path, model_content)))
+        content, status = content_of(model_path, model_content)
+        place = kept = None
+        if status is not None and not (self._delegates or experimental_preserve_all_tensors):
+            place = place_of(status, num_threads or 1)
+            kept = place.find()
+        prepared = None if kept is None else Prepared(kept, content)
+        self._start(LoadedModel(content, prepared), place)
 
-    def _start(self, model: LoadedModel) -> None:
+    def _start(self, model: LoadedModel, place: Place | None = None) -> None:
         self._model = model
+        self._place = place  # where to keep the first plan that is made
         self._turn = Turn()
         self._views = Views()
         self._plans: dict[int, Plan] = {}
@@ -174,11 +185,11 @@ class Interpreter:
         quantization_parameters (scales, zero_points, quantized_dimension, block_size),
         sparsity_parameters (empty for a dense tensor).
         """
-        return [self._details(0, tensor) for tensor in self._model.subgraph(0).inputs]
+        return [self._details(0, tensor) for tensor in self._model.ends(0)[0]]
 
     def get_output_details(self) -> list[dict[str, Any]]:
         """A dictionary for each output, with the keys of `get_input_details`."""
-        return [self._details(0, tensor) for tensor in self._model.subgraph(0).outputs]
+        return [self._details(0, tensor) for tensor in self._model.ends(0)[1]]
 
     def get_tensor_details(self, subgraph_index: int = 0) -> list[dict[str, Any]]:
         """A dictionary for each tensor of a subgraph, with the keys of `get_input_details`."""
@@ -351,42 +362,41 @@ class Interpreter:
         return self._details(int(subgraph_index), int(tensor_index))
 
     def _details(self, subgraph: int, tensor: int) -> dict[str, Any]:
-        _, declared = self._find(subgraph, tensor)
+        declared = self._model.tensor(subgraph, tensor)
         shape = self._shapes.get((subgraph, tensor))
         plan = self._plans.get(subgraph)
         if shape is None and plan is not None:
             shape = plan.shape(tensor)
         return tensor_details(declared, declared.shape if shape is None else shape)
 
-    def _find(self, subgraph: int, tensor: int) -> tuple[SubgraphSpec, TensorSpec]:
-        n_subgraphs = self._model.n_subgraphs
-        if not 0 <= subgraph < n_subgraphs:
-            raise ValueError(
-                f"Invalid subgraph index {subgraph} exceeds max subgraph index {n_subgraphs}"
-            )
-        spec = self._model.subgraph(subgraph)
-        if not 0 <= tensor < len(spec.tensors):
-            raise ValueError(
-                f"Invalid tensor index {tensor} exceeds max tensor index {len(spec.tensors)}"
-            )
-        return spec, spec.tensors[tensor]
-
-    def _shape(self, spec: SubgraphSpec, tensor: int) -> tuple[int, ...]:
-        return self._shapes.get((spec.index, tensor), spec.tensors[tensor].shape)
+    def _shape(self, subgraph: int, tensor: int) -> tuple[int, ...]:
+        resized = self._shapes.get((subgraph, tensor))
+        return self._model.tensor(subgraph, tensor).shape if resized is None else resized
 
     def _allocate(self, subgraph: int) -> None:
         if subgraph in self._plans:
             return
-        spec = self._model.subgraph(subgraph)
-        shapes = {tensor: self._shape(spec, tensor) for tensor in spec.inputs if tensor >= 0}
-        for tensor, shape in shapes.items():
-            check_shape(spec.tensors[tensor], shape)
-        self._plans[subgraph] = Plan(
-            self._scope, spec, shapes, self._inputs.get(subgraph), self._delegates
-        )
-        self._model.release()
+        model, plan = self._model, None
+        usual = subgraph == 0 and not self._shapes
+        if usual and model.prepared is not None:
+            plan = Plan.kept(self._scope, model.prepared)
+        if plan is None:
+            note = None
+            if usual and self._place is not None and self._place.is_open:
+                note = partial(keep, self._place, model)
+            plan = self._prepare(subgraph, note)
+        self._plans[subgraph] = plan
+        model.release()
         if self._inputs.pop(subgraph, None) is not None:
             self._scope.reset_states()
+
+    def _prepare(self, subgraph: int, note: Note | None) -> Plan:
+        spec = self._model.subgraph(subgraph)
+        shapes = {tensor: self._shape(subgraph, tensor) for tensor in spec.inputs if tensor >= 0}
+        for tensor, shape in shapes.items():
+            check_shape(spec.tensors[tensor], shape)
+        inputs = self._inputs.get(subgraph)
+        return Plan(self._scope, spec, shapes, inputs, self._delegates, note)
 
     def _profiled(self) -> dict[tuple[int, str, str], float]:
         """Runs the model; seconds by (position, kind, name) of the operators that ran."""
@@ -420,20 +430,17 @@ class Interpreter:
         if size.ndim != 1:
             raise ValueError(f"Shape should be 1D instead of {size.ndim}.")
         shape = tuple(size.tolist())
-        spec = self._model.subgraph(subgraph)
-        n_tensors = len(spec.tensors)
-        if not 0 <= tensor < n_tensors:
-            raise RuntimeError(
-                f"Invalid tensor index {tensor} exceeds max tensor index {n_tensors}"
-            )
-        declared = spec.tensors[tensor]
-        if tensor not in spec.inputs or declared.is_constant:
+        try:
+            declared = self._model.tensor(subgraph, tensor)
+        except ValueError as error:
+            raise RuntimeError(str(error)) from None
+        if tensor not in self._model.ends(subgraph)[0] or declared.is_constant:
             raise RuntimeError(
                 f"Attempting to resize a fixed-size tensor. Tensor {tensor} '{declared.name}' is "
                 "no input of the model"
             )
         check_shape(declared, shape)
-        before = self._shape(spec, tensor)
+        before = self._shape(subgraph, tensor)
         if strict:
             check_strict(tensor, declared, before, shape)
         if shape == before:
@@ -445,12 +452,12 @@ class Interpreter:
             self._inputs[subgraph] = {t: plan.first.arrays[t] for t in plan.inputs}
 
     def _set(self, subgraph: int, tensor: int, value: Any) -> None:
-        spec, declared = self._find(subgraph, tensor)
+        declared = self._model.tensor(subgraph, tensor)
         array = np.asarray(value)
         check_type(declared, array.dtype)
         plan = self._plans.get(subgraph)
         shape = plan.shape(tensor) if plan is not None else None
-        check_fits(tensor, array.shape, self._shape(spec, tensor) if shape is None else shape)
+        check_fits(tensor, array.shape, self._shape(subgraph, tensor) if shape is None else shape)
         if declared.is_constant:
             raise ValueError(f"Cannot set tensor: tensor {tensor} '{declared.name}' is constant")
         memory = None if plan is None else plan.array(tensor)
@@ -463,7 +470,7 @@ class Interpreter:
             self._inputs_set[tensor] = memory
 
     def _memory(self, subgraph: int, tensor: int) -> np.ndarray:
-        _, declared = self._find(subgraph, tensor)
+        declared = self._model.tensor(subgraph, tensor)
         if declared.is_constant:
             return declared.value
         plan = self._plans.get(subgraph)
@@ -484,8 +491,8 @@ class Interpreter:
 
     def _get(self, subgraph: int, tensor: int) -> np.ndarray:
         memory = self._memory(subgraph, tensor)
-        declared = self._model.subgraph(subgraph).tensors[tensor]
-        if declared.type_name in PACKED_BITS:
+        declared = self._model.tensor(subgraph, tensor)
+        if declared.bits:
             return memory.astype(np.int8)
         if subgraph == 0 and self._turn.run is not None and not declared.is_constant:
             self._outputs_got[tensor] = memory

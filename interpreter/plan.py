@@ -9,6 +9,7 @@ shape) was met before.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from math import prod
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -17,13 +18,15 @@ import numpy as np
 
 from ..engine.arena import address
 from ..engine.faults import Fault
-from .loaded import OperatorSpec, SubgraphSpec
 from .node import Late, Lost, Node, NodeError, Operand
-from .stage import REFUSALS, PlanError, Preparation, Stage
+from .stage import PlanError, Stage
 
 if TYPE_CHECKING:
     from .delegation import DelegateReport
+    from .preparation import Note, Preparation
+    from .prepared import Prepared
     from .scope import Scope
+    from .spec import OperatorSpec, SubgraphSpec
 
 MAX_FOLLOWING = 4
 """Stages kept after each stage, one for each value or shape that was met."""
@@ -41,6 +44,7 @@ class Plan:
         shapes: shape of each input tensor, by index.
         inputs: arrays to use for inputs of the same shape, by index.
         delegates: who may run parts of the first stage.
+        note: called before the first stage is closed.
     """
 
     def __init__(
@@ -50,11 +54,9 @@ class Plan:
         shapes: Mapping[int, tuple[int, ...]],
         inputs: Mapping[int, np.ndarray] | None = None,
         delegates: Sequence[Any] = (),
+        note: Note | None = None,
     ):
-        self.spec = spec
-        self.finished = True
-        self._times: list[tuple[Node, float]] | None = None
-        self._preparation = Preparation(scope, spec)
+        self._begin(scope, spec.index)
         operands: dict[int, Operand] = {}
         arrays: dict[int, np.ndarray] = {}
         for tensor in spec.inputs:
@@ -67,7 +69,40 @@ class Plan:
             arrays[tensor] = array
             operands[tensor] = self._preparation.bound(tensor, array)
         self.inputs = tuple(operands)
-        self.first = self.reached = self._preparation.stage(0, operands, arrays, delegates)
+        self.first = self._preparation.stage(0, operands, arrays, delegates, note)
+        self.reached = self.first
+
+    @classmethod
+    def kept(cls, scope: Scope, prepared: Prepared) -> Plan | None:
+        """The plan that was kept of the first subgraph; None when it cannot be had any more."""
+        stage = prepared.stage(scope)
+        if stage is None:
+            return None
+        plan = cls.__new__(cls)
+        plan._begin(scope, 0)
+        plan.inputs = tuple(dict.fromkeys(t for t in prepared.inputs if t in stage.arrays))
+        plan.first = plan.reached = stage
+        return plan
+
+    def _begin(self, scope: Scope, subgraph: int) -> None:
+        self._scope, self._subgraph = scope, subgraph
+        self.finished = True
+        self._times: list[tuple[Node, float]] | None = None
+
+    @cached_property
+    def spec(self) -> SubgraphSpec:
+        """The subgraph."""
+        return self._scope.model.subgraph(self._subgraph)
+
+    @cached_property
+    def _preparation(self) -> Preparation:
+        from .preparation import Preparation  # a plan that was kept may never need it
+
+        return Preparation(self._scope, self.spec)
+
+    def _node(self, tag: Any) -> Any:
+        """The node, or part of a delegate, of a row: its tag, or what its tag says the place of."""
+        return self._preparation.retrace(tag) if isinstance(tag, tuple) else tag
 
     @property
     def report(self) -> DelegateReport | None:
@@ -139,8 +174,11 @@ class Plan:
 
     def shape(self, tensor: int) -> tuple[int, ...] | None:
         """The shape of `tensor` as far as it is known."""
-        operand = self.reached.operands.get(tensor) or self.first.operands.get(tensor)
-        return None if operand is None else operand.shape
+        for stage in self.reached, self.first:
+            operand = stage.operands.get(tensor)
+            if operand is not None:
+                return operand.shape
+        return self.first.shapes.get(tensor)
 
     def _outputs(self) -> list[tuple[np.ndarray, bool]]:
         """The outputs' arrays, and whether an input or a variable lends its memory."""
@@ -165,9 +203,9 @@ class Plan:
                 return
             rows = stage.program.run(profile=self._times is not None)
             if self._times is not None:
-                self._times.extend((node, seconds) for node, _, seconds in rows or ())
+                self._times.extend((self._node(tag), seconds) for tag, _, seconds in rows or ())
         except Fault as fault:
-            raise self._preparation.failed(fault.tag, fault, "invoke") from fault
+            raise self._preparation.failed(self._node(fault.tag), fault, "invoke") from fault
         except Lost as error:
             if not stage.repeatable:
                 raise self._preparation.failed(error.node, error, "invoke") from error
@@ -196,6 +234,8 @@ class Plan:
     def _after_late(self, stage: Stage, node: Node, late: Late) -> Stage:
         operator = self.spec.operators[node.index]
         values = [None if t < 0 else self._value(stage, t) for t in operator.inputs]
+        from .preparation import REFUSALS
+
         expected = _FAILURES if operator.is_custom else (*REFUSALS, PlanError)
         try:
             start = perf_counter()

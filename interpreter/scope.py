@@ -1,13 +1,18 @@
 """What the plans of one interpreter share: the model, its variables, and calls of subgraphs."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .loaded import LoadedModel, OperatorSpec, SubgraphSpec
 from .node import NodeError
 from .plan import Plan
-from .registry import row_of
+
+if TYPE_CHECKING:
+    from .model import LoadedModel
+    from .spec import OperatorSpec, SubgraphSpec
 
 MAX_CALL_DEPTH = 64
 MAX_PLANS = 4
@@ -57,22 +62,22 @@ class Scope:
         """Whether an operator may do more than give its results."""
         return not _is_pure(spec, operator)
 
-    def state(self, spec: SubgraphSpec, tensor: int, value: np.ndarray | None = None) -> np.ndarray:
+    def state(self, subgraph: int, tensor: int, value: np.ndarray | None = None) -> np.ndarray:
         """The array of a variable tensor; it keeps its values from one invoke to the next.
 
         It starts from `value`, where an operator computes it from constants.
         """
-        key = spec.index, tensor
+        key = subgraph, tensor
         array = self._states.get(key)
         if array is None:
-            first = spec.tensors[tensor].initial() if value is None else value.copy()
+            first = self.model.tensor(*key).initial() if value is None else value.copy()
             array = self._states[key] = first
         return array
 
     def reset_states(self) -> None:
         """Sets every variable tensor to its initial value."""
         for (subgraph, tensor), array in self._states.items():
-            array[...] = self.model.subgraph(subgraph).tensors[tensor].initial()
+            array[...] = self.model.tensor(subgraph, tensor).initial()
 
     def snapshot(self) -> dict:
         """Copies of all variables, as `restore` takes them."""
@@ -86,7 +91,7 @@ class Scope:
     def restore(self, snapshot: dict) -> None:
         """Gives all variables the values of `snapshot`."""
         for key, array in snapshot["states"].items():
-            self.state(self.model.subgraph(key[0]), key[1])[...] = array
+            self.state(*key)[...] = array
         self.resources = {key: array.copy() for key, array in snapshot["resources"].items()}
         self._resource_ids = dict(snapshot["resource_ids"])
         self._called = set(snapshot["called"])
@@ -165,6 +170,8 @@ def _is_pure(spec: SubgraphSpec, operator: OperatorSpec) -> bool:
     """Whether nothing but its results tells that `operator` ran."""
     if operator.is_custom or any(t >= 0 and spec.tensors[t].is_variable for t in operator.inputs):
         return False
+    from .registry import row_of  # a process that prepares nothing has no use for it
+
     try:
         return row_of(operator.kind).pure
     except LookupError:

@@ -1,38 +1,14 @@
-"""Preparing operators: a stage of a plan is one engine program."""
+"""What a plan is a chain of: operators that run without looking at data in between."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..engine.buffer import BOUND, CONSTANT, bound
-from ..engine.faults import Fault
-from ..engine.program import Program
-from .loaded import OperatorSpec, SubgraphSpec
-from .node import Declared, Late, Node, NodeError, Operand, Unknown
-from .registry import row_of
-
 if TYPE_CHECKING:
-    from .delegation import DelegateReport
-    from .part import Part, Run
-    from .scope import Scope
+    import numpy as np
 
-MAX_RECORDED = 4096
-"""Operators that one subgraph may add to its caller's program."""
-
-REFUSALS = (
-    ValueError,
-    TypeError,
-    LookupError,
-    AttributeError,
-    ArithmeticError,
-    NotImplementedError,
-    Fault,
-)
-"""What a malformed operator makes `prepare` raise."""
+    from ..engine.program import Program
+    from .node import Late, Node, Operand
 
 
 class PlanError(RuntimeError):
@@ -55,11 +31,12 @@ class Stage:
         results: tensors of the `Late` step before this stage, copied in at each run.
         following: the stages after this one, by what was read.
         outputs: the subgraph's outputs and whether they are lent, once they were asked for.
+        shapes: of tensors that have no operand here, where they are not as the file says.
     """
 
     __slots__ = (
         *("arrays", "bound", "cut", "following", "operands", "outputs", "program", "results"),
-        *("repeatable", "steps", "stop"),
+        *("repeatable", "shapes", "steps", "stop"),
     )
 
     def __init__(
@@ -67,9 +44,9 @@ class Stage:
         operands: dict[int, Operand],
         arrays: dict[int, np.ndarray],
         stop: int,
-        n_threads: int = 1,
+        program: Program,
     ):
-        self.program = Program(threads=n_threads)
+        self.program = program
         self.steps: list[tuple[Node, Any]] = []
         self.repeatable = True
         self.operands = operands
@@ -80,347 +57,4 @@ class Stage:
         self.results: tuple[int, ...] = ()
         self.following: dict[Any, Stage] = {}
         self.outputs: list[tuple[np.ndarray, bool]] | None = None
-
-
-class Recording(Stage):
-    """Operators of a subgraph whose rows become part of another one's program.
-
-    Attributes:
-        values: the operands of the subgraph's outputs.
-    """
-
-    __slots__ = ("values",)
-
-    def __init__(self, operands: dict[int, Operand], stop: int):
-        super().__init__(operands, {}, stop)
-        self.values: list[Operand] = []
-
-    @property
-    def n_operators(self) -> int:
-        """How many operators there are, those of subgraphs within included."""
-        return sum(1 + getattr(emit, "n_operators", 0) for _, emit in self.steps)
-
-    def emit(self, program: Program) -> None:
-        """Adds the rows of all operators; can be done once."""
-        tag = program.tag
-        for node, emit in self.steps:
-            if emit is not None:
-                program.tag = node
-                emit(program)
-        program.tag = tag
-
-
-class Preparation:
-    """Makes the stages of one subgraph.
-
-    Attributes:
-        report: what the delegates of the first stage took; None without delegates.
-
-    Args:
-        scope: variables and other subgraphs.
-        spec: the subgraph.
-        caller: the node whose program takes the rows; None for a subgraph with stages of its own.
-    """
-
-    def __init__(self, scope: Scope, spec: SubgraphSpec, caller: Node | None = None):
-        self.scope = scope
-        self.spec = spec
-        self.report: DelegateReport | None = None
-        self._caller = caller
-        self._live = scope.live(spec)
-
-    def record(self, operands: dict[int, Operand]) -> Recording | None:
-        """All operators as a part of the caller's program; None where they make no such part.
-
-        That is when something has to be looked at between them, or variables are among them.
-        Raises PlanError when an operator fails to prepare.
-        """
-        recording = Recording(operands, len(self.spec.operators))
-        for operator in self.spec.operators:
-            if operator.position in self._live:
-                if operator.is_custom:  # a host step, which cannot stand in a loop
-                    return None
-                cut = self._add(recording, operator)
-                if cut is not None or recording.bound:
-                    return None
-        if recording.n_operators > MAX_RECORDED:
-            return None
-        for tensor in self.spec.outputs:
-            operand = self._operand(tensor, recording)
-            if operand is None or recording.bound:
-                return None
-            recording.values.append(operand)
-        return recording
-
-    def stage(
-        self,
-        position: int,
-        operands: dict[int, Operand],
-        arrays: dict[int, np.ndarray],
-        delegates: Sequence[Any] = (),
-    ) -> Stage:
-        """The stage that starts at operator `position`, with what is known there.
-
-        `delegates` may take parts of it.
-        """
-        stage = Stage(operands, arrays, len(self.spec.operators), self.scope.n_threads)
-        for operator in self.spec.operators[position:]:
-            if operator.position not in self._live:
-                continue
-            stage.cut = self._add(stage, operator)
-            if stage.cut is not None:
-                stage.stop = operator.position
-                break
-        wanted = self._wanted(stage)
-        if delegates:
-            self._emit_with(delegates, stage, wanted)
-        else:
-            self._emit(stage, stage.steps)
-        stage.steps.clear()
-        self._close(stage, wanted)
-        return stage
-
-    def _add(self, stage: Stage, operator: OperatorSpec) -> tuple[Node, Late | int] | None:
-        """Prepares one operator into the stage; gives the cut when it has to wait."""
-        node = self._node(operator, stage)
-        try:
-            pure, emit = self._prepare(node, operator)
-            if pure and all(x is None or x.value is not None for x in node.inputs):
-                self._fold(node, emit)
-            elif isinstance(emit, Late):
-                return node, emit
-            else:
-                stage.steps.append((node, emit))
-            if len(node.results) != len(operator.outputs):
-                node.fail(f"makes {len(node.results)} results, not {len(operator.outputs)}")
-        except Unknown as unknown:
-            return node, operator.inputs[unknown.index]
-        except REFUSALS as error:
-            raise self.failed(node, error, "prepare") from error
-        for tensor, operand in zip(operator.outputs, node.results, strict=True):
-            if tensor < 0:
-                continue
-            if operand.value is not None and self.spec.tensors[tensor].is_variable:
-                operand = self._variable(tensor, stage, operand.value)
-            stage.operands[tensor] = operand
-        return None
-
-    def _variable(self, tensor: int, stage: Stage, value: np.ndarray | None = None) -> Operand:
-        """The operand of a variable, which starts from `value` when one is given."""
-        array = stage.arrays[tensor] = self.scope.state(self.spec, tensor, value)
-        operand = stage.bound[tensor] = self.bound(tensor, array)
-        return operand
-
-    def _fold(self, node: Node, emit: Any) -> None:
-        """Computes the results of a pure node; from the same constants only once."""
-        constants = [None if x is None else x.storage for x in node.inputs]
-        known, results = self.spec.folded.get(node.index, (None, []))
-        if known != constants:
-            from .compute import run_now
-
-            run_now(node, emit)
-            results = node.results
-            self.spec.folded[node.index] = constants, results
-        node.results = results
-
-    def _prepare(self, node: Node, operator: OperatorSpec) -> tuple[bool, Any]:
-        if operator.is_custom:
-            from .custom import prepare_custom
-
-            return False, prepare_custom(node, self.scope.custom_op)
-        row = row_of(operator.kind)
-        return row.pure, row.prepare(node)
-
-    def _node(self, operator: OperatorSpec, stage: Stage) -> Node:
-        tensors = self.spec.tensors
-        outputs = [tensors[t].declared if t >= 0 else Declared() for t in operator.outputs]
-        node = Node(
-            operator.kind,
-            [],
-            outputs,
-            operator.options,
-            index=operator.position,
-            version=operator.version,
-            custom_options=operator.custom_options,
-            intermediates=[tensors[t].declared for t in operator.intermediates],
-            scope=self.scope,
-            stateful=self.scope.is_stateful(self.spec, operator),
-        )
-        node.home, node.caller = self, self._caller
-        for tensor in operator.outputs:
-            if tensor in stage.operands or (tensor >= 0 and tensors[tensor].is_constant):
-                error = NodeError(
-                    f"{node.kind} '{node.name}': output '{tensors[tensor].name}' is an input, a "
-                    "constant or the result of an operator before"
-                )
-                raise self.failed(node, error, "prepare")
-        for i, tensor in enumerate(operator.inputs):
-            node.inputs.append(None if tensor < 0 else self._operand(tensor, stage))
-            if tensor >= 0 and node.inputs[i] is None:
-                error = NodeError(
-                    f"{node.kind} '{node.name}': input {i} '{tensors[tensor].name}' is no "
-                    "constant, input or result of an operator before"
-                )
-                raise self.failed(node, error, "prepare")
-        return node
-
-    def _operand(self, tensor: int, stage: Stage) -> Operand | None:
-        """The operand of a tensor; None when nothing gives it a value."""
-        operand = stage.operands.get(tensor)
-        if operand is not None:
-            return operand
-        spec = self.spec.tensors[tensor]
-        if spec.is_constant:
-            operand = spec.constant()
-        elif spec.is_variable:
-            operand = self._variable(tensor, stage)
-        elif 0 in spec.shape:  # a constant without elements has no bytes in the file
-            operand = Operand.known(np.empty(spec.shape, spec.dtype), spec.name, spec.quantization)
-        else:
-            return None
-        stage.operands[tensor] = operand
-        return operand
-
-    def bound(self, tensor: int, array: np.ndarray) -> Operand:
-        """A new operand of `tensor` for memory that is given, as it is in `array`."""
-        spec = self.spec.tensors[tensor]
-        return Operand.of(bound(array.shape, array.dtype, spec.name), spec.name, spec.quantization)
-
-    def _emit(self, stage: Stage, steps: Iterable[tuple[Node, Any]]) -> None:
-        """Adds the rows of prepared operators to the stage's program."""
-        for node, emit in steps:
-            if emit is None:
-                continue
-            stage.program.tag = node
-            try:
-                emit(stage.program)
-            except REFUSALS as error:
-                raise self.failed(node, error, "prepare") from error
-
-    def _emit_with(self, delegates: Sequence[Any], stage: Stage, wanted: set[int]) -> None:
-        """As `_emit`, with parts of the stage as Python steps of `delegates`."""
-        from .delegation import Delegation
-        from .part import Handed, Part, PartStep
-
-        # what `prepare` knows already, as SHAPE's result, is nothing to run
-        emits = {n: e for n, e in stage.steps if any(x.value is None for x in n.results) or e}
-        try:
-            needed = {id(stage.operands[tensor]) for tensor in wanted}
-            delegation = Delegation(list(emits), delegates, needed)
-        except NodeError as error:
-            raise self.failed(error.node, error, "prepare") from error
-        handed = Handed()
-        for step in delegation.steps:
-            if isinstance(step, Part):
-                run = PartStep(step, delegation.runs[step], handed, partial(self.engine, stage))
-                stage.program.tag = step
-                stage.program.host(run, step.read, step.copied)
-            else:
-                self._emit(stage, [(step, emits[step])])
-        stage.repeatable = not any(node.stateful for node in emits)
-        self.report = delegation.report(self._unasked(stage, emits))
-
-    def _unasked(self, stage: Stage, nodes: Collection[Node]) -> list[tuple[int, str, str, str]]:
-        """Position, kind and name of every operator, and why no delegate was asked about it."""
-        asked, rows = {node.index for node in nodes}, []
-        for operator in self.spec.operators:
-            outputs = [self.spec.tensors[t].name for t in operator.outputs if t >= 0]
-            if operator.position in asked:
-                reason = ""
-            elif operator.position not in self._live:
-                reason = "nothing needs its result"
-            elif stage.cut is None or operator.position < stage.stop:
-                reason = "its result is known before the model runs"
-            elif operator.position == stage.stop:
-                reason = "what it gives or needs is known only when the model runs"
-            else:
-                reason = (
-                    f"operator {stage.stop} ({stage.cut[0].kind}) has to run before it is prepared"
-                )
-            name = outputs[0] if outputs else ""
-            rows.append((operator.position, operator.kind, name, reason))
-        return rows
-
-    def engine(self, stage: Stage, part: Part) -> Run:
-        """What computes a part of `stage` on the CPU: as a delegate's `run`."""
-        tensor_of = {operand: tensor for tensor, operand in stage.operands.items()}
-        inputs = [tensor_of[x] for x in part.inputs]
-        outputs = [tensor_of[x] for x in part.outputs]
-        arrays = {t: np.empty(stage.operands[t].shape, stage.operands[t].dtype) for t in inputs}
-        operands = {t: x for t, x in stage.operands.items() if x.value is not None}
-        operands.update((t, self.bound(t, array)) for t, array in arrays.items())
-        for op in part.ops:
-            for tensor in self.spec.operators[op.index].outputs:
-                operands.pop(tensor, None)
-        alone = Stage(operands, dict(arrays), stage.stop, self.scope.n_threads)
-        for op in part.ops:
-            self._add(alone, self.spec.operators[op.index])
-        self._emit(alone, alone.steps)
-        self._close(alone, set(outputs).difference(arrays))
-
-        def run(*values):
-            for array, value in zip(arrays.values(), values, strict=True):
-                array[...] = np.asarray(value)
-            alone.program.run()
-            return [alone.arrays[tensor] for tensor in outputs]
-
-        return run
-
-    def _wanted(self, stage: Stage) -> set[int]:
-        """The tensors that must stay readable after the stage, and have no memory yet."""
-        last, stop = self.spec.readers, stage.stop
-        return {
-            t
-            for t, operand in stage.operands.items()
-            if t not in stage.arrays
-            and operand.storage.kind != CONSTANT
-            and (self.scope.preserve or last.get(t, -1) >= stop)
-        }
-
-    def _close(self, stage: Stage, wanted: set[int]) -> None:
-        """Ends the stage's program and gives memory to the tensors that stay readable."""
-        program = stage.program
-        for tensor in wanted:
-            program.keep(stage.operands[tensor])
-        try:
-            program.close({operand: stage.arrays[t] for t, operand in stage.bound.items()})
-        except Fault as fault:
-            raise self.failed(fault.tag, fault, "prepare") from fault
-        except ValueError as error:
-            raise self.failed(None, error, "prepare") from error
-        stage.arrays.update((t, program.array(stage.operands[t])) for t in wanted)
-
-    def carried(self, stage: Stage) -> tuple[dict[int, Operand], dict[int, np.ndarray]]:
-        """What the stage after `stage` starts from: constants, and the arrays that were kept."""
-        operands = {t: x for t, x in stage.operands.items() if x.storage.kind == CONSTANT}
-        for tensor, array in stage.arrays.items():
-            operand = stage.operands[tensor]
-            kept = operand.storage.kind == BOUND and operand.offset == 0
-            operands[tensor] = operand if kept else self.bound(tensor, array)
-        return operands, dict(stage.arrays)
-
-    def failed(self, node: Node | None, error: BaseException, verb: str) -> PlanError:
-        """The error to raise when `node` failed to "prepare" or "invoke" because of `error`."""
-        if node is not None and node.caller is not None and node.home is not self:
-            return self.failed(node.caller, node.home.failed(node, error, verb), verb)
-        words = str(error) if isinstance(error, (NodeError, PlanError, Fault)) else _plain(error)
-        if node is None:
-            return PlanError(words)
-        if verb == "prepare":
-            words = f"{words}{_inputs(node)}"
-        where = f" of subgraph {self.spec.index} '{self.spec.name}'" if self.spec.index else ""
-        return PlanError(
-            f"{words}\nNode number {node.index} ({node.kind}) failed to {verb}.{where}"
-        )
-
-
-def _plain(error: BaseException) -> str:
-    if isinstance(error, LookupError):
-        return str(error.args[0]) if error.args else repr(error)
-    return f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else str(error)
-
-
-def _inputs(node: Node) -> str:
-    """The inputs as part of a message: names, types and shapes."""
-    words = ["none" if x is None else f"'{x.name}' {x.dtype} {x.shape}" for x in node.inputs]
-    return f"\ninputs: {', '.join(words)}" if words else ""
+        self.shapes: dict[int, tuple[int, ...]] = {}

@@ -8,20 +8,14 @@ import os
 import stat
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None
-
-from .errors import ModelError
-
 
 def read_bytes(path) -> bytes:
     """All bytes of a regular file.
 
     Raises OSError when the file is missing, is not a regular file, or changes while it is read.
     """
-    descriptor, size = _open(path)
+    descriptor, status = _open(path)
+    size = status.st_size
     with open(descriptor, "rb") as file:
         content = file.read(size + 1)
         if len(content) != size or os.fstat(file.fileno()).st_size != size:
@@ -34,11 +28,17 @@ def map_file(path) -> memoryview:
 
     Raises OSError when the file is missing or is not a regular file.
     """
-    descriptor, size = _open(path)
+    return map_with_status(path)[0]
+
+
+def map_with_status(path) -> tuple[memoryview, os.stat_result]:
+    """What `map_file` gives, and the status of the very file that is mapped."""
+    descriptor, status = _open(path)
     with open(descriptor, "rb") as file:
-        if size == 0:
-            return memoryview(b"")
-        return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
+        if status.st_size == 0:
+            return memoryview(b""), status
+        mapped = mmap.mmap(file.fileno(), status.st_size, access=mmap.ACCESS_READ)
+    return memoryview(mapped), status
 
 
 def member(folder, name) -> Path:
@@ -46,6 +46,8 @@ def member(folder, name) -> Path:
 
     Raises ModelError when it leads out of the folder, or is a link, also a hard one.
     """
+    from .errors import ModelError
+
     folder = Path(folder)
     path = folder / name
     if not name or os.path.isabs(name) or ".." in Path(name).parts:
@@ -128,7 +130,9 @@ def _lock(descriptor: int) -> bool | None:
 
     False when somebody else holds the lock.
     """
-    if fcntl is None:
+    try:
+        import fcntl
+    except ImportError:  # Windows
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -178,13 +182,13 @@ def modified(path) -> float:
     return os.stat(path).st_mtime
 
 
-def _open(path) -> tuple[int, int]:
-    """A descriptor of a regular file, open for reading, and the file's size."""
+def _open(path) -> tuple[int, os.stat_result]:
+    """A descriptor of a regular file, open for reading, and the file's status."""
     # Opening a pipe would wait for its writer; O_NONBLOCK makes no difference to a regular file.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     status = os.fstat(descriptor)
     if stat.S_ISREG(status.st_mode):
-        return descriptor, status.st_size
+        return descriptor, status
     os.close(descriptor)
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))

@@ -20,6 +20,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     os.environ["FLATLITE_CORPUS"] = str(Path(config.getoption("--corpus")).resolve())
+    os.environ["FLATLITE_PLANS"] = ""  # every test prepares its models itself
 
 
 @pytest.fixture(scope="session")

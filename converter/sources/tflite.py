@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...interpreter.interpreter import Interpreter
-from ...interpreter.loaded import LoadedModel, OperatorSpec, SubgraphSpec, TensorSpec
+from ...interpreter.model import LoadedModel
+from ...interpreter.spec import OperatorSpec, SubgraphSpec, TensorSpec
 from ...schema.errors import ConverterError, InvalidArgumentError
 from ...schema.files import read_bytes
 from ..builder import Builder

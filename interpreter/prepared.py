@@ -1,0 +1,154 @@
+"""What is kept of a model that was prepared, so that the next process need not do it again.
+
+It is small: rows as plain data, and what the file says of inputs, outputs and signatures. Weights
+stay in the model file.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..engine.shelf import Place
+from ..engine.written import Written, write
+from .node import Quantization
+from .plan import aligned
+from .spec import SignatureSpec, TensorSpec
+from .stage import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .model import LoadedModel
+    from .scope import Scope
+
+_SOURCES = (
+    "engine",
+    "engine/families",
+    "engine/kernels",
+    "interpreter",
+    "interpreter/ops",
+    "schema",
+)
+
+
+class Prepared:
+    """What is kept of a model.
+
+    Attributes:
+        n_subgraphs: of the model.
+        inputs, outputs: tensors of the first subgraph.
+        tensors: these and its variables, by index.
+        signatures: by key.
+
+    Args:
+        kept: the bytes that `keep` has kept.
+        content: those of the model file.
+    """
+
+    def __init__(self, kept: Any, content: Any):
+        fields = marshal.loads(kept)
+        self.n_subgraphs, self.inputs, self.outputs, tensors, signatures, *stage = fields
+        self.tensors = {fields[0]: _tensor(fields) for fields in tensors}
+        self.signatures = {fields[0]: SignatureSpec(*fields) for fields in signatures}
+        self._stop, self._bound, self._wanted, self._shapes, self._rows = stage
+        self._content = np.frombuffer(content, np.uint8)
+
+    def stage(self, scope: Scope) -> Stage | None:
+        """The plan's only stage for inputs of the shapes in the file.
+
+        None when a kernel it needs is not there any more.
+        """
+        try:
+            program = Written(self._rows, self._content, scope.n_threads)
+        except LookupError:
+            return None
+        stage = Stage({}, {}, self._stop, program)
+        stage.shapes = self._shapes
+        for tensor in self._bound:
+            spec = self.tensors[tensor]
+            own = tensor in self.inputs
+            stage.arrays[tensor] = (
+                aligned(spec.shape, spec.dtype) if own else scope.state(0, tensor)
+            )
+        program.close(dict(zip(program.given, stage.arrays.values(), strict=True)))
+        kept = zip(self._wanted, program.readable, strict=True)
+        stage.arrays.update((tensor, program.array(buffer)) for tensor, buffer in kept)
+        return stage
+
+
+def place_of(status: os.stat_result, n_threads: int) -> Place:
+    """Where the plan of a file is kept that is to be run by a number of threads."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    return Place(status, [os.path.join(package, name) for name in _SOURCES], n_threads)
+
+
+def keep(
+    place: Place, model: LoadedModel, stage: Stage, wanted: Iterable[int], layout: Any
+) -> None:
+    """Keeps a model's plan, whose first stage is about to be closed, if it can be kept."""
+    described = _describe(model, stage, wanted, layout)
+    if described is not None:
+        place.keep(marshal.dumps(described))
+
+
+def _describe(model: LoadedModel, stage: Stage, wanted: Iterable[int], layout: Any) -> tuple | None:
+    """What `Prepared` is made of, as plain data; None for a stage that cannot be kept.
+
+    Args:
+        model: the file.
+        stage: the first of its plan, about to be closed.
+        wanted: the tensors that are readable after a run, beside those bound to memory.
+        layout: what was decided about the program.
+    """
+    spec = model.subgraph(0)
+    wanted = sorted(wanted)
+    readable = {*stage.bound, *wanted}
+    made = {tensor for operator in spec.operators for tensor in operator.outputs}
+    ends = dict.fromkeys((*spec.inputs, *spec.outputs, *stage.bound))
+    tensors = [_fields(spec.tensors[t]) for t in ends]
+    starts = not made.isdisjoint(stage.bound)  # variables with values that were computed
+    if stage.cut is not None or starts or not ends.keys() <= readable or None in tensors:
+        return None
+    bound, kept = ([stage.operands[t] for t in tensors] for tensors in (stage.bound, wanted))
+    content = np.frombuffer(model.content, np.uint8)
+    rows = write(stage.program, layout, content, bound, kept, _trace)
+    if rows is None:
+        return None
+    shapes = {t: x.shape for t, x in stage.operands.items() if x.shape != spec.tensors[t].shape}
+    return (
+        *(model.n_subgraphs, spec.inputs, spec.outputs, tensors),
+        [(s.key, s.inputs, s.outputs, s.subgraph) for s in model.signatures.values()],
+        *(stage.stop, [*stage.bound], wanted, shapes, rows),
+    )
+
+
+def _trace(node: Any) -> tuple[tuple[int, int], ...]:
+    """(subgraph, position) of a node, after those of the nodes that call it."""
+    before = () if node.caller is None else _trace(node.caller)
+    return (*before, (node.home.spec.index, node.index))
+
+
+def _fields(tensor: TensorSpec) -> tuple | None:
+    if tensor.has_data or tensor.sparsity is not None or np.dtype(tensor.dtype.str) != tensor.dtype:
+        return None
+    scales = tensor.quantization
+    return (
+        *(tensor.index, tensor.name, tensor.shape, tensor.signature),
+        *(tensor.dtype.str, tensor.type_name, tensor.bits, tensor.is_variable),
+        scales and (scales.scales.tobytes(), scales.zero_points.tobytes(), scales.axis),
+    )
+
+
+def _tensor(fields: tuple) -> TensorSpec:
+    index, name, shape, signature, dtype, type_name, bits, is_variable, scales = fields
+    quantization = scales and Quantization(
+        np.frombuffer(scales[0], np.float32), np.frombuffer(scales[1], np.int64), scales[2]
+    )
+    kind = np.dtype(dtype)
+    return TensorSpec(
+        index, name, shape, signature, kind, type_name, bits, quantization, is_variable
+    )

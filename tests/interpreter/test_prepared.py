@@ -1,0 +1,293 @@
+"""Plans that are kept on disk, and found again by the next process."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from recurrent_models import SORTS
+from recurrent_models import content as recurrent
+
+from flatlite.engine import shelf
+from flatlite.interpreter.preparation import Preparation
+from flatlite.interpreter.profile import profile
+from flatlite.lite import Delegate, Interpreter
+
+f32, i32 = np.float32, np.int32
+CORPUS_MODELS = ("C/lenet_k3/float.tflite", "C/lenet_k3/int8.tflite", "C/lenet_k3/dyn.tflite")
+
+
+@pytest.fixture
+def plans(tmp_path, monkeypatch):
+    """The folder plans are kept in; also those of files that are new."""
+    folder = tmp_path / "plans"
+    monkeypatch.setenv("FLATLITE_PLANS", str(folder))
+    monkeypatch.setattr(shelf, "SETTLED", 0)
+    return folder
+
+
+@pytest.fixture
+def lazy(monkeypatch):
+    """Called, it makes every preparation an error from then on."""
+
+    def refuse(*_, **__):
+        raise AssertionError("the plan was not kept")
+
+    return lambda: monkeypatch.setattr(Preparation, "stage", refuse)
+
+
+def written(path, content):
+    path.write_bytes(content)
+    return path
+
+
+def answers(interpreter, calls=2):
+    interpreter.allocate_tensors()
+    random = np.random.default_rng(3)
+    found = []
+    for _ in range(calls):
+        for detail in interpreter.get_input_details():
+            array = random.uniform(0, 3, detail["shape"]).astype(detail["dtype"])
+            interpreter.set_tensor(detail["index"], array)
+        interpreter.invoke()
+        found += [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
+    return found
+
+
+def described(interpreter):
+    return str(
+        [
+            interpreter.get_input_details(),
+            interpreter.get_output_details(),
+            interpreter.get_signature_list(),
+            interpreter.num_subgraphs(),
+        ]
+    )
+
+
+def check_kept(path, lazy, threads=1):
+    """The answers of two calls, which a kept plan and a fresh one give alike."""
+    fresh = Interpreter(path, num_threads=threads)
+    want = answers(fresh)
+    lazy()
+    kept = Interpreter(path, num_threads=threads)
+    assert described(kept) == described(fresh)
+    for ours, theirs in zip(answers(kept), want, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert described(kept) == described(fresh)
+    assert str(kept.get_tensor_details()) == str(fresh.get_tensor_details())
+    return want
+
+
+def adder(builder, saved, what=1.0, shape=(2, 3)):
+    b = builder()
+    x, y = b.input("x", shape), b.tensor("y", shape)
+    b.op("ADD", [x, b.constant("what", np.full(3, what, f32))], [y])
+    return saved(b.outputs(y))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", CORPUS_MODELS)
+def test_networks(name, threads, corpus, plans, lazy):
+    check_kept(corpus / name, lazy, threads)
+
+
+@pytest.mark.parametrize("sort", SORTS[::4], ids=lambda sort: sort.name)
+def test_variables_last_from_call_to_call(sort, tmp_path, plans, lazy):
+    path = written(tmp_path / "m.tflite", recurrent(sort))
+    want = check_kept(path, lazy)
+    kept = Interpreter(path)
+    answers(kept)
+    kept.reset_all_variables()
+    for ours, theirs in zip(answers(kept), want, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_loops(builder, saved, tmp_path, plans, lazy):
+    check_kept(written(tmp_path / "m.tflite", collector(builder, saved)), lazy)
+
+
+def test_another_process_finds_it(corpus, plans):
+    path = corpus / CORPUS_MODELS[1]
+    answers(Interpreter(path))
+    code = (
+        "import sys; from flatlite.lite import Interpreter; i = Interpreter(sys.argv[1]);"
+        "i.allocate_tensors(); i.invoke(); found = {m.rpartition('.')[2] for m in sys.modules};"
+        "print(found & {'preparation', 'registry', 'declaration', 'flatbuffer', 'families'})"
+    )
+    ran = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
+    assert (ran.stdout.strip(), ran.stderr) == ("set()", "")
+
+
+def test_other_files_choices_and_shapes_have_plans_of_their_own(builder, saved, tmp_path, plans):
+    path = written(tmp_path / "m.tflite", adder(builder, saved))
+    first = answers(Interpreter(path))[0]
+    path.unlink()
+    written(path, adder(builder, saved, what=2.0))
+    np.testing.assert_allclose(answers(Interpreter(path))[0], first + 1, rtol=1e-6)
+    assert len(list(plans.iterdir())) == 2
+    answers(Interpreter(path, num_threads=2))
+    assert len(list(plans.iterdir())) == 3
+    resized = Interpreter(path)
+    resized.resize_tensor_input(0, [4, 3])
+    assert answers(resized)[0].shape == (4, 3)
+    resized = Interpreter(path)
+    resized.allocate_tensors()
+    resized.resize_tensor_input(0, [5, 3])
+    assert answers(resized)[0].shape == (5, 3)
+    assert len(list(plans.iterdir())) == 3
+
+
+def test_a_change_in_place_is_seen(builder, saved, tmp_path, plans):
+    path = written(tmp_path / "m.tflite", adder(builder, saved))
+    first = answers(Interpreter(path))[0]
+    with open(path, "r+b") as file:
+        file.write(adder(builder, saved, what=2.0))
+    np.testing.assert_allclose(answers(Interpreter(path))[0], first + 1, rtol=1e-6)
+
+
+def test_what_a_user_asks_of_a_kept_plan(corpus, plans, lazy):
+    path = corpus / CORPUS_MODELS[0]
+    fresh = Interpreter(path)
+    want = answers(fresh)
+    times = [(t.position, t.kind, t.name) for t in profile(fresh)]
+    lazy()
+    kept = Interpreter(path)
+    np.testing.assert_array_equal(answers(kept)[0], want[0])
+    assert [(t.position, t.kind, t.name) for t in profile(kept)] == times
+    np.testing.assert_array_equal(answers(kept.clone())[0], want[0])
+    np.testing.assert_array_equal(kept.tensor(kept.get_output_details()[0]["index"])(), want[1])
+    runner = Interpreter(path).get_signature_runner()
+    random = np.random.default_rng(3)
+    feeds = {
+        name: random.uniform(0, 3, detail["shape"]).astype(detail["dtype"])
+        for name, detail in runner.get_input_details().items()
+    }
+    np.testing.assert_array_equal(next(iter(runner(**feeds).values())), want[0])
+    hidden = fresh._get_op_details(0)["outputs"][0]
+    for wrong in (lambda i: i.get_tensor(hidden), lambda i: i.get_tensor(999)):
+        errors = []
+        for interpreter in (fresh, kept):
+            with pytest.raises(ValueError) as raised:
+                wrong(interpreter)
+            errors.append(str(raised.value))
+        assert errors[0] == errors[1]
+
+
+def test_a_copy_by_pickle_runs(corpus, plans):
+    path = corpus / CORPUS_MODELS[0]
+    want = answers(Interpreter(path))[0]
+    np.testing.assert_array_equal(answers(pickle.loads(pickle.dumps(Interpreter(path))))[0], want)
+
+
+def collector(builder, saved):
+    """x, i, n -> the sum of the elements of x from i below n, by a loop."""
+    main, condition, body = builder("main"), builder("condition"), builder("body")
+    kinds = (("x", (3,), "FLOAT32"), ("i", (1,), "INT32"), ("n", (1,), "INT32"))
+    kinds += (("sum", (1,), "FLOAT32"),)
+    inputs = [main.input(*kind) for kind in kinds]
+    results = [main.tensor(f"{name}_out", shape, dtype) for name, shape, dtype in kinds]
+    main.op("WHILE", inputs, results, cond_subgraph_index=1, body_subgraph_index=2)
+    _, i, n, _ = [condition.input(*kind) for kind in kinds]
+    condition.outputs(condition.op("LESS", [i, n], [condition.tensor("less", (1,), "BOOL")]))
+    x, i, n, total = [body.input(*kind) for kind in kinds]
+    following, both = body.tensor("following", (1,), "INT32"), body.tensor("both", (1,))
+    body.op("ADD", [i, body.constant("one", i32([1]))], [following])
+    body.op("ADD", [total, body.op("GATHER", [x, i], [body.tensor("found", (1,))], axis=0)], [both])
+    return saved(main.outputs(results[3]), condition, body.outputs(x, following, n, both))
+
+
+def failing(builder, saved):
+    b = builder()
+    x, i = b.input("x", (3,)), b.input("i", (1,), "INT32")
+    less = b.op("NEG", [x], [b.tensor("less", (3,))])
+    return saved(b.outputs(b.op("GATHER", [less, i], [b.tensor("y", (1,))], axis=0)))
+
+
+def feed(interpreter, values):
+    for index, value in enumerate(values, 1):
+        interpreter.set_tensor(index, i32([value]))
+
+
+@pytest.mark.parametrize(
+    ("model", "wrong", "right"), [(failing, [7], [2]), (collector, [1, 9], [1, 3])]
+)
+def test_a_fault_names_the_operator(model, wrong, right, builder, saved, tmp_path, plans, lazy):
+    path, errors = written(tmp_path / "m.tflite", model(builder, saved)), []
+    for prepare in (lambda: None, lazy):
+        interpreter = Interpreter(path)
+        prepare()
+        interpreter.allocate_tensors()
+        feed(interpreter, wrong)
+        with pytest.raises(RuntimeError) as raised:
+            interpreter.invoke()
+        errors.append(str(raised.value))
+        feed(interpreter, right)
+        interpreter.invoke()
+    assert errors[0] == errors[1]
+    assert "indices must be in [0, 3)" in errors[0] and "GATHER" in errors[0]
+
+
+def test_damaged_plans_are_made_anew(corpus, plans):
+    path = corpus / CORPUS_MODELS[1]
+    want = answers(Interpreter(path))[0]
+    (plan,) = plans.iterdir()
+    sound = plan.read_bytes()
+    for damaged in (sound[:-1], b"", sound[:40] + b"x" + sound[41:], sound + b" "):
+        plan.write_bytes(damaged)
+        np.testing.assert_array_equal(answers(Interpreter(path))[0], want)
+        assert plan.read_bytes() == sound
+
+
+def test_without_the_kernels_it_is_prepared(corpus, plans, monkeypatch):
+    path = corpus / CORPUS_MODELS[1]
+    want = answers(Interpreter(path))[0]
+    from flatlite.interpreter import prepared
+
+    def gone(*_):
+        raise LookupError("no such image")
+
+    monkeypatch.setattr(prepared, "Written", gone)
+    np.testing.assert_array_equal(answers(Interpreter(path))[0], want)
+
+
+class Nothing(Delegate):
+    name = "nothing"
+
+    def parts(self, *_):
+        return [], {}
+
+    def compile(self, *_):
+        raise AssertionError
+
+
+def test_what_is_not_kept(builder, saved, tmp_path, plans, monkeypatch):
+    path = written(tmp_path / "m.tflite", adder(builder, saved))
+    answers(Interpreter(path, experimental_preserve_all_tensors=True))
+    answers(Interpreter(path, experimental_delegates=[Nothing()]))
+    answers(Interpreter(model_content=path.read_bytes()))
+    monkeypatch.setattr(shelf, "SETTLED", 10**12)
+    answers(Interpreter(path))
+    assert not plans.exists()
+    monkeypatch.setattr(shelf, "SETTLED", 0)
+    monkeypatch.setenv("FLATLITE_PLANS", "")
+    answers(Interpreter(path))
+    assert not plans.exists()
+
+
+def test_a_folder_that_others_may_write_to_is_left_alone(builder, saved, tmp_path, plans):
+    path = written(tmp_path / "m.tflite", adder(builder, saved))
+    answers(Interpreter(path))
+    plans.chmod(0o777)
+    (plan,) = plans.iterdir()
+    plan.write_bytes(b"others wrote this")
+    answers(Interpreter(path))
+    assert plan.read_bytes() == b"others wrote this"
+
+
+def test_the_oldest_are_removed(builder, saved, tmp_path, plans, monkeypatch):
+    monkeypatch.setattr(shelf, "MOST_FILES", 2)
+    for i in range(4):
+        answers(Interpreter(written(tmp_path / f"{i}.tflite", adder(builder, saved, float(i)))))
+    assert len(list(plans.iterdir())) == 2
