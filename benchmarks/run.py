@@ -1,7 +1,7 @@
 """Compares flatlite with LiteRT: speed, start, memory. `make bench` runs it.
 
     python benchmarks/run.py [--models NAME,...] [--variants int8,...] [--threads 1,2] [--runs 3]
-        [--calls 100] [--seconds 10] [--starts 15] [--json FILE] [--markdown] [--show FILE]
+        [--calls 100] [--seconds 110] [--starts 15] [--json FILE] [--markdown] [--show FILE]
 
 Reads the models that models/build.py has written. Ratios are LiteRT / ours: above 1 flatlite is
 faster, or smaller. Each model is timed in a process of its own, where the contestants take turns:
@@ -178,7 +178,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--threads", type=lambda t: list(map(int, t.split(","))), default=[1, 2])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--calls", type=int, default=100, help="of each contestant in a run")
-    parser.add_argument("--seconds", type=float, default=10, help="per file and thread number")
+    parser.add_argument("--seconds", type=float, default=110, help="per file and thread number")
     parser.add_argument("--starts", type=int, default=15, help="processes per start figure")
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write all figures here as they come"
