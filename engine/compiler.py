@@ -24,6 +24,7 @@ from . import kernel as kernels
 from . import target
 from .arrays import KernelArray
 from .declaration import READ
+from .lanes import lanes as lanes_of
 from .linker import EXTERNALS
 from .words import FAULT, FAULT_WORDS, ITEMS
 
@@ -68,7 +69,7 @@ def compile_kernels(label, made, aim=target.HOST):
         compiled.kernels[one.name] = (declaration.text, declaration.described_sets())
         for choice in declaration.specialisations():
             _add(compiled, declaration.key(choice), one, choice)
-    _add_pieces(compiled, target.lanes(aim.needs if aim.cpu else _host_features()))
+    _add_pieces(compiled, lanes_of(aim.needs if aim.cpu else _host_features()))
     _optimise(compiled)
     _check_calls(compiled)
     return compiled

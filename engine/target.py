@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 
 PAGE = 4096  # the unit in which images are laid out and mapped
@@ -17,7 +16,6 @@ _LINES = frozenset(
 )
 _REQUEST = 158, 0x1023, 18  # arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA), on x86-64 Linux
 _memory = {}
-UNSIGNED, SIGNED = "unsigned", "signed"
 
 
 class Target:
@@ -27,41 +25,6 @@ class Target:
 
     def __init__(self, name, cpu="", features="", needs=frozenset()):
         self.name, self.cpu, self.features, self.needs = name, cpu, features, needs
-
-
-class Lanes:
-    """The vectors of a processor.
-
-    Attributes:
-        width: float32 in one.
-        registers: how many there are.
-        fused: whether it multiplies and adds in one instruction.
-        dots: which bytes it sums products of, four at a time: UNSIGNED ones with signed ones,
-            SIGNED ones only, or "".
-        matrices: whether it multiplies matrices of bytes (AMX).
-        permutes: whether it looks bytes up in a table of 128.
-    """
-
-    __slots__ = ("dots", "fused", "matrices", "permutes", "registers", "width")
-
-    def __init__(self, width, registers, fused, dots="", matrices=False, permutes=False):
-        self.width, self.registers, self.fused = width, registers, fused
-        self.dots, self.matrices, self.permutes = dots, matrices, permutes
-
-
-def lanes(features):
-    """The widest vectors that code for features, as LLVM or Linux calls them, may use."""
-    features = {re.sub("[-_]", "", name) for name in features}
-    if "avx512f" in features:
-        dots, bytewise = "avx512vnni" in features, "avx512bw" in features
-        matrices = dots and bytewise and "amxint8" in features
-        permutes = bytewise and "avx512vbmi" in features
-        return Lanes(16, 32, True, UNSIGNED if dots else "", matrices, permutes)
-    if {"avx2", "fma"} <= features:
-        return Lanes(8, 16, True, UNSIGNED if "avxvnni" in features else "")
-    if "neon" in features:
-        return Lanes(4, 32, True, SIGNED if "dotprod" in features else "")
-    return Lanes(4, 16, False)
 
 
 _V3 = frozenset(["avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"])

@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 
 from ..kernel import piece
-from ..target import SIGNED, UNSIGNED
+from ..lanes import SIGNED, UNSIGNED
 from ..vector import BYTE, INT, WORD
 from ._integers import SHORT, Integers
 from ._requantize import QUICK, Requantizer, offset_of

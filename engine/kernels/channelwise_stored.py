@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 
 from ..kernel import address, inline, kernel, piece, room
-from ..target import UNSIGNED
+from ..lanes import UNSIGNED
 from ..vector import BYTE, FLOAT, INT, WORD
 from ._columns import TABLE, point_columns
 from ._integers import SHORT, Integers

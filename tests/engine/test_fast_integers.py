@@ -13,8 +13,9 @@ from flatlite.engine.buffer import arena, bound, constant
 from flatlite.engine.families import byte_products, integers
 from flatlite.engine.kernel import PIECES
 from flatlite.engine.kernels import _byte_tile  # noqa: F401 (declares its pieces)
+from flatlite.engine.lanes import lanes
 from flatlite.engine.program import Program
-from flatlite.engine.target import HOST, SHIPPED, Target, flags, lanes
+from flatlite.engine.target import HOST, SHIPPED, Target, flags
 
 TARGETS = {
     "host": HOST,

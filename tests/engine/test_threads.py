@@ -169,7 +169,7 @@ def test_what_is_too_short_to_share_starts_no_workers(alone, monkeypatch):
 def test_rows_are_dealt_out_by_the_time_they_take():
     program = Program(threads=3)
     program.call("testing.dealt", bound((1000, 2), np.int64), split=1000)
-    (row,) = program._rows
+    (row,) = program.rows
     assert row.chunks(3, rows.PART // 2) == 3
     assert row.chunks(3, 2 * rows.PART + 1) == 9
     assert row.chunks(1, rows.PART // 2) == 1

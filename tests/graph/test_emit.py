@@ -194,7 +194,7 @@ def test_rows(case, threads, monkeypatch):
         config = tf.ConfigProto(intra_op_parallelism_threads=threads)
         with tf.Session(config=config) as session:
             found = session.run(result, feeds)
-            steps = [row for plan in session._plans.values() for row in plan.first.program._rows]
+            steps = [row for plan in session._plans.values() for row in plan.first.program.rows]
         monkeypatch.setattr(executor, "emitter_of", lambda kind: None)
         with tf.Session() as session:
             expected = session.run(result, feeds)

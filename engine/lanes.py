@@ -1,0 +1,44 @@
+"""The vectors kernels are written for, by the features of a processor."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+UNSIGNED, SIGNED = "unsigned", "signed"
+
+
+class Lanes(NamedTuple):
+    """The vectors of a processor.
+
+    Attributes:
+        width: float32 in one.
+        registers: how many there are.
+        fused: whether it multiplies and adds in one instruction.
+        dots: which bytes it sums products of, four at a time: UNSIGNED ones with signed ones,
+            SIGNED ones only, or "".
+        matrices: whether it multiplies matrices of bytes (AMX).
+        permutes: whether it looks bytes up in a table of 128.
+    """
+
+    width: int
+    registers: int
+    fused: bool
+    dots: str = ""
+    matrices: bool = False
+    permutes: bool = False
+
+
+def lanes(features):
+    """The widest vectors that code for features, as LLVM or Linux calls them, may use."""
+    features = {re.sub("[-_]", "", name) for name in features}
+    if "avx512f" in features:
+        dots, bytewise = "avx512vnni" in features, "avx512bw" in features
+        matrices = dots and bytewise and "amxint8" in features
+        permutes = bytewise and "avx512vbmi" in features
+        return Lanes(16, 32, True, UNSIGNED if dots else "", matrices, permutes)
+    if {"avx2", "fma"} <= features:
+        return Lanes(8, 16, True, UNSIGNED if "avxvnni" in features else "")
+    if "neon" in features:
+        return Lanes(4, 32, True, SIGNED if "dotprod" in features else "")
+    return Lanes(4, 16, False)
