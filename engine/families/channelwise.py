@@ -13,7 +13,7 @@ from ..buffer import arena, constant
 from ..view import View
 from .layout import move
 from .products import steps
-from .rescale import byte_terms, fixed_scales
+from .rescale import byte_terms, fixed_scales, wide_terms
 
 _ROWS = 252  # as in kernels/channelwise_stored.py, of whole groups
 _BLOCK = 16  # channels terms are made for at once
@@ -165,14 +165,10 @@ def _byte_terms(scheme, weights, bias, out):
 
 def _wide_terms(scheme, bias, n):
     """The terms of int16 results of int64 sums."""
-    multipliers, shifts = fixed_scales(np.broadcast_to(scheme.scales, (n,)))
-    short = np.minimum((multipliers + (1 << 15)) >> 16, 0x7FFF)
-    places = 15 - shifts
-    offsets = (1 << (places - 1)) + (np.int64(scheme.zero_points[2]) << places)
-    if bias is not None:
-        offsets += bias.value.astype(np.int64) * short
+    bias = np.zeros(n, np.int64) if bias is None else bias.value.astype(np.int64)
+    factors, starts, places = wide_terms(scheme.scales, bias, scheme.zero_points[2])
     terms = np.zeros((2, _padded(n)), np.int64)
-    terms[:, :n] = offsets, short | (places << 32)
+    terms[:, :n] = starts, factors | (places << 32)
     return constant(terms)
 
 

@@ -12,10 +12,13 @@ import numpy as np
 
 from ..buffer import arena, constant, zeros
 from ..view import View
-from . import byte_products, channelwise
+from . import byte_products, channelwise, short_products
 from .layout import move
 from .products import matrices, matrix_of, permuted, steps, swapped
 from .rescale import fixed_scale
+
+_TILES = (byte_products, short_products)
+"""What is faster than plain kernels, where it fits."""
 
 
 class Stored:
@@ -137,13 +140,12 @@ def matmul(program, a, b, bias, out, *, scheme, transpose_a=False, transpose_b=F
         repeated = arena((*batch, *a.shape[-2:]), a.dtype)
         move(program, View.of(a).broadcast(repeated.shape), View.of(repeated))
         a = repeated
-    if byte_products.fits_matmul(a, b, bias, out, scheme):
-        b = b if transpose_b else swapped(program, b)
-        numbers = matrix_of(batch, a.shape[:-2]), matrix_of(batch, b.shape[:-2])
-        byte_products.matmul(
-            program, matrices(a), matrices(b), bias, *numbers, matrices(out), scheme
-        )
-        return
+    for tiles in _TILES:
+        if tiles.fits_matmul(a, b, bias, out, scheme):
+            b = b if transpose_b else swapped(program, b)
+            numbers = matrix_of(batch, a.shape[:-2]), matrix_of(batch, b.shape[:-2])
+            tiles.matmul(program, matrices(a), matrices(b), bias, *numbers, matrices(out), scheme)
+            return
     b = swapped(program, b) if transpose_b else b
     a, scales = scheme.centred(program, a, a.size // a.shape[-1])
     b = scheme.weights(program, b)
@@ -166,14 +168,16 @@ def conv2d(program, x, weights, bias, out, *, scheme, stride, before, dilation=(
     if not out.size:
         return
     runs = byte_products.in_runs(weights, dilation, groups)
-    if byte_products.fits_convolution(x, weights, bias, out, scheme, runs):
+    for tiles in _TILES:
+        if not tiles.fits_convolution(x, weights, bias, out, scheme, runs):
+            continue
         if weights.shape[1:3] == tuple(stride) == (1, 1) and groups == 1 and not scheme.real:
             rows, n = prod(out.shape[:-1]), out.shape[3]
             pixels, results = x.reshape((rows, x.shape[3])), out.reshape((rows, n))
             filters = weights.reshape((n, x.shape[3]))
             matmul(program, pixels, filters, bias, results, scheme=scheme, transpose_b=True)
             return
-        byte_products.convolution(
+        tiles.convolution(
             program, x, weights, bias, out, scheme=scheme, stride=stride, before=before,
             dilation=dilation, groups=groups,
         )  # fmt: skip
@@ -203,11 +207,12 @@ def transpose_conv2d(program, x, weights, bias, out, *, scheme, stride, before):
     """`products.transpose_conv2d`."""
     if not out.size:
         return
-    if byte_products.fits_convolution(x, weights, bias, out, scheme):
-        byte_products.transposed_convolution(
-            program, x, weights, bias, out, scheme=scheme, stride=stride, before=before
-        )
-        return
+    for tiles in _TILES:
+        if tiles.fits_convolution(x, weights, bias, out, scheme):
+            tiles.transposed_convolution(
+                program, x, weights, bias, out, scheme=scheme, stride=stride, before=before
+            )
+            return
     x, scales = scheme.centred(program, x, x.shape[0])
     filters = permuted(program, scheme.weights(program, weights), (1, 2, 3, 0))
     sums = arena(out.shape, scheme.sums)

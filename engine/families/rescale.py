@@ -99,6 +99,28 @@ def _by_parity(values, blocks):
     return padded.reshape(blocks, BLOCK // 2, 2).transpose(0, 2, 1)
 
 
+def wide_terms(scales, bias, zero_point):
+    """Three int64 rows for channels: results of int64 sums are (sum * factor + start) >> shift.
+
+    That is what MultiplyByQuantizedMultiplier does with sums to which int64 `bias` is added: it
+    rounds once, with 15 bits of the multiplier. Shifts to the left must be less than 15.
+    """
+    multipliers, shifts = fixed_scales(np.broadcast_to(scales, bias.shape))
+    factors = np.minimum((multipliers + (1 << 15)) >> 16, 0x7FFF)
+    places = 15 - shifts
+    starts = (1 << (places - 1)) + (np.int64(zero_point) << places) + bias * factors
+    return np.stack([factors, starts, places])
+
+
+def parity_terms(rows):
+    """Rows of numbers for whole blocks of channels as terms: a row for each block, with of each
+    row the numbers of even channels before those of odd ones.
+    """
+    blocks = rows.shape[1] // BLOCK
+    parted = rows.reshape(len(rows), blocks, BLOCK // 2, 2).transpose(1, 0, 3, 2)
+    return parted.reshape(blocks, -1)
+
+
 def common_terms(a, b, out, limits, left, power=1):
     """The `terms` of a kernel of kernels/scaled.py that brings a and b to one scale.
 

@@ -256,7 +256,7 @@ def windows(program, x, panels, out, *, n, depth, taps, geometry, clamp):
 
 
 def framed(program, x, counts, taps, stride, before, dilation, zero=0):
-    """`x` with what the filter reaches around it: zeros, or for bytes what `zero` says."""
+    """`x` with what the filter reaches around it: zeros, or for integers what `zero` says."""
     batch, *sizes, channels = x.shape
     padded = [
         (count - 1) * step + (tap - 1) * gap + 1
@@ -267,7 +267,7 @@ def framed(program, x, counts, taps, stride, before, dilation, zero=0):
         return x
     out = arena((batch, *padded, channels), x.dtype)
     kernel, numbers = "packing.frame", {}
-    if x.dtype == np.int8:
+    if x.is_integer:
         kernel, numbers = "byte_packing.frame", {"zero": zero}
     program.call(
         kernel,

@@ -1,4 +1,4 @@
-"""Bytes as tiles want them: signed, with what counts as zero around them."""
+"""Small integers as tiles want them: signed, with what counts as zero around them."""
 
 from numba import int64
 
@@ -12,7 +12,7 @@ def signed(x, out, first, last, fault):
         out[i] = int64(x[i]) - 128
 
 
-@kernel("x:int8[batch,*,*] out:int8[batch,*,*] top:i left:i zero:i")
+@kernel("x:T[batch,*,*] out:T[batch,*,*] top:i left:i zero:i", T=("int8", "int16"))
 def frame(x, out, top, left, zero, first, last, fault):
     """`x` amid zeros, `top` rows and `left` elements from the start. An item is a row."""
     rows = out.shape[1]

@@ -1,0 +1,152 @@
+"""Products and convolutions of int16 with bytes in tiles: rows for kernels/short_product.py.
+
+`fits...` says whether the kernels can do what integers.py would do with plain ones. Where results
+are not rounded from int64 with fixed-point numbers, the kernels make sums, and `scheme.finish`
+makes results of them.
+"""
+
+from __future__ import annotations
+
+from math import ceil, prod
+
+import numpy as np
+
+from ..buffer import arena, constant, zeros
+from .byte_products import in_runs
+from .rescale import BLOCK, fixed_scales, parity_terms, wide_terms
+from .tiled import PANEL, TABLES, even_rows, framed, parts, phases
+
+MOST_LEFT = 14
+"""The largest shift to the left of int64 sums."""
+_LARGEST = 1 << 31
+_PRODUCT = 1 << 22  # what the size of a product does not exceed
+
+
+def fits(x, weights, bias, out, scheme):
+    """Whether these are int16 and bytes without zero points."""
+    stored = not scheme.real and x.dtype == np.int16 and weights.dtype == np.int8
+    if not (stored and x.size and out.size and weights.size):
+        return False
+    known = scheme.zero_points[:2] == (0, 0) and (bias is None or bias.is_constant)
+    if scheme.rounding != "wide":
+        return known
+    return known and int(fixed_scales(scheme.scales)[1].max()) <= MOST_LEFT
+
+
+fits_matmul = fits
+
+
+def fits_convolution(x, weights, bias, out, scheme, runs=False):
+    """Whether tiles can do the convolution with filters [n, height, width, channels]."""
+    return prod(weights.shape[1:3]) < TABLES and fits(x, weights, bias, out, scheme)
+
+
+def _packed(program, weights, segments):
+    """Weights [batch, n, k] in panels, each column cut in `segments`."""
+    batch, n, count = weights.shape
+    rows = segments * ceil(count // segments / 2)
+    out = arena((batch, ceil(n / PANEL), rows, 2 * PANEL), np.int8)
+    split = batch * out.shape[1]
+    program.call("short_product.pack", weights, out, split=split, segments=segments)
+    return out
+
+
+def _terms(scheme, bias, groups, n, depth):
+    """Terms for `n` channels of each of `groups`, and the numbers that go with them."""
+    own = np.zeros(groups * n, np.int64) if bias is None else bias.value.ravel().astype(np.int64)
+    if scheme.rounding != "wide":
+        rows, numbers = np.stack([0 * own, own, 0 * own]), {"quick": 0, "low": 0, "high": 0}
+    else:
+        rows = wide_terms(scheme.scales, own, scheme.zero_points[2])
+        factors, starts, places = rows.astype(object)
+        largest = (depth * _PRODUCT * factors + abs(starts)) >> places
+        quick = int(largest.max() < _LARGEST)
+        numbers = {"quick": quick, "low": scheme.limits[0], "high": scheme.limits[1]}
+    blocks = ceil(n / BLOCK)
+    padded = np.zeros((3, groups, blocks * BLOCK), np.int64)
+    padded[:, :, :n] = rows.reshape(3, groups, n)
+    terms = parity_terms(padded.reshape(3, -1))
+    return constant(terms.reshape(groups, blocks, -1)), numbers
+
+
+def _sums(out, scheme):
+    """Where the kernels put what they make: results, or sums."""
+    return out if scheme.rounding == "wide" else arena(out.shape, scheme.sums)
+
+
+def _finish(program, sums, out, scheme):
+    if sums is not out:
+        scheme.finish(program, sums, None, None, out)
+
+
+def matmul(program, a, b, bias, a_of, b_of, out, scheme):
+    """out[i] = a[a_of[i]] @ b[b_of[i]].T + bias, of matrices in three dimensions."""
+    batch, height, n = out.shape
+    terms, numbers = _terms(scheme, bias, 1, n, a.shape[2])
+    rows, sums = even_rows(height), _sums(out, scheme)
+    blocks = batch * ceil(height / rows)
+    columns, shares = parts(n, blocks)
+    program.call(
+        "short_product.matmul",
+        a,
+        _packed(program, b, 1),
+        terms.reshape(terms.shape[1:]),
+        a_of,
+        b_of,
+        sums,
+        split=blocks * shares,
+        depth=a.shape[2],
+        rows=rows,
+        columns=columns,
+        **numbers,
+    )
+    _finish(program, sums, out, scheme)
+
+
+def convolution(program, x, weights, bias, out, *, scheme, stride, before, dilation, groups):
+    """`integers.conv2d`."""
+    n, *taps, depth = weights.shape
+    filters = weights.reshape((groups, n // groups, weights.size // n))
+    if in_runs(weights, dilation, groups):
+        x = framed(program, x, out.shape[1:3], taps, stride, before, dilation)
+        before, taps, depth = (0, 0), (taps[0], 1), taps[1] * depth
+    geometry = (out.shape[1:3], stride, dilation, before, (1, 1), (0, 0))
+    sums, terms = _sums(out, scheme), _terms(scheme, bias, groups, n // groups, prod(taps) * depth)
+    _windows(program, x, filters, terms, sums, taps=taps, depth=depth, geometry=geometry)
+    _finish(program, sums, out, scheme)
+
+
+def transposed_convolution(program, x, weights, bias, out, *, scheme, stride, before):
+    """`integers.transpose_conv2d`."""
+    n, *taps, depth = weights.shape
+    sums, terms = _sums(out, scheme), _terms(scheme, bias, 1, n, prod(taps) * depth)
+    for own, geometry in phases(program, weights, out, stride, before, 0):
+        filters, taps = own.reshape((1, n, own.size // n)), own.shape[1:3]
+        _windows(program, x, filters, terms, sums, taps=taps, depth=depth, geometry=geometry)
+    _finish(program, sums, out, scheme)
+
+
+def _windows(program, x, filters, terms, out, *, taps, depth, geometry):
+    """Adds the rows for filters [groups, n, taps * depth]; kernels/product.py says `geometry`."""
+    groups, n, _ = filters.shape
+    total = x.shape[0] * prod(geometry[0])
+    rows = even_rows(total)
+    blocks = groups * ceil(total / rows)
+    columns, shares = parts(n, blocks)
+    terms, numbers = terms
+    program.call(
+        "short_product.convolution",
+        x,
+        _packed(program, filters, prod(taps)),
+        terms,
+        zeros((depth,), np.int16),
+        constant(np.array(geometry, np.int64)),
+        out,
+        split=blocks * shares,
+        taps_h=taps[0],
+        taps_w=taps[1],
+        n=n,
+        pixels=rows,
+        columns=columns,
+        **numbers,
+    )
