@@ -184,10 +184,10 @@ def _finish(w, found, n_vectors, arguments):
 def short_tile(builder, lanes, *arguments):
     """The sums of a tile added to totals, or its results.
 
-    Arguments: the tables of the inputs; how many segments there are; bytes to skip in each; products
-    in each; the address of the first weights; an address from where to fetch ahead; the totals, 0 if
-    the sums are to become results, and then: the table of these; bytes to skip there; how many
-    columns are to be written; their terms; and the lowest and the highest result.
+    Arguments: the tables of the inputs; how many segments there are; bytes to skip in each;
+    products in each; the address of the first weights; an address from where to fetch ahead; the
+    totals, 0 if the sums are to become results, and then: the table of these; bytes to skip there;
+    how many columns are to be written; their terms; and the lowest and the highest result.
     """
     _tile(builder, lanes, *_TILES[lanes.width], arguments)
 

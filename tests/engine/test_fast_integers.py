@@ -1,4 +1,4 @@
-"""Fast products of 8-bit integers against the plain kernels, for each kind of vectors."""
+"""Fast products of small integers against the plain kernels, for each kind of vectors."""
 
 import definitions
 import llvmlite.binding as llvm
@@ -23,7 +23,7 @@ TARGETS = {
     "avx512": Target("x86-64-v4", "x86-64-v4", "", SHIPPED[0].needs - {"avx512_vnni"}),
     "sse2": Target("x86-64", "x86-64"),
 }
-MODULES = ("byte_packing", "byte_product", "byte_rounding")
+MODULES = ("byte_packing", "byte_product", "byte_rounding", "short_product")
 SIZE, STEP = st.integers(1, 40), st.integers(1, 3)
 SOME = settings(
     max_examples=25, deadline=None, database=None, suppress_health_check=list(HealthCheck)
@@ -49,7 +49,7 @@ def run(emit, x, weights, bias, shape, dtype, *, plain=False, dealt=False):
         if dealt:
             patch.setattr(rows, "LONG", 0)
         if plain:
-            patch.setattr(byte_products, "fits", lambda *_: False)
+            patch.setattr(integers, "_TILES", ())
         program = Program(guard=not dealt)
         fed, middle, out = bound(x.shape, x.dtype), arena(x.shape, x.dtype), arena(shape, dtype)
         program.call("copy.copy", fed.ravel(), middle.ravel(), split=x.size)
@@ -98,6 +98,19 @@ def real_biases(n, draw):
 
 
 @st.composite
+def wide_schemes(draw, n, depth):
+    """A scheme for int16 and weights without zero points."""
+    random = np.random.default_rng(draw(st.integers(0, 99)))
+    sums, rounding = draw(st.sampled_from([(np.int64, "wide")] * 4 + [(np.int32, "narrow"),
+                                          (np.int64, "exact"), (np.int32, "exact")]))  # fmt: skip
+    scales = 2.0 ** random.uniform(-4, 0, draw(st.sampled_from([1, n]))) / (60 * depth**0.5)
+    scales *= draw(st.sampled_from([1.0, 1.0, 2.0**-8, 2.0**-20, 2.0**8, 2.0**14]))
+    low, high = draw(st.sampled_from([(-32768, 32767), (0, 32767), (-5, 20000)]))
+    return integers.Stored(scales, (0, 0, draw(st.sampled_from([0, 0, 7]))), (low, high), sums,
+                           rounding)  # fmt: skip
+
+
+@st.composite
 def schemes(draw, n, depth):
     """A scheme whose results use the range of their type, or another one, and the types."""
     random = np.random.default_rng(draw(st.integers(0, 99)))
@@ -126,77 +139,108 @@ def stored(dtype, *shape):
     return np.clip(values, known.min, known.max).astype(dtype)
 
 
-def biases(n, draw):
-    if not draw(st.booleans()):
-        return None
-    most = draw(st.sampled_from([1000, 1 << 29, (1 << 31) - 1]))
-    return np.random.default_rng(n).integers(-most, most, n).astype(np.int32)
+BOTH = pytest.mark.parametrize("module", ["byte_product", "short_product"])
 
 
+class Operands:
+    """A scheme of a module's products, and arrays of the types it is for."""
+
+    def __init__(self, draw, module, n, depth):
+        self.draw, self.weights_dtype = draw, "int8"
+        if module == "short_product":
+            self.scheme, self.dtype = draw(wide_schemes(n, depth)), "int16"
+            self.least = draw(st.booleans())
+        else:
+            self.scheme, self.dtype = draw(schemes(n, depth))
+            self.weights_dtype, self.least = self.dtype, False
+
+    def x(self, *shape):
+        """Values over the whole range, or the least one only: the largest sums there are."""
+        return np.full(shape, -32768, np.int16) if self.least else stored(self.dtype, *shape)
+
+    def weights(self, *shape):
+        """As `x`."""
+        return np.full(shape, -128, np.int8) if self.least else stored(self.weights_dtype, *shape)
+
+    def bias(self, n):
+        """Numbers of sums' type, or None."""
+        if not self.draw(st.booleans()):
+            return None
+        dtype = np.dtype(self.scheme.sums)
+        most = self.draw(
+            st.sampled_from([1000, 1 << 29, np.iinfo(dtype).max >> 3 * dtype.itemsize])
+        )
+        return np.random.default_rng(n).integers(-most, most, n).astype(dtype)
+
+
+@BOTH
 @SOME
-@given(st.data())
-def test_conv2d(vectors, data):
+@given(data=st.data())
+def test_conv2d(vectors, module, data):
     groups, depth, n = data.draw(st.integers(1, 3)), data.draw(SIZE), data.draw(SIZE)
     taps = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 5))
     stride, dilation = (data.draw(STEP), data.draw(STEP)), (data.draw(STEP), data.draw(STEP))
     padding = data.draw(st.sampled_from(["SAME", "VALID"]))
     runs = groups == dilation[1] == 1 and taps[1] > 1
-    if depth * (taps[1] if runs else 1) < 4:
+    if module == "byte_product" and depth * (taps[1] if runs else 1) < 4:
         depth += 3
-    scheme, dtype = data.draw(schemes(groups * n, depth * taps[0] * taps[1]))
+    given = Operands(data.draw, module, groups * n, depth * taps[0] * taps[1])
     reach = [(k - 1) * d + 1 for k, d in zip(taps, dilation, strict=True)]
     sizes = [data.draw(st.integers(r if padding == "VALID" else 1, 20 + r)) for r in reach]
     spans = definitions.spans(sizes, taps, stride, dilation, padding)
-    x = stored(dtype, data.draw(st.integers(1, 2)), *sizes, groups * depth)
-    weights = stored(dtype, groups * n, *taps, depth)
+    x = given.x(data.draw(st.integers(1, 2)), *sizes, groups * depth)
+    weights = given.weights(groups * n, *taps, depth)
     shape = (x.shape[0], *(count for count, _, _ in spans), groups * n)
 
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
         steps = {"stride": stride, "dilation": dilation, "before": before}
-        integers.conv2d(program, *buffers, scheme=scheme, **steps, groups=groups)
+        integers.conv2d(program, *buffers, scheme=given.scheme, **steps, groups=groups)
 
     pointwise = taps == stride == (1, 1) and groups == 1
-    kernel = "byte_product.matmul" if pointwise else "byte_product.convolution"
-    check(emit, shape, dtype, x, weights, biases(groups * n, data.draw), kernel)
+    kernel = f"{module}.{'matmul' if pointwise else 'convolution'}"
+    check(emit, shape, given.dtype, x, weights, given.bias(groups * n), kernel)
 
 
+@BOTH
 @SOME
-@given(st.data())
-def test_matmul(vectors, data):
+@given(data=st.data())
+def test_matmul(vectors, module, data):
     height, n = data.draw(st.integers(1, 60)), data.draw(st.integers(1, 70))
-    depth = data.draw(st.sampled_from([4, 5, 7, 16, 100, 256, 259, 600, 1024]))
+    depth = data.draw(st.sampled_from([4, 5, 7, 16, 100, 256, 259, 510, 600, 1023, 1024]))
+    if module == "short_product":
+        depth -= data.draw(st.sampled_from([0, 0, 3]))
     batch, repeated = data.draw(st.integers(1, 3)), data.draw(st.booleans())
     transpose = data.draw(st.booleans())
-    scheme, dtype = data.draw(schemes(n, depth))
-    a = stored(dtype, batch, height, depth)
-    b = stored(dtype, 1 if repeated else batch, *((n, depth) if transpose else (depth, n)))
+    given = Operands(data.draw, module, n, depth)
+    a = given.x(batch, height, depth)
+    b = given.weights(1 if repeated else batch, *((n, depth) if transpose else (depth, n)))
 
     def emit(program, *buffers):
-        integers.matmul(program, *buffers, scheme=scheme, transpose_b=transpose)
+        integers.matmul(program, *buffers, scheme=given.scheme, transpose_b=transpose)
 
-    kernel = "byte_product.matmul"
-    check(emit, (batch, height, n), dtype, a, b, biases(n, data.draw), kernel)
+    check(emit, (batch, height, n), given.dtype, a, b, given.bias(n), f"{module}.matmul")
 
 
+@BOTH
 @SOME
-@given(st.data())
-def test_transpose_conv2d(vectors, data):
-    n, depth = data.draw(SIZE), data.draw(SIZE) + 3
+@given(data=st.data())
+def test_transpose_conv2d(vectors, module, data):
+    n, depth = data.draw(SIZE), data.draw(SIZE) + (3 if module == "byte_product" else 0)
     padding = data.draw(st.sampled_from(["SAME", "VALID"]))
     taps, stride = (data.draw(STEP), data.draw(STEP)), (data.draw(STEP), data.draw(STEP))
     sizes = [data.draw(st.integers(k if padding == "VALID" else 1, 14)) for k in taps]
     spans = definitions.spans(sizes, taps, stride, (1, 1), padding)
-    scheme, dtype = data.draw(schemes(n, depth))
-    x = stored(dtype, 2, *(count for count, _, _ in spans), depth)
+    given = Operands(data.draw, module, n, depth)
+    x = given.x(2, *(count for count, _, _ in spans), depth)
 
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
         steps = {"stride": stride, "before": before}
-        integers.transpose_conv2d(program, *buffers, scheme=scheme, **steps)
+        integers.transpose_conv2d(program, *buffers, scheme=given.scheme, **steps)
 
-    arrays = (x, stored(dtype, n, *taps, depth), biases(n, data.draw))
-    check(emit, (2, *sizes, n), dtype, *arrays, "byte_product.convolution")
+    arrays = (x, given.weights(n, *taps, depth), given.bias(n))
+    check(emit, (2, *sizes, n), given.dtype, *arrays, f"{module}.convolution")
 
 
 @SOME
