@@ -110,15 +110,20 @@ def bilinear_integer(x, out, scale_h, scale_w, half, first, last, fault):
         for j in range(columns):
             z, x0, x1 = between_integers(j, scale_w, half, x.shape[2])
             right = z - _ONE * x0
-            for c in range(out.shape[3]):
-                total = (
-                    x[b, y0, x0, c] * (_ONE - below) * (_ONE - right)
-                    + x[b, y1, x0, c] * below * (_ONE - right)
-                    + x[b, y0, x1, c] * (_ONE - below) * right
-                    + x[b, y1, x1, c] * below * right
-                )
+            first_pixel, second, third, fourth = (
+                x[b, y0, x0],
+                x[b, y1, x0],
+                x[b, y0, x1],
+                x[b, y1, x1],
+            )
+            first_weight, second_weight = (_ONE - below) * (_ONE - right), below * (_ONE - right)
+            third_weight, fourth_weight = (_ONE - below) * right, below * right
+            target = out[b, i, j]
+            for c in range(target.size):
+                total = first_pixel[c] * first_weight + second[c] * second_weight
+                total += third[c] * third_weight + fourth[c] * fourth_weight
                 total += (1 << 19) if total > 0 else -(1 << 19)
-                out[b, i, j, c] = quotient(total, 1 << 20)
+                target[c] = (total + ((total >> 63) & ((1 << 20) - 1))) >> 20
 
 
 @piece(types.void(*[types.int64] * 10))
