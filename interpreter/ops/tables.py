@@ -76,7 +76,11 @@ def _through(function):
 
 def _real(make, node, values, given, wanted):
     """The function of reals that `make(node, output's quantization)` gives, of stored values."""
-    function, scale = _through(make(node, wanted)), _F(wanted.scale)
+    return _real_by(_through(make(node, wanted)), values, given, wanted)
+
+
+def _real_by(function, values, given, wanted):
+    scale = _F(wanted.scale)
     if len(values) > 1 << 8:
         low, high = (_F(given.scale) * _F(v - given.zero_point) for v in (-32768, 32767))
         inverse = _F(65536) / (scale * _F(32767) - scale * _F(-32768))
@@ -99,10 +103,22 @@ def _rsqrt(node, wanted):
     return lambda x: np.where(x > 0, 1 / np.sqrt(np.where(x > 0, x, 1.0)), most)
 
 
-def _gelu(node, wanted):
-    if node.options.approximate:
-        return lambda x: 0.5 * x * (1 + np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x**3)))
-    return lambda x: 0.5 * x * np.vectorize(erfc)(-x * 0.5**0.5)
+def _gelu(node, values, given, wanted):
+    return _real_by(_gelu_by_tanh if node.options.approximate else _gelu_by_erfc, values, given,
+                    wanted)  # fmt: skip
+
+
+def _gelu_by_erfc(x):
+    """In float32 step by step, as TFLite's GeluTransform."""
+    half = [erfc(y) for y in (x.astype(_F) * _F(-(0.5**0.5))).tolist()]
+    return _F(0.5) * x.astype(_F) * np.array(half, _F)
+
+
+def _gelu_by_tanh(x):
+    """In float32 step by step, as TFLite's GeluTransformApproximate."""
+    x = x.astype(_F)
+    inner = _F((2 / np.pi) ** 0.5) * (x + _F(0.044715) * x * x * x)
+    return _F(0.5) * x * (_F(1) + np.tanh(inner.astype(np.float64)).astype(_F))
 
 
 def _plain(function):
@@ -257,7 +273,7 @@ TABLES = {
     "ELU": _rows(partial(_real, _plain(lambda x: np.where(x < 0, np.expm1(x), x))), "int8"),
     "EXP": _rows(partial(_real, _plain(np.exp)), *_SIGNED),
     "LOG": _rows(partial(_real, _log), *_SIGNED),
-    "GELU": _rows(partial(_real, _gelu), *_ALL),
+    "GELU": _rows(_gelu, *_ALL),
     "NEG": {"int8": _negative},
     "RSQRT": {"int8": _inverse_root, "int16": partial(_real, _rsqrt)},
     "SQRT": _rows(_square_root, *_SIGNED),
