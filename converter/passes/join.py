@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..ir import Graph, Op
+from .fold import quantization_key
 from .reshape import constant_shape
 from .rewrite import builder, constant_of, made_by, ops_of, options_of, same_shape, swap
 
@@ -65,7 +66,7 @@ def cancel_split_and_join(graph: Graph) -> int:
         x -> SPLIT -> a, b;  CONCATENATION(a, b) -> y      becomes      y = x
         x -> UNPACK -> a, b;  PACK(a, b) -> y              becomes      y = x
 
-    Holds off when parts are missing or in another order, or the axes differ.
+    Holds off when parts are missing or in another order, the axes differ, or x has another scale.
     """
     count = 0
     for op in ops_of(graph, "CONCATENATION", "PACK"):
@@ -77,7 +78,8 @@ def cancel_split_and_join(graph: Graph) -> int:
         axis = _axis(source)
         if x.rank is None or axis is None or (axis - op.options.axis) % x.rank:
             continue
-        if same_shape(x, op.output):
+        same_scale = quantization_key(x) == quantization_key(op.output)
+        if same_scale and same_shape(x, op.output):
             swap(graph, op, x)
             count += 1
     return count

@@ -2,17 +2,21 @@
 
 from math import prod
 
-from ...engine.buffer import Buffer
+import numpy as np
+
+from ...engine.buffer import Buffer, arena, constant
+from ...engine.families.elementwise import look_up
 from ...engine.families.layout import move
 from ...engine.view import View
 from ...schema.tables import name_of
-from ..checks import required, same_dtype
+from ..checks import one_scale, required, same_dtype
 from ..registry import op
+from .tables import rounded
 
 
 @op("CONCATENATION")
 def concatenation(node):
-    """The inputs one after the other along `axis`."""
+    """The inputs one after the other along `axis`; those of uint8 may have scales of their own."""
     parts = required(node, max(1, len(node.inputs)))
     first = parts[0]
     axis = node.axis("axis", first)
@@ -28,18 +32,41 @@ def concatenation(node):
     node.require(
         not code, f"fused activation must be NONE, got {name_of('ActivationFunctionType', code)}"
     )
-    _same_quantization(node)
+    if first.dtype == np.uint8:
+        tables = [_table(node, part) for part in parts]
+    else:
+        _same_quantization(node)
+        tables = [None] * len(parts)
     size = sum(part.shape[axis] for part in parts)
     out = node.result((*first.shape[:axis], size, *first.shape[axis + 1 :]), first.dtype)
 
     def emit(program):
         start = 0
-        for part in parts:
+        for part, table in zip(parts, tables, strict=True):
             count = part.shape[axis]
+            if table is not None:
+                given, part = part, arena(part.shape, part.dtype)
+                look_up(program, given, table, part)
             move(program, View.of(part), View.of(out).part(axis, start, count))
             start += count
 
     return emit
+
+
+def _table(node, part):
+    """Bytes on the output's scale by bytes on the part's; None where these are the same."""
+    given, wanted = part.quantization, node.outputs[0].quantization
+    if given is None or wanted is None or _equal(given, wanted):
+        return None
+    one_scale(node, part)
+    scale = np.float32(given.scale) * (np.float32(1) / np.float32(wanted.scale))
+    offset = np.float32(-given.zero_point) * scale
+    values = rounded(np.arange(256, dtype=np.float32) * scale + offset).astype(np.int64)
+    return constant(np.clip(values + wanted.zero_point, 0, 255).astype(np.uint8))
+
+
+def _equal(given, wanted):
+    return given.scale == wanted.scale and given.zero_point == wanted.zero_point
 
 
 @op("PACK")
@@ -159,7 +186,7 @@ def _same_quantization(node):
         given = part.quantization
         if part.is_integer and given is not None and wanted is not None:
             node.require(
-                given.scale == wanted.scale and given.zero_point == wanted.zero_point,
+                _equal(given, wanted),
                 f"inputs must have the output's scale {wanted.scale} and zero point "
                 f"{wanted.zero_point}, got {given.scale} and {given.zero_point} of "
                 f"'{part.name}'; put a QUANTIZE before it",

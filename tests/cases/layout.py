@@ -81,6 +81,10 @@ def concatenation(name, axis, *parts, **extra):
         lambda *p: np.concatenate(p, axis), **extra)  # fmt: skip
 
 
+def bytes_of(*shape, seed=0):
+    return np.random.default_rng(seed).integers(0, 256, shape).astype(np.uint8)
+
+
 def pad(name, shape, paddings, dtype="float32", **extra):
     return Case(f"pad/{name}", "PAD", {}, [counting(shape, dtype), np.array(paddings, np.int32)],
         np.pad, constants=(1,), **extra)  # fmt: skip
@@ -160,6 +164,16 @@ CASES = [
         counting((2, 2), dtype)) for dtype in WIDTHS],
     concatenation("quantized", 1, counting((2, 3), "int8"), counting((2, 2), "int8"),
         quantization={0: (0.5, 3), 1: (0.5, 3), "out0": (0.5, 3)}),
+    *[
+        Case(f"concatenation/uint8_scales{i}", "CONCATENATION", {"axis": axis},
+            [bytes_of(2, 40, seed=i), bytes_of(2, 40, seed=i + 9), bytes_of(2, 40)],
+            quantization={0: (0.1, 3), 1: (own, 200), 2: (0.15, 5), "out0": (0.15, 5)})
+        for i, axis, own in ((0, 0, 0.2), (1, 1, 0.0004), (2, -1, 50.0), (3, 0, 0.075))
+    ],
+    Refuse("concatenation/scales_uint8", "CONCATENATION", {"axis": 0},
+        [counting((2,), "uint8"), counting((2,), "uint8")],
+        "the scale of 'in1' must be in [1e-12, 1000000000000.0], got 1",
+        quantization={0: (0.5, 3), 1: (1e20, 3), "out0": (0.5, 3)}),
     Refuse("concatenation/scales", "CONCATENATION", {"axis": 0},
         [counting((2,), "int8"), counting((2,), "int8")],
         "inputs must have the output's scale 0.5 and zero point 3, got 0.25 and 3 of 'in1'; put a "

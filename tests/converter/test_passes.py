@@ -397,6 +397,15 @@ JOINS = [
            }""",
     ),
     Rewrite(
+        "join/hold_off_on_another_scale",
+        cancel_split_and_join,
+        """graph main(x: uint8[4,4]<0.5:3>) {
+             a: uint8[4,2]<0.5:3>, b: uint8[4,2]<0.5:3> = SPLIT(int32[]{1}, x; num_splits=2)
+             c: uint8[4,4]<0.25:3> = CONCATENATION(a, b; axis=1)
+             return c
+           }""",
+    ),
+    Rewrite(
         "join/empty_part",
         drop_empty_parts,
         """graph main(x: float32[2|3,4]) {
