@@ -16,8 +16,8 @@ from .quantized import scheme_of
 
 _STORED = (np.int8, np.uint8, np.int16)
 _REQUANTIZED = {
-    "int8": ("int8", "uint8"),
-    "uint8": ("int8", "uint8"),
+    "int8": ("int8", "uint8", "int16"),
+    "uint8": ("int8", "uint8", "int16"),
     "int16": ("int8", "int16", "int32"),
     "int32": ("int8", "int16"),
 }

@@ -207,7 +207,9 @@ CASES = [
         for source, target, zero, zero_out in (
             ("int8", "int8", 3, -9),
             ("int8", "uint8", 3, 131),
+            ("int8", "int16", 3, 0),
             ("uint8", "int8", 128, 0),
+            ("uint8", "int16", 128, 0),
             ("uint8", "uint8", 5, 7),
             ("int16", "int8", 0, 4),
             ("int16", "int16", 0, 0),
@@ -231,7 +233,7 @@ CASES = [
     Refuse("quantize/scale", "QUANTIZE", {}, [floats(3)], "the output must have a scale",
         [np.int8]),
     Refuse("quantize/types", "QUANTIZE", {}, [everything("int8")],
-        "int8 cannot be quantized to int16", [np.int16],
+        "int8 cannot be quantized to int32", [np.int32],
         quantization={0: (0.5, 0), "out0": (0.5, 0)}),
     Refuse("dequantize/scale", "DEQUANTIZE", {}, [everything("int8")],
         "the input must have a scale", [np.float32]),
