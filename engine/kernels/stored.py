@@ -114,16 +114,19 @@ def softmax(x, exps, out, low, high, bits, first, last, fault):
             target[i] = min(rounding_shift(value, places) + low, high)
 
 
-@kernel("x:int16[rows,n] tables:int16[2,65536] out:int16[rows,n] multiplier:i shift:i")
-def softmax_16(x, tables, out, multiplier, shift, first, last, fault):
-    """out[r, i] = exp(x[r, i] - max) / sum of the same over i, by the tables of exp and 1 / x"""
+@kernel("x:int16[rows,n] tables:int16[2,65536] out:int16[rows,n]")
+def softmax_16(x, tables, out, first, last, fault):
+    """out[r, i] = exp(x[r, i] - max) / sum of the same over i, by the tables of exp and 1 / x
+
+    That of exp is for differences from the largest, in steps of x.
+    """
     for r in range(first, last):
         row, target = x[r], out[r]
         top, total = largest(row), int64(0)
         for i in range(row.size):
-            step = scaled(int64(row[i]) - top, multiplier, shift) + 65535
-            target[i] = tables[0, min(max(step, 0), 65535)]
-            total += target[i]
+            value = tables[0, top - int64(row[i])]
+            target[i] = value
+            total += value
         total = min(total, HIGHEST)
         free = leading_zeros(total)
         step = (((total << (free - 1)) + (1 << 13)) >> 14) - 65536

@@ -117,5 +117,6 @@ def _softmax_16(node, x):
     tables = [
         sampled(function, *end, 32768.0) for function, end in zip(functions, ends, strict=True)
     ]
-    numbers = {"multiplier": multiplier, "shift": shift}
-    return "stored.softmax_16", (constant(np.array(tables, np.int16)),), numbers
+    steps = 65535 + scaled(-np.arange(65536), multiplier, shift)
+    tables[0] = tables[0][np.clip(steps, 0, 65535)]
+    return "stored.softmax_16", (constant(np.array(tables, np.int16)),), {}
