@@ -42,13 +42,13 @@ def fits_convolution(x, weights, bias, out, scheme, runs=False):
 
 
 def _packed(program, weights, segments):
-    """Weights [batch, n, k] in panels, each column cut in `segments`."""
+    """Weights [batch, n, k] in panels, each column cut in `segments`, and how far sums reach."""
     batch, n, count = weights.shape
     rows = segments * ceil(count // segments / 2)
     out = arena((batch, ceil(n / PANEL), rows, 2 * PANEL), np.int8)
-    split = batch * out.shape[1]
-    program.call("short_product.pack", weights, out, split=split, segments=segments)
-    return out
+    reach = arena(out.shape[:2], np.int64)
+    program.call("short_product.pack", weights, out, reach, split=reach.size, segments=segments)
+    return out, reach
 
 
 def _terms(scheme, bias, groups, n, depth):
@@ -59,7 +59,7 @@ def _terms(scheme, bias, groups, n, depth):
     else:
         rows = wide_terms(scheme.scales, own, scheme.zero_points[2])
         factors, starts, places = rows.astype(object)
-        largest = (depth * _PRODUCT * factors + abs(starts)) >> places
+        largest = (min(depth * _PRODUCT, _LARGEST) * factors + abs(starts)) >> places
         quick = int(largest.max() < _LARGEST)
         numbers = {"quick": quick, "low": scheme.limits[0], "high": scheme.limits[1]}
     blocks = ceil(n / BLOCK)
@@ -89,7 +89,7 @@ def matmul(program, a, b, bias, a_of, b_of, out, scheme):
     program.call(
         "short_product.matmul",
         a,
-        _packed(program, b, 1),
+        *_packed(program, b, 1),
         terms.reshape(terms.shape[1:]),
         a_of,
         b_of,
@@ -137,7 +137,7 @@ def _windows(program, x, filters, terms, out, *, taps, depth, geometry):
     program.call(
         "short_product.convolution",
         x,
-        _packed(program, filters, prod(taps)),
+        *_packed(program, filters, prod(taps)),
         terms,
         zeros((depth,), np.int16),
         constant(np.array(geometry, np.int64)),

@@ -1,9 +1,12 @@
 """Matrix products and convolutions of int16 with packed bytes, a tile at a time (_short_tile.py).
 
 As product.py in all but the numbers. Results are int16, or the sums they are made of where these
-are rounded by another row. `quick` says whether int32 holds all of a result before it is held
-within the limits.
+are rounded by another row. `quick` says whether results of int32 sums are int32 before they are
+held within the limits. `reach` has for each panel the largest sum of the sizes of a column's
+weights: it says whether all sums are int32.
 """
+
+from numba import int32, int64
 
 from ..kernel import address, inline, kernel, room
 from ._pixels import point_pixels
@@ -34,6 +37,8 @@ _tables = room(TABLES * _TABLE)
 _totals = room(ROWS_OF_TABLE * TOTALS)
 _pixels = room(3 * _TABLE)
 _RESULTS = ("int16", "int32", "int64")
+_LARGEST = (1 << 16) - 1
+"""The reach up to which all sums are int32."""
 
 
 @inline
@@ -58,19 +63,23 @@ def one_piece(part, entry, count, skip, length, at, ahead, totals, targets, colu
 
 
 @inline
-def one_tile(n_rows, tables, segments, depth, weights, ahead, totals, column, columns, ending):
-    """One tile from its tables: the results' first, then the inputs'."""
+def one_tile(n_rows, tables, segments, depth, weights, ahead, totals, column, columns, chain,
+             ending):  # fmt: skip
+    """One tile from its tables: the results' first, then the inputs'.
+
+    `chain` products at most have sums in int32.
+    """
     terms, size, quick, low, high = ending
     part, skip_out, rows = short_part_for(n_rows), size * column, (depth + 1) // 2
-    if quick and segments * depth <= CHAIN:
+    if quick and segments * 2 * rows <= chain:
         one_piece(part, tables + _TABLE, segments, 0, depth, weights, ahead, 0, tables, skip_out,
                   columns, terms, low, high)  # fmt: skip
         return
     clear_totals(totals)
-    together = max(1, CHAIN // (2 * rows))
+    together = max(1, chain // (2 * rows))
     segment = done = 0
     while segment < segments:
-        count, length = min(together, segments - segment), min(CHAIN, depth - done)
+        count, length = min(together, segments - segment), min(chain, depth - done)
         one_piece(part, tables + (1 + segment) * _TABLE, count, 2 * done, length, weights, ahead,
                   totals, tables, skip_out, columns, terms, low, high)  # fmt: skip
         weights += count * ((length + 1) // 2) * PAIRS
@@ -88,18 +97,20 @@ def one_tile(n_rows, tables, segments, depth, weights, ahead, totals, column, co
 
 
 @inline
-def tiles(tables, n_rows, segments, depth, panels, panel_bytes, n, column, end, ending, totals):
+def tiles(tables, n_rows, segments, depth, panels, panel_bytes, reach, n, column, end, ending,
+          totals):  # fmt: skip
     """All tiles of `n_rows` rows whose tables follow one another, for columns up to `end`."""
     height, width = short_rows(), short_columns()
     while column < end:
         panel, block = column // PANEL, column // BLOCK
         weights = panels + panel * panel_bytes + 2 * (column - panel * PANEL)
         coming = weights + panel_bytes if column + PANEL < end else weights
+        chain = CHAIN if reach[panel] > _LARGEST else panel_bytes
         own = (ending[0] + 8 * TERMS * block + 4 * (column - BLOCK * block), *ending[1:])
         row, at = 0, tables
         while row < n_rows:
             one_tile(min(height, n_rows - row), at, segments, depth, weights, coming, totals,
-                     column, n - column, own)  # fmt: skip
+                     column, n - column, chain, own)  # fmt: skip
             if row <= height:
                 coming += panel_bytes // 2
             if row == height:
@@ -110,13 +121,15 @@ def tiles(tables, n_rows, segments, depth, panels, panel_bytes, n, column, end, 
 
 
 @kernel(
-    "a:int16[*,m,*] packed:int8[*,panels,*,64] terms:int64[*,48] a_of:int32[batch] "
-    "b_of:int32[batch] out:T[batch,m,n] depth:i rows:i columns:i quick:i low:i high:i",
+    "a:int16[*,m,*] packed:int8[*,panels,*,64] reach:int64[*,panels] terms:int64[*,48] "
+    "a_of:int32[batch] b_of:int32[batch] out:T[batch,m,n] depth:i rows:i columns:i quick:i low:i "
+    "high:i",
     T=_RESULTS,
 )
 def matmul(
-    a, packed, terms, a_of, b_of, out, depth, rows, columns, quick, low, high, first, last, fault
-):
+    a, packed, reach, terms, a_of, b_of, out, depth, rows, columns, quick, low, high,
+    first, last, fault,
+):  # fmt: skip
     """out[i] = a[a_of[i], :, :depth] @ packed[b_of[i]].
 
     An item is `rows` rows times `columns` columns, a multiple of the panel.
@@ -142,19 +155,19 @@ def matmul(
             point(entry + _TABLE, begin + done * pitch, pitch, some)
             done += tile
             entry += 2 * _TABLE
-        tiles(tables, count, 1, depth, panels, panel_bytes, n, column, min(column + columns, n),
-              ending, totals)  # fmt: skip
+        tiles(tables, count, 1, depth, panels, panel_bytes, reach[b_of[batch]], n, column,
+              min(column + columns, n), ending, totals)  # fmt: skip
 
 
 @kernel(
-    "x:int16[batch,*,*,*] packed:int8[groups,panels,*,64] terms:int64[groups,*,48] "
-    "nothing:int16[depth] geometry:int64[6,2] out:T[batch,*,*,*] taps_h:i taps_w:i n:i pixels:i "
-    "columns:i quick:i low:i high:i",
+    "x:int16[batch,*,*,*] packed:int8[groups,panels,*,64] reach:int64[groups,panels] "
+    "terms:int64[groups,*,48] nothing:int16[depth] geometry:int64[6,2] out:T[batch,*,*,*] "
+    "taps_h:i taps_w:i n:i pixels:i columns:i quick:i low:i high:i",
     T=_RESULTS,
 )
 def convolution(
-    x, packed, terms, nothing, geometry, out, taps_h, taps_w, n, pixels, columns, quick, low, high,
-    first, last, fault,
+    x, packed, reach, terms, nothing, geometry, out, taps_h, taps_w, n, pixels, columns, quick,
+    low, high, first, last, fault,
 ):  # fmt: skip
     """out = sum of input * weights under the filter.
 
@@ -189,13 +202,27 @@ def convolution(
                                   address(nothing))  # fmt: skip
                         entry += _TABLE
                 row += tile
-            tiles(tables, count, segments, depth, panels, panel_bytes, n, column, limit,
-                  (own, size, quick, low, high), totals)  # fmt: skip
+            tiles(tables, count, segments, depth, panels, panel_bytes, reach[group], n, column,
+                  limit, (own, size, quick, low, high), totals)  # fmt: skip
             pixel += count
 
 
-@kernel("weights:int8[batch,n,k] out:int8[batch,panels,*,64] segments:i")
-def pack(weights, out, segments, first, last, fault):
+@inline
+def reach_of(columns):
+    """The largest of the sums of the sizes of numbers in a column."""
+    most = int64(0)
+    for j in range(columns.shape[0]):
+        column, total = columns[j], int32(0)
+        for i in range(column.size):
+            total += abs(int32(column[i]))
+        most = max(most, int64(total))
+    return most
+
+
+@kernel(
+    "weights:int8[batch,n,k] out:int8[batch,panels,*,64] out_reach:int64[batch,panels] segments:i"
+)
+def pack(weights, out, out_reach, segments, first, last, fault):
     """Packs matrices whose columns lie in one piece each, cut in `segments`. An item is a panel."""
     panels, n, depth = out.shape[1], weights.shape[1], weights.shape[2] // segments
     rows = (depth + 1) // 2
@@ -204,6 +231,7 @@ def pack(weights, out, segments, first, last, fault):
         panel = item - batch * panels
         target, count = out[batch, panel], min(PANEL, n - panel * PANEL)
         own = weights[batch, panel * PANEL : panel * PANEL + count]
+        out_reach[batch, panel] = reach_of(own)
         for segment in range(segments):
             for row in range(rows):
                 line, at = target[segment * rows + row], segment * depth + 2 * row
