@@ -123,7 +123,7 @@ class _Product:
         _, n, count = weights.shape
         flip = _flip(weights.dtype)
         zero_point = -flip if scheme.real else scheme.zero_points[1] - flip
-        self.pitch = _pitch(rows, segments, count // segments)
+        self.pitch = matrix_pitch(rows, segments, count // segments)
         if bias is None:
             bias = constant(np.zeros(groups * n, np.float32 if scheme.real else np.int32))
         bias = bias.reshape((groups, n))
@@ -146,9 +146,8 @@ class _Product:
 
 def _packed(program, weights, start, segments, for_matrices, **zeros):
     batch, n, count = weights.shape
-    rows = segments * ceil(count // segments / _LEAST)
-    if for_matrices:
-        rows = _STEP // _LEAST * ceil(rows * _LEAST / _STEP)
+    depth = count // segments
+    rows = matrix_rows(segments, depth) if for_matrices else segments * ceil(depth / _LEAST)
     out = arena((batch, ceil(n / PANEL), 1 + rows, 4 * PANEL), weights.dtype)
     program.call(
         "byte_product.pack",
@@ -192,16 +191,24 @@ def _real_terms(scheme, bias, groups, n):
     return constant(terms), {"low": scheme.clamp[0], "high": scheme.clamp[1]}
 
 
-def _pitch(rows, segments, depth):
-    """Bytes between rows of inputs where matrices are multiplied; 0 where they are not to be."""
+def matrix_pitch(rows, segments, depth, planes=1):
+    """Bytes between rows of inputs where matrices are multiplied; 0 where they are not to be.
+
+    `planes` are the bytes of an input.
+    """
     if not matrices() or rows < _ROWS_OF_MATRIX:
         return 0
     steps = ceil(segments * ceil(depth / _LEAST) * _LEAST / _STEP)
     pitch = _STEP * ((steps + 1) | 1)  # odd: rows lie in different places of the nearest cache
-    return pitch if _BLOCK_ROWS * pitch <= _BLOCKS else 0
+    return pitch if _BLOCK_ROWS * planes * pitch <= _BLOCKS else 0
 
 
-def _items(program, n, groups, height, pitch):
+def matrix_rows(segments, depth):
+    """Rows of four products in a panel for matrices."""
+    return _STEP // _LEAST * ceil(segments * ceil(depth / _LEAST) * _LEAST / _STEP)
+
+
+def items_of(program, n, groups, height, pitch):
     """(rows of an item, columns of an item, how many items).
 
     What comes once for the rows of an item is done by each: one thread is better off with few
@@ -233,7 +240,7 @@ def matmul(program, a, b, bias, a_of, b_of, out, scheme):
     batch, height, n = out.shape
     x, shape = scheme.signed(program, a, a.size // a.shape[2], 1), a.shape
     made = _Product(program, x, b, bias, out, scheme, rows=height)
-    rows, columns, items = _items(program, n, batch, height, made.pitch)
+    rows, columns, items = items_of(program, n, batch, height, made.pitch)
     program.call(
         "byte_product.matmul_reals" if scheme.real else "byte_product.matmul",
         x.values.reshape(shape),
@@ -308,7 +315,7 @@ def _windows(program, x, values, filters, bias, out, scheme, *, taps, depth, geo
     made = _Product(
         program, x, filters, bias, out, scheme, rows=pixels, groups=groups, segments=segments
     )
-    rows, columns, items = _items(program, n, groups, pixels, made.pitch)
+    rows, columns, items = items_of(program, n, groups, pixels, made.pitch)
     if x.zero_point is not None:
         own = [constant(np.full(depth, x.zero_point, np.int8))]
     else:

@@ -13,13 +13,12 @@ from ..buffer import arena, constant
 from ..view import View
 from .layout import move
 from .products import steps
-from .rescale import byte_terms, fixed_scales, wide_terms
+from .rescale import MOST_LEFT, byte_terms, fixed_scales, wide_terms
 
 _ROWS = 252  # as in kernels/channelwise_stored.py, of whole groups
 _BLOCK = 16  # channels terms are made for at once
 _STRIPS = {(3, 1), (3, 2), (5, 1), (5, 2)}  # widths and strides that have one
 _FIRST_STRIP = 10  # the least kind of these
-_LEFT = 14  # the largest shift to the left of int64 sums
 
 
 def fits(x, weights, bias, scheme):
@@ -39,7 +38,7 @@ def fits(x, weights, bias, scheme):
         inside = limits.min <= zero <= limits.max and -128 <= weights_zero <= 255
         return inside and scheme.sums is np.int32
     whole = scheme.rounding == "wide" and zero == weights_zero == 0
-    return whole and int(fixed_scales(scheme.scales)[1].max()) <= _LEFT
+    return whole and int(fixed_scales(scheme.scales)[1].max()) <= MOST_LEFT
 
 
 def depthwise(program, x, weights, bias, out, *, scheme, stride, before, dilation):

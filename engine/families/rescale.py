@@ -12,6 +12,9 @@ _ONE = 1 << 31
 _MOST = 30
 """The largest shift, for scales no sound model has: the kernels shift int64."""
 
+MOST_LEFT = 14
+"""The largest shift to the left of int64 sums that are rounded once."""
+
 BLOCK, _TERMS = 16, 6  # channels of a block, and arrays of 64 bytes; as in kernels/_requantize.py
 _QUICK, _GENERAL, _REAL = range(3)  # as QUICK, GENERAL, REAL there
 _LARGEST = 1 << 30  # what sums must stay below for the first of these
@@ -103,7 +106,7 @@ def wide_terms(scales, bias, zero_point):
     """Three int64 rows for channels: results of int64 sums are (sum * factor + start) >> shift.
 
     That is what MultiplyByQuantizedMultiplier does with sums to which int64 `bias` is added: it
-    rounds once, with 15 bits of the multiplier. Shifts to the left must be less than 15.
+    rounds once, with 15 bits of the multiplier. Shifts to the left must not exceed MOST_LEFT.
     """
     multipliers, shifts = fixed_scales(np.broadcast_to(scales, bias.shape))
     factors = np.minimum((multipliers + (1 << 15)) >> 16, 0x7FFF)

@@ -12,13 +12,13 @@ from math import ceil, prod
 import numpy as np
 
 from ..buffer import arena, constant, zeros
-from .byte_products import in_runs
-from .rescale import BLOCK, fixed_scales, parity_terms, wide_terms
-from .tiled import PANEL, TABLES, even_rows, framed, parts, phases
+from .byte_products import in_runs, items_of, matrix_pitch, matrix_rows
+from .rescale import BLOCK, MOST_LEFT, fixed_scales, parity_terms, wide_terms
+from .tiled import PANEL, TABLES, framed, phases
 
-MOST_LEFT = 14
-"""The largest shift to the left of int64 sums."""
 _LARGEST = 1 << 31
+_DEEP = 64
+"""Products of a sum for which it pays to multiply matrices."""
 _PRODUCT = 1 << 22  # what the size of a product does not exceed
 
 
@@ -41,13 +41,27 @@ def fits_convolution(x, weights, bias, out, scheme, runs=False):
     return prod(weights.shape[1:3]) < TABLES and fits(x, weights, bias, out, scheme)
 
 
-def _packed(program, weights, segments):
+def _pitch(rows, segments, depth):
+    """The kernels' number of that name."""
+    return matrix_pitch(rows, segments, depth, 2) if segments * depth >= _DEEP else 0
+
+
+def _packed(program, weights, segments, pitch):
     """Weights [batch, n, k] in panels, each column cut in `segments`, and how far sums reach."""
     batch, n, count = weights.shape
-    rows = segments * ceil(count // segments / 2)
-    out = arena((batch, ceil(n / PANEL), rows, 2 * PANEL), np.int8)
+    depth = count // segments
+    rows = matrix_rows(segments, depth) if pitch else ceil(segments * ceil(depth / 2) / 2)
+    out = arena((batch, ceil(n / PANEL), rows, 4 * PANEL), np.int8)
     reach = arena(out.shape[:2], np.int64)
-    program.call("short_product.pack", weights, out, reach, split=reach.size, segments=segments)
+    program.call(
+        "short_product.pack",
+        weights,
+        out,
+        reach,
+        split=reach.size,
+        segments=segments,
+        matrices=int(pitch > 0),
+    )
     return out, reach
 
 
@@ -83,19 +97,19 @@ def matmul(program, a, b, bias, a_of, b_of, out, scheme):
     """out[i] = a[a_of[i]] @ b[b_of[i]].T + bias, of matrices in three dimensions."""
     batch, height, n = out.shape
     terms, numbers = _terms(scheme, bias, 1, n, a.shape[2])
-    rows, sums = even_rows(height), _sums(out, scheme)
-    blocks = batch * ceil(height / rows)
-    columns, shares = parts(n, blocks)
+    sums, pitch = _sums(out, scheme), _pitch(height, 1, a.shape[2])
+    rows, columns, items = items_of(program, n, batch, height, pitch)
     program.call(
         "short_product.matmul",
         a,
-        *_packed(program, b, 1),
+        *_packed(program, b, 1, pitch),
         terms.reshape(terms.shape[1:]),
         a_of,
         b_of,
         sums,
-        split=blocks * shares,
+        split=items,
         depth=a.shape[2],
+        pitch=pitch,
         rows=rows,
         columns=columns,
         **numbers,
@@ -130,23 +144,23 @@ def _windows(program, x, filters, terms, out, *, taps, depth, geometry):
     """Adds the rows for filters [groups, n, taps * depth]; kernels/product.py says `geometry`."""
     groups, n, _ = filters.shape
     total = x.shape[0] * prod(geometry[0])
-    rows = even_rows(total)
-    blocks = groups * ceil(total / rows)
-    columns, shares = parts(n, blocks)
     terms, numbers = terms
+    pitch = _pitch(total, prod(taps), depth)
+    rows, columns, items = items_of(program, n, groups, total, pitch)
     program.call(
         "short_product.convolution",
         x,
-        *_packed(program, filters, prod(taps)),
+        *_packed(program, filters, prod(taps), pitch),
         terms,
         zeros((depth,), np.int16),
         constant(np.array(geometry, np.int64)),
         out,
-        split=blocks * shares,
+        split=items,
         taps_h=taps[0],
         taps_w=taps[1],
         n=n,
         pixels=rows,
         columns=columns,
+        pitch=pitch,
         **numbers,
     )

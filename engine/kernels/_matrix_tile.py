@@ -48,7 +48,7 @@ def end_matrices(builder, lanes):
         Integers(builder, lanes).call("llvm.x86.tilerelease", _NONE, [])
 
 
-class _Registers:
+class Registers:
     """The instructions on registers for matrices."""
 
     def __init__(self, w):
@@ -65,10 +65,13 @@ class _Registers:
         arguments = [BYTE(register), pointer, self.w.word(pitch)]
         self.w.call("llvm.x86.tilestored64", _NONE, arguments)
 
-    def add(self, sums, inputs, weights):
+    def add(self, sums, inputs, weights, name="llvm.x86.tdpbssd"):
         """Adds products of signed bytes."""
-        arguments = [BYTE(sums), BYTE(inputs), BYTE(weights)]
-        self.w.call("llvm.x86.tdpbssd", _NONE, arguments)
+        self.w.call(name, _NONE, [BYTE(sums), BYTE(inputs), BYTE(weights)])
+
+    def add_unsigned(self, sums, inputs, weights):
+        """Adds products of unsigned bytes with signed weights."""
+        self.add(sums, inputs, weights, "llvm.x86.tdpbusd")
 
 
 @piece(types.void(*[types.int64] * 5))
@@ -112,7 +115,7 @@ def matrix_excesses(builder, lanes, headers, block, pitch, steps, zero_point, ro
             for at in range(0, _TABLE, w.bytes):
                 w.write(w.all(0), excesses, at)
         with some:
-            registers = _Registers(w)
+            registers = Registers(w)
             factor = builder.trunc(zero_point, BYTE)
             room, block = w.pointer(room), w.pointer(block)
             for m in range(16):
@@ -132,7 +135,7 @@ def _matrix_tile(builder, lanes, blocks, arguments):
     """Writes the tile of one or two blocks."""
     block, pitch, steps, panel, sums = arguments
     w = Integers(builder, lanes)
-    registers = _Registers(w)
+    registers = Registers(w)
     sums, block = w.pointer(sums), w.pointer(block)
     inputs = [w.move(block, w.mul(pitch, ROWS_OF_TABLE * i)) for i in range(blocks)]
     panel = w.pointer(panel)

@@ -62,7 +62,7 @@ def halves(w, sums):
     return w.low_halves(words), w.builder.ashr(words, w.all(32, WORD, w.width // 2))
 
 
-class _Ending:
+class Ending:
     """What makes results of the sums of a vector of channels."""
 
     def __init__(self, w, terms, v, low, high):
@@ -164,7 +164,7 @@ def _finish(w, found, n_vectors, arguments):
     terms, targets = w.pointer(terms), w.pointer(targets)
     results = []
     for v in range(n_vectors):
-        ending = _Ending(w, terms, v, low, high)
+        ending = Ending(w, terms, v, low, high)
         results += [(i // n_vectors, v, ending.quick(found[i])) for i in
                     range(v, len(found), n_vectors)]  # fmt: skip
     n_rows = len(found) // n_vectors
@@ -231,21 +231,31 @@ def clear_totals(builder, lanes, totals):
         w.write(w.all(0), totals, at)
 
 
+def store_rows(w, terms, limits, made, n_vectors, size, n_rows, targets, out_skip, columns):
+    """Stores `made(ending, row, vector)`, of `size` bytes each, in the rows of a table."""
+    targets = w.pointer(targets)
+    for v in range(n_vectors):
+        left = w.builder.sub(columns, WORD(v * w.width))
+        with w.builder.if_then(w.builder.icmp_signed(">", left, WORD(0))):
+            mask, ending = w.mask(left), Ending(w, w.pointer(terms), v, *limits)
+            with w.loop(0, n_rows, 1) as (m, _):
+                target = w.move(w.load_pointer(targets, w.mul(m, 8)), out_skip)
+                w.write_some(made(ending, m, v), w.move(target, v * w.width * size), mask)
+
+
 def _stored_totals(make, size):
-    """Writes the loop of a piece that stores `make(ending, pair)`, of `size` bytes each."""
+    """What writes a piece that stores `make(ending, pair)`, of `size` bytes each."""
 
     def emit(builder, lanes, totals, n_rows, targets, out_skip, columns, terms, low, high):
         w = Integers(builder, lanes)
-        totals, targets, terms = (w.pointer(p) for p in (totals, targets, terms))
-        for v in range(_TILES[lanes.width][1]):
-            left = builder.sub(columns, WORD(v * w.width))
-            with builder.if_then(builder.icmp_signed(">", left, WORD(0))):
-                mask, ending = w.mask(left), _Ending(w, terms, v, low, high)
-                with w.loop(0, n_rows, 1) as (m, _):
-                    row = w.move(totals, w.add(w.mul(m, TOTALS), 2 * v * w.bytes))
-                    pair = [w.read(row, at, w.words(), 8) for at in (0, w.bytes)]
-                    target = w.move(w.load_pointer(targets, w.mul(m, 8)), out_skip)
-                    w.write_some(make(ending, pair), w.move(target, v * w.width * size), mask)
+        totals = w.pointer(totals)
+
+        def made(ending, m, v):
+            row = w.move(totals, w.add(w.mul(m, TOTALS), 2 * v * w.bytes))
+            return make(ending, [w.read(row, at, w.words(), 8) for at in (0, w.bytes)])
+
+        n_vectors, places = _TILES[lanes.width][1], (n_rows, targets, out_skip, columns)
+        store_rows(w, terms, (low, high), made, n_vectors, size, *places)
 
     return emit
 
@@ -257,6 +267,6 @@ def _ending_piece(name, make, size):
 
 
 # Arguments: the totals; how many rows; and those of short_tile from the table of results on.
-shorts_of_totals = _ending_piece("shorts_of_totals", _Ending.wide, 2)
-ints_of_totals = _ending_piece("ints_of_totals", _Ending.ints, 4)
-words_of_totals = _ending_piece("words_of_totals", _Ending.words, 8)
+shorts_of_totals = _ending_piece("shorts_of_totals", Ending.wide, 2)
+ints_of_totals = _ending_piece("ints_of_totals", Ending.ints, 4)
+words_of_totals = _ending_piece("words_of_totals", Ending.words, 8)

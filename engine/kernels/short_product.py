@@ -3,14 +3,23 @@
 As product.py in all but the numbers. Results are int16, or the sums they are made of where these
 are rounded by another row. `quick` says whether results of int32 sums are int32 before they are
 held within the limits. `reach` has for each panel the largest sum of the sizes of a column's
-weights: it says whether all sums are int32.
+weights: it says whether all sums are int32. `pitch` is not 0 if matrices are to be multiplied where
+they can be (_short_matrices.py): the bytes between rows of their inputs.
 """
 
 from numba import int32, int64
 
 from ..kernel import address, inline, kernel, room
+from ._byte_packing import columns_turned, put_column, put_columns
+from ._matrix_tile import STEP, begin_matrices, end_matrices, has_matrices
 from ._pixels import point_pixels
 from ._requantize import BLOCK, TERMS
+from ._short_matrices import (
+    gather_halves,
+    quick_of_matrices,
+    short_matrix_tile,
+    totals_of_matrices,
+)
 from ._short_tile import (
     CHAIN,
     PAIRS,
@@ -32,8 +41,13 @@ from ._tile import PANEL, ROWS_OF_TABLE, point, point_tap, vector_width
 
 TABLES = 384
 """Tables there is room for: one more for each tile than the filter has segments."""
+BLOCKS = 5 << 16
+"""Bytes there are for blocks of inputs."""
+_ROW = 4 * PANEL
 _TABLE = 8 * ROWS_OF_TABLE
 _tables = room(TABLES * _TABLE)
+_blocks = room(BLOCKS)
+_sums = room(2 * ROWS_OF_TABLE * _ROW)
 _totals = room(ROWS_OF_TABLE * TOTALS)
 _pixels = room(3 * _TABLE)
 _RESULTS = ("int16", "int32", "int64")
@@ -88,12 +102,27 @@ def one_tile(n_rows, tables, segments, depth, weights, ahead, totals, column, co
         if done >= depth:
             segment += count
             done = 0
+    finish(totals, n_rows, tables, columns, column, ending)
+
+
+@inline
+def finish(totals, n_rows, targets, columns, column, ending):
+    """Stores what totals are, or what they give."""
+    terms, size, _, low, high = ending
+    skip = size * column
     if size == 2:
-        shorts_of_totals(totals, n_rows, tables, skip_out, columns, terms, low, high)
+        shorts_of_totals(totals, n_rows, targets, skip, columns, terms, low, high)
     elif size == 4:
-        ints_of_totals(totals, n_rows, tables, skip_out, columns, terms, low, high)
+        ints_of_totals(totals, n_rows, targets, skip, columns, terms, low, high)
     else:
-        words_of_totals(totals, n_rows, tables, skip_out, columns, terms, low, high)
+        words_of_totals(totals, n_rows, targets, skip, columns, terms, low, high)
+
+
+@inline
+def own_terms(ending, column):
+    """`ending` with the terms of the tile that begins at `column`."""
+    block = column // BLOCK
+    return (ending[0] + 8 * TERMS * block + 4 * (column - BLOCK * block), *ending[1:])
 
 
 @inline
@@ -102,12 +131,11 @@ def tiles(tables, n_rows, segments, depth, panels, panel_bytes, reach, n, column
     """All tiles of `n_rows` rows whose tables follow one another, for columns up to `end`."""
     height, width = short_rows(), short_columns()
     while column < end:
-        panel, block = column // PANEL, column // BLOCK
+        panel = column // PANEL
         weights = panels + panel * panel_bytes + 2 * (column - panel * PANEL)
         coming = weights + panel_bytes if column + PANEL < end else weights
         chain = CHAIN if reach[panel] > _LARGEST else panel_bytes
-        own = (ending[0] + 8 * TERMS * block + 4 * (column - BLOCK * block), *ending[1:])
-        row, at = 0, tables
+        own, row, at = own_terms(ending, column), 0, tables
         while row < n_rows:
             one_tile(min(height, n_rows - row), at, segments, depth, weights, coming, totals,
                      column, n - column, chain, own)  # fmt: skip
@@ -120,54 +148,112 @@ def tiles(tables, n_rows, segments, depth, panels, panel_bytes, reach, n, column
         column += width
 
 
+@inline
+def matrix_tiles(tables, n_rows, blocks, pitch, steps, panels, panel_bytes, reach, n, column, end,
+                 ending, totals):  # fmt: skip
+    """What `tiles` does, for rows that lie in blocks, with the registers for matrices."""
+    _, _, quick, low, high = ending
+    sums = _sums()
+    while column < end:
+        panel = column // PANEL
+        own, row, at = own_terms(ending, column), 0, tables
+        small = quick and reach[panel] <= _LARGEST
+        while row < n_rows:
+            count, block = min(ROWS_OF_TABLE, n_rows - row), blocks + 2 * row * pitch
+            short_matrix_tile(block, pitch, steps, panels + panel * panel_bytes, sums)
+            if small:
+                quick_of_matrices(sums, count, at, 2 * column, n - column, own[0], low, high)
+            else:
+                totals_of_matrices(sums, totals)
+                finish(totals, count, at, n - column, column, own)
+            row += ROWS_OF_TABLE
+            at += _TABLE
+        column += PANEL
+
+
+@inline
+def steps_of(segments, depth):
+    """How many steps matrices are multiplied in."""
+    return (segments * ((depth + 3) // 4) * 4 + STEP - 1) // STEP
+
+
+@inline
+def ready(entry, segments, depth, block, pitch):
+    """Does what comes once for the rows of a tile; gives where the next tile's tables begin."""
+    if pitch:
+        gather_halves(entry + _TABLE, segments, depth, block, pitch)
+        return entry + _TABLE
+    return entry + (1 + segments) * _TABLE
+
+
+@inline
+def all_tiles(tables, n_rows, segments, depth, block, pitch, panels, panel_bytes, reach, n, column,
+              end, ending, totals):  # fmt: skip
+    """`tiles`, or `matrix_tiles` where there is a `pitch`."""
+    if pitch:
+        matrix_tiles(tables, n_rows, block, pitch, steps_of(segments, depth), panels, panel_bytes,
+                     reach, n, column, end, ending, totals)  # fmt: skip
+    else:
+        tiles(tables, n_rows, segments, depth, panels, panel_bytes, reach, n, column, end, ending,
+              totals)  # fmt: skip
+
+
 @kernel(
-    "a:int16[*,m,*] packed:int8[*,panels,*,64] reach:int64[*,panels] terms:int64[*,48] "
-    "a_of:int32[batch] b_of:int32[batch] out:T[batch,m,n] depth:i rows:i columns:i quick:i low:i "
-    "high:i",
+    "a:int16[*,m,*] packed:int8[*,panels,*,128] reach:int64[*,panels] terms:int64[*,48] "
+    "a_of:int32[batch] b_of:int32[batch] out:T[batch,m,n] depth:i pitch:i rows:i columns:i quick:i "
+    "low:i high:i",
     T=_RESULTS,
 )
 def matmul(
-    a, packed, reach, terms, a_of, b_of, out, depth, rows, columns, quick, low, high,
+    a, packed, reach, terms, a_of, b_of, out, depth, pitch, rows, columns, quick, low, high,
     first, last, fault,
 ):  # fmt: skip
     """out[i] = a[a_of[i], :, :depth] @ packed[b_of[i]].
 
     An item is `rows` rows times `columns` columns, a multiple of the panel.
     """
-    height, n, pitch = out.shape[1], out.shape[2], 2 * a.shape[2]
-    panel_bytes, size = packed.shape[2] * PAIRS, out.itemsize
+    height, n, step = out.shape[1], out.shape[2], 2 * a.shape[2]
+    panel_bytes, size = packed.shape[2] * _ROW, out.itemsize
     blocks, groups = (height + rows - 1) // rows, (n + columns - 1) // columns
-    tables, totals, tile = _tables(), _totals(), short_rows()
-    ending = (address(terms), size, quick, low, high)
+    tables, totals, block, tile, at_once = _tables(), _totals(), _blocks(), short_rows(), rows
+    ending, pitch = (address(terms), size, quick, low, high), pitch * has_matrices()
+    if pitch:
+        tile, at_once = ROWS_OF_TABLE, BLOCKS // (2 * pitch) // ROWS_OF_TABLE * ROWS_OF_TABLE
+        begin_matrices(totals)
     for item in range(first, last):
         place = item // groups
         column = (item - place * groups) * columns
         batch = place // blocks
         row = (place - batch * blocks) * rows
-        count = min(rows, height - row)
-        begin = address(a) + (a_of[batch] * a.shape[1] + row) * pitch
-        target = address(out) + size * n * (batch * height + row)
+        stop, end = min(row + rows, height), min(column + columns, n)
         panels = address(packed) + b_of[batch] * packed.shape[1] * panel_bytes
-        done, entry = 0, tables
-        while done < count:
-            some = min(tile, count - done)
-            point(entry, target + done * size * n, size * n, some)
-            point(entry + _TABLE, begin + done * pitch, pitch, some)
-            done += tile
-            entry += 2 * _TABLE
-        tiles(tables, count, 1, depth, panels, panel_bytes, reach[b_of[batch]], n, column,
-              min(column + columns, n), ending, totals)  # fmt: skip
+        while row < stop:
+            count = min(at_once, stop - row)
+            begin = address(a) + (a_of[batch] * a.shape[1] + row) * step
+            target = address(out) + size * n * (batch * height + row)
+            done, entry = 0, tables
+            while done < count:
+                some = min(tile, count - done)
+                point(entry, target + done * size * n, size * n, some)
+                point(entry + _TABLE, begin + done * step, step, some)
+                entry = ready(entry, 1, depth, block + 2 * done * pitch, pitch)
+                done += tile
+            all_tiles(tables, count, 1, depth, block, pitch, panels, panel_bytes,
+                      reach[b_of[batch]], n, column, end, ending, totals)  # fmt: skip
+            row += count
+    if pitch:
+        end_matrices()
 
 
 @kernel(
-    "x:int16[batch,*,*,*] packed:int8[groups,panels,*,64] reach:int64[groups,panels] "
+    "x:int16[batch,*,*,*] packed:int8[groups,panels,*,128] reach:int64[groups,panels] "
     "terms:int64[groups,*,48] nothing:int16[depth] geometry:int64[6,2] out:T[batch,*,*,*] "
-    "taps_h:i taps_w:i n:i pixels:i columns:i quick:i low:i high:i",
+    "taps_h:i taps_w:i n:i pixels:i columns:i pitch:i quick:i low:i high:i",
     T=_RESULTS,
 )
 def convolution(
-    x, packed, reach, terms, nothing, geometry, out, taps_h, taps_w, n, pixels, columns, quick,
-    low, high, first, last, fault,
+    x, packed, reach, terms, nothing, geometry, out, taps_h, taps_w, n, pixels, columns, pitch,
+    quick, low, high, first, last, fault,
 ):  # fmt: skip
     """out = sum of input * weights under the filter.
 
@@ -176,10 +262,15 @@ def convolution(
     """
     depth, segments, size = nothing.size, taps_h * taps_w, out.itemsize
     total = x.shape[0] * geometry[0, 0] * geometry[0, 1]
-    panel_bytes = packed.shape[2] * PAIRS
+    panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
-    tables, totals, starts, tile = _tables(), _totals(), _pixels(), short_rows()
+    tables, totals, starts, block = _tables(), _totals(), _pixels(), _blocks()
+    tile, pitch = short_rows(), pitch * has_matrices()
     at_once = max(1, TABLES // (1 + segments)) * tile
+    if pitch:
+        tile = ROWS_OF_TABLE
+        at_once = min(BLOCKS // (2 * pitch) // tile, TABLES - segments) * tile
+        begin_matrices(totals)
     for item in range(first, last):
         place = item // shares
         column = (item - place * shares) * columns
@@ -193,18 +284,22 @@ def convolution(
             while row < count:
                 point_pixels(starts, entry, x, out, pixel + row, end, tile, group * depth,
                              group * n, geometry, 2, size)  # fmt: skip
-                entry += _TABLE
+                at = entry + _TABLE
                 for i in range(taps_h):
                     for j in range(taps_w):
                         down, right = i * geometry[2, 0], j * geometry[2, 1]
                         offset = 2 * (down * x.shape[2] + right) * x.shape[3]
-                        point_tap(entry, starts, offset, down, right, x.shape[1], x.shape[2],
+                        point_tap(at, starts, offset, down, right, x.shape[1], x.shape[2],
                                   address(nothing))  # fmt: skip
-                        entry += _TABLE
+                        at += _TABLE
+                entry = ready(entry, segments, depth, block + 2 * row * pitch, pitch)
                 row += tile
-            tiles(tables, count, segments, depth, panels, panel_bytes, reach[group], n, column,
-                  limit, (own, size, quick, low, high), totals)  # fmt: skip
+            all_tiles(tables, count, segments, depth, block, pitch, panels, panel_bytes,
+                      reach[group], n, column, limit, (own, size, quick, low, high),
+                      totals)  # fmt: skip
             pixel += count
+    if pitch:
+        end_matrices()
 
 
 @inline
@@ -219,27 +314,58 @@ def reach_of(columns):
     return most
 
 
-@kernel(
-    "weights:int8[batch,n,k] out:int8[batch,panels,*,64] out_reach:int64[batch,panels] segments:i"
-)
-def pack(weights, out, out_reach, segments, first, last, fault):
-    """Packs matrices whose columns lie in one piece each, cut in `segments`. An item is a panel."""
-    panels, n, depth = out.shape[1], weights.shape[1], weights.shape[2] // segments
+@inline
+def put_pairs(weights, segments, depth, target):
+    """A panel of pairs of weights, two rows of them in one of `target`."""
     rows = (depth + 1) // 2
+    for segment in range(segments):
+        for row in range(rows):
+            place, at = segment * rows + row, segment * depth + 2 * row
+            begin = PAIRS * (place % 2)
+            line = target[place // 2, begin : begin + PAIRS]
+            for j in range(2 * weights.shape[0], PAIRS):
+                line[j] = 0
+            if 2 * row + 1 < depth:
+                for j in range(weights.shape[0]):
+                    line[2 * j], line[2 * j + 1] = weights[j, at], weights[j, at + 1]
+            else:
+                for j in range(weights.shape[0]):
+                    line[2 * j], line[2 * j + 1] = weights[j, at], 0
+
+
+@inline
+def put_fours(weights, segments, depth, target):
+    """A panel of fours of weights, as _byte_packing.py packs them."""
+    n, done = weights.shape[0], int64(0)
+    for j in range(PANEL):
+        if j % columns_turned() == 0:
+            done, end = int64(0), j + columns_turned()
+            if end <= n:
+                done = put_columns(weights[j:end], segments, depth, 0, j, target)
+        if j < n:
+            put_column(weights[j], segments, depth, 0, j, target, done)
+        else:
+            for row in range(target.shape[0]):
+                for i in range(4):
+                    target[row, 4 * j + i] = 0
+
+
+@kernel(
+    "weights:int8[batch,n,k] out:int8[batch,panels,*,128] out_reach:int64[batch,panels] "
+    "segments:i matrices:i"
+)
+def pack(weights, out, out_reach, segments, matrices, first, last, fault):
+    """Packs matrices whose columns lie in one piece each, cut in `segments`. An item is a panel.
+
+    `matrices` says whether they are for matrices where these can be multiplied.
+    """
+    panels, n, depth = out.shape[1], weights.shape[1], weights.shape[2] // segments
     for item in range(first, last):
         batch = item // panels
         panel = item - batch * panels
-        target, count = out[batch, panel], min(PANEL, n - panel * PANEL)
-        own = weights[batch, panel * PANEL : panel * PANEL + count]
+        own = weights[batch, panel * PANEL : min(n, (panel + 1) * PANEL)]
         out_reach[batch, panel] = reach_of(own)
-        for segment in range(segments):
-            for row in range(rows):
-                line, at = target[segment * rows + row], segment * depth + 2 * row
-                for j in range(2 * count, 2 * PANEL):
-                    line[j] = 0
-                if 2 * row + 1 < depth:
-                    for j in range(count):
-                        line[2 * j], line[2 * j + 1] = own[j, at], own[j, at + 1]
-                else:
-                    for j in range(count):
-                        line[2 * j], line[2 * j + 1] = own[j, at], 0
+        if matrices and has_matrices():
+            put_fours(own, segments, depth, out[batch, panel])
+        else:
+            put_pairs(own, segments, depth, out[batch, panel])
