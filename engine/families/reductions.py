@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import ceil, prod
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from .products import permuted
 
 _START = {"add": 0, "multiply": 1}
 """What a fold begins with; the others begin at the end of the dtype's range."""
+_PADDING = 16  # as in kernels/_sums.py
 
 
 def reduce(program, kind, x, axes, out):
@@ -42,24 +43,70 @@ def reduce(program, kind, x, axes, out):
 
 def _fold(program, kind, x, out, count, from_first):
     """Adds the row that folds the middle dimension of `x`; gives `out`."""
-    kind = "add" if kind == "mean" else kind
-    wide = x.is_float and kind in _START
-    if wide and kind == "add" and x.shape[2] == 1:
-        rows, sums = x.reshape(x.shape[:2]), out.reshape(out.shape[:1])
-        program.call("reduce.row_sum", rows, sums, split=x.shape[0], count=float(count))
+    kind, outer = "add" if kind == "mean" else kind, x.shape[0]
+    rows = x.shape[2] == 1
+    if rows:
+        x, out = x.reshape(x.shape[:2]), out.reshape((outer,))
+    if x.is_float and kind in _START:
+        _fold_wide(program, kind, x, out, float(count))
         return out
     limits = np.finfo(x.dtype) if x.is_float else np.iinfo(x.dtype)
     start = _START.get(kind, limits.min if kind == "maximum" else limits.max)
     program.call(
-        f"reduce.{kind}_float" if wide else f"reduce.{kind}",
+        f"reduce{'_float' * x.is_float}.{'row_' * rows}{kind}",
         x,
         constant(np.array([start], x.dtype)),
         out,
-        *([arena(out.shape, np.float64)] if wide else []),
-        split=x.shape[0],
-        **({"count": float(count)} if wide else {"from_first": int(from_first)}),
+        split=outer,
+        from_first=int(from_first),
     )
     return out
+
+
+def _fold_wide(program, kind, x, out, count):
+    """The row of a sum, divided by `count`, or of a product of float32, which need float64."""
+    outer = x.shape[0]
+    if x.ndim == 2 and kind == "add":
+        program.call("reduce_float.row_sum", x, out, split=outer, count=count)
+    elif x.ndim == 2:
+        program.call("reduce_float.row_product", x, out, split=outer)
+    elif kind == "add":
+        room = arena((outer, _PADDING * ceil(x.shape[2] / _PADDING)), np.float64)
+        program.call("reduce_float.add", x, out, room, split=outer, count=count)
+    else:
+        program.call("reduce_float.multiply", x, out, arena(out.shape, np.float64), split=outer)
+
+
+def position(program, x, axis, out, *, smallest):
+    """out = where along `axis` the largest or smallest element of `x` comes first."""
+    outer, n, inner = around(x, axis)
+    rows = inner == 1
+    program.call(
+        f"reduce{'_float' * (rows and x.is_float)}.{'row_' * rows}position",
+        x.reshape((outer, n) if rows else (outer, n, inner)),
+        out.reshape((outer,) if rows else (outer, inner)),
+        split=outer,
+        smallest=int(smallest),
+    )
+
+
+def cumulate(program, x, axis, out, *, exclusive, reverse):
+    """out = sums of `x` along `axis` up to each element: without it, or from the end."""
+    shape = around(x, axis)
+    program.call(
+        "reduce.cumulate_float" if x.is_float else "reduce.cumulate",
+        x.reshape(shape),
+        out.reshape(shape),
+        arena(shape[::2], np.float64 if x.is_float else np.int64),
+        split=shape[0],
+        exclusive=int(exclusive),
+        reverse=int(reverse),
+    )
+
+
+def around(x, axis):
+    """The size of `x` before, along and after `axis`."""
+    return prod(x.shape[:axis]), x.shape[axis], prod(x.shape[axis + 1 :])
 
 
 def sum_stored(program, x, axes, out, *, kernel, **numbers):

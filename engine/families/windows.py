@@ -11,6 +11,7 @@ from ..buffer import arena
 POOLS = {"average": True, "root_mean_square": True, "maximum": False}
 """Kernel of kernels/pool.py -> whether it sums."""
 _EXACT = 1 << 24  # what float32 counts to
+_FEW = 8  # rows and columns of a window whose sum in float32 is good enough
 _SIZES = {"int8": 1 << 7, "uint8": 1 << 8, "int16": 1 << 15}
 """Type -> the largest size of its numbers."""
 
@@ -41,8 +42,9 @@ def pool(program, kind, x, out, *, size, stride, before, clamp=(-inf, inf)):
         "low": clamp[0],
         "high": clamp[1],
     }
-    if x.is_integer and fits(kind, x.dtype, size):
-        program.call(f"pool_stored.{kind}_{x.dtype}", x, out, split=items, **numbers)
+    if fits(kind, x.dtype, size):
+        name = f"pool_stored.{kind}_{x.dtype}" if x.is_integer else f"pool_float.{kind}"
+        program.call(name, x, out, split=items, **numbers)
         return
     wide = np.int64 if x.is_integer else np.float64
     scratch = [arena((items, out.shape[3]), wide)] if POOLS[kind] else []
@@ -57,5 +59,9 @@ def pool(program, kind, x, out, *, size, stride, before, clamp=(-inf, inf)):
 
 
 def fits(kind, dtype, size):
-    """Whether the vectors have room: a mean divides numbers of 24 bits."""
-    return kind == "maximum" or 2 * prod(size) * _SIZES[dtype.name] < _EXACT
+    """Whether the vectors are exact enough: a mean of integers divides numbers of 24 bits."""
+    if kind == "maximum":
+        return True
+    if dtype == np.float32:
+        return max(size) <= _FEW
+    return 2 * prod(size) * _SIZES[dtype.name] < _EXACT

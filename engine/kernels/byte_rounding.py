@@ -6,12 +6,14 @@ A row is cut in parts, which are items: first `extremes`, then `symmetric` or `a
 
 import math
 
+from llvmlite import ir
 from numba import float32, float64, int64, types
 
 from ..kernel import address, inline, kernel, piece
-from ..vector import FLOAT, INT, WORD
+from ..vector import BYTE, FLOAT, INT, WORD
 from ._integers import Integers
 
+_TOGETHER = 4  # vectors at a time
 _OUT = "out:int8[rows,k] out_scales:float32[rows] out_zeros:int32[rows] out_nothing:int8[rows,*]"
 
 
@@ -20,42 +22,63 @@ def extremes_of(builder, lanes, x, count, out):
     """out[0], out[1] = the least and the greatest of `count` float32 and 0; nan does not count."""
     w = Integers(builder, lanes)
     x, out, end = w.pointer(x), w.pointer(out), w.mul(count, 4)
-    whole = builder.and_(end, WORD(-w.bytes))
 
-    def held(values, own):
-        low, high = values
-        low = builder.select(builder.fcmp_ordered("<", own, low), own, low)
-        return [low, builder.select(builder.fcmp_ordered(">", own, high), own, high)]
+    def lower(a, b):
+        return builder.select(builder.fcmp_ordered("<", b, a), b, a)
 
-    with w.loop(0, whole, w.bytes, [w.zero(), w.zero()]) as (at, values):
-        values[:] = held(values, w.load(x, at))
-    mask = w.mask(builder.lshr(builder.sub(end, whole), WORD(2)))
-    low, high = held(w.results, w.load_some(x, mask, whole))
-    for i, (name, value) in enumerate((("fmin", low), ("fmax", high))):
-        least = w.call(f"llvm.vector.reduce.{name}.v{w.width}f32", FLOAT, [value])
-        w.store(least, out, 4 * i)
+    def higher(a, b):
+        return builder.select(builder.fcmp_ordered(">", b, a), b, a)
+
+    several = builder.and_(end, WORD(-_TOGETHER * w.bytes))
+    with w.loop(0, several, _TOGETHER * w.bytes, [w.zero()] * 2 * _TOGETHER) as (at, values):
+        for i in range(_TOGETHER):
+            own = w.load(x, w.add(at, i * w.bytes))
+            values[2 * i : 2 * i + 2] = lower(values[2 * i], own), higher(values[2 * i + 1], own)
+    least, greatest = w.results[:2]
+    for other_least, other_greatest in zip(w.results[2::2], w.results[3::2], strict=True):
+        least, greatest = lower(least, other_least), higher(greatest, other_greatest)
+    with w.loop(several, end, w.bytes, [least, greatest]) as (at, values):
+        own = w.load_some(x, w.mask(builder.lshr(builder.sub(end, at), WORD(2))), at)
+        values[:] = lower(values[0], own), higher(values[1], own)
+    (least, greatest), n = w.results, w.width
+    while n > 1:
+        n //= 2
+        least, greatest = _halved(builder, least, lower, n), _halved(builder, greatest, higher, n)
+    for i, value in enumerate((least, greatest)):
+        w.store(builder.extract_element(value, INT(0)), out, 4 * i)
+
+
+def _halved(builder, value, join, n):
+    """Two halves of a vector joined into one of `n` elements."""
+    nothing = ir.Constant(value.type, ir.Undefined)
+    orders = (ir.Constant(ir.VectorType(INT, n), [*range(i, i + n)]) for i in (0, n))
+    return join(*(builder.shuffle_vector(value, nothing, order) for order in orders))
 
 
 @piece(types.void(*[types.int64] * 3, types.float32, types.float32, types.int64))
 def rounded(builder, lanes, x, out, count, inverse, zero, low):
     """out = x * inverse + zero as bytes from `low` to 127, halves away from zero."""
     w = Integers(builder, lanes)
-    x, out = w.pointer(x), w.pointer(out)
-    inverse, zero, low = w.repeat(inverse), w.repeat(zero), w.all(builder.trunc(low, INT))
-    below_half = w.repeat(0.5 - 2.0**-25)  # with 0.5, sums that end in .49999997 would round up
+    x, out, low = w.pointer(x), w.pointer(out), builder.trunc(low, INT)
 
     def bytes_of(value):
-        value = w.add(zero, w.mul(value, inverse))
-        half = w.call(f"llvm.copysign.v{w.width}f32", w.vector, [below_half, value])
-        whole = builder.fptosi(w.add(value, half), w.ints)
-        return builder.trunc(w.hold(whole, low, w.all(127)), w.bytes_of_it)
+        n = value.type.count
+        ints = ir.VectorType(INT, n)
+        value = builder.fmul(value, w.all(inverse, FLOAT, n))
+        value = builder.fadd(w.all(zero, FLOAT, n), value)
+        below_half = ir.Constant(value.type, [0.5 - 2.0**-25] * n)  # .49999997 must not round up
+        half = w.call(f"llvm.copysign.v{n}f32", value.type, [below_half, value])
+        whole = builder.fptosi(builder.fadd(value, half), ints)
+        whole = w.hold(whole, w.all(low, INT, n), w.all(127, INT, n))
+        return builder.trunc(whole, ir.VectorType(BYTE, n))
 
-    whole = builder.and_(count, WORD(-w.width))
-    with w.loop(0, whole, w.width) as (at, _):
-        w.write(bytes_of(w.load(x, w.mul(at, 4))), out, at)
-    mask = w.mask(builder.sub(count, whole))
-    value = bytes_of(w.load_some(x, mask, w.mul(whole, 4)))
-    w.write_some(value, w.move(out, whole), mask)
+    several = _TOGETHER * w.width
+    whole = builder.and_(count, WORD(-several))
+    with w.loop(0, whole, several) as (at, _):
+        w.write(bytes_of(w.load(x, w.mul(at, 4), ir.VectorType(FLOAT, several))), out, at)
+    with w.loop(whole, count, w.width) as (at, _):
+        mask = w.mask(builder.sub(count, at))
+        w.write_some(bytes_of(w.load_some(x, mask, w.mul(at, 4))), w.move(out, at), mask)
 
 
 @inline

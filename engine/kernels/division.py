@@ -1,4 +1,4 @@
-"""Quotients, remainders, powers and angles of two operands (_pairs.py)."""
+"""Quotients, remainders, powers of integers and angles of two operands (_pairs.py)."""
 
 import math
 
@@ -52,12 +52,6 @@ def floor_modulo_float_of(a, b):
 
 
 @inline
-def power_of(a, b):
-    """a ** b"""
-    return math.pow(a, b)
-
-
-@inline
 def power_integer_of(a, b):
     """a ** b through float64, as C does it; what does not fit gives the lowest int32."""
     value = math.pow(float64(a), float64(b))
@@ -82,7 +76,6 @@ for _name, _formula, _types in (
 for _name, _formula, _types in (
     ("floor_divide_float", floor_divide_float_of, ("float32",)),
     ("floor_modulo_float", floor_modulo_float_of, ("float32",)),
-    ("power", power_of, ("float32",)),
     ("angle", angle_of, ("float32", "float64")),
 ):
     kernel(PLAIN, name=_name, T=_types)(strided(_formula))

@@ -52,7 +52,7 @@ def window(name, size, signed, largest):
 def _each_vector(w, count, vector, most):
     """Writes `vector(first, n)` for all of `count` channels: `most` at once, then fewer."""
     done = w.word(0)
-    for n in (most, _MIDDLE, 1):
+    for n in (most, most // 2, most // 4, _MIDDLE, 1):
         end = w.builder.and_(count, w.word(-n))
         with w.loop(done, end, n) as (channel, _):
             vector(channel, n)

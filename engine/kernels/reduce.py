@@ -5,8 +5,7 @@ An item is one index of `outer`.
 
 from numba import float32, float64, int8, int16, int32, int64, uint8
 
-from ..kernel import address, inline, kernel
-from ._sums import sum_of
+from ..kernel import inline, kernel
 
 
 @inline
@@ -53,44 +52,33 @@ def fold(function):
     return reduce
 
 
-@kernel("x:float32[rows,n] out:float32[rows] count:f")
-def row_sum(x, out, count, first, last, fault):
-    """out[r] = sum of x[r, i] over i, divided by `count`"""
-    for r in range(first, last):
-        out[r] = float32(sum_of(address(x[r]), x.shape[1]) / count)
+def row_fold(function):
+    """The kernel out[r] = function(... function(initial, x[r, 0]) ..., x[r, n - 1]) of integers."""
 
-
-def wide_fold(function):
-    """The fold of float32 from `initial` on, in float64 and divided by `count`."""
-
-    def reduce(x, initial, out, scratch, count, first, last, fault):
-        for o in range(first, last):
-            target, wide = out[o], scratch[o]
-            for j in range(target.size):
-                wide[j] = float64(initial[0])
-            for r in range(x.shape[1]):
-                row = x[o, r]
-                for j in range(target.size):
-                    wide[j] = function(wide[j], float64(row[j]))
-            for j in range(target.size):
-                target[j] = float32(wide[j] / count)
+    def reduce(x, initial, out, from_first, first, last, fault):
+        kind = out.dtype.type
+        for r in range(first, last):
+            row = x[r]
+            begin = 1 if from_first and row.size else 0
+            total = row[0] if begin else initial[0]
+            for i in range(begin, row.size):
+                total = kind(function(total, row[i]))
+            out[r] = total
 
     return reduce
 
 
 _FOLD = "x:T[outer,n,inner] initial:T[1] out:T[outer,inner] from_first:i"
-kernel(_FOLD, name="add", T=(int32, int64))(fold(add))
-kernel(_FOLD, name="multiply", T=(int32, int64))(fold(multiply))
-_ORDERED = (float32, int8, int16, int32, int64, uint8)
-kernel(_FOLD, name="maximum", T=_ORDERED)(fold(larger))
-kernel(_FOLD, name="minimum", T=_ORDERED)(fold(smaller))
-
-_WIDE = (
-    "x:float32[outer,n,inner] initial:float32[1] out:float32[outer,inner] "
-    "scratch:float64[outer,inner] count:f"
-)
-kernel(_WIDE, name="add_float")(wide_fold(add))
-kernel(_WIDE, name="multiply_float")(wide_fold(multiply))
+_ROWS = "x:T[rows,n] initial:T[1] out:T[rows] from_first:i"
+_INTEGERS = (int8, int16, int32, int64, uint8)
+for _name, _function, _types in (
+    ("add", add, (int32, int64)),
+    ("multiply", multiply, (int32, int64)),
+    ("maximum", larger, _INTEGERS),
+    ("minimum", smaller, _INTEGERS),
+):
+    kernel(_FOLD, name=_name, T=_types)(fold(_function))
+    kernel(_ROWS, name=f"row_{_name}", T=_types)(row_fold(_function))
 
 
 @kernel("x:T[outer,n,inner] out:int64[outer,inner]", T=(int32, int64))
@@ -114,6 +102,7 @@ def quotient(x, out, count, first, last, fault):
         out[i] = -size if x[i] < 0 else size
 
 
+_BLOCK = 64  # elements looked at together
 _KINDS = (float32, int32, int8, uint8)
 
 
@@ -131,26 +120,72 @@ def position(x, out, smallest, first, last, fault):
             out[o, j] = found
 
 
+@kernel("x:T[rows,n] out:I[rows] smallest:i", T=(int32, int8, uint8), I=(int32, int64))
+def row_position(x, out, smallest, first, last, fault):
+    """out[r] = the first i where x[r, i] is largest, or smallest"""
+    kind = x.dtype.type
+    for r in range(first, last):
+        row = x[r]
+        best, found, n = row[0], 0, row.size
+        if smallest:
+            for i in range(n):
+                best = kind(smaller(best, row[i]))
+        else:
+            for i in range(n):
+                best = kind(larger(best, row[i]))
+        while found + _BLOCK <= n:
+            here = False
+            for i in range(found, found + _BLOCK):
+                here |= row[i] == best
+            if here:
+                break
+            found += _BLOCK
+        while row[found] != best:
+            found += 1
+        out[r] = found
+
+
 def running(wide):
-    """The kernel out[o, r, j] = sum of x[o, s, j] over s <= r, summed as `wide`.
+    """The kernel out[o, r, j] = sum of x[o, s, j] over s <= r, summed in `scratch`.
 
     `exclusive` means s < r; `reverse` counts r from the end.
     """
 
-    def cumulate(x, out, exclusive, reverse, first, last, fault):
+    def cumulate(x, out, scratch, exclusive, reverse, first, last, fault):
         n = x.shape[1]
         for o in range(first, last):
-            for j in range(x.shape[2]):
-                sum_so_far = wide(0)
-                for i in range(n):
-                    r = n - 1 - i if reverse else i
-                    after = sum_so_far + wide(x[o, r, j])
-                    out[o, r, j] = sum_so_far if exclusive else after
-                    sum_so_far = after
+            if x.shape[2] == 1:
+                _along(x[o], out[o], wide(0), exclusive, reverse)
+                continue
+            totals = scratch[o]
+            for j in range(totals.size):
+                totals[j] = wide(0)
+            for i in range(n):
+                r = n - 1 - i if reverse else i
+                row, target = x[o, r], out[o, r]
+                if exclusive:
+                    for j in range(totals.size):
+                        target[j] = totals[j]
+                        totals[j] += wide(row[j])
+                else:
+                    for j in range(totals.size):
+                        totals[j] += wide(row[j])
+                        target[j] = totals[j]
 
     return cumulate
 
 
-_RUNNING = "x:T[outer,n,inner] out:T[outer,n,inner] exclusive:i reverse:i"
-kernel(_RUNNING, name="cumulate_float", T=(float32,))(running(float64))
-kernel(_RUNNING, name="cumulate", T=(int32, int64))(running(int64))
+@inline
+def _along(x, out, sum_so_far, exclusive, reverse):
+    """The same of one column."""
+    n = x.shape[0]
+    for i in range(n):
+        r = n - 1 - i if reverse else i
+        after = sum_so_far + x[r, 0]
+        out[r, 0] = sum_so_far if exclusive else after
+        sum_so_far = after
+
+
+_RUNNING = "x:T[outer,n,inner] out:T[outer,n,inner] scratch:{}[outer,inner] exclusive:i reverse:i"
+kernel(_RUNNING.format("float64"), name="cumulate_float", T=(float32,))(running(float64))
+kernel(_RUNNING.format("int64"), name="cumulate", T=(int32, int64))(running(int64))

@@ -5,16 +5,23 @@ import math
 from numba import float32, float64
 
 from ..kernel import address, inline, kernel
-from ._exp import exp
-from ._sums import largest_of, sum_of
+from . import _float32
+from ._formula import over_elements
+from ._sums import largest_of, squares_of
+
+
+def exponential(x, top, beta):
+    """exp(beta * (x - top))"""
+    return _float32.fading((x - top) * beta)
+
+
+_exponentials = over_elements(exponential, numbers=2, total=True)
 
 
 @inline
 def exponentials(row, target, top, beta):
     """target[i] = exp(beta * (row[i] - top)); gives their sum."""
-    for i in range(row.size):
-        target[i] = float32(exp((float64(row[i]) - top) * beta))
-    return sum_of(address(target), target.size)
+    return _exponentials(address(row), address(target), row.size, top, beta)
 
 
 @kernel("x:float32[rows,n] out:float32[rows,n] beta:f")
@@ -22,10 +29,10 @@ def softmax(x, out, beta, first, last, fault):
     """out[r, i] = exp(beta * (x[r, i] - max)) / sum of the same over i"""
     for r in range(first, last):
         row, target = x[r], out[r]
-        top = float64(largest_of(address(row), row.size))
-        part = 1.0 / exponentials(row, target, top, beta)
+        top = largest_of(address(row), row.size, row[0])
+        part = float32(1.0 / exponentials(row, target, top, float32(beta)))
         for i in range(row.size):
-            target[i] = float32(float64(target[i]) * part)
+            target[i] = target[i] * part
 
 
 @kernel("x:float32[rows,n] out:float32[rows,n]")
@@ -33,8 +40,8 @@ def log_softmax(x, out, first, last, fault):
     """out[r, i] = x[r, i] - max - log(sum of exp(x[r, j] - max) over j)"""
     for r in range(first, last):
         row, target = x[r], out[r]
-        top = float64(largest_of(address(row), row.size))
-        shift = top + math.log(exponentials(row, target, top, 1.0))
+        top = largest_of(address(row), row.size, row[0])
+        shift = float64(top) + math.log(exponentials(row, target, top, float32(1.0)))
         for i in range(row.size):
             target[i] = float32(float64(row[i]) - shift)
 
@@ -44,13 +51,10 @@ def l2_normalize(x, out, smallest, first, last, fault):
     """out[r] = x[r] / max(sqrt(sum of squares of x[r]), smallest)"""
     for r in range(first, last):
         row, target = x[r], out[r]
-        total = 0.0
+        length = math.sqrt(squares_of(address(row), row.size, 0.0))
+        part = 1.0 / (smallest if length < smallest else length)
         for i in range(row.size):
-            total += float64(row[i]) * float64(row[i])
-        length = math.sqrt(total)
-        length = smallest if length < smallest else length
-        for i in range(row.size):
-            target[i] = float32(float64(row[i]) / length)
+            target[i] = float32(float64(row[i]) * part)
 
 
 @kernel("x:float32[rows,n] out:float32[rows,n] radius:i bias:f alpha:f beta:f")

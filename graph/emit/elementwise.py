@@ -24,7 +24,7 @@ PLAIN = {
     "Maximum": ("arithmetic.maximum", NUMBERS),
     "Minimum": ("arithmetic.minimum", NUMBERS),
     "SquaredDifference": ("arithmetic.squared_difference", (np.float32, np.int32)),
-    "Pow": ("division.power", (np.float32,)),
+    "Pow": ("power.power", (np.float32,)),
     "LogicalAnd": ("bits.both", (np.bool_,)),
     "LogicalOr": ("bits.either", (np.bool_,)),
     "ReluGrad": ("backward.relu", (np.float32,)),

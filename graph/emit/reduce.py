@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from math import prod
-
 import numpy as np
 
 from ...engine.buffer import arena, constant
+from ...engine.families import reductions
 from ...engine.families.elementwise import elementwise
-from ...engine.families.reductions import reduce
 from .elementwise import no_limits
 from .registry import emit
 from .shapes import result
@@ -35,7 +33,7 @@ def reduction(program, op, x, axes):
     folded = {int(axis) % max(x.ndim, 1) for axis in axes.value.ravel()}
     if not folded:
         return x.reshape(out.shape)
-    reduce(program, REDUCTIONS[op.type], x, folded, out)
+    reductions.reduce(program, REDUCTIONS[op.type], x, folded, out)
     return out
 
 
@@ -46,7 +44,7 @@ def l2_loss(program, op, x):
         return None
     squares, total, out = arena((x.size,), x.dtype), arena((), x.dtype), arena((), x.dtype)
     program.call("unary.square", x.ravel(), squares, split=x.size)
-    reduce(program, "add", squares, {0}, total)
+    reductions.reduce(program, "add", squares, {0}, total)
     half = constant(np.array(0.5, x.dtype))
     elementwise(program, "arithmetic.multiply", (total, half), out, no_limits(x.dtype))
     return out
@@ -58,13 +56,6 @@ def position(program, op, x, axis):
     out = result(op)
     if out is None or x.dtype not in (np.float32, np.int32) or axis.value is None or not x.size:
         return None
-    along = int(axis.value) % x.ndim
-    outer, inner = prod(x.shape[:along]), prod(x.shape[along + 1 :])
-    program.call(
-        "reduce.position",
-        x.reshape((outer, x.shape[along], inner)),
-        out.reshape((outer, inner)),
-        split=outer,
-        smallest=int(op.type == "ArgMin"),
-    )
+    along, smallest = int(axis.value) % x.ndim, op.type == "ArgMin"
+    reductions.position(program, x, along, out, smallest=smallest)
     return out

@@ -26,7 +26,7 @@ PLAIN = {
     "MAXIMUM": dict.fromkeys((*_NUMBERS, "int8", "uint8", "int16"), "arithmetic.maximum"),
     "MINIMUM": dict.fromkeys((*_NUMBERS, "int8", "uint8", "int16"), "arithmetic.minimum"),
     "SQUARED_DIFFERENCE": dict.fromkeys(("float32", "int32"), "arithmetic.squared_difference"),
-    "POW": {"float32": "division.power", "int32": "division.power_integer"},
+    "POW": {"float32": "power.power", "int32": "division.power_integer"},
     "ATAN2": dict.fromkeys(("float32", "float64"), "division.angle"),
     "FLOOR_DIV": {
         "float32": "division.floor_divide_float",

@@ -1,7 +1,6 @@
 """SUM, MEAN, REDUCE_*, ARG_MAX, ARG_MIN, CUMSUM: along some of the dimensions."""
 
 from functools import partial
-from math import prod
 
 import numpy as np
 
@@ -92,21 +91,14 @@ def arg_max(node):
     node.require(axes.size == 1, f"axis must be one number, got shape {axes.shape}")
     axis = node.axis("axis", x, int(axes.ravel()[0]))
     node.require(x.dtype in _COMPARED, f"{x.dtype} is not supported")
-    outer, n, inner = _around(x, axis)
-    node.require(n > 0, f"dimension {axis} must not be empty, got shape {x.shape}")
+    node.require(x.shape[axis] > 0, f"dimension {axis} must not be empty, got shape {x.shape}")
     out = node.result(x.shape[:axis] + x.shape[axis + 1 :])
     node.require(out.dtype in (np.int32, np.int64), f"result must be an integer, got {out.dtype}")
-    source = x.view(np.uint8) if x.dtype == np.bool_ else x
+    source, smallest = x.view(np.uint8) if x.dtype == np.bool_ else x, node.kind == "ARG_MIN"
 
     def emit(program):
         if out.size:
-            program.call(
-                "reduce.position",
-                source.reshape((outer, n, inner)),
-                out.reshape((outer, inner)),
-                split=outer,
-                smallest=int(node.kind == "ARG_MIN"),
-            )
+            reductions.position(program, source, axis, out, smallest=smallest)
 
     return emit
 
@@ -119,19 +111,10 @@ def cumsum(node):
     axis = node.axis("axis", x, int(axes.ravel()[0]))
     supported(node, (x,), NUMBERS)
     out = node.result(x.shape, x.dtype)
-    shape = _around(x, axis)
-    kernel = "cumulate_float" if x.is_float else "cumulate"
-    options = {name: int(getattr(node.options, name)) for name in ("exclusive", "reverse")}
+    options = {name: getattr(node.options, name) for name in ("exclusive", "reverse")}
 
     def emit(program):
         if x.size:
-            program.call(
-                f"reduce.{kernel}", x.reshape(shape), out.reshape(shape), split=shape[0], **options
-            )
+            reductions.cumulate(program, x, axis, out, **options)
 
     return emit
-
-
-def _around(x, axis):
-    """The size of `x` before, along and after `axis`."""
-    return prod(x.shape[:axis]), x.shape[axis], prod(x.shape[axis + 1 :])
