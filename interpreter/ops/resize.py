@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ...engine.families.resizing import bilinear
 from ..checks import rank, required
 from ..registry import op
 
@@ -43,7 +44,10 @@ def resize_bilinear(node):
         scale, more = _scale_integer, {}
 
     def emit(program):
-        if out.size:
+        if out.size and x.is_float:
+            scales = [scale(*sizes, align) for sizes in zip(x.shape, out.shape, strict=True)]
+            bilinear(program, x, out, scales[1:3], half)
+        elif out.size:
             program.call(
                 kernel,
                 x,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from flatlite.engine import build, image, rows
 from flatlite.engine.buffer import arena, bound
-from flatlite.engine.families import reductions, windows
+from flatlite.engine.families import reductions, resizing, windows
 from flatlite.engine.families.elementwise import elementwise
 from flatlite.engine.program import Program
 from flatlite.engine.target import HOST, SHIPPED, Target
@@ -19,7 +19,7 @@ TARGETS = {
     "avx2": next(aim for aim in SHIPPED if aim.cpu == "x86-64-v3"),
     "sse2": Target("x86-64", "x86-64"),
 }
-MODULES = ("pool_float", "power", "reduce_float", "softmax")
+MODULES = ("pool_float", "power", "reduce_float", "resize_float", "softmax")
 SOME = settings(
     max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
@@ -227,6 +227,28 @@ def test_pools(vectors, kind, data):
         np.testing.assert_array_equal(np.isnan(got), np.isnan(plain))
         far = np.abs(got - plain) > 2 * BOUND * np.maximum(terms, np.abs(plain))
         assert not far[~np.isnan(plain)].any()
+
+
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize(
+    ("shape", "size"),
+    [((2, 5, 7, 3), (11, 4)), ((1, 9, 6, 35), (3, 20)), ((1, 1, 4, 64), (5, 9))],
+)
+def test_bilinear(vectors, shape, size, half):
+    """Against the plain kernel."""
+    x, out_shape = numbers(*shape), (shape[0], *size, shape[3])
+    scales = [float(np.float32(a) / np.float32(b)) for a, b in zip(shape[1:3], size, strict=True)]
+    split, steps = shape[0] * size[0], dict(zip(("scale_h", "scale_w"), scales, strict=True))
+
+    def emit(program, source, out):
+        resizing.bilinear(program, source, out, scales, half)
+
+    def plain(program, source, out):
+        numbers = {**steps, "half": int(half), "rounding": 0.0}
+        program.call("resize.bilinear", source, out, split=split, **numbers)
+
+    got, terms = same_however_dealt(emit, [x], out_shape), run(plain, [np.abs(x)], out_shape)
+    assert (np.abs(got - run(plain, [x], out_shape)) <= 2 * BOUND * terms).all()
 
 
 SPECIAL = np.float32([0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, 3.0, np.inf, -np.inf, np.nan, 1e-40])
