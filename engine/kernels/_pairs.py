@@ -118,9 +118,9 @@ def strided(formula):
     return _of(formula, run)
 
 
-def checked(formula):
-    """Like `strided`, of integers which `b` divides."""
-    divide = inline(strided(formula))
+def checked(formula, loop=strided):
+    """Like `strided`, or another loop, of integers which `b` divides."""
+    divide = inline(loop(formula))
 
     def run(a, b, out, geometry, first, last, fault):
         for i in range(b.size):

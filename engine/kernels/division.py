@@ -6,7 +6,7 @@ import numpy as np
 from numba import float64, int64
 
 from ..kernel import inline, kernel
-from ._pairs import PLAIN, checked, rising, strided
+from ._pairs import PLAIN, checked, plain, rising, strided
 
 INTEGERS = ("int8", "int16", "int32", "int64")
 _MAX_INT32 = 2147483647
@@ -29,6 +29,12 @@ def floor_divide_of(a, b):
     if b == -1:
         return -a
     return a // b
+
+
+@inline
+def floor_divide_int32_of(a, b):
+    """floor(a / b); float64 has room for what int32 divide to"""
+    return int64(np.floor(float64(a) / float64(b)))
 
 
 @inline
@@ -68,11 +74,12 @@ def angle_of(a, b):
 
 for _name, _formula, _types in (
     ("divide", divide_of, ("int32", "int64")),
-    ("floor_divide", floor_divide_of, INTEGERS),
+    ("floor_divide", floor_divide_of, ("int8", "int16", "int64")),
     ("floor_modulo", floor_modulo_of, INTEGERS),
 ):
     kernel(PLAIN, name=_name, T=_types)(checked(_formula))
 
+kernel(PLAIN, name="floor_divide_int32", T=("int32",))(checked(floor_divide_int32_of, plain))
 for _name, _formula, _types in (
     ("floor_divide_float", floor_divide_float_of, ("float32",)),
     ("floor_modulo_float", floor_modulo_float_of, ("float32",)),

@@ -112,6 +112,11 @@ def move(x, out, geometry, x_start, out_start, first, last, fault):
                 source, target = x[s + r * x_row :], out[d + r * out_row :]
                 for c in range(columns):
                     target[c] = source[c]
+        elif out_column == 1 and x_column == -1:
+            for r in range(count):
+                source, target = x[s + r * x_row - columns + 1 :], out[d + r * out_row :]
+                for c in range(columns):
+                    target[c] = source[columns - 1 - c]
         elif out_column == 1 and x_column == 0:
             for r in range(count):
                 value, target = x[s + r * x_row], out[d + r * out_row :]

@@ -30,7 +30,8 @@ PLAIN = {
     "ATAN2": dict.fromkeys(("float32", "float64"), "division.angle"),
     "FLOOR_DIV": {
         "float32": "division.floor_divide_float",
-        **dict.fromkeys(("int8", "int16", "int32", "int64"), "division.floor_divide"),
+        "int32": "division.floor_divide_int32",
+        **dict.fromkeys(("int8", "int16", "int64"), "division.floor_divide"),
     },
     "FLOOR_MOD": {
         "float32": "division.floor_modulo_float",

@@ -33,7 +33,8 @@ def compare(node):
     if a.dtype.hasobject:
         node.require(kernel in _TEXT, "strings have no order here; use EQUAL or NOT_EQUAL")
         return node.late(lambda *texts: [_TEXT[kernel](*texts).astype(bool)], [shape])
-    quantized = a.dtype in (*_SCALED, np.int16) and None not in (a.quantization, b.quantization)
+    scaled = (*_SCALED, np.int16) if kernel in _TEXT else _SCALED  # TFLite orders int16 as stored
+    quantized = a.dtype in scaled and None not in (a.quantization, b.quantization)
     kinds = _ORDERED if swapped or kernel not in _TEXT else (*_ORDERED, np.bool_)
     node.require(quantized or a.dtype in (*kinds, *_SCALED), f"{a.dtype} is not supported")
     out = node.result(shape, np.bool_)

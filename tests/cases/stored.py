@@ -60,6 +60,16 @@ def gelu(given, wanted):
         quantization={0: (given, 0), "out0": (wanted, 0)})  # fmt: skip
 
 
+def comparison(op, dtype):
+    """Numbers with two scales; TFLite orders int16 as they are stored."""
+    (scale, out_scale), (zero, out_zero) = SCALES[0], ZERO[dtype]
+    return Case(
+        f"{op.lower()}/stored_{dtype}", op, {},
+        [numbers(dtype, 500), numbers(dtype, 500, seed=1)], outputs=[np.bool_],
+        quantization={0: (scale * step(dtype), zero), 1: (out_scale * step(dtype), out_zero)},
+    )  # fmt: skip
+
+
 def slopes(dtype, *shape):
     zero, out_zero = ZERO[dtype]
     return Case(
@@ -132,6 +142,11 @@ CASES = [
         for op, dtypes in FUNCTIONS.items()
         for dtype in dtypes
         for j in range(len(SCALES))
+    ),
+    *(
+        comparison(op, dtype)
+        for op in ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
+        for dtype in ALL
     ),
     *(slopes(dtype, *shape) for dtype in BYTES for shape in ((5,), (4, 5), (1, 4, 1), (1,) * 4)),
     *(
