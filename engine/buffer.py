@@ -99,6 +99,14 @@ class Buffer:
             raise ValueError(f"cannot reshape {self.shape} to {shape}")
         return Buffer(self.dtype, shape, self.storage, self.offset)
 
+    def part(self, first, count):
+        """The `count` elements of the first dimension from `first` on."""
+        if not 0 <= first <= first + count <= self.shape[0]:
+            raise ValueError(f"{self.shape} has no elements {first} to {first + count}")
+        shape = (count, *self.shape[1:])
+        offset = self.offset + first * prod(self.shape[1:]) * self.dtype.itemsize
+        return Buffer(self.dtype, shape, self.storage, offset)
+
     def ravel(self):
         """The same bytes in one dimension."""
         return Buffer(self.dtype, (self.size,), self.storage, self.offset)

@@ -20,6 +20,7 @@ last that reads it, or to the end of the run when kept; inputs of a program are 
 from __future__ import annotations
 
 import time
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -47,7 +48,8 @@ class Program:
         threads: how many threads share the rows; results do not depend on it.
 
     With `guard`, every tensor but the bound ones gets memory of its own that ends at a page which
-    cannot be touched: a kernel that runs past an array ends the process there and then.
+    cannot be touched, or starts after one when `guard` is "start": a kernel that runs past an array
+    ends the process there and then.
     """
 
     def __init__(self, memory_limit=None, guard=False, threads=1):
@@ -60,9 +62,9 @@ class Program:
         self._allocate = arena.allocate
         self._guard = guard
         if guard:
-            from .guard import guarded
+            from .guard import END, guarded
 
-            self._allocate = guarded
+            self._allocate = partial(guarded, side=END if guard is True else guard)
         self.rows, self._unchecked = [], []
         self.kept = set()
         self._places = {}  # storage -> (array that owns the memory, first byte in it)

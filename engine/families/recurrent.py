@@ -17,6 +17,7 @@ from .products import NO_CLAMP
 
 PANEL = tiled.PANEL
 _ANY = np.array(NO_CLAMP, np.float32)
+_LONGEST = 1 << 28  # products in one row, some 50 ms: a run is interrupted between rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,17 +50,26 @@ class Walk:
     backward: bool = False
     column: int = 0
 
-    @property
-    def numbers(self):
-        """As a kernel takes it."""
-        pitches = (1, self.batch) if self.time_major else (self.steps, 1)
-        return {
-            "steps": self.steps,
-            "batch_pitch": pitches[0],
-            "step_pitch": pitches[1],
-            "backward": int(self.backward),
-            "column": self.column,
-        }
+    def parts(self, products, *rows):
+        """Short walks that make this one: (numbers for a kernel, the part of each of `rows`).
+
+        `products` is how many a step needs for one of the batch; `rows` are buffers that have a row
+        for each step of each of the batch.
+        """
+        batch_pitch, step_pitch = (1, self.batch) if self.time_major else (self.steps, 1)
+        most = max(1, _LONGEST // max(1, self.batch * products))
+        starts = range(0, self.steps, most)
+        for start in reversed(starts) if self.backward else starts:
+            steps = min(most, self.steps - start)
+            n_rows = (self.batch - 1) * batch_pitch + (steps - 1) * step_pitch + 1
+            numbers = {
+                "steps": steps,
+                "batch_pitch": batch_pitch,
+                "step_pitch": step_pitch,
+                "backward": int(self.backward),
+                "column": self.column,
+            }
+            yield numbers, [x.part(start * step_pitch, n_rows) for x in rows]
 
 
 def joined(program, parts, n_rows, dtype):
@@ -195,29 +205,31 @@ def lstm(program, inputs, cell, states, out, walk):
         bias = joined(program, parts, projected, np.float32) if parts else nothing
     widest = max(n, hidden.shape[1])
     rooms = _rooms(walk, widest, max(columns, projected))
-    program.call(
-        f"recurrent.lstm_{name}",
-        sums,
-        recurrent,
-        scales,
-        cell.peepholes or constant(np.zeros((0, n), np.float32)),
-        cell.norms or constant(np.zeros((0, 2, n), np.float32)),
-        projection,
-        its_scales,
-        bias,
-        hidden,
-        memory,
-        out,
-        arena((walk.batch, n + projected), np.float32),
-        *rooms,
-        split=walk.batch,
-        coupled=int(len(cell.recurrent.rows) == 3),
-        asymmetric=int(cell.asymmetric),
-        activation=cell.activation,
-        cell_clip=cell.clips[0],
-        projection_clip=cell.clips[1],
-        **walk.numbers,
-    )
+    room = arena((walk.batch, n + projected), np.float32)
+    for numbers, (gate_rows, out_rows) in walk.parts(recurrent.size + projection.size, sums, out):
+        program.call(
+            f"recurrent.lstm_{name}",
+            gate_rows,
+            recurrent,
+            scales,
+            cell.peepholes or constant(np.zeros((0, n), np.float32)),
+            cell.norms or constant(np.zeros((0, 2, n), np.float32)),
+            projection,
+            its_scales,
+            bias,
+            hidden,
+            memory,
+            out_rows,
+            room,
+            *rooms,
+            split=walk.batch,
+            coupled=int(len(cell.recurrent.rows) == 3),
+            asymmetric=int(cell.asymmetric),
+            activation=cell.activation,
+            cell_clip=cell.clips[0],
+            projection_clip=cell.clips[1],
+            **numbers,
+        )
 
 
 def rnn(program, inputs, recurrent, bias, hidden, out, walk, *, activation, asymmetric):
@@ -226,19 +238,21 @@ def rnn(program, inputs, recurrent, bias, hidden, out, walk, *, activation, asym
         return
     sums = gates(program, inputs, (bias,), asymmetric)
     name, weights, scales = packed(program, recurrent)
-    program.call(
-        f"recurrent.rnn_{name}",
-        sums,
-        weights,
-        scales,
-        hidden,
-        out,
-        *_rooms(walk, hidden.shape[1], sums.shape[1]),
-        split=walk.batch,
-        asymmetric=int(asymmetric),
-        activation=activation,
-        **walk.numbers,
-    )
+    rooms = _rooms(walk, hidden.shape[1], sums.shape[1])
+    for numbers, (gate_rows, out_rows) in walk.parts(weights.size, sums, out):
+        program.call(
+            f"recurrent.rnn_{name}",
+            gate_rows,
+            weights,
+            scales,
+            hidden,
+            out_rows,
+            *rooms,
+            split=walk.batch,
+            asymmetric=int(asymmetric),
+            activation=activation,
+            **numbers,
+        )
 
 
 def svdf(program, x, features, times, bias, state, out, *, activation, asymmetric):

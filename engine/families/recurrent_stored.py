@@ -79,30 +79,34 @@ def lstm(program, x, weights, cell, states, out, walk):
         bias = _zeros(n_out, np.int32) if cell.projection_bias is None else cell.projection_bias
     norms = cell.norms or (_zeros((0, n), np.int16), _zeros((0, n), np.int32))
     widest = max(n, n_out)
-    program.call(
-        "recurrent_stored.lstm",
-        sums,
-        panels,
-        _terms(cell.recurrent_scales),
-        cell.peepholes or _zeros((0, n), np.int16),
-        _terms(cell.peephole_scales),
-        *norms,
-        _norm_terms(cell.norm_scales),
-        projection,
-        bias,
-        hidden,
-        memory,
-        out,
+    rooms = (
         arena((walk.batch, n), np.int16),
         arena((walk.batch, n), np.int8),
         arena((walk.batch, widest + 1), np.int16),
         arena((walk.batch, max(sums.shape[1], n_projected)), np.int32),
-        _numbers(cell),
-        split=walk.batch,
-        coupled=int(len(cell.recurrent.rows) == 3),
-        together=int(walk.time_major),
-        **walk.numbers,
     )
+    for numbers, (gate_rows, out_rows) in walk.parts(panels.size + projection.size, sums, out):
+        program.call(
+            "recurrent_stored.lstm",
+            gate_rows,
+            panels,
+            _terms(cell.recurrent_scales),
+            cell.peepholes or _zeros((0, n), np.int16),
+            _terms(cell.peephole_scales),
+            *norms,
+            _norm_terms(cell.norm_scales),
+            projection,
+            bias,
+            hidden,
+            memory,
+            out_rows,
+            *rooms,
+            _numbers(cell),
+            split=walk.batch,
+            coupled=int(len(cell.recurrent.rows) == 3),
+            together=int(walk.time_major),
+            **numbers,
+        )
 
 
 def svdf(program, x, features, times, bias, state, out, *, scales, zero_points):

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from recurrent_models import SORTS, content
 
+from flatlite.engine import program
+from flatlite.engine.families import recurrent
 from flatlite.lite import Interpreter
 
 CALLS = 3
@@ -53,3 +55,22 @@ def test_litert(sort, litert):
                 np.testing.assert_array_equal(ours, expected)
     varying = np.concatenate([np.ravel(x) for x in theirs[0]])
     assert len(np.unique(varying)) > 3
+
+
+@pytest.mark.parametrize("sort", SORTS, ids=lambda sort: sort.name)
+def test_a_long_sequence_is_several_rows(sort, monkeypatch):
+    """So that it can be interrupted; the bytes do not depend on it."""
+    model = content(sort)
+    steps = list(feeds(model, sort))
+    rows, call = [], program.Program.call
+    monkeypatch.setattr(
+        program.Program, "call", lambda self, *args, **kw: rows.append(1) or call(self, *args, **kw)
+    )
+    found, counts = [], []
+    for longest in (1 << 60, 6000, 1):  # whole sequences, a few steps in a row, each by itself
+        rows.clear()
+        monkeypatch.setattr(recurrent, "_LONGEST", longest)
+        found.append([[x.tobytes() for x in got] for got in answers(model, steps)])
+        counts.append(len(rows))
+    assert found[1] == found[0] and found[2] == found[0]
+    assert counts[0] < counts[2] or "SEQUENCE" not in sort.op
