@@ -47,8 +47,8 @@ def floor_modulo_of(a, b):
 
 @inline
 def floor_divide_float_of(a, b):
-    """floor(a / b)"""
-    return np.floor(a / b)
+    """floor(a / b), not of a quotient that was rounded up to the next number before"""
+    return np.floor(float64(a) / float64(b))
 
 
 @inline

@@ -7,8 +7,14 @@ NUMBERS = ("float32", "int32", "int64", "int16", "int8", "uint8")
 
 @inline
 def before(row, i, j):
-    """Whether element `i` of `row` ranks before `j`: larger, or equal and further to the front."""
-    return row[i] > row[j] or (row[i] == row[j] and i < j)
+    """Whether element `i` of `row` ranks before `j`: larger, or equal and further to the front.
+
+    Nan ranks after all numbers.
+    """
+    a, b = row[i], row[j]
+    if a == b or (a != a and b != b):
+        return i < j
+    return a > b or b != b
 
 
 @inline

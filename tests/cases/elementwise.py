@@ -151,6 +151,8 @@ CASES = [
         if name in ("same", "middle", "scalar")
     ],
     binary("int64", "FLOOR_MOD", np.mod, i64([7, -7, 7, -7]), i64([3, 3, -3, -3])),
+    binary("just_below", "FLOOR_DIV", lambda a, b: f32([69, -70, 9, 9, -1]),
+        f32([7, -7, 1, 6, -1e-45]), f32([0.1, 0.1, 0.1, 0.6, 3])),
     binary("lowest", "FLOOR_DIV", lambda a, b: i32([-(2**31), 7]), i32([-(2**31), -7]),
         i32([-1, -1]), oracle=None, why="LiteRT crashes"),
     binary("float32", "POW", np.power, floats(3, 5, low=0.1, high=3),

@@ -5,6 +5,8 @@ from cases import OPTIMIZED, Case, Refuse, f32, floats, i32, i64
 
 EMPTY = "LiteRT takes no empty input"
 MARK = f32([[2, 0, 5], [0, 0, 7]])
+HOLES = np.where(floats(4, 9, seed=5) < -1, np.nan, floats(4, 9)).astype(np.float32)
+HOLES[0, 0] = np.nan
 
 
 def counting(shape, dtype="float32"):
@@ -194,6 +196,11 @@ CASES = [
             ("int64", counting((3, 6), "int64"), 2, (1,)),
             ("late", floats(4, 9), 3, ()),
         )
+    ],
+    *[
+        Case(f"topk_v2/nan_{k}", "TOPK_V2", {}, [HOLES, i32(k)], top, [np.float32, np.int32],
+            constants=(1,))
+        for k in (1, 3, 9)
     ],
     Refuse("topk_v2/k", "TOPK_V2", {}, [floats(2, 3), i32(4)],
         "k must be at most the 3 elements of a row, got 4", [np.float32, np.int32], constants=(1,)),
