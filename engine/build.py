@@ -61,7 +61,18 @@ def ensure(modules, progress=None):
 
 
 def build_all(progress=None):
-    """Builds every image there is not yet; `progress` as for `ensure`."""
+    """Builds every image there is not yet; `progress` as for `ensure`.
+
+    Raises RuntimeError when there is no folder to keep them in.
+    """
+    folder, reason = _writable_folder()
+    if folder is None and target.supports_images():
+        missing = [m for m in cache.modules() if image.available(m) is None]
+        if missing:
+            raise RuntimeError(
+                f"compiled kernels cannot be kept: {reason};"
+                " name a folder that can be written in FLATLITE_CACHE"
+            )
     ensure(cache.modules(), progress)
 
 

@@ -76,6 +76,11 @@ def private(path, create=False):
 
 
 def _check_private(path, status):
+    if stat.S_ISLNK(status.st_mode):
+        raise RuntimeError(
+            f"the cache folder {path} is a symbolic link, and others might change where it leads;"
+            " name the folder itself in FLATLITE_CACHE"
+        )
     if not stat.S_ISDIR(status.st_mode):
         wrong = "is not a folder"
     elif os.name != "posix":

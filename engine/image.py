@@ -105,9 +105,12 @@ def loaded(module):
 
 
 def _find(module):
-    """The first image that is there and sound; a damaged one is built anew and replaced."""
+    """The first image that is there and sound.
+
+    One that is damaged, or that cannot be read, is built anew and replaced.
+    """
     for path in _candidates(module):
-        with contextlib.suppress(FileNotFoundError, ImageError):
+        with contextlib.suppress(OSError, ImageError):
             return read(path)
     return None
 

@@ -144,6 +144,8 @@ def test_links_are_not_followed(folder):
     path.symlink_to(folder / "elsewhere")
     with pytest.raises(OSError, match="symbolic links"):
         image.read(path)
+    assert script("run();" + IMPORTED, folder) == "False"
+    assert not path.is_symlink()  # it was built anew
 
 
 def test_a_folder_open_to_others_is_refused(folder, monkeypatch):
@@ -157,7 +159,7 @@ def test_a_folder_open_to_others_is_refused(folder, monkeypatch):
 def test_a_linked_folder_is_refused(folder, tmp_path, monkeypatch):
     (tmp_path / "link").symlink_to(folder)
     monkeypatch.setenv("FLATLITE_CACHE", str(tmp_path / "link"))
-    with pytest.raises(RuntimeError, match="is not a folder"):
+    with pytest.raises(RuntimeError, match=r"is a symbolic link.*name the folder itself in FLATL"):
         cache.folder(create=True)
 
 
@@ -193,6 +195,37 @@ print([str(w.message) for w in caught if w.category is RuntimeWarning][0])
     got = script(code, "/dev/null/cache")
     assert got.startswith("kernels are compiled anew by each process")
     assert ": /dev/null; name a folder that can be written in FLATLITE_CACHE" in got
+
+
+def test_building_all_needs_a_folder():
+    code = """
+try:
+    build.build_all()
+except RuntimeError as error:
+    print(error)
+"""
+    words = "compiled kernels cannot be kept: File exists: /dev/null; name a folder that can be "
+    assert script(code, "/dev/null/cache").startswith(words)
+
+
+def test_numba_is_asked_for_where_it_is_needed(built, tmp_path):
+    """Where it is not installed, packaged images run, and the error says what is missing."""
+    packaged = tmp_path / "packaged"
+    packaged.mkdir()
+    for module in ("copy", "launch"):
+        name = cache.packaged_name(module, target.runnable()[0])
+        shutil.copy(next(built.glob(f"{module}-*.image")), packaged / name)
+    code = """
+sys.path[:] = [path for path in sys.path if "site-packages" not in path]
+try:
+    run()
+except RuntimeError as error:
+    print(error)
+"""
+    assert script(code, tmp_path / "cache") == (
+        "compiling kernels needs numba; install it with pip"
+    )
+    assert script(f"cache.PACKAGED = {str(packaged)!r}\n" + code, tmp_path / "cache") == ""
 
 
 def test_no_page_of_code_is_ever_writable(built):
