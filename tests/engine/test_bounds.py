@@ -1,0 +1,340 @@
+"""How far kernels of reals may be off: a row for each of them, here or in a test that is named.
+
+A bound is EXACT (the float32 nearest to the result in float64), a number of units in the last
+place, or SUM: 1e-6 of the sum of the sizes of the terms.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from flatlite.engine import cache, image
+from flatlite.engine.buffer import arena, bound
+from flatlite.engine.program import Program
+
+TESTS = Path(__file__).parents[1]
+EXACT, SUM = "exact", "sum"
+LARGEST = 1e-6
+N = 1003
+
+
+@dataclass
+class Row:
+    """A call of a kernel, its inputs by the arguments' names, and the exact result.
+
+    Attributes:
+        inputs: arrays, those the kernel changes too.
+        exact: function of the inputs, as float64, in their order.
+        bound: how far the result may be off.
+        terms: for SUM, function like `exact` that gives the sum of the terms' sizes.
+        numbers: further arguments.
+        shapes: of results and scratch memory; that of the first input by default.
+        dtypes: of these; float32 by default.
+    """
+
+    inputs: dict
+    exact: object
+    bound: object = EXACT
+    terms: object = None
+    numbers: dict = field(default_factory=dict)
+    shapes: dict = field(default_factory=dict)
+    dtypes: dict = field(default_factory=dict)
+
+
+def reals(*shape, seed=0, low=-3, high=3):
+    """float32 of very different sizes and both signs."""
+    random = np.random.default_rng((seed, *shape))
+    values = random.normal(size=shape) * 10 ** random.uniform(low, high, shape)
+    return values.astype(np.float32)
+
+
+def plain(*shape, seed=0):
+    return reals(*shape, seed=seed, low=0, high=0)
+
+
+X, Y = reals(N), reals(N, seed=1)
+POSITIVE = np.abs(X)
+PAIR = {"geometry": np.array([[N], [1], [1]], np.int64)}
+LIMITS = {"limits": np.float32([-np.inf, np.inf])}
+ROWS_OF_X = plain(7, 143, seed=2)
+BLOCK = plain(5, 77, 6, seed=3)
+FEW = plain(4, 6, 5, seed=4)
+IDS = np.sort(np.random.default_rng(0).integers(0, 9, 50)).astype(np.int32)
+PARTS = plain(50, 3, seed=5)
+IMAGE = plain(2, 5, 7, 3, seed=6)
+ACTIVATED = 1 / (1 + np.exp(-plain(N, seed=7)))
+
+
+def pair(function, bound=EXACT, a=X, b=Y, terms=None, limits=False):
+    inputs = {"a": a, "b": b, **PAIR, **(LIMITS if limits else {})}
+    more = (lambda *arrays: terms(*arrays[:2])) if terms else None
+    return Row(inputs, lambda *arrays: function(*arrays[:2]), bound, more)
+
+
+def one(function, bound=EXACT, x=X, **numbers):
+    return Row({"x": x}, function, bound, numbers=numbers)
+
+
+def softmax(x):
+    powers = np.exp(x - x.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def log_softmax(x):
+    top = x.max(-1, keepdims=True)
+    return x - top - np.log(np.exp(x - top).sum(-1, keepdims=True))
+
+
+def near(x, radius=2):
+    """The sum of squares of what is at most `radius` away in a row."""
+    padded = np.pad(x * x, ((0, 0), (radius, radius)))
+    return sum(padded[:, i : i + x.shape[1]] for i in range(2 * radius + 1))
+
+
+def folded(function):
+    """What each of 9 segments becomes, from the inputs of `segment`."""
+    return lambda x, ids, start: np.stack(
+        [function(np.concatenate([start[s : s + 1], x[ids == s]]), axis=0) for s in range(9)]
+    )
+
+
+def segment(function, bound=EXACT, start=0.0, terms=None):
+    inputs = {"x": PARTS, "ids": IDS, "inout": np.full((9, 3), start, np.float32)}
+    return Row(inputs, folded(function), bound, terms, {"sorted_ids": 1})
+
+
+def reduced(function, bound=EXACT, x=BLOCK, terms=None, start=0.0, **numbers):
+    inputs = {"x": x, "initial": np.float32([start])}
+    more = (lambda x, _: terms(x)) if terms else None
+    shapes = {"out": (x.shape[0], x.shape[2]), "scratch": (x.shape[0], x.shape[2])}
+    dtypes = {"scratch": np.float64}
+    return Row(inputs, lambda x, _: function(x, axis=1), bound, more, numbers, shapes, dtypes)
+
+
+def scattered(indices, updates, dims, start):
+    found = start.copy()
+    np.add.at(found, indices[:, 0], updates)
+    return found
+
+
+def bilinear(x):
+    """IMAGE with twice the pixels."""
+    for axis in (1, 2):
+        size = x.shape[axis]
+        at = np.arange(2 * size) / 2
+        low, high = np.floor(at).astype(int), np.minimum(np.ceil(at).astype(int), size - 1)
+        part = (at - low).reshape([-1 if i == axis else 1 for i in range(4)])
+        x = x.take(low, axis) * (1 - part) + x.take(high, axis) * part
+    return x
+
+
+def to_steps(x):
+    return np.round((np.clip(x, -1, 1) + 1) / (1 / 64)) / 64 - 1
+
+
+HERE = {
+    "arithmetic.add": pair(np.add, limits=True),
+    "arithmetic.divide": pair(np.divide, limits=True),
+    "arithmetic.maximum": pair(np.maximum),
+    "arithmetic.minimum": pair(np.minimum),
+    "arithmetic.multiply": pair(np.multiply, limits=True),
+    "arithmetic.squared_difference": pair(lambda a, b: (a - b) ** 2, 4),
+    "arithmetic.subtract": pair(np.subtract, limits=True),
+    "backward.elu": pair(lambda dy, y: np.where(y >= 0, dy, dy * (y + 1)), 4, b=POSITIVE - 1),
+    "backward.relu": pair(lambda dy, x: np.where(x > 0, dy, 0)),
+    "backward.relu6": pair(lambda dy, x: np.where((x > 0) & (x < 6), dy, 0)),
+    "backward.rsqrt": pair(lambda y, dy: -dy * y**3 / 2, 4, a=POSITIVE),
+    "backward.sigmoid": pair(lambda y, dy: dy * y * (1 - y), 4, a=np.float32(ACTIVATED / 2)),
+    "backward.sqrt": pair(lambda y, dy: dy / (2 * y), 4, a=POSITIVE),
+    "backward.tanh": pair(lambda y, dy: dy * (1 - y * y), 4, a=np.float32(ACTIVATED / 2)),
+    "cast.from_half": Row(
+        {"x": X.astype(np.float16).view(np.uint16)},
+        lambda x: x.astype(np.uint16).view(np.float16).astype(np.float64),
+    ),
+    "cast.real": Row({"x": X.astype(np.float64) / 3}, lambda x: x),
+    "division.angle": pair(np.arctan2, 4),
+    "division.floor_divide_float": pair(lambda a, b: np.floor(a / b), a=np.abs(X), b=Y),
+    "division.floor_modulo_float": pair(np.mod, SUM, terms=lambda a, b: np.abs(b)),
+    "division.power": pair(np.power, 4, a=POSITIVE, b=plain(N, seed=8)),
+    "quantize.dequantize": Row(
+        {
+            "x": np.random.default_rng(1).integers(-128, 128, (2, 3, 99)).astype(np.int8),
+            "scales": np.float32([0.1, 3e-5, 7]),
+            "zero_points": np.int32([3, -128, 127]),
+        },
+        lambda x, scales, zeros: (x - zeros[:, None]) * scales[:, None],
+    ),
+    "quantize.round_to_steps": one(to_steps, low=-1.0, high=1.0, scale=1 / 64),
+    "reduce.add_float": reduced(np.sum, SUM, terms=lambda x: np.abs(x).sum(1), count=1.0),
+    "reduce.cumulate_float": Row(
+        {"x": BLOCK},
+        lambda x: np.cumsum(x, axis=1),
+        SUM,
+        lambda x: np.cumsum(np.abs(x), axis=1),
+        {"exclusive": 0, "reverse": 0},
+    ),
+    "reduce.maximum": reduced(np.max, from_first=1),
+    "reduce.minimum": reduced(np.min, from_first=1),
+    "reduce.multiply_float": reduced(np.prod, x=FEW, start=1.0, count=1.0),
+    "reduce.row_sum": Row(
+        {"x": ROWS_OF_X},
+        lambda x: x.sum(1) / 143,
+        SUM,
+        lambda x: np.abs(x).sum(1) / 143,
+        {"count": 143.0},
+        {"out": (7,)},
+    ),
+    "resize.bilinear": Row(
+        {"x": IMAGE},
+        bilinear,
+        SUM,
+        lambda x: bilinear(np.abs(x)),
+        {"scale_h": 0.5, "scale_w": 0.5, "half": 0, "rounding": 0.0},
+        {"out": (2, 10, 14, 3)},
+    ),
+    "scatter.add": Row(
+        {
+            "indices": IDS.reshape(-1, 1),
+            "updates": PARTS,
+            "dims": np.int64([9]),
+            "inout": np.ones((9, 3), np.float32),
+        },
+        scattered,
+        SUM,
+        lambda indices, updates, dims, start: scattered(indices, np.abs(updates), dims, start),
+    ),
+    "segment.largest": segment(np.max, start=-9.0),
+    "segment.product": segment(np.prod, 20, start=1.0),  # of 8 factors or so
+    "segment.smallest": segment(np.min, start=9.0),
+    "segment.sum": segment(np.sum, SUM, terms=lambda x, *more: folded(np.sum)(np.abs(x), *more)),
+    "softmax.l2_normalize": one(
+        lambda x: x / np.sqrt((x * x).sum(-1, keepdims=True)), 4, ROWS_OF_X, smallest=1e-6
+    ),
+    "softmax.local_response": one(
+        lambda x: x * (1 + 0.5 * near(x)) ** -0.75,
+        4,
+        ROWS_OF_X,
+        radius=2,
+        bias=1.0,
+        alpha=0.5,
+        beta=0.75,
+    ),
+    "softmax.log_softmax": Row({"x": ROWS_OF_X}, log_softmax, 4),
+    "softmax.softmax": Row({"x": ROWS_OF_X}, softmax, SUM, softmax, {"beta": 1.0}),
+    "unary.absolute": one(np.abs),
+    "unary.ceil": one(np.ceil),
+    "unary.clamp": one(lambda x: np.clip(x, -1, 6), low=-1.0, high=6.0),
+    "unary.floor": one(np.floor),
+    "unary.leaky": one(lambda x: np.where(x < 0, x * np.float32(0.1), x), alpha=0.1),
+    "unary.leaky_rows": Row(
+        {"x": ROWS_OF_X, "alpha": plain(143, seed=9)},
+        lambda x, alpha: np.where(x < 0, x * alpha, x),
+    ),
+    "unary.negative": one(np.negative),
+    "unary.round": one(np.round),
+    "unary.sign": one(np.sign),
+    "unary.square": one(np.square),
+}
+
+ELSEWHERE = {
+    "engine/test_fast.py": (
+        "channelwise.depthwise dots.packed dots.rows product.convolution product.matmul "
+        "packing.columns packing.frame packing.rows packing.widen"
+    ),
+    "engine/test_families.py": (
+        "depthwise.depthwise gemm.convolution gemm.matmul gemm.transposed_convolution "
+        "pool.average pool.maximum pool.root_mean_square"
+    ),
+    "engine/test_fast_integers.py": (
+        "byte_product.convolution_reals byte_product.matmul_reals byte_rounding.asymmetric "
+        "byte_rounding.extremes byte_rounding.symmetric"
+    ),
+    "engine/test_channelwise_stored.py": "channelwise_stored.reals",
+    "engine/test_requantize.py": "requantize.real",
+    "engine/test_unary.py": (
+        "unary.cos unary.elu unary.exp unary.gelu unary.gelu_tanh unary.hard_swish unary.log "
+        "unary.logistic unary.rsqrt unary.sin unary.sqrt unary.tanh"
+    ),
+    "interpreter/test_recurrent.py": (
+        "recurrent.basic recurrent.lstm_hybrid recurrent.lstm_real recurrent.rnn_hybrid "
+        "recurrent.rnn_real recurrent.svdf"
+    ),
+    "cases/indexing.py": "search.top",
+    "graph/test_layers.py": (
+        "backward.average_pool backward.max_pool backward.cross_entropy "
+        "backward.sparse_cross_entropy outer.filters outer.spread"
+    ),
+    "training/test_optimizers.py": "backward.adam backward.gradient_descent backward.momentum",
+}
+"""Test -> the kernels it holds to float64, LiteRT or TensorFlow."""
+
+
+def kernels():
+    """The kernels that give reals."""
+    for module in cache.modules():
+        made = image.loaded(module)
+        for name in made.kernels:
+            declaration = made.declaration(name)
+            results = [a for a in declaration.arrays if a.role in ("write", "read-write")]
+            for argument in results:
+                dtypes = declaration.sets.get(argument.letter) or [argument.dtype.name]
+                if {"float32", "float64"} & set(dtypes):
+                    yield f"{module}.{name}"
+                    break
+
+
+def test_every_kernel_of_reals_has_a_row():
+    elsewhere = [name for names in ELSEWHERE.values() for name in names.split()]
+    listed = [*HERE, *elsewhere]
+    assert len(listed) == len(set(listed))
+    assert set(kernels()) == set(listed)
+    assert [path for path in ELSEWHERE if not (TESTS / path).is_file()] == []
+
+
+def call(kernel, row):
+    """What the kernel writes."""
+    module, _, name = kernel.partition(".")
+    program, feeds, buffers, found = Program(), {}, [], None
+    first = next(iter(row.inputs.values()))
+    for argument in image.loaded(module).declaration(name).arrays:
+        array = row.inputs.get(argument.name)
+        if array is None:
+            shape = row.shapes.get(argument.name, first.shape)
+            buffers.append(arena(shape, row.dtypes.get(argument.name, np.float32)))
+        else:
+            buffers.append(bound(array.shape, array.dtype))
+            feeds[buffers[-1]] = array.copy()
+        if argument.role in ("write", "read-write"):
+            found = buffers[-1]
+    items = found.size if len(found.shape) == 1 else found.shape[0]
+    if kernel == "quantize.dequantize":
+        items *= found.shape[1]
+    if kernel == "resize.bilinear":
+        items *= found.shape[1]
+    split = None if module in ("scatter", "segment") else items
+    program.call(kernel, *buffers, split=split, **row.numbers)
+    program.keep(found)
+    program.close(feeds)
+    program.run()
+    return program.array(found).copy()
+
+
+@pytest.mark.parametrize("kernel", HERE)
+def test_bound(kernel):
+    row = HERE[kernel]
+    got = call(kernel, row)
+    wide = [x.astype(np.float64) if x.dtype.kind == "f" else x for x in row.inputs.values()]
+    exact = np.asarray(row.exact(*wide), np.float64)
+    assert got.shape == exact.shape
+    assert got.dtype == np.float32
+    if row.bound == EXACT:
+        np.testing.assert_array_equal(got, exact.astype(np.float32))
+        return
+    if row.bound == SUM:
+        most = LARGEST * np.asarray(row.terms(*wide))
+    else:
+        most = row.bound * np.spacing(np.abs(exact).astype(np.float32))
+    wrong = np.abs(got - exact) > most
+    assert not wrong.any(), (got[wrong][:5], exact[wrong][:5])
