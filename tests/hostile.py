@@ -12,6 +12,7 @@ and what became of it.
 
 import copy
 import faulthandler
+import os
 import resource
 import signal
 import sys
@@ -324,6 +325,7 @@ def outcome(model, number):
 
 def main(side, first, stop, *paths):
     """Runs spoilt models; a line for each."""
+    os.environ["FLATLITE_PLANS"] = ""  # none is kept
     faulthandler.enable()
     signal.signal(signal.SIGALRM, _ring)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

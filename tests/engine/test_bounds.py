@@ -4,16 +4,20 @@ A bound is EXACT (the float32 nearest to the result in float64), a number of uni
 place, or SUM: 1e-6 of the sum of the sizes of the terms.
 """
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from flatlite.engine import cache, image
+from flatlite.engine import build, cache, image
 from flatlite.engine.buffer import arena, bound
+from flatlite.engine.families import gradients
 from flatlite.engine.program import Program
+from flatlite.engine.target import SHIPPED, Target
 
+TARGETS = {"avx2": SHIPPED[-1], "sse2": Target("x86-64", "x86-64")}
 TESTS = Path(__file__).parents[1]
 EXACT, SUM = "exact", "sum"
 LARGEST = 1e-6
@@ -262,9 +266,10 @@ ELSEWHERE = {
         "recurrent.rnn_real recurrent.svdf"
     ),
     "cases/indexing.py": "search.top",
-    "graph/test_layers.py": (
+    "engine/test_bounds.py": "outer.filters",
+    "graph/test_emit.py": (
         "backward.average_pool backward.max_pool backward.cross_entropy "
-        "backward.sparse_cross_entropy outer.filters outer.spread"
+        "backward.sparse_cross_entropy outer.spread"
     ),
     "training/test_optimizers.py": "backward.adam backward.gradient_descent backward.momentum",
 }
@@ -338,3 +343,90 @@ def test_bound(kernel):
         most = row.bound * np.spacing(np.abs(exact).astype(np.float32))
     wrong = np.abs(got - exact) > most
     assert not wrong.any(), (got[wrong][:5], exact[wrong][:5])
+
+
+ON_OTHER_VECTORS = {
+    "test_bounds": "backward outer reduce softmax unary",
+    "test_channelwise_stored": "channelwise_stored",
+    "test_fast": "channelwise dots product",
+    "test_fast_integers": "byte_product byte_rounding",
+    "test_movement": "layout",
+    "test_pool_stored": "pool_stored",
+    "test_recurrent": "recurrent recurrent_stored",
+    "test_resize": "resize",
+    "test_rounding": "rounding",
+    "test_scaled_vectors": "scaled_vectors",
+    "test_small_sums": "small_sums",
+    "test_softmax_stored": "softmax_stored",
+    "test_tables": "tables",
+}
+"""Test -> the modules with pieces in LLVM instructions that it runs for AVX2 and SSE2 too."""
+
+
+def with_pieces():
+    """The modules whose code, or that of files they import, differs by the kind of vectors."""
+    folder = Path(cache.ENGINE, "kernels")
+    texts = {path.stem: path.read_text() for path in folder.glob("*.py")}
+
+    def has_pieces(name, *above):
+        inside = set(re.findall(r"\b_\w+", texts[name])) & texts.keys() - {name, *above}
+        return bool(re.search(r"[@ ]piece\(|from \.\.vector", texts[name])) or any(
+            has_pieces(needed, name, *above) for needed in inside
+        )
+
+    return {name for name in cache.modules() if has_pieces(name)}
+
+
+def test_all_pieces_are_run_on_other_vectors():
+    listed = " ".join(ON_OTHER_VECTORS.values()).split()
+    assert with_pieces() == set(listed)
+    texts = [(TESTS / "engine" / f"{name}.py").read_text() for name in ON_OTHER_VECTORS]
+    assert all("compile_flat" in text and '"x86-64"' in text for text in texts)
+
+
+@pytest.fixture
+def compiled(request, monkeypatch):
+    """Compiles a module for one kind of vectors, in place of this processor's."""
+
+    def swap(module):
+        if request.param is not None:
+            made = image.in_memory(*build.compile_flat(module, TARGETS[request.param]))
+            monkeypatch.setitem(image._images, module, made)
+
+    return swap
+
+
+slow = pytest.mark.slow
+others = pytest.mark.parametrize(
+    "compiled", [pytest.param(name, marks=slow) for name in TARGETS], indirect=True
+)
+all_vectors = pytest.mark.parametrize(
+    "compiled", [None, *(pytest.param(name, marks=slow) for name in TARGETS)], indirect=True
+)
+
+
+@others
+@pytest.mark.parametrize("module", ["backward", "reduce", "softmax", "unary"])
+def test_bounds_on_other_vectors(compiled, module):
+    compiled(module)
+    for kernel in HERE:
+        if kernel.startswith(f"{module}."):
+            test_bound(kernel)
+
+
+@all_vectors
+def test_filter_gradient(compiled):
+    compiled("outer")
+    for depth, n in ((1, 1), (3, 5), (17, 33), (40, 96)):
+        x, dy = plain(2, 9, 11, depth), plain(2, 7, 9, n, seed=1)
+        program, fed = Program(), [bound(array.shape, array.dtype) for array in (x, dy)]
+        out = arena((3, 3, depth, n), np.float32)
+        steps = {"stride": (1, 1), "before": (0, 0), "dilation": (1, 1)}
+        gradients.filter_gradient(program, *fed, out, **steps)
+        program.keep(out)
+        program.close(dict(zip(fed, (x, dy), strict=True)))
+        program.run()
+        parts = np.lib.stride_tricks.sliding_window_view(np.float64(x), (7, 9), axis=(1, 2))
+        exact = np.einsum("bhwcij,bijn->hwcn", parts, np.float64(dy))
+        terms = np.einsum("bhwcij,bijn->hwcn", np.abs(parts), np.abs(np.float64(dy)))
+        assert (np.abs(program.array(out) - exact) <= LARGEST * terms).all()
