@@ -12,13 +12,18 @@ PIECES = {
     "product": [f"_tile_{name}" for name in ("wide", "narrow", "part_4", "part_7", "part_10")],
     "channelwise": [f"channelwise_strip_{taps}_{step}" for taps in (1, 3, 5) for step in (1, 2)],
     "dots": ["dots_few"],
+    "byte_product": [
+        *(f"_byte_tile_byte_{name}" for name in ("tile", "tile_narrow")),
+        *(f"_byte_tile_byte_part_{n}" for n in (4, 7, 10)),
+    ],
+    "recurrent": ["_rows_real"],
 }
 """Kernel module -> the pieces in which it spends its time."""
 
 ALLOWED = {("channelwise_strip_5_1", "x86-64-v2"): 3}
 """How often, at most, vectors go through the stack in the innermost loop; nowhere else do they."""
 
-MULTIPLICATIONS = ("fmla", "fmadd", "mulps")
+MULTIPLICATIONS = ("fmla", "fmadd", "mulps", "pmadd", "dpbusd", "dpwssd", "sdot", "smlal")
 
 
 def found():
