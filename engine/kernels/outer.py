@@ -151,21 +151,25 @@ def filters(
                 rows = min(together, height - row)
                 source = begin + b * image + row * stride_h * line
                 given = address(dy) + 4 * ((b * height + row) * columns * n + channel)
-                t = number = 0
-                while t < run:
-                    while height_of(number) > run - t:
-                        number += 1
-                    if channels <= width():
-                        narrow(
-                            number, source + 4 * t, given, stride_h * line, 4 * columns * n,
-                            stride_w * pixel, 4 * n, rows, columns, channels, base + t * _ROW,
-                        )  # fmt: skip
-                    else:
-                        wide(
-                            number, source + 4 * t, given, stride_h * line, 4 * columns * n,
-                            stride_w * pixel, 4 * n, rows, columns, channels, base + t * _ROW,
-                        )  # fmt: skip
-                    t += height_of(number)
+                part = 0
+                while part < channels:
+                    t = number = 0
+                    while t < run:
+                        while height_of(number) > run - t:
+                            number += 1
+                        at, target_at = source + 4 * t, base + t * _ROW + 4 * part
+                        if channels - part <= width():
+                            narrow(
+                                number, at, given + 4 * part, stride_h * line, 4 * columns * n,
+                                stride_w * pixel, 4 * n, rows, columns, channels - part, target_at,
+                            )  # fmt: skip
+                        else:
+                            wide(
+                                number, at, given + 4 * part, stride_h * line, 4 * columns * n,
+                                stride_w * pixel, 4 * n, rows, columns, channels - part, target_at,
+                            )  # fmt: skip
+                        t += height_of(number)
+                    part += 2 * width()
                 row += rows
         for t in range(run):
             target = out[place, t]
