@@ -24,12 +24,14 @@ from . import kernel as kernels
 from . import target
 from .arrays import KernelArray
 from .declaration import READ
+from .independent import independent
 from .lanes import lanes as lanes_of
 from .linker import EXTERNALS
 from .words import FAULT, FAULT_WORDS, ITEMS
 
 WORD = ir.IntType(64)
 RAISES = "flatlite_kernel_raises"
+_FAULTS = " cmpxchg "  # what reporting a fault comes to
 _RAISING = (
     "may raise an exception: write `while` for a range() with a variable step, make no arrays,"
     " and mark what is called with @inline"
@@ -129,7 +131,12 @@ def _lowered(label, made, signature):
     if result.signature.return_type != returns:
         got = result.signature.return_type
         raise KernelError(f"{label} must return {returns}, returns {got}")
-    return result.library.get_llvm_str(), result.fndesc.llvm_func_name
+    text = result.library.get_llvm_str()
+    if made.declaration and made.declaration.in_place:
+        if _FAULTS in text:
+            raise KernelError(f"{label} must report no fault: its result may lie on an argument")
+        text = independent(text)
+    return text, result.fndesc.llvm_func_name
 
 
 def _add_pieces(compiled, lanes):

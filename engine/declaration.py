@@ -13,6 +13,13 @@ each choice. `WIDTHS` stands for the unsigned integer as wide as the dtype that 
 is: for kernels that only move elements. An array is read only, unless its name begins with `out`
 (written), `inout` (read and written) or `scratch` (room to work in, with no meaning before or
 after).
+
+    x:T1 y:T1 out~x~y:T1
+
+says that `out` may lie on `x` or on `y`, byte for byte, where these have as many elements: its
+elements are each written once, by the item whose number says where they stand, after the elements
+of x and y at that place were read, which nothing else reads. Such a kernel reports no fault and
+has no other array to write to.
 """
 
 from __future__ import annotations
@@ -57,17 +64,17 @@ class Argument:
 
     `reads` says whether the kernel needs the array's elements as they were, `writes` whether they
     are others afterwards. `named` has (position, name, size or None) of each dimension with a name
-    or a size; `is_word` is true for an int64.
+    or a size; `is_word` is true for an int64. `over` has the names of the arrays it may lie on.
     """
 
     __slots__ = (
-        *("dtype", "is_word", "letter", "name", "named", "rank", "reads", "role", "slot"),
-        "writes",
+        *("dtype", "is_word", "letter", "name", "named", "over", "rank", "reads", "role"),
+        *("slot", "writes"),
     )
 
-    def __init__(self, name, letter, dtype, rank, dims, slot):
+    def __init__(self, name, letter, dtype, rank, dims, slot, over=()):
         self.name, self.letter, self.dtype = name, letter, dtype
-        self.rank, self.slot = rank, slot
+        self.rank, self.slot, self.over = rank, slot, over
         self.is_word = dtype == np.int64
         self.named = [
             (i, dim, int(dim) if dim.isdigit() else None)
@@ -80,7 +87,10 @@ class Argument:
 
 
 class Declaration:
-    """The arguments of one kernel and the sets of dtypes it is compiled for."""
+    """The arguments of one kernel and the sets of dtypes it is compiled for.
+
+    `in_place` says that the result may lie on an argument.
+    """
 
     def __init__(self, name, text, sets):
         self.name, self.text = name, text
@@ -95,6 +105,9 @@ class Declaration:
                 f"{name}: sets {sorted(self.sets)} given, {sorted(used)} used in '{text}'"
             )
         self.arrays = [a for a in self.arguments if a.rank is not None]
+        self.in_place = any(a.over for a in self.arguments)
+        if self.in_place:
+            self._check_in_place()
         self.scalars = [a for a in self.arguments if a.rank is None]
         for argument in self.scalars:
             if argument.letter and all(a.letter != argument.letter for a in self.arrays):
@@ -105,6 +118,7 @@ class Declaration:
     def _add(self, word):
         """Reads one word of the declaration."""
         name, _, rest = word.partition(":")
+        name, *over = name.split("~")
         kind, bracket, inside = rest.partition("[")
         if not (name.isidentifier() and kind.isidentifier() and inside[-1:] == "]"[: len(bracket)]):
             raise ValueError(f"{self.name}: cannot read '{word}' in the declaration")
@@ -122,8 +136,17 @@ class Declaration:
         if any(a.name == name for a in self.arguments):
             raise ValueError(f"{self.name}: argument '{name}' is declared twice")
         dtype = None if letter else np.dtype(kind)
-        self.arguments.append(Argument(name, letter, dtype, rank, dims, self.n_slots))
+        self.arguments.append(Argument(name, letter, dtype, rank, dims, self.n_slots, tuple(over)))
         self.n_slots += 1 + (rank or 0)
+
+    def _check_in_place(self):
+        """Refuses arrays that lie on others unless one result lies on what is only read."""
+        read = {a.name for a in self.arrays if a.role == READ}
+        written = [a for a in self.arrays if a.role != READ]
+        if len(written) > 1 or written[0].role != WRITE or not read.issuperset(written[0].over):
+            raise ValueError(
+                f"{self.name}: one result may lie on what is only read, got '{self.text}'"
+            )
 
     def specialisations(self):
         """Every choice of dtypes, as {letter: dtype name}."""

@@ -20,7 +20,7 @@ class Jump:
 
     __slots__ = ("arguments", "buffers", "reads", "record", "tag", "target")
     name, entry, split, once = "jump", 0, None, False
-    writes = ()
+    writes, alike = (), None
 
     def __init__(self, flag, target, tag):
         self.buffers = () if flag is None else (flag,)

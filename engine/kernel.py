@@ -31,6 +31,9 @@ What holds inside:
   raises: use `while`. `x / 0` gives inf or nan, `i // 0` and `i % 0` give 0.
 * float32 stays float32 only among float32: write `float32(0.5)`; `alpha:f` arrives as float64.
 * Helpers carry `@inline` and lie in the same file, vector.py or fixedpoint.py.
+* A result declared as `out~x` may lie on `x`: declaration.py says what must hold then. Its loops
+  are compiled as parallel ones, so no turn may read what another stores. Each such kernel is tested
+  (tests/engine/test_in_place.py), and rows of them may be run together (chains.py).
 * Storing to an array that is not called out..., inout... or scratch... does not compile. All
   items of a call share the scratch array: an item may use only the part that is its own.
 * A helper or math function may only end in libm and libc (the list is in linker.py).

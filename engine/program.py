@@ -15,6 +15,8 @@ dealt out to threads; without it the whole row is one item. A row whose inputs a
 runs once, when the program is closed, and its outputs are constant from then on: packing weights
 is a row like any other. An arena buffer means something from the first row that writes it to the
 last that reads it, or to the end of the run when kept; inputs of a program are bound or persistent.
+
+Where a kernel says that its result may lie on an operand, and nobody reads that any more, it does.
 """
 
 from __future__ import annotations

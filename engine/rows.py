@@ -12,10 +12,15 @@ PART = 10_000_000  # nanoseconds a chunk should not exceed, so that a run can be
 
 
 class Row:
-    """A kernel call in a program."""
+    """A kernel call in a program.
+
+    Attributes:
+        alike: the position of the result among the buffers, and those of the operands as large as
+            it that it may lie on, where the kernel declares that; else None.
+    """
 
     __slots__ = (
-        *("arguments", "buffers", "entry", "key", "name", "numbers"),
+        *("alike", "arguments", "buffers", "entry", "key", "name", "numbers"),
         *("reads", "record", "split", "tag", "writes"),
     )
     once = True
@@ -38,6 +43,7 @@ class Row:
         self.record[words.ITEMS] = 1 if self.split is None else self.split
         self.entry = found.addresses[self.key]
         self.arguments = declaration.arrays
+        self.alike = self._alike() if declaration.in_place else None
         self.attach()
         if len({buffer.storage for buffer in self.buffers}) < len(self.buffers):
             self._check_overlap()
@@ -47,6 +53,13 @@ class Row:
         pairs = [*zip(self.arguments, self.buffers, strict=True)]
         self.reads = [buffer.storage for argument, buffer in pairs if argument.reads]
         self.writes = [buffer.storage for argument, buffer in pairs if argument.writes]
+
+    def _alike(self):
+        names = [argument.name for argument in self.arguments]
+        result = next(i for i, argument in enumerate(self.arguments) if argument.over)
+        size = self.buffers[result].size
+        operands = [names.index(name) for name in self.arguments[result].over]
+        return result, tuple(i for i in operands if self.buffers[i].size == size)
 
     def _check_overlap(self):
         """Refuses to write what the row also reads, unless it is the very same bytes."""
@@ -86,6 +99,7 @@ class Step:
     __slots__ = ("function", "inputs", "outputs", "reads", "tag", "writes")
     name = "host"
     once = False
+    alike = None
 
     def __init__(self, function, inputs, outputs, tag):
         self.function, self.inputs, self.outputs, self.tag = function, inputs, outputs, tag

@@ -121,7 +121,11 @@ def matmul(program, a, panels, a_of, b_of, out, clamp):
 
 
 def _widened(program, a):
-    """The same matrices with rows a little further apart."""
+    """The same matrices with rows a little further apart.
+
+    The copies take 0.1 % of MobileNetV1 and 0.4 % of ResNet50. Rows that are further apart from the
+    start would save a part of that, and keep elementwise rows from running on whole tensors.
+    """
     batch, height, depth = a.shape
     out = arena((batch, height, depth + _LINE), np.float32)
     rows = batch * height

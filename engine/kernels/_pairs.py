@@ -2,14 +2,16 @@
 
 `geometry` has the rows shape, a_strides, b_strides over the fewest dimensions that say it; along
 the last one an operand runs with stride 1 or repeats one element (0). `out` lies in one piece, and
-an item is an element of it.
+an item is an element of it. An operand with as many elements is walked in their order.
 """
 
 from ..faults import DIVISION_BY_ZERO, NEGATIVE_VALUE
 from ..kernel import inline, set_fault
 
-PLAIN = "a:T1 b:T1 out:T1 geometry:int64[2]"
-"""The declaration of a kernel around `plain`, `strided`, `checked` or `rising`."""
+PLAIN = "a:T1 b:T1 out~a~b:T1 geometry:int64[2]"
+"""The declaration of a kernel around `plain` or `strided`."""
+CHECKED = "a:T1 b:T1 out:T1 geometry:int64[2]"
+"""That of a kernel around `checked` or `rising`, which look at all of `b` first."""
 
 
 @inline

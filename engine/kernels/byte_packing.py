@@ -5,7 +5,7 @@ from numba import int64
 from ..kernel import kernel
 
 
-@kernel("x:uint8[1] out:int8[1]")
+@kernel("x:uint8[1] out~x:int8[1]")
 def signed(x, out, first, last, fault):
     """out = x - 128"""
     for i in range(first, last):

@@ -17,26 +17,26 @@ def convert(x, out, first, last):
         out[i] = x[i]
 
 
-@kernel("x:S1 out:T1", S=(*SMALL, "uint32"), T=("int32", "int64"))
+@kernel("x:S1 out~x:T1", S=(*SMALL, "uint32"), T=("int32", "int64"))
 def widen(x, out, first, last, fault):
     """out = x, an integer of at least as many bits"""
     convert(x, out, first, last)
 
 
-@kernel("x:S1 out:T1", S=("int32", "int64"), T=WIDTHS)
+@kernel("x:S1 out~x:T1", S=("int32", "int64"), T=WIDTHS)
 def wrap(x, out, first, last, fault):
     """The lowest bits of x, or x with the sign spread to more"""
     for i in range(first, last):
         out[i] = x[i]
 
 
-@kernel("x:S1 out:T1", S=(*INTEGERS, *FLOATS), T=FLOATS)
+@kernel("x:S1 out~x:T1", S=(*INTEGERS, *FLOATS), T=FLOATS)
 def real(x, out, first, last, fault):
     """out = x, rounded to nearest"""
     convert(x, out, first, last)
 
 
-@kernel("x:S1 out:T1 low:i high:i", S=FLOATS, T=INTEGERS)
+@kernel("x:S1 out~x:T1 low:i high:i", S=FLOATS, T=INTEGERS)
 def truncate(x, out, low, high, first, last, fault):
     """x without its fraction, within [low, high], the limits of the type; nan gives the highest."""
     bottom, top = float64(low), float64(high)
@@ -50,14 +50,14 @@ def truncate(x, out, low, high, first, last, fault):
             out[i] = high
 
 
-@kernel("x:T1 out:bool[1]", T=(*WIDTHS, *FLOATS))
+@kernel("x:T1 out~x:bool[1]", T=(*WIDTHS, *FLOATS))
 def truth(x, out, first, last, fault):
     """out = x != 0"""
     for i in range(first, last):
         out[i] = x[i] != 0
 
 
-@kernel("x:uint16[1] out:float32[1]")
+@kernel("x:uint16[1] out~x:float32[1]")
 def from_half(x, out, first, last, fault):
     """The float16 with the bits x; exact"""
     scale = float32(2.0**112)
@@ -71,7 +71,7 @@ def from_half(x, out, first, last, fault):
         out[i] = -value if bits & uint32(0x8000) else value
 
 
-@kernel("x:float32[1] out:uint16[1]")
+@kernel("x:float32[1] out~x:uint16[1]")
 def to_half(x, out, first, last, fault):
     """The bits of x as a float16, rounded to nearest even"""
     for i in range(first, last):

@@ -36,10 +36,10 @@ for _name, _formula, _types in (
     ("less", less_of, NUMBERS),
     ("at_most", at_most_of, NUMBERS),
 ):
-    kernel("a:T1 b:T1 out:bool[1] geometry:int64[2]", name=_name, T=_types)(plain(_formula))
+    kernel("a:T1 b:T1 out~a~b:bool[1] geometry:int64[2]", name=_name, T=_types)(plain(_formula))
 
 
-@kernel("condition:bool[1] x:T1 y:T1 out:T1 geometry:int64[2]", T=WIDTHS)
+@kernel("condition:bool[1] x:T1 y:T1 out~condition~x~y:T1 geometry:int64[2]", T=WIDTHS)
 def choose(condition, x, y, out, geometry, first, last, fault):
     """out = x where condition else y
 

@@ -3,7 +3,7 @@
 from ..kernel import WIDTHS, WIDTHS16, kernel
 
 
-@kernel("x:T1 out:T1", T=WIDTHS16)
+@kernel("x:T1 out~x:T1", T=WIDTHS16)
 def copy(x, out, first, last, fault):
     """out = x"""
     for i in range(first, last):

@@ -6,7 +6,7 @@ import numpy as np
 from numba import float64, int64
 
 from ..kernel import inline, kernel
-from ._pairs import PLAIN, checked, plain, rising, strided
+from ._pairs import CHECKED, PLAIN, checked, plain, rising, strided
 
 INTEGERS = ("int8", "int16", "int32", "int64")
 _MAX_INT32 = 2147483647
@@ -77,9 +77,9 @@ for _name, _formula, _types in (
     ("floor_divide", floor_divide_of, ("int8", "int16", "int64")),
     ("floor_modulo", floor_modulo_of, INTEGERS),
 ):
-    kernel(PLAIN, name=_name, T=_types)(checked(_formula))
+    kernel(CHECKED, name=_name, T=_types)(checked(_formula))
 
-kernel(PLAIN, name="floor_divide_int32", T=("int32",))(checked(floor_divide_int32_of, plain))
+kernel(CHECKED, name="floor_divide_int32", T=("int32",))(checked(floor_divide_int32_of, plain))
 for _name, _formula, _types in (
     ("floor_divide_float", floor_divide_float_of, ("float32",)),
     ("floor_modulo_float", floor_modulo_float_of, ("float32",)),
@@ -87,4 +87,4 @@ for _name, _formula, _types in (
 ):
     kernel(PLAIN, name=_name, T=_types)(strided(_formula))
 
-kernel(PLAIN, name="power_integer", T=("int32",))(rising(power_integer_of))
+kernel(CHECKED, name="power_integer", T=("int32",))(rising(power_integer_of))

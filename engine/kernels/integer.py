@@ -13,7 +13,7 @@ STORED = ("int8", "uint8", "int16")
 SUMS = ("int32", "int64")
 
 
-@kernel("x:T1 out:int16[1] zero_point:i", T=STORED)
+@kernel("x:T1 out~x:int16[1] zero_point:i", T=STORED)
 def centre(x, out, zero_point, first, last, fault):
     """out = x - zero_point"""
     for i in range(first, last):

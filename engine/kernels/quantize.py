@@ -17,7 +17,7 @@ def rounded(value):
 
 
 @kernel(
-    "x:float32[*,c,*] scales:float32[1] zero_points:int32[1] out:T3 low:float32 high:float32",
+    "x:float32[*,c,*] scales:float32[1] zero_points:int32[1] out~x:T3 low:float32 high:float32",
     T=STORED,
 )
 def quantize(x, scales, zero_points, out, low, high, first, last, fault):
@@ -34,7 +34,7 @@ def quantize(x, scales, zero_points, out, low, high, first, last, fault):
             target[i] = int64(value if value < high else high)
 
 
-@kernel("x:T3 scales:float32[1] zero_points:int32[1] out:float32[3]", T=STORED)
+@kernel("x:T3 scales:float32[1] zero_points:int32[1] out~x:float32[3]", T=STORED)
 def dequantize(x, scales, zero_points, out, first, last, fault):
     """out = (x - zero_point) * scale; an item is one slice of a channel."""
     channels = x.shape[1]
@@ -47,7 +47,7 @@ def dequantize(x, scales, zero_points, out, first, last, fault):
             target[i] = scale * float32(source[i] - zero_point)
 
 
-@kernel("x:float32[1] out:float32[1] low:float32 high:float32 scale:float32")
+@kernel("x:float32[1] out~x:float32[1] low:float32 high:float32 scale:float32")
 def round_to_steps(x, out, low, high, scale, first, last, fault):
     """x within [low, high], rounded to low plus a multiple of scale"""
     inverse = float32(1) / scale
@@ -57,7 +57,7 @@ def round_to_steps(x, out, low, high, scale, first, last, fault):
         out[i] = rounded((value - low) * inverse) * scale + low
 
 
-@kernel("x:T1 out:int32[1] x_zero:i multiplier:i shift:i left:i", T=STORED)
+@kernel("x:T1 out~x:int32[1] x_zero:i multiplier:i shift:i left:i", T=STORED)
 def rescale(x, out, x_zero, multiplier, shift, left, first, last, fault):
     """out = ((x - x_zero) << left) * multiplier * 2 ** (shift - 31), rounded"""
     for i in range(first, last):
@@ -65,7 +65,7 @@ def rescale(x, out, x_zero, multiplier, shift, left, first, last, fault):
 
 
 @kernel(
-    "x:S1 out:T1 x_zero:i multiplier:i shift:i out_zero:i low:i high:i",
+    "x:S1 out~x:T1 x_zero:i multiplier:i shift:i out_zero:i low:i high:i",
     S=(*STORED, "int32"),
     T=(*STORED, "int32"),
 )

@@ -12,7 +12,7 @@ from ..kernel import inline, kernel
 
 STORED = ("int8", "uint8", "int16")
 SUMS = ("int32", "int64")
-_TERMS = "multipliers:int32[n] shifts:int32[n] out:T[rows,n] zero_point:i low:i high:i"
+_TERMS = "multipliers:int32[n] shifts:int32[n] out~sums:T[rows,n] zero_point:i low:i high:i"
 
 
 def finish(product):
@@ -49,7 +49,9 @@ def nearest(value):
 
 
 @kernel(
-    "sums:S[rows,n] scales:float64[n] out:T[rows,n] zero_point:i low:i high:i", S=SUMS, T=STORED
+    "sums:S[rows,n] scales:float64[n] out~sums:T[rows,n] zero_point:i low:i high:i",
+    S=SUMS,
+    T=STORED,
 )
 def exact(sums, scales, out, zero_point, low, high, first, last, fault):
     """out[r, c] = sums[r, c] * scales[c] + zero_point within [low, high], rounded from float64"""
@@ -62,7 +64,7 @@ def exact(sums, scales, out, zero_point, low, high, first, last, fault):
 
 @kernel(
     "sums:int32[rows,n] row_scales:float32[*] scales:float32[n] bias:float32[n] "
-    "out:float32[rows,n] n_rows:i low:float32 high:float32"
+    "out~sums:float32[rows,n] n_rows:i low:float32 high:float32"
 )
 def real(sums, row_scales, scales, bias, out, n_rows, low, high, first, last, fault):
     """out[r, c] = clamp(sums[r, c] * row_scales[r // n_rows] * scales[c] + bias[c])"""

@@ -75,7 +75,7 @@ steps_1, steps_2 = steps_of(1), steps_of(2)
 
 
 @kernel(
-    "x:float32[1] out:T[1] scale:float32 reach:float32 zero:i low:i high:i",
+    "x:float32[1] out~x:T[1] scale:float32 reach:float32 zero:i low:i high:i",
     T=("int8", "uint8", "int16"),
 )
 def quantize(x, out, scale, reach, zero, low, high, first, last, fault):

@@ -90,12 +90,13 @@ def quantized(formula, divides=False):
     return run
 
 
-_WORDS = "a:T1 b:T1 out:T1 geometry:int64[2] terms:int64[4,3]"
+_WORDS = "a:T1 b:T1 {out}:T1 geometry:int64[2] terms:int64[4,3]"
 for _name, _formula in (
     ("sum", sum_of),
     ("difference", difference_of),
     ("squared_difference", squared_difference_of),
     ("product", product_of),
 ):
-    kernel(_WORDS, name=_name, T=STORED)(quantized(_formula))
-kernel(_WORDS, name="quotient", T=STORED)(quantized(quotient_of, divides=True))
+    kernel(_WORDS.format(out="out~a~b"), name=_name, T=STORED)(quantized(_formula))
+_quotient = quantized(quotient_of, divides=True)
+kernel(_WORDS.format(out="out"), name="quotient", T=STORED)(_quotient)

@@ -322,6 +322,6 @@ def pairs_of(size, forms):
     return run
 
 
-_WORDS = "a:T1 b:T1 out:T1 geometry:int64[2] terms:int64[1] short:int64[1] form:i"
+_WORDS = "a:T1 b:T1 out~a~b:T1 geometry:int64[2] terms:int64[1] short:int64[1] form:i"
 kernel(_WORDS, name="pairs_8", T=("int8", "uint8"))(pairs_of(1, FORMS))
 kernel(_WORDS, name="pairs_16", T=("int16",))(pairs_of(2, FORMS.keys() - {"squared"}))

@@ -20,7 +20,7 @@ STORED = ("int8", "uint8", "int16")
 
 
 @kernel(
-    "x:T[rows,n] alpha:T[n] out:T[rows,n] x_zero:i alpha_zero:i multiplier:i shift:i "
+    "x:T[rows,n] alpha:T[n] out~x:T[rows,n] x_zero:i alpha_zero:i multiplier:i shift:i "
     "slope:i slope_shift:i out_zero:i low:i high:i",
     T=("int8", "uint8"),
 )
@@ -40,7 +40,9 @@ def leaky_rows(
             target[i] = min(max(value + out_zero, low), high)
 
 
-@kernel("sums:int64[n] out:T[n] offset:i multiplier:i shift:i out_zero:i low:i high:i", T=STORED)
+@kernel(
+    "sums:int64[n] out~sums:T[n] offset:i multiplier:i shift:i out_zero:i low:i high:i", T=STORED
+)
 def rescale_sums(sums, out, offset, multiplier, shift, out_zero, low, high, first, last, fault):
     """out = (sums - offset) * multiplier * 2 ** (shift - 31) + out_zero"""
     for i in range(first, last):
@@ -48,7 +50,7 @@ def rescale_sums(sums, out, offset, multiplier, shift, out_zero, low, high, firs
         out[i] = min(max(value, low), high)
 
 
-@kernel("sums:int64[n] out:T[n] scale:float32 bias:float32 out_zero:i low:i high:i", T=STORED)
+@kernel("sums:int64[n] out~sums:T[n] scale:float32 bias:float32 out_zero:i low:i high:i", T=STORED)
 def round_sums(sums, out, scale, bias, out_zero, low, high, first, last, fault):
     """out = round(sums * scale + bias) + out_zero, in float32"""
     for i in range(first, last):

@@ -69,13 +69,13 @@ def look_up_bytes(builder, lanes, x, table, out, count):
     w.write_some(found_in(w, quarters, index), w.move(out, whole), mask)
 
 
-@kernel("x:uint8[1] table:uint8[1] out:uint8[1]")
+@kernel("x:uint8[1] table:uint8[1] out~x:uint8[1]")
 def look_up(x, table, out, first, last, fault):
     """out = table[x]"""
     look_up_bytes(address(x) + first, address(table), address(out) + first, last - first)
 
 
-@kernel("x:uint16[1] table:uint16[1] out:uint16[1]")
+@kernel("x:uint16[1] table:uint16[1] out~x:uint16[1]")
 def look_up_shorts(x, table, out, first, last, fault):
     """out = table[x]"""
     for i in range(first, last):

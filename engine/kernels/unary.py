@@ -76,7 +76,7 @@ FLOAT = {
     "sqrt": inline(lambda x: np.sqrt(x)),
 }
 for _name, _function in FLOAT.items():
-    kernel("x:float32[n] out:float32[n]", name=_name)(each(_function))
+    kernel("x:float32[n] out~x:float32[n]", name=_name)(each(_function))
 
 SIGNED = {
     "absolute": inline(lambda x: abs(x)),
@@ -85,17 +85,17 @@ SIGNED = {
     "square": inline(lambda x: x * x),
 }
 for _name, _function in SIGNED.items():
-    kernel("x:T[n] out:T[n]", name=_name, T=(float32, int16, int32, int64))(each(_function))
+    kernel("x:T[n] out~x:T[n]", name=_name, T=(float32, int16, int32, int64))(each(_function))
 
 
-@kernel("x:uint8[n] out:uint8[n]")
+@kernel("x:uint8[n] out~x:uint8[n]")
 def logical_not(x, out, first, last, fault):
     """out = 1 where x is 0, else 0"""
     for i in range(first, last):
         out[i] = x[i] == 0
 
 
-@kernel("x:float32[n] out:float32[n] low:float32 high:float32")
+@kernel("x:float32[n] out~x:float32[n] low:float32 high:float32")
 def clamp(x, out, low, high, first, last, fault):
     """out = min(max(x, low), high); nan stays nan"""
     for i in range(first, last):
@@ -103,14 +103,14 @@ def clamp(x, out, low, high, first, last, fault):
         out[i] = high if y > high else y
 
 
-@kernel("x:float32[n] out:float32[n] alpha:float32")
+@kernel("x:float32[n] out~x:float32[n] alpha:float32")
 def leaky(x, out, alpha, first, last, fault):
     """out = x where x is positive, else x * alpha"""
     for i in range(first, last):
         out[i] = x[i] if x[i] > float32(0.0) else x[i] * alpha
 
 
-@kernel("x:float32[rows,n] alpha:float32[n] out:float32[rows,n]")
+@kernel("x:float32[rows,n] alpha:float32[n] out~x:float32[rows,n]")
 def leaky_rows(x, alpha, out, first, last, fault):
     """out[r, i] = x[r, i] where it is not negative, else x[r, i] * alpha[i]"""
     for r in range(first, last):

@@ -5,7 +5,9 @@ from numba import float32
 from flatlite.engine import build, compiler, image, target
 from flatlite.engine.buffer import arena, bound
 from flatlite.engine.declaration import Declaration
-from flatlite.engine.kernel import KERNELS, Kernel, inline, kernel
+from flatlite.engine.faults import INDEX_OUT_OF_RANGE
+from flatlite.engine.independent import independent
+from flatlite.engine.kernel import KERNELS, Kernel, inline, kernel, set_fault
 from flatlite.engine.program import Program
 
 
@@ -118,3 +120,50 @@ def test_a_name_is_declared_once():
     kernel("x:float32[1] out:float32[1]")(twice)
     with pytest.raises(ValueError, match="kernel 'twice' is declared twice"):
         kernel("x:float32[1] out:float32[1]")(twice)
+
+
+def reports(x, out, first, last, fault):
+    for i in range(first, last):
+        out[i] = x[i]
+        if x[i] > 1:
+            set_fault(fault, INDEX_OUT_OF_RANGE, i, 0)
+
+
+def test_what_works_in_place_reports_no_fault():
+    compiled(reports)
+    with pytest.raises(compiler.KernelError, match="reports must report no fault: its result may"):
+        compiled(reports, "x:float32[1] out~x:float32[1]")
+
+
+LOOP = """
+define void @"f"(ptr %x, ptr %out, i64 %n) {
+B0:
+  %room = alloca i64
+  br label %B8
+B8:
+  %i = phi i64 [ 0, %B0 ], [ %next, %B8 ]
+  %from = getelementptr float, ptr %x, i64 %i
+  %value = load float, ptr %from, align 4
+  %square = fmul float %value, %value
+  %to = getelementptr float, ptr %out, i64 %i
+  store float %square, ptr %to, align 4
+  %next = add i64 %i, 1
+  store i64 %next, ptr %room, align 8
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %B8, label %B9
+B9:
+  ret void
+}
+!0 = !{}
+"""
+
+
+def test_loops_in_place_are_vectors_whatever_the_addresses():
+    texts = []
+    for code in (LOOP, independent(LOOP)):
+        made = compiler.compile_kernels("testing", [])
+        made.module.link_in(compiler.llvm.parse_assembly(code))
+        compiler._optimise(made)
+        texts.append(str(made.module))
+    assert all("x float>" in text for text in texts)
+    assert ["diff.check" in text for text in texts] == [True, False]

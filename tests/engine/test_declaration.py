@@ -110,9 +110,17 @@ def test_roles_follow_the_names():
     assert [a.role for a in made.arrays] == ["read", "write", "read-write", "scratch"]
 
 
+def test_a_result_may_lie_on_operands():
+    made = declare("x:float32[1] y:float32[1] out~x~y:float32[1] low:f")
+    assert [a.over for a in made.arguments] == [(), (), ("x", "y"), ()]
+    assert made.in_place
+    assert not declare("x:float32[1] out:float32[1]").in_place
+
+
 def test_declaration_survives_its_description():
-    made = declare("x:T2 n:int8 out:T[a, b]", T=WIDTHS)
+    made = declare("x:T2 n:int8 out~x:T[a, b]", T=WIDTHS)
     again = Declaration.restore("kernel", made.text, made.described_sets())
+    assert again.in_place
     shapes = arena((2, 3), np.int16), arena((3, 2), np.int16)
     assert made.bind(shapes, {"n": -3}) == again.bind(shapes, {"n": -3})
 
@@ -126,6 +134,10 @@ def test_declaration_survives_its_description():
         ("x:float32[1] x:i", {}, "'x' is declared twice"),
         ("x:float32[1]", {"T": WIDTHS}, r"sets \['T'\] given, \[\] used"),
         ("x:T1", {"T": ("text",)}, "set T must hold dtypes"),
+        ("x:int8[1] out~y:int8[1]", {}, "one result may lie on what is only read, got 'x:int8"),
+        ("x:int8[1] out~x:int8[1] scratch:int8[1]", {}, "one result may lie on what is only read"),
+        ("x:int8[1] out~x:int8[1] out_y~x:int8[1]", {}, "one result may lie on what is only read"),
+        ("inout:int8[1] out~inout:int8[1]", {}, "one result may lie on what is only read"),
     ],
 )
 def test_wrong_declarations_are_refused(text, sets, message):

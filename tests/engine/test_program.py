@@ -14,6 +14,7 @@ import pytest
 from flatlite.engine import rows
 from flatlite.engine.arena import address
 from flatlite.engine.buffer import Buffer, Storage, arena, bound, constant, persistent
+from flatlite.engine.families.layout import move
 from flatlite.engine.faults import INDEX_OUT_OF_RANGE, Fault
 from flatlite.engine.program import Program
 
@@ -50,7 +51,7 @@ def test_rows_run_in_order_and_share_the_arena():
     here = x
     for _ in range(10):
         there = arena((1000,), f32)
-        program.call("copy.copy", here, there, split=1000)
+        move(program, here, there)  # not in place
         here = there
     program.keep(here)
     values = np.random.default_rng(0).random(1000, f32)
