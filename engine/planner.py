@@ -6,6 +6,7 @@ A row here is anything with `buffers`, `reads` and `writes`, the latter tuples o
 
 from __future__ import annotations
 
+from . import chains
 from .arena import aligned
 from .buffer import ARENA, CONSTANT
 from .jumps import loops
@@ -22,14 +23,15 @@ class Layout:
         passing: {storage: offset}, bytes in all, of what only they need.
         arena: the same of what the other rows hand on.
         objects: {storage: number of elements} of what holds Python objects.
+        chains: those among the other rows.
     """
 
-    __slots__ = ("arena", "lasting", "objects", "once", "passing")
+    __slots__ = ("arena", "chains", "lasting", "objects", "once", "passing")
 
-    def __init__(self, once, lasting, passing, arena, objects=None):
+    def __init__(self, once, lasting, passing, arena, objects=None, chains=()):
         self.once, self.lasting = once, lasting
         self.passing, self.arena = passing, arena
-        self.objects = objects or {}
+        self.objects, self.chains = objects or {}, chains
 
     def split(self, rows):
         """The rows that run once, and the others."""
@@ -50,7 +52,10 @@ def layout(rows, kept):
     alive = lifetimes(others, kept, {*lasting})
     for storage in objects:
         alive.pop(storage, None)
-    return Layout(once, lasting, passing, assign(alive, overlays(others, alive)), objects)
+    linked = chains.chains(others)
+    over = overlays(others, alive, linked)
+    arena = assign(chains.lifetimes(alive, others, linked), over)
+    return Layout(once, lasting, passing, arena, objects, linked)
 
 
 def _split(rows, once):
@@ -122,14 +127,14 @@ def lifetimes(rows, kept, known):
     return alive
 
 
-def overlays(rows, alive, chains=()):
+def overlays(rows, alive, linked=()):
     """{storage: storage whose memory it takes over}, where a row may do what it does in place.
 
     The row is the first to write the one and the last to read the other, all of both. The rows of
     a chain run at the same time: none of those before may touch more of that either.
     """
     found, starts = {}, {}
-    for chain in chains:
+    for chain in linked:
         starts.update((i, chain.first) for i in range(chain.first, chain.last + 1))
     for i, row in enumerate(rows):
         if row.alike is None:

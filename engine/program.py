@@ -17,6 +17,8 @@ is a row like any other. An arena buffer means something from the first row that
 last that reads it, or to the end of the run when kept; inputs of a program are bound or persistent.
 
 Where a kernel says that its result may lie on an operand, and nobody reads that any more, it does.
+Neighbouring rows of such kernels are run together, a piece of each at a time (chains.py); under
+`run(profile=True)` they are run one after the other, so that each has its time.
 """
 
 from __future__ import annotations
@@ -142,7 +144,7 @@ class Program:
         if first:
             self._run_once(first, layout)
         self._plan(layout)
-        self._make_segments()
+        self._make_segments(layout)
         self._unbound.update(self._bound.keys() - self._places.keys())
         self._closed = True
         for buffer, array in (bind or {}).items():
@@ -332,7 +334,7 @@ class Program:
         self._places[storage] = (array, 0)
         self._addresses[storage] = address
 
-    def _make_segments(self):
+    def _make_segments(self, layout):
         groups = [(native, [*rows]) for native, rows in groupby(self.rows, _is_native)]
         for native, rows in groups:
             if native:
@@ -343,13 +345,17 @@ class Program:
             from . import threads
 
             pool = threads.pool(self.threads)
+        place = 0  # among all rows
         for native, rows in groups:
             if native:
                 part = table[first : first + len(rows)]
-                self._segments.append(Walk(rows, part, self._faults, pool))
+                within = range(place, place + len(rows))
+                linked = [chain.moved(-place) for chain in layout.chains if chain.first in within]
+                self._segments.append(Walk(rows, part, self._faults, pool, chains=linked))
                 first += len(rows)
             else:
                 self._segments += rows
+            place += len(rows)
 
     def _table(self, rows):
         """The walker's table of `rows`; writes their records."""

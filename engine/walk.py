@@ -12,6 +12,7 @@ import sys
 import numpy as np
 
 from . import arena, image, words
+from .chains import linked
 from .faults import Fault
 from .jumps import by_turn
 
@@ -35,14 +36,18 @@ class Walk:
         faults: FAULT_WORDS words for each chunk a row may have.
         pool: where to borrow crews; None to run alone.
         trials: runs that are timed first, where rows can be dealt out.
+        chains: those among the rows.
     """
 
-    def __init__(self, rows, table, faults, pool=None, trials=TRIALS):
-        self.rows, self._table, self._faults = rows, table, faults
+    def __init__(self, rows, table, faults, pool=None, trials=TRIALS, chains=()):
+        self.rows, self._faults = rows, faults
+        self._chains, self._each, self._table = chains, table, table
+        if chains:
+            self._table, self._links = linked(table, chains)
         self._all, self._pool = pool, None
         self._threads = 1 if pool is None else pool.threads
         order = np.zeros(words.ORDER_WORDS, np.int64)
-        order[words.TABLE] = arena.address(table)
+        order[words.TABLE] = arena.address(self._table)
         order[words.STOP] = len(rows)
         order[words.FAULTS] = arena.address(faults)
         order[words.CLOCK] = QUICK
@@ -83,14 +88,16 @@ class Walk:
             self._deal()
 
     def time(self, check=None):
-        """Runs the rows as `run` does; gives the nanoseconds each took."""
-        self._table[:, words.NANOSECONDS] = 0
+        """Runs the rows as `run` does, but one after the other; gives the nanoseconds each took."""
+        self._each[:, words.NANOSECONDS] = 0
+        self._order[words.TABLE] = arena.address(self._each)
         self._order[words.CLOCK] = EXACT
         try:
             self._run(check)
         finally:
+            self._order[words.TABLE] = arena.address(self._table)
             self._order[words.CLOCK] = QUICK
-        return self._table[:, words.NANOSECONDS].tolist()
+        return self._each[:, words.NANOSECONDS].tolist()
 
     def _deal(self):
         """Decides in how many chunks each row is run."""
@@ -103,7 +110,13 @@ class Walk:
                 threads = 1
         pairs = zip(self.rows, times, strict=True)
         chunks = [min(row.chunks(threads, time), len(self._faults)) for row, time in pairs]
-        self._table[:, words.CHUNKS] = chunks
+        self._each[:, words.CHUNKS] = self._table[:, words.CHUNKS] = chunks
+        for chain in self._chains:
+            part = slice(chain.first, chain.last + 1)
+            time = sum(times[part]) if self._times else None
+            self._table[part, words.CHUNKS] = 0
+            chunks.append(min(chain.chunks(threads, time), len(self._faults)))
+            self._table[chain.first, words.CHUNKS] = chunks[-1]
         shared = max(chunks) > 1 and self._all is not None
         self._pool = self._all if shared else None
         self._settled = not shared and not self._trials

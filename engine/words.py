@@ -13,6 +13,9 @@ FAULT, ITEMS, FIRST = range(3)
 FLAG, TARGET = range(2, 4)
 JUMP_WORDS = 4
 
+# The record of a chain; then come the entry and the record of each member.
+PIECES, MEMBERS, FIRST_MEMBER = range(1, 4)
+
 # A cursor is row << CHUNK_BITS | chunk. A crew's claim has, instead of the row, a number that
 # rises with each row offered and, instead of the chunk, how many are left, or NOTHING when no row
 # is on offer.

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import arena, image, words
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, Buffer, Storage
+from .chains import Chain
 from .jumps import Jump, settle
 from .program import MOST_CHUNKS, SMALL, Program
 from .rows import Row, Step
@@ -125,7 +126,8 @@ def write(program, layout, content, bound, kept, tag):
             writer.persistent,
         )
         return (
-            *(_images(program), *tables, sizes, bytes(writer.blob)),
+            *(_images(program), *tables, [chain.fields for chain in layout.chains], sizes),
+            bytes(writer.blob),
             [(b.dtype.str, b.shape, b.storage in written) for b in bound],
             [(b.dtype.str, b.shape, b.offset, *writer.place(b.storage)) for b in kept],
         )
@@ -170,9 +172,10 @@ class Written(Program):
 
     def __init__(self, data, content, threads):
         super().__init__(threads=threads)
-        images, self._first, self._table_of_rows, self._sizes, blob, bound, kept = data
+        images, self._first, self._table_of_rows, linked, self._sizes, blob, bound, kept = data
         self._kernels = {name: image.adopt(name, path).addresses for name, path in images}
         self._content, self._blob = content, blob
+        self._linked = [Chain(*fields) for fields in linked]
         self.given = [_buffer(dtype, shape, BOUND) for dtype, shape, _ in bound]
         pairs = zip(self.given, bound, strict=True)
         self._written = {buffer.storage for buffer, fields in pairs if fields[2]}
@@ -198,7 +201,8 @@ class Written(Program):
             from . import threads
 
             pool = threads.pool(self.threads)
-        self._segments = [Walk(self.rows, table, self._faults, pool)] if self.rows else []
+        if self.rows:
+            self._segments = [Walk(self.rows, table, self._faults, pool, chains=self._linked)]
         self._memory = regions  # what the records point to
         self._bind_and_keep(regions, pointers)
         self.arena_bytes = self._sizes[_ARENA]

@@ -1,0 +1,295 @@
+"""Rows that are run together, and results that take over the memory of operands."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from flatlite.engine import chains, planner, rows, walk
+from flatlite.engine.buffer import Buffer, Storage, arena, bound, constant, persistent
+from flatlite.engine.families.elementwise import elementwise
+from flatlite.engine.families.layout import move
+from flatlite.engine.program import Program
+from flatlite.engine.view import View
+
+LIMITS = constant(np.array([-(2**31), 2**31 - 1], np.int32))
+SHAPE = (20, 60)
+
+
+@pytest.fixture(autouse=True)
+def everything_is_shared(monkeypatch):
+    monkeypatch.setattr(rows, "LONG", 0)
+    monkeypatch.setattr(rows, "SHARED", 0)
+    monkeypatch.setattr(walk, "WORTH", 0)
+
+
+@pytest.fixture
+def short_pieces(monkeypatch):
+    monkeypatch.setattr(chains, "PIECE", 1000)
+
+
+def row(result, *operands, other=(), split=8):
+    """A row whose result is made of operands, element by element, and of `other` buffers."""
+    buffers = [*operands, *other, result]
+    return SimpleNamespace(
+        name="row",
+        buffers=buffers,
+        split=split,
+        reads=[x.storage for x in buffers[:-1]],
+        writes=[result.storage],
+        alike=(len(buffers) - 1, tuple(range(len(operands)))),
+    )
+
+
+def tensor(size=8, dtype=np.int32):
+    return arena((size,), dtype)
+
+
+def overlays(*rows, kept=(), found=()):
+    """{position of a result's row: the operand's place among its buffers} for what is overlaid."""
+    alive = planner.lifetimes(rows, {x.storage for x in kept}, ())
+    over = planner.overlays(rows, alive, found)
+    return {
+        i: [x.storage for x in row.buffers].index(over[row.buffers[-1].storage])
+        for i, row in enumerate(rows)
+        if row.buffers[-1].storage in over
+    }
+
+
+def test_the_last_reader_takes_over():
+    a, b, c, d = (tensor() for _ in range(4))
+    assert overlays(row(a), row(b, a), row(c, b), row(d, c, b)) == {1: 0, 3: 0}
+
+
+def test_of_two_operands_the_later_lends_its_memory():
+    a, b, c = (tensor() for _ in range(3))
+    assert overlays(row(a), row(b), row(c, a, b)) == {2: 1}
+
+
+def test_what_is_kept_lends_nothing():
+    a, b = tensor(), tensor()
+    assert overlays(row(a), row(b, a), kept=[a]) == {}
+    assert overlays(row(a), row(b, a), kept=[b]) == {1: 0}
+
+
+def test_other_widths_lend_nothing():
+    a, b = tensor(), tensor(dtype=np.int16)
+    assert overlays(row(a), row(b, a)) == {}
+
+
+def test_parts_lend_nothing():
+    whole, b = tensor(16), tensor()
+    part = Buffer(np.int32, (8,), whole.storage, 32)
+    assert overlays(row(whole), row(b, part)) == {}
+    assert overlays(row(b), row(part, b)) == {}
+
+
+def test_what_is_also_read_elsewhere_lends_nothing():
+    a, b = tensor(), tensor()
+    assert overlays(row(a), row(b, a, other=[a.reshape((1, 8))])) == {}
+    assert overlays(row(a), row(b, a, a)) == {1: 0}
+
+
+def test_a_result_that_was_written_before_takes_nothing():
+    a, b = tensor(), tensor()
+    assert overlays(row(b), row(a), row(b, a)) == {}
+
+
+def test_memory_of_callers_is_not_lent():
+    b = tensor()
+    for kind in (bound, persistent):
+        assert overlays(row(b, kind((8,), np.int32))) == {}
+
+
+def test_in_a_chain_others_may_not_read_what_is_written_over():
+    a, b, c, d = (tensor() for _ in range(4))
+    table = [row(a), row(b, tensor_of(a), other=[a]), row(c, b), row(d, c, a)]
+    alive = planner.lifetimes(table, (), ())
+    together = chains.Chain(1, 3, 4, 96)
+    assert overlays(*table) == {2: 0, 3: 0}
+    assert planner.overlays(table, alive, [together])[d.storage] is c.storage
+    table[3] = row(d, a)
+    alive = planner.lifetimes(table, (), ())
+    assert planner.overlays(table, alive)[d.storage] is a.storage
+    assert d.storage not in planner.overlays(table, alive, [together])
+
+
+def tensor_of(buffer):
+    """A constant that looks like a buffer."""
+    return constant(np.zeros(buffer.shape, buffer.dtype))
+
+
+def test_overlaid_storages_share_memory_unless_it_takes_more():
+    a, b, c = (Storage("arena", 128) for _ in range(3))
+    alive = {a: [0, 1], b: [1, 2], c: [0, 2]}
+    offsets, total = planner.assign(alive, {b: a})
+    assert offsets[a] == offsets[b] != offsets[c]
+    assert total == 256
+    assert planner.assign(alive)[1] == 384
+
+
+def spans(table):
+    return [(chain.first, chain.last) for chain in chains.chains(table)]
+
+
+def test_chains(short_pieces):
+    a, b, c, d, x = (tensor(1000) for _ in range(5))
+    assert spans([row(a, split=1000), row(b, a, split=1000), row(c, b, split=1000)]) == [(0, 2)]
+    jump = SimpleNamespace(alike=None, split=None, buffers=())
+    rest = [row(c, b, split=1000), row(d, c, split=1000)]
+    table = [row(a, split=1000), row(b, a, split=1000), jump, *rest]
+    assert spans(table) == [(0, 1), (3, 4)]
+    whole = row(c, x, other=[b], split=1000)  # may read any of b
+    assert spans([row(a, split=1000), row(b, a, split=1000), whole, row(d, x, split=1000)]) == [
+        (0, 1),
+        (2, 3),
+    ]
+    again = row(b, x, split=1000)  # writes what is read elsewhere before
+    assert spans([row(c, x, other=[b], split=1000), again]) == []
+    assert spans([row(a, split=1000), row(b, a, split=10)]) == []
+    assert spans([row(a, split=1000), row(b, a, split=None)]) == []
+    small = tensor(), tensor()
+    assert spans([row(small[0]), row(small[1], small[0])]) == []
+
+
+def test_what_a_chain_touches_lives_as_long_as_it():
+    a, b, c = (tensor() for _ in range(3))
+    chain = chains.Chain(2, 4, 3, 96)
+    table = [row(a), row(c), row(b, a), row(b, a), row(b, a)]
+    alive = {a.storage: [0, 3], b.storage: [3, 9], c.storage: [3, 3]}
+    assert chains.lifetimes(alive, table, [chain]) == {
+        a.storage: [0, 4],
+        b.storage: [2, 9],
+        c.storage: [3, 3],
+    }
+
+
+KINDS = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "maximum": np.maximum,
+    "negative": lambda a, b: -a,
+    "reverse": lambda a, b: a[::-1],
+}
+steps = st.tuples(st.sampled_from(sorted(KINDS)), st.integers(0, 4), st.integers(0, 4))
+
+
+def step(program, kind, a, b):
+    """Adds a row of one of KINDS; gives its result. What reverses may not be in a chain."""
+    if kind == "reverse":
+        out = arena(a.shape, np.int32)
+        move(program, View.of(a).part(0, a.shape[0] - 1, a.shape[0], -1), out)
+    elif kind == "negative":
+        out = arena(a.shape, np.int32)
+        program.call("unary.negative", a.ravel(), out.ravel(), split=a.size)
+    else:
+        out = arena(np.broadcast_shapes(a.shape, b.shape), np.int32)
+        limits = [] if kind == "maximum" else [LIMITS]
+        elementwise(program, f"arithmetic.{kind}", (a, b), out, *limits)
+    return out
+
+
+def computed(sequence, kept, given, threads):
+    """A program for a sequence of steps on the last few results, and what is expected of `kept`."""
+    program = Program(threads=threads)
+    row = np.arange(SHAPE[1], dtype=np.int32).reshape(1, -1) - 9
+    buffers, arrays = [bound(SHAPE, np.int32), constant(row)], [given, row]
+    for kind, first, second in sequence:
+        a, b = (len(buffers) - 1 - i % len(buffers) for i in (first, second))
+        buffers.append(step(program, kind, buffers[a], buffers[b]))
+        arrays.append(KINDS[kind](arrays[a], arrays[b]))
+    kept = {2 + i % len(sequence) for i in kept} | {len(buffers) - 1}
+    for i in kept:
+        program.keep(buffers[i])
+    program.close({buffers[0]: given})
+    return program, [(buffers[i], arrays[i]) for i in kept]
+
+
+def check(program, expected):
+    for buffer, array in expected:
+        np.testing.assert_array_equal(program.array(buffer), array)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(steps, min_size=1, max_size=12), st.lists(st.integers(0, 11), max_size=2))
+def test_any_program_gives_what_numpy_does(short_pieces, sequence, kept):
+    given = np.random.default_rng(0).integers(-(2**31), 2**31 - 1, SHAPE, np.int32)
+    for threads in (1, 2):
+        program, expected = computed(sequence, kept, given, threads)
+        for _ in range(3):
+            program.run()
+            check(program, expected)
+        program.run(profile=True)
+        check(program, expected)
+
+
+CHAIN = [("add", 0, 1), ("multiply", 0, 2), ("negative", 0, 0), ("subtract", 0, 3)]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_chain_is_one_row_of_pieces_in_one_tensor(short_pieces, threads):
+    given = np.arange(1200, dtype=np.int32).reshape(SHAPE)
+    program, expected = computed(CHAIN, [], given, threads)
+    assert spans(program.rows) == [(0, 3)]
+    assert program.arena_bytes == given.nbytes
+    for _ in range(3):
+        program.run()
+        check(program, expected)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_chain_is_gone_on_with_after_a_break(short_pieces, threads, monkeypatch):
+    monkeypatch.setattr(walk, "BUDGET", 0)
+    given = np.arange(1200, dtype=np.int32).reshape(SHAPE)
+    program, expected = computed(CHAIN, [], given, threads)
+    calls = []
+    for _ in range(4):
+        program.run(lambda: calls.append(1))
+        check(program, expected)
+    assert len(calls) > 4
+
+    def stop():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        program.run(stop)
+    program.run()
+    check(program, expected)
+
+
+def test_profile_tells_the_rows_of_a_chain_apart(short_pieces):
+    program = Program()
+    x, out = bound((1000,), np.int32), [arena((1000,), np.int32) for _ in range(3)]
+    for i, (source, target) in enumerate(zip((x, *out), out, strict=False)):
+        program.tag = i
+        program.call("unary.negative", source, target, split=1000)
+    program.keep(out[-1])
+    program.close({x: np.arange(1000, dtype=np.int32)})
+    assert spans(program.rows) == [(0, 2)]
+    for _ in range(2):
+        times = program.run(profile=True)
+        assert [(tag, name) for tag, name, _ in times] == [(i, "unary.negative") for i in range(3)]
+        assert all(seconds > 0 for *_, seconds in times)
+        np.testing.assert_array_equal(program.array(out[-1]), -np.arange(1000))
+
+
+def test_rows_of_a_chain_may_follow_others_and_host_steps(short_pieces):
+    program = Program()
+    x, y = bound((1000,), np.int32), arena((1000,), np.int32)
+    program.host(lambda a, b: np.copyto(b, a + 1), [x], [y])
+    results = [y]
+    for _ in range(4):
+        results.append(arena((1000,), np.int32))
+        program.call("unary.negative", results[-2], results[-1], split=1000)
+        if len(results) == 3:
+            jump = program.jump()
+            assert jump.target is None
+    program.keep(results[-1])
+    program.close({x: np.arange(1000, dtype=np.int32)})
+    assert spans(program.rows) == [(1, 2), (4, 5)]
+    for _ in range(3):
+        program.run()
+        np.testing.assert_array_equal(program.array(results[-1]), np.arange(1, 1001))
