@@ -9,7 +9,7 @@ import pytest
 from recurrent_models import SORTS
 from recurrent_models import content as recurrent
 
-from flatlite.engine import shelf
+from flatlite.engine import shelf, walk
 from flatlite.interpreter.preparation import Preparation
 from flatlite.interpreter.profile import profile
 from flatlite.lite import Delegate, Interpreter
@@ -102,6 +102,25 @@ def test_variables_last_from_call_to_call(sort, tmp_path, plans, lazy):
     kept.reset_all_variables()
     for ours, theirs in zip(answers(kept), want, strict=True):
         np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_that_run_together(threads, builder, saved, tmp_path, plans, lazy, monkeypatch):
+    made, link = [], walk.linked
+
+    def linked(table, chains):
+        made.append([chain.fields for chain in chains])
+        return link(table, chains)
+
+    monkeypatch.setattr(walk, "linked", linked)
+    b = builder()
+    tensors = [b.input("x", (200, 300)), *(b.tensor(name, (200, 300)) for name in "uvy")]
+    for kind, x, y in zip(("ABS", "SQUARE", "NEG"), tensors, tensors[1:], strict=False):
+        b.op(kind, [x], [y])
+    check_kept(written(tmp_path / "m.tflite", saved(b.outputs(tensors[-1]))), lazy, threads)
+    assert len(made) == 2
+    assert made[0] == made[1]
+    assert [fields[:2] for fields in made[0]] == [(0, 2)]
 
 
 def test_loops(builder, saved, tmp_path, plans, lazy):
