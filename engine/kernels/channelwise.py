@@ -7,7 +7,7 @@ three or five wide with stride 1 or 2 read each column once; any other is done t
 
 from numba import types
 
-from ..kernel import address, kernel, piece, room
+from ..kernel import address, inline, kernel, piece, room
 from ..vector import WORD, Writer
 from ._columns import TABLE, point_columns
 
@@ -38,7 +38,7 @@ def strip(taps, stride, results):
             mask = w.mask(left)
             _vector(w, shape, tables, rows, weights, bias, targets, whole, pitch, low, high, mask)
 
-    emit.__name__ = f"strip_{taps}_{stride}"
+    emit.__name__ = f"strip_{taps}_{stride}_{results}"
     return piece(_SIGNATURE)(emit)
 
 
@@ -76,14 +76,30 @@ def _vector(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high
             w.store_some(value, w.move(targets[i], at), mask)
 
 
-_SINGLE, _SEVERAL, _FAR = 8, 7, 6
+_SINGLE, _SEVERAL, _FAR, _FEW = 8, 7, 6, 5
 """Results of a strip that is done tap by tap; of others (images of 224 have rows of 7 times 2 to
-some power, all the way down); and of one that needs nearly all entries of a table."""
+some power, all the way down); of one that needs nearly all entries of a table; and of one that
+leaves less undone where a row is of another length."""
 strip_1_1 = strip(1, 1, _SINGLE)
 strip_3_1 = strip(3, 1, _SEVERAL)
 strip_3_2 = strip(3, 2, _SEVERAL)
+strip_3_1_few = strip(3, 1, _FEW)
+strip_3_2_few = strip(3, 2, _FEW)
 strip_5_1 = strip(5, 1, _SEVERAL)
 strip_5_2 = strip(5, 2, _FAR)
+
+
+@inline
+def _width(kind, columns):
+    """How many results the strips of a row have, all but its last."""
+    if kind == 0:
+        return _SINGLE
+    if kind == 52:
+        return _FAR
+    whole, rest = columns // _SEVERAL * _SEVERAL, columns % _SEVERAL
+    done = whole + (0 if rest == 0 else _FEW if rest <= _FEW else _SEVERAL)
+    few = (columns + _FEW - 1) // _FEW * _FEW
+    return _FEW if few < done and kind // 10 == 3 else _SEVERAL
 
 
 @kernel(
@@ -103,7 +119,7 @@ def depthwise(
     height, width, pitch = x.shape[1], x.shape[2], 4 * x.shape[3]
     taps_h, taps_w = weights.shape[0], weights.shape[1]
     tables, nothing = _tables(), address(zeros)
-    strip_width = _SINGLE if kind == 0 else _FAR if kind == 52 else _SEVERAL
+    strip_width = _width(kind, columns)
     for item in range(first, last):
         n = item // rows
         top = (item - n * rows) * stride_h - before_h
@@ -128,7 +144,13 @@ def depthwise(
                         table += TABLE
             target = address(out) + (item * columns + column) * pitch
             count, lines = min(strip_width, columns - column), end - begin
-            if kind == 31:
+            if kind == 31 and count <= _FEW:
+                strip_3_1_few(tables, lines, factors, address(bias), target, count, channels,
+                              pitch, low, high)  # fmt: skip
+            elif kind == 32 and count <= _FEW:
+                strip_3_2_few(tables, lines, factors, address(bias), target, count, channels,
+                              pitch, low, high)  # fmt: skip
+            elif kind == 31:
                 strip_3_1(tables, lines, factors, address(bias), target, count, channels, pitch,
                           low, high)  # fmt: skip
             elif kind == 32:
