@@ -7,7 +7,8 @@ from .buffer import CONSTANT
 
 CHUNKS = 32  # of a row that may take long, as long as nobody knows
 LONG = 1 << 18  # bytes touched by a row that may take long; it takes 5 us for certain
-SHARED = 3_000  # nanoseconds from which on a row is shared; handing one over costs 150
+SHARED = 2_000  # nanoseconds from which on a row is shared; handing one over costs 500
+UNEVEN = 30_000  # nanoseconds from which on threads may help each other out with a row
 PART = 10_000_000  # nanoseconds a chunk should not exceed, so that a run can be interrupted
 
 
@@ -90,6 +91,8 @@ class Row:
             turns = -(-CHUNKS // threads) if long else 0
         else:
             turns = -(-time // PART) if time >= SHARED else 0
+            if turns and threads > 1 and time >= UNEVEN:
+                turns = max(turns, words.EACH)
         return min(self.split, max(turns * threads, 1))
 
 

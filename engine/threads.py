@@ -1,10 +1,10 @@
 """Threads that run the chunks of a program's rows together.
 
 A crew is the thread that runs a program and the workers that help it. Programs of as many threads
-share a pool of crews and borrow one whenever they run machine code: so there are as many crews as
-programs run at once, and what is free is what ran last. Workers start with the first run that has
-something to share. They are gone when the last program that could use them is, before the process
-forks (the child has none of its parent's threads), and at exit.
+share a pool of crews. A program keeps to the crew it ran with last and takes another when that one
+is busy: so there are as many crews as programs run at once. Workers start with the first run that
+has something to share. They are gone when the last program that could use them is, before the
+process forks (the child has none of its parent's threads), and at exit.
 
 How a crew shares a row out is written in kernels/crew.py. Nobody waits for a worker that holds no
 chunk, so a crew whose workers are gone still does everything, by its leader alone.
@@ -37,33 +37,43 @@ class Crew:
 
     Attributes:
         address: of the state.
-        home: the list of idle crews it was taken from.
 
     With `parks` false the workers sleep in Python, as they do where the system has no futex.
     """
 
     def __init__(self, threads, parks):
-        self.home: list = []
-        state = arena.allocate(words.CREW_WORDS * words.WORD).view(np.int64)
-        self.address = arena.address(state)
+        n_words = words.PLACES + threads * words.APART
+        self._state = state = arena.allocate(n_words * words.WORD).view(np.int64)
+        self.address = address = arena.address(state)
         patience = PATIENCE if threads <= _processors() else HURRY
-        state[words.CLAIM] = words.NOTHING
         state[words.PATIENCE] = patience if parks else _PATIENCE_AWAKE
         state[words.PARKS] = parks
-        serve, halt = (_native(name) for name in ("serve", "halt"))
+        state[words.THREADS] = threads
+        places = range(words.PLACES, n_words, words.APART)
+        for i, place in enumerate(places):
+            state[place + words.OWN], state[place + words.CREW_OF] = i, address
+        serve, self._native_halt = (_native(name) for name in ("serve", "halt"))
         self._bells = [threading.Lock() for _ in range(threads - 1)]
         self._workers = []
         with contextlib.suppress(RuntimeError):  # the system has no more threads: do with fewer
-            for bell in self._bells:
+            for place, bell in zip(places[1:], self._bells, strict=True):
                 bell.acquire()
                 worker = threading.Thread(
-                    target=_work, args=(serve, state, bell), name="flatlite", daemon=True
+                    target=_work,
+                    args=(serve, state, place * words.WORD, bell),
+                    name="flatlite",
+                    daemon=True,
                 )
                 worker.start()
                 self._workers.append(worker)
-        self._halt = weakref.finalize(self, _halt, halt, state, self._bells)
-        self._halt.atexit = False
+        self._end = weakref.finalize(self, _halt, self._native_halt, state, self._bells)
+        self._end.atexit = False
         self._parks = parks
+
+    @property
+    def is_busy(self):
+        """Whether a program runs with it, or it is closed."""
+        return bool(self._state[words.BUSY])
 
     def call(self):
         """Calls the workers that sleep in Python."""
@@ -71,42 +81,42 @@ class Crew:
             _ring(self._bells)
 
     def close(self):
-        """Ends the workers."""
-        self._halt()
+        """Ends the workers, unless a program runs with them; gives whether it did."""
+        if not self._native_halt(self.address):
+            return False
+        self._end.detach()
+        _ring(self._bells)
         for worker in self._workers:
             worker.join(_FAREWELL)
+        return True
 
 
 class Pool:
-    """Crews of a number of threads."""
+    """Crews of a number of threads.
+
+    Attributes:
+        needs_calls: whether Python has to call the workers before each run.
+    """
 
     def __init__(self, threads, parks=bool(target.FUTEX)):
-        self.threads, self._parks, self._idle = threads, parks, []
+        self.threads, self.needs_calls, self._crews = threads, not parks, []
 
-    def borrow(self):
-        """A crew for one run; hand it back."""
-        idle = self._idle
-        try:
-            crew = idle.pop()
-        except IndexError:
-            crew = Crew(self.threads, self._parks)
-        crew.home = idle
-        crew.call()
+    def crew(self):
+        """A crew no program runs with just now; another may be quicker."""
+        for crew in self._crews:
+            if not crew.is_busy:
+                return crew
+        crew = Crew(self.threads, not self.needs_calls)
+        self._crews.append(crew)
         return crew
 
-    def hand_back(self, crew):
-        """Lets others borrow a crew; in a child process, forgets one of the parent's."""
-        crew.home.append(crew)
-
     def rest(self):
-        """Ends the workers of idle crews."""
-        with contextlib.suppress(IndexError):
-            while True:
-                self._idle.pop().close()
+        """Ends the workers of crews that no program runs with."""
+        self._crews = [crew for crew in self._crews if not crew.close()]
 
     def forget(self):
-        """Drops the idle crews of the parent process, whose workers are not in this one."""
-        self._idle = []
+        """Drops the crews of the parent process, whose workers are not in this one."""
+        self._crews = []
 
 
 def pool(threads):
@@ -130,9 +140,9 @@ def _native(name):
     return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)
 
 
-def _work(serve, state, bell):
+def _work(serve, state, place, bell):
     """The life of a worker. It must not know the crew, which ends it by being gone."""
-    address = arena.address(state)
+    address = arena.address(state) + place
     while serve(address):
         bell.acquire()
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from math import inf
+from time import perf_counter_ns
 
 import numpy as np
 
@@ -17,10 +19,12 @@ from .faults import Fault
 from .jumps import by_turn
 
 BUDGET = 50_000_000  # nanoseconds before machine code comes back to look for Ctrl-C
-EXACT = 1  # CLOCK_MONOTONIC
-QUICK = 6 if sys.platform == "linux" else EXACT  # CLOCK_MONOTONIC_COARSE, 5 ns instead of 25
+QUICK = 6 if sys.platform == "linux" else words.EXACT  # CLOCK_MONOTONIC_COARSE, 5 ns, not 25
 TRIALS = 2  # runs that are timed before the rows are dealt out in earnest
 WORTH = 30_000  # nanoseconds of work that repay waking a crew
+DOUBTFUL = 500_000  # nanoseconds of work up to which it is tried whether a crew is quicker
+MATCHES = 10  # runs alone and as many with a crew, by which that is decided
+BETTER = 0.95  # of the time alone that a crew may take: it keeps other processors busy
 _METH_NOARGS = 4
 _DATA = 16  # bytes before the address of its elements in a numpy array
 _WORD_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
@@ -34,7 +38,7 @@ class Walk:
         rows: the rows.
         table: their part of the table, a row of ROW_WORDS words for each.
         faults: FAULT_WORDS words for each chunk a row may have.
-        pool: where to borrow crews; None to run alone.
+        pool: where crews are found; None to run alone.
         trials: runs that are timed first, where rows can be dealt out.
         chains: those among the rows.
     """
@@ -44,7 +48,7 @@ class Walk:
         self._chains, self._each, self._table = chains, table, table
         if chains:
             self._table, self._links = linked(table, chains)
-        self._all, self._pool = pool, None
+        self._pool, self._crew = pool, None
         self._threads = 1 if pool is None else pool.threads
         order = np.zeros(words.ORDER_WORDS, np.int64)
         order[words.TABLE] = arena.address(self._table)
@@ -56,6 +60,7 @@ class Walk:
         self._begin, self._resume = (_function(order, name) for name in ("begin", "resume"))
         self._trials = trials if any((row.split or 0) > 1 for row in rows) else 0
         self._times = None
+        self._best = []  # nanoseconds of the quickest run alone, and with a crew
         self._deal()
 
     @property
@@ -74,24 +79,44 @@ class Walk:
         if self._settled and check is None:
             if not self._begin():
                 self.go_on()
-        elif not self._trials:
-            self._run(check)
-        else:
+        elif self._trials:
             self._try(check)
+        else:
+            self._run(check)
 
     def _try(self, check):
         """A run that is timed; after the last of these the rows are dealt out in earnest."""
+        if self._best:
+            self._match(check)
+            return
         times = self.time(check)
         self._times = times if self._times is None else [*map(min, self._times, times)]
         self._trials -= 1
         if not self._trials:
             self._deal()
+            if self._sharing and sum(self._times) < DOUBTFUL:
+                self._trials, self._best, self._settled = 2 * MATCHES, [inf, inf], False
+
+    def _match(self, check):
+        """A run alone, or later with a crew; after the last the quicker way is kept.
+
+        Not by turns, as what a run leaves in the cores' caches is part of the matter.
+        """
+        way = int(self._trials <= MATCHES)
+        self._deal(alone=not way)
+        start = perf_counter_ns()
+        self._run(check)
+        self._best[way] = min(self._best[way], perf_counter_ns() - start)
+        self._trials -= 1
+        if not self._trials:
+            alone, shared = self._best
+            self._deal(alone=shared > BETTER * alone)
 
     def time(self, check=None):
         """Runs the rows as `run` does, but one after the other; gives the nanoseconds each took."""
         self._each[:, words.NANOSECONDS] = 0
         self._order[words.TABLE] = arena.address(self._each)
-        self._order[words.CLOCK] = EXACT
+        self._order[words.CLOCK] = words.EXACT
         try:
             self._run(check)
         finally:
@@ -99,10 +124,10 @@ class Walk:
             self._order[words.CLOCK] = QUICK
         return self._each[:, words.NANOSECONDS].tolist()
 
-    def _deal(self):
-        """Decides in how many chunks each row is run."""
+    def _deal(self, alone=False):
+        """Decides in how many chunks each row is run; `alone`, by one thread."""
         times: list = [None] * len(self.rows)
-        threads = self._threads
+        threads = 1 if alone else self._threads
         if self._times:
             times = by_turn(self.rows, self._times)
             pairs = zip(self.rows, self._times, strict=True)
@@ -117,25 +142,14 @@ class Walk:
             self._table[part, words.CHUNKS] = 0
             chunks.append(min(chain.chunks(threads, time), len(self._faults)))
             self._table[chain.first, words.CHUNKS] = chunks[-1]
-        shared = max(chunks) > 1 and self._all is not None
-        self._pool = self._all if shared else None
-        self._settled = not shared and not self._trials
-        module, name = ("crew", "lead") if shared else ("launch", "walk")
+        self._sharing = pool = self._pool if max(chunks) > 1 and threads > 1 else None
+        self._settled = not self._trials and (pool is None or not pool.needs_calls)
+        module, name = ("crew", "lead") if pool else ("launch", "walk")
         self._order[words.RUN] = image.loaded(module).addresses[name]
 
     def _run(self, check):
-        pool = self._pool
-        if pool is None:
-            self._walk(check)
-            return
-        crew = pool.borrow()
-        try:
-            self._order[words.CREW] = crew.address
-            self._walk(check)
-        finally:
-            pool.hand_back(crew)
-
-    def _walk(self, check):
+        if self._crew is not None:
+            self._crew.call()
         if not self._begin():
             self.go_on(check)
         if check is not None:
@@ -146,7 +160,12 @@ class Walk:
         while True:
             if self._order[words.CURSOR] < 0:
                 raise self._fault(~self._order[words.CURSOR])
-            if check is not None:
+            pool = self._sharing
+            if pool and not self._order[words.CREW]:  # another program runs with the last one
+                self._crew = pool.crew()
+                self._crew.call()
+                self._order[words.CREW] = self._crew.address
+            elif check is not None:
                 check()
             if self._resume():
                 return

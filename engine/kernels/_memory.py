@@ -74,6 +74,20 @@ def publish(typing, address, place, value):
 
 
 @intrinsic
+def post(typing, address, place, value):
+    """Does what `publish` does, without waiting until others can see it; gives the value.
+
+    What is read after it may be older than what they write once they have seen it.
+    """
+
+    def emit(context, builder, signature, arguments):
+        builder.store_atomic(arguments[2], _place(builder, *arguments[:2]), "release", 8)
+        return arguments[2]
+
+    return _of_words(3), emit
+
+
+@intrinsic
 def add(typing, address, place, value):
     """Adds to the word at a place; gives what it was."""
 

@@ -1,14 +1,17 @@
 """The walker of plan tables for several threads: a leader and its workers, together a crew.
 
-A row of several chunks is offered to all: its fields are written, then the claim
-`number << CHUNK_BITS | chunks left` is published, number one higher than before. Whoever swaps the
-claim for one with a chunk less runs that chunk. Whoever ends the last chunk of a row goes on: it
-runs the rows of one chunk by itself and offers the next row of several, or ends the run. So a
-thread that is late or asleep delays nobody, unless it holds a chunk.
+The chunks of a row are offered to all, those of a long row some at a time: the row's fields are
+written, then the offer is published, numbered one higher than before. Each thread has chunks of its
+own in every offer, always in the same place, so that it finds near its core what it wrote itself.
+It takes them from the front, by swapping its claim for one with a chunk more. One that has nothing
+left to do waits a little, then takes what others have left, from the back. Whoever ends the last
+chunk on offer goes on: it runs the rows of one chunk by itself and offers what comes next, with its
+own first chunk claimed, or ends the run. So a thread that is slow, late or asleep delays nobody for
+long, unless it holds a chunk.
 
-A thread that was late may read the fields of a row while they are being replaced. Its swap fails
-then: that only happens once no chunk is left, and no claim with chunks left ever comes back. At
-the end of a run nothing of the program is read any more.
+A thread that was late may look at an offer that is over. It finds all its chunks claimed then, by
+its number or a higher one, and so it never looks at the fields of another. At the end of a run
+nothing of the program is read any more.
 """
 
 from .. import words
@@ -22,6 +25,7 @@ from ._memory import (
     give_way,
     nanoseconds,
     pause,
+    post,
     publish,
     put,
     read,
@@ -30,11 +34,22 @@ from ._memory import (
     wake,
 )
 
+_GRACE = 32
+"""Pauses, about 1 us, before a thread claims what is another's, unless one is asleep."""
+
 
 @native(1)
 def lead(order):
-    """Does with a crew what `walk` of launch.py does alone."""
+    """Does with a crew what `walk` of launch.py does alone.
+
+    When another leads the crew, gives 0 at once and takes it from the order.
+    """
     crew = get(order, words.CREW)
+    if crew == 0:
+        return 0
+    if swap(crew, words.BUSY, 0, 1) == 0:
+        put(order, words.CREW, 0)
+        return 0
     clock = get(order, words.CLOCK)
     now = nanoseconds(clock)
     put(crew, words.ORDER, order)
@@ -43,94 +58,154 @@ def lead(order):
     put(crew, words.RUN_END, now + get(order, words.BUDGET))
     put(crew, words.FAILED, 0)
     cursor = get(order, words.CURSOR)
-    _go_on(crew, cursor >> words.CHUNK_BITS, cursor & words.CHUNK_MASK, now)
+    claimed = _go_on(crew, 0, cursor >> words.CHUNK_BITS, cursor & words.CHUNK_MASK, now)
     while True:
-        claim = read(crew, words.CLAIM)
-        if claim & words.CHUNK_MASK == words.NOTHING:
-            return get(crew, words.RESULT)
-        if _run_chunk(crew, claim) == 0:
-            _wait(crew, claim, 1)
+        offer = read(crew, words.OFFER)
+        if offer >> words.NUMBER_BITS == 0:
+            result = get(crew, words.RESULT)
+            publish(crew, words.BUSY, 0)
+            return result
+        chunk = _next_chunk(crew, 0, offer, claimed)
+        if chunk >= 0:
+            claimed = _run_chunks(crew, 0, offer, chunk)
+        else:
+            _wait(crew, offer, 1)
 
 
 @native(1)
-def serve(crew):
-    """Runs chunks for a crew until it is halted: gives 0.
+def serve(place):
+    """Runs chunks from a worker's place in a crew until that is halted: gives 0.
 
     Where threads cannot sleep here, gives 1 when nothing has come for a while.
     """
+    crew, own = get(place, words.CREW_OF), get(place, words.OWN)
+    claimed = -1
     while True:
-        claim = read(crew, words.CLAIM)
-        if _run_chunk(crew, claim) == 0 and _wait(crew, claim, 0) == 0:
-            return 1
+        offer = read(crew, words.OFFER)
         if read(crew, words.HALTED):
             return 0
+        chunk = _next_chunk(crew, own, offer, claimed)
+        if chunk >= 0:
+            claimed = _run_chunks(crew, own, offer, chunk)
+        elif _wait(crew, offer, 0) == 0:
+            return 1
 
 
 @native(1)
 def halt(crew):
-    """Lets all workers of a crew return."""
-    publish(crew, words.HALTED, 1)
-    return _tell(crew)
-
-
-@inline
-def _run_chunk(crew, claim):
-    """Claims and runs the next chunk of the row on offer; gives 0 when all are claimed."""
-    left = claim & words.CHUNK_MASK
-    if left == 0 or left == words.NOTHING:
+    """Lets all workers of a crew return; gives 0 when it cannot be halted, as it is led."""
+    if swap(crew, words.BUSY, 0, 1) == 0:
         return 0
-    entry, record = get(crew, words.OFFER_ENTRY), get(crew, words.OFFER_RECORD)
-    chunks = get(crew, words.OFFER_CHUNKS)
-    if swap(crew, words.CLAIM, claim, claim - 1) == 0:
-        return 1
-    chunk = chunks - left
-    fault = get(crew, words.CHUNK_FAULTS) + chunk * words.FAULT_WORDS * words.WORD
-    put(fault, 0, 0)
-    call(entry, chunk, chunks, record)
-    now = nanoseconds(get(crew, words.RUN_CLOCK))
-    ended = 1
-    failed = get(fault, 0) != 0
-    if failed:
-        put(crew, words.FAILED, 1)
-    if failed or now >= get(crew, words.RUN_END):
-        ended += _withdraw(crew, chunks)
-    if add(crew, words.DONE, ended) + ended == chunks:
-        _end_row(crew, chunks, now)
+    publish(crew, words.HALTED, 1)
+    publish(crew, words.OFFER, (get(crew, words.OFFER) & words.NUMBER_MASK) + 1)
+    _wake_all(crew)
     return 1
 
 
 @inline
-def _withdraw(crew, chunks):
-    """Takes what is left of the row off offer; gives how many chunks that are."""
+def _place(crew, thread):
+    return crew + (words.PLACES + thread * words.APART) * words.WORD
+
+
+@inline
+def _first_of(thread, threads, chunks):
+    """The first of a thread's own among so many chunks on offer."""
+    return (thread * chunks + threads - 1) // threads
+
+
+@inline
+def _next_chunk(crew, own, offer, claimed):
+    """A chunk on offer that is claimed for the thread `own`: -1 when there is none."""
+    if claimed >= 0:
+        return claimed
+    chunk = _claim(crew, own, offer, 0)
+    if chunk >= 0:
+        return chunk
+    turns = _GRACE if read(crew, words.SLEEPERS) > 0 else 0
+    while turns < _GRACE and read(crew, words.OFFER) == offer:
+        pause()
+        turns += 1
+    other, threads = 0, get(crew, words.THREADS)
+    while chunk < 0 and other < threads and turns == _GRACE:
+        chunk = _claim(crew, other, offer, 1)
+        other += 1
+    return chunk
+
+
+@inline
+def _claim(crew, thread, offer, for_another):
+    """Claims the next chunk of a thread, for another the last one; -1 when all are claimed."""
+    number, threads = offer & words.NUMBER_MASK, get(crew, words.THREADS)
+    chunks = offer >> words.NUMBER_BITS
+    begin = _first_of(thread, threads, chunks)
+    end = _first_of(thread + 1, threads, chunks)
+    place = _place(crew, thread)
     while True:
-        claim = read(crew, words.CLAIM)
-        left = claim & words.CHUNK_MASK
-        if left == 0:
-            return 0
-        if swap(crew, words.CLAIM, claim, claim - left):
-            put(crew, words.REST, chunks - left)
-            return left
+        before = get(place, words.CLAIM)
+        taken = before & words.TAKEN_MASK
+        if before >> words.TAKEN_BITS < number:
+            taken = 0
+        elif before >> words.TAKEN_BITS > number:
+            return -1
+        front, back = taken // words.FROM_FRONT, taken % words.FROM_FRONT
+        if front + back >= end - begin:
+            return -1
+        taken += 1 if for_another else words.FROM_FRONT
+        if swap(place, words.CLAIM, before, number << words.TAKEN_BITS | taken):
+            return end - 1 - back if for_another else begin + front
 
 
 @inline
-def _end_row(crew, chunks, now):
-    """Goes on after the last chunk of a row, in the only thread that has something to do."""
-    order = get(crew, words.ORDER)
-    row, rest = get(crew, words.OFFER_ROW), get(crew, words.REST)
-    place = get(order, words.TABLE) + row * words.ROW_WORDS * words.WORD
-    took = now - get(crew, words.OFFER_START)
-    put(place, words.NANOSECONDS, get(place, words.NANOSECONDS) + took)
-    if get(crew, words.FAILED) == 0 and rest == chunks and now < get(crew, words.RUN_END):
-        _go_on(crew, row + 1, 0, now)
-    elif rest == chunks:
-        _end_run(crew, (row + 1) << words.CHUNK_BITS)
-    else:
-        _end_run(crew, row << words.CHUNK_BITS | rest)
+def _run_chunks(crew, own, offer, chunk):
+    """Runs a chunk that was claimed, and then what is left of the thread's own.
+
+    Gives one of the next offer that the thread has claimed, or -1.
+    """
+    first, chunks = get(crew, words.OFFER_FIRST), get(crew, words.OFFER_CHUNKS)
+    entry, record = get(crew, words.OFFER_ENTRY), get(crew, words.OFFER_RECORD)
+    faults, done = get(crew, words.CHUNK_FAULTS), 0
+    while chunk >= 0:
+        fault = faults + (first + chunk) * words.FAULT_WORDS * words.WORD
+        if get(fault, 0) != 0:
+            put(fault, 0, 0)
+        call(entry, first + chunk, chunks, record)
+        if get(fault, 0) != 0:
+            put(crew, words.FAILED, 1)
+        done += 1
+        chunk = _claim(crew, own, offer, 0)
+    on_offer = offer >> words.NUMBER_BITS
+    if add(crew, words.DONE, done) + done < on_offer:
+        return -1
+    return _end_offer(crew, own, first + on_offer, chunks)
 
 
 @inline
-def _go_on(crew, row, chunk, now):
-    """Runs rows of one chunk until there is one to offer, or ends the run."""
+def _end_offer(crew, own, following, chunks):
+    """Goes on after the last chunk on offer, in the only thread that has something to do."""
+    row, now = get(crew, words.OFFER_ROW), nanoseconds(get(crew, words.RUN_CLOCK))
+    place = get(get(crew, words.ORDER), words.TABLE) + row * words.ROW_WORDS * words.WORD
+    _count(crew, place, now - get(crew, words.OFFER_START))
+    if following == chunks:
+        row, following = row + 1, 0
+    if get(crew, words.FAILED) == 0 and now < get(crew, words.RUN_END):
+        return _go_on(crew, own, row, following, now)
+    _end_run(crew, row << words.CHUNK_BITS | following)
+    return -1
+
+
+@inline
+def _count(crew, place, took):
+    """Adds to a row's nanoseconds, when somebody wants to know: its table is near all cores."""
+    if get(crew, words.RUN_CLOCK) == words.EXACT:
+        put(place, words.NANOSECONDS, get(place, words.NANOSECONDS) + took)
+
+
+@inline
+def _go_on(crew, own, row, chunk, now):
+    """Runs rows of one chunk until there is one to offer, or ends the run.
+
+    Gives a chunk of what it offers that is claimed for the thread `own`, or -1.
+    """
     order = get(crew, words.ORDER)
     stop, faults = get(order, words.STOP), get(order, words.FAULTS)
     place = get(order, words.TABLE) + row * words.ROW_WORDS * words.WORD
@@ -148,20 +223,15 @@ def _go_on(crew, row, chunk, now):
                     break
             continue
         if chunks > 1:
-            put(crew, words.OFFER_ENTRY, entry)
-            put(crew, words.OFFER_RECORD, record)
-            put(crew, words.OFFER_CHUNKS, chunks)
+            put(crew, words.DONE, 0)
             put(crew, words.OFFER_ROW, row)
             put(crew, words.OFFER_START, now)
-            put(crew, words.REST, chunks)
-            put(crew, words.DONE, chunk)
-            _offer(crew, chunks - chunk)
-            return
+            return _offer(crew, own, entry, record, chunk, chunks)
         put(faults, 0, 0)
         call(entry, 0, 1, record)
         before = now
         now = nanoseconds(get(order, words.CLOCK))
-        put(place, words.NANOSECONDS, get(place, words.NANOSECONDS) + now - before)
+        _count(crew, place, now - before)
         row += 1
         place += words.ROW_WORDS * words.WORD
         if get(faults, 0) != 0:
@@ -170,6 +240,32 @@ def _go_on(crew, row, chunk, now):
         if now >= get(crew, words.RUN_END):
             break
     _end_run(crew, row << words.CHUNK_BITS)
+    return -1
+
+
+@inline
+def _offer(crew, own, entry, record, first, chunks):
+    """Offers a row's chunks from `first` on; gives one claimed for the thread `own`, or -1.
+
+    All that others wait for is written in one go. A thread that falls asleep just now may miss it:
+    others will do its share.
+    """
+    threads, on_offer = get(crew, words.THREADS), chunks - first
+    if chunks > threads * words.EACH:
+        on_offer = min(on_offer, threads)
+    number = (get(crew, words.OFFER) & words.NUMBER_MASK) + 1
+    claimed = _first_of(own, threads, on_offer)
+    if claimed < _first_of(own + 1, threads, on_offer):
+        put(_place(crew, own), words.CLAIM, number << words.TAKEN_BITS | words.FROM_FRONT)
+    else:
+        claimed = -1
+    put(crew, words.OFFER_ENTRY, entry)
+    put(crew, words.OFFER_RECORD, record)
+    put(crew, words.OFFER_FIRST, first)
+    put(crew, words.OFFER_CHUNKS, chunks)
+    post(crew, words.OFFER, on_offer << words.NUMBER_BITS | number)
+    _wake_all(crew)
+    return claimed
 
 
 @inline
@@ -180,43 +276,30 @@ def _end_run(crew, cursor):
     finished = failed == 0 and cursor == get(order, words.STOP) << words.CHUNK_BITS
     put(order, words.CURSOR, ~cursor if failed else cursor)
     put(crew, words.RESULT, 1 if finished else 0)
-    _offer(crew, words.NOTHING)
+    publish(crew, words.OFFER, (get(crew, words.OFFER) & words.NUMBER_MASK) + 1)
+    _wake_all(crew)
 
 
 @inline
-def _offer(crew, left):
-    number = (get(crew, words.CLAIM) >> words.CHUNK_BITS) + 1
-    publish(crew, words.CLAIM, number << words.CHUNK_BITS | left)
-    _tell(crew)
-
-
-@inline
-def _tell(crew):
-    """Wakes who sleeps; gives how often that was done before."""
-    epoch = add(crew, words.EPOCH, 1)
+def _wake_all(crew):
     if read(crew, words.SLEEPERS) > 0:
-        wake(crew, words.EPOCH)
-    return epoch
+        wake(crew, words.OFFER)
 
 
 @inline
-def _wait(crew, claim, leads):
-    """Waits for another row or the end; gives 0 when the thread should sleep and cannot."""
+def _wait(crew, offer, leads):
+    """Waits for another offer; gives 0 when the thread should sleep and cannot."""
     turns, patience = 0, get(crew, words.PATIENCE)
-    while True:
-        epoch = read(crew, words.EPOCH)
-        if (read(crew, words.CLAIM) ^ claim) >> words.CHUNK_BITS:
-            return 1
-        if leads == 0 and read(crew, words.HALTED):
-            return 1
+    while read(crew, words.OFFER) == offer:
         turns += 1
         if turns < patience:
             pause()
         elif FUTEX and get(crew, words.PARKS):
             add(crew, words.SLEEPERS, 1)
-            sleep(crew, words.EPOCH, epoch)
+            sleep(crew, words.OFFER, offer)
             add(crew, words.SLEEPERS, -1)
         elif leads:
             give_way()
         else:
             return 0
+    return 1

@@ -13,7 +13,7 @@ from _thread import interrupt_main
 import numpy as np
 import pytest
 
-from flatlite.engine import rows, threads, walk
+from flatlite.engine import build, rows, threads, walk, words
 from flatlite.engine.buffer import arena, bound
 from flatlite.engine.faults import Fault
 from flatlite.engine.program import Program
@@ -30,6 +30,7 @@ def everything_is_shared(testing, monkeypatch):
     monkeypatch.setattr(rows, "LONG", 0)
     monkeypatch.setattr(rows, "SHARED", 0)
     monkeypatch.setattr(walk, "WORTH", 0)
+    monkeypatch.setattr(walk, "DOUBTFUL", 0)
 
 
 def workers():
@@ -170,8 +171,9 @@ def test_rows_are_dealt_out_by_the_time_they_take():
     program = Program(threads=3)
     program.call("testing.dealt", bound((1000, 2), np.int64), split=1000)
     (row,) = program.rows
-    assert row.chunks(3, rows.PART // 2) == 3
-    assert row.chunks(3, 2 * rows.PART + 1) == 9
+    assert row.chunks(3, rows.UNEVEN - 1) == 3
+    assert row.chunks(3, rows.PART // 2) == row.chunks(3, 2 * rows.PART) == 3 * words.EACH
+    assert row.chunks(3, 9 * rows.PART) == 27
     assert row.chunks(1, rows.PART // 2) == 1
     assert row.chunks(1, 5 * rows.PART) == 5
     assert row.chunks(3, 10_000 * rows.PART) == 1000
@@ -187,6 +189,71 @@ def test_little_work_is_not_shared(monkeypatch):
     for _ in range(TRIALS + 1):
         program.run()
     assert np.unique(got, axis=0).tolist() == [[0, 1000]]
+
+
+@pytest.mark.parametrize(("better", "chunks"), [(np.inf, 3), (0, 1)])
+def test_a_crew_that_is_not_quicker_is_not_used(better, chunks, monkeypatch):
+    monkeypatch.setattr(rows, "UNEVEN", 1 << 40)
+    monkeypatch.setattr(walk, "DOUBTFUL", 1 << 40)
+    monkeypatch.setattr(walk, "BETTER", better)
+    got = np.zeros((1000, 2), np.int64)
+    program, out = Program(threads=3), bound((1000, 2), np.int64)
+    program.call("testing.dealt", out, split=1000)
+    program.close({out: got})
+    for tried in (0, *[1] * walk.MATCHES, *[3] * walk.MATCHES, *[chunks] * 5):
+        if not tried:
+            program.run()
+            program.run()
+            continue
+        assert program.short_cut is None or tried == chunks
+        program.run()
+        assert len(np.unique(got, axis=0)) == tried
+    assert program.short_cut is not None
+
+
+def test_a_refused_run_decides_nothing(monkeypatch):
+    """A run that ends early is no trial of a crew."""
+    monkeypatch.setattr(walk, "DOUBTFUL", 1 << 40)
+    monkeypatch.setattr(walk, "BETTER", 0)
+    program, x, out = Program(threads=2), bound((64,), i32), arena((64,), i32)
+    program.call("testing.digits", x, out, split=64)
+    program.keep(out)
+    good, bad = np.zeros(64, i32), np.full(64, 10, i32)
+    program.close({x: good})
+    for _ in range(TRIALS + 2 * walk.MATCHES):
+        assert program.short_cut is None
+        program.rebind(x, bad)
+        with pytest.raises(Fault):
+            program.run()
+        program.rebind(x, good)
+        program.run()
+    assert program.short_cut is not None
+
+
+def test_a_program_takes_another_crew_when_its_own_is_busy():
+    """Two programs that have run with one crew run at once, and are right."""
+    made = [chain(2, seed) for seed in (1, 2)]
+    for _ in range(TRIALS + 1):
+        for program, _ in made:
+            program.run()
+    wrong = []
+
+    def loop(number):
+        program, out = made[number]
+        right = expected(4096, number + 1)
+        for _ in range(300):
+            program.array(out)[:] = 0
+            if not program.short_cut():
+                program.go_on()
+            if not np.array_equal(program.array(out), right):
+                wrong.append(number)
+
+    loops = [threading.Thread(target=loop, args=(i,)) for i in range(2)]
+    for thread in loops:
+        thread.start()
+    for thread in loops:
+        thread.join()
+    assert wrong == []
 
 
 def test_a_row_that_turned_out_short_is_not_shared(monkeypatch):
@@ -355,7 +422,7 @@ from flatlite.engine.buffer import arena, bound
 from flatlite.engine.program import Program
 
 warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads that are not ours
-rows.LONG = rows.SHARED = walk.WORTH = 0
+rows.LONG = rows.SHARED = walk.WORTH = walk.DOUBTFUL = 0
 N = 1 << 16
 
 def make(threads=2):
@@ -393,6 +460,7 @@ def child_works(*programs):
 
 def script(text):
     """Runs a script in a process of its own; gives (return code, what it printed)."""
+    build.ensure(["copy", "crew", "launch"])  # or it would say that it compiles them
     code = SCRIPT + textwrap.dedent(text)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     return done.returncode, done.stdout + done.stderr
