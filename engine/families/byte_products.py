@@ -12,7 +12,7 @@ import numpy as np
 from ..buffer import Buffer, arena, constant
 from ..target import matrices
 from .rescale import BLOCK, byte_terms
-from .tiled import ITEMS, PANEL, SHALLOW, TABLES, even_rows, framed, parts, phases
+from .tiled import HALF_TILE, PANEL, SHALLOW, TABLES, by_rows, framed, phases
 
 _BYTES = {np.dtype(np.int8), np.dtype(np.uint8)}
 _LEAST = 4
@@ -20,7 +20,6 @@ _LEAST = 4
 _STEP, _BLOCK_ROWS, _BLOCKS = 64, 16, 5 << 16  # as in kernels/_matrix_tile.py, byte_product.py
 _ROWS_OF_MATRIX = 6
 """Rows for which it pays to multiply matrices."""
-_MOST_ROWS = 160  # of an item where matrices are multiplied
 _HEADERS = 3  # tables of a tile beside those of its inputs; as in kernels/_byte_tile.py
 _PART = 1 << 14
 """Reals of a row that are rounded at a time."""
@@ -208,21 +207,19 @@ def matrix_rows(segments, depth):
     return _STEP // _LEAST * ceil(segments * ceil(depth / _LEAST) * _LEAST / _STEP)
 
 
-def items_of(program, n, groups, height, pitch):
-    """(rows of an item, columns of an item, how many items).
+def _dealt(program, height, depth, n, pitch):
+    """(rows of an item, its columns, how many items `height` rows of `n` results are).
 
-    What comes once for the rows of an item is done by each: one thread is better off with few
-    items, and if there are few rows threads should have them all.
+    What comes once for the rows of an item is done by all that have some of its columns.
     """
-    rows, wanted = even_rows(height), 1 if program.threads == 1 else ITEMS
-    if pitch:
-        pairs = ceil(height / (2 * _BLOCK_ROWS))
-        if pairs > 2 and program.threads > 1:
-            pairs = ceil(pairs / ITEMS)
-        rows = min(_MOST_ROWS, pairs * 2 * _BLOCK_ROWS)
-    blocks = groups * ceil(height / rows)
-    columns, shares = parts(n, blocks, wanted)
-    return rows, columns, blocks * shares
+    step = _BLOCK_ROWS if pitch else HALF_TILE
+    own, panels = ceil(height / program.threads), ceil(n / PANEL)
+    if by_rows(program, height, depth, n, step):
+        rows = min(step * ceil(own / step), 2 * _BLOCK_ROWS if pitch else 4 * HALF_TILE)
+        columns = PANEL * panels
+    else:
+        rows, columns = height, PANEL * ceil(panels / program.threads)
+    return rows, columns, ceil(height / rows) * ceil(n / columns)
 
 
 def _flip(dtype):
@@ -240,7 +237,7 @@ def matmul(program, a, b, bias, a_of, b_of, out, scheme):
     batch, height, n = out.shape
     x, shape = scheme.signed(program, a, a.size // a.shape[2], 1), a.shape
     made = _Product(program, x, b, bias, out, scheme, rows=height)
-    rows, columns, items = items_of(program, n, batch, height, made.pitch)
+    rows, columns, items = _dealt(program, height, shape[2], n, made.pitch)
     program.call(
         "byte_product.matmul_reals" if scheme.real else "byte_product.matmul",
         x.values.reshape(shape),
@@ -250,7 +247,7 @@ def matmul(program, a, b, bias, a_of, b_of, out, scheme):
         a_of,
         b_of,
         out,
-        split=items,
+        split=batch * items,
         depth=shape[2],
         rows=rows,
         columns=columns,
@@ -315,7 +312,7 @@ def _windows(program, x, values, filters, bias, out, scheme, *, taps, depth, geo
     made = _Product(
         program, x, filters, bias, out, scheme, rows=pixels, groups=groups, segments=segments
     )
-    rows, columns, items = items_of(program, n, groups, pixels, made.pitch)
+    rows, columns, items = _dealt(program, pixels, depth * segments, n, made.pitch)
     if x.zero_point is not None:
         own = [constant(np.full(depth, x.zero_point, np.int8))]
     else:
@@ -329,7 +326,7 @@ def _windows(program, x, values, filters, bias, out, scheme, *, taps, depth, geo
         *own,
         constant(np.array(geometry, np.int64)),
         out,
-        split=items,
+        split=groups * items,
         taps_h=taps[0],
         taps_w=taps[1],
         n=n,

@@ -12,7 +12,7 @@ from math import ceil, prod
 import numpy as np
 
 from ..buffer import arena, constant, zeros
-from .byte_products import in_runs, items_of, matrix_pitch, matrix_rows
+from .byte_products import in_runs, matrix_pitch, matrix_rows
 from .rescale import BLOCK, MOST_LEFT, fixed_scales, parity_terms, wide_terms
 from .tiled import PANEL, TABLES, framed, phases
 
@@ -20,6 +20,9 @@ _LARGEST = 1 << 31
 _DEEP = 64
 """Products of a sum for which it pays to multiply matrices."""
 _PRODUCT = 1 << 22  # what the size of a product does not exceed
+_TILE, _BLOCK_ROWS = 14, 16  # rows of a tile, and of one where matrices are multiplied
+_ROWS, _MOST_ROWS = 56, 160  # of an item
+_ITEMS = 8  # that a row should have at least, to be dealt out
 
 
 def fits(x, weights, bias, out, scheme):
@@ -44,6 +47,25 @@ def fits_convolution(x, weights, bias, out, scheme, runs=False):
 def _pitch(rows, segments, depth):
     """The kernels' number of that name."""
     return matrix_pitch(rows, segments, depth, 2) if segments * depth >= _DEEP else 0
+
+
+def _items(program, n, groups, height, pitch):
+    """(rows of an item, columns of an item, how many items).
+
+    What comes once for the rows of an item is done by each: one thread is better off with few
+    items, and if there are few rows threads should have them all.
+    """
+    if pitch:
+        pairs = ceil(height / (2 * _BLOCK_ROWS))
+        if pairs > 2 and program.threads > 1:
+            pairs = ceil(pairs / _ITEMS)
+        rows = min(_MOST_ROWS, pairs * 2 * _BLOCK_ROWS)
+    else:  # as many as in the other items: they are dealt out in runs
+        rows = max(_TILE, _TILE * ceil(height / max(1, ceil(height / _ROWS)) / _TILE))
+    blocks, panels = groups * ceil(height / rows), ceil(n / PANEL)
+    wanted = 1 if program.threads == 1 else _ITEMS
+    columns = PANEL * ceil(panels / min(panels, ceil(wanted / blocks)))
+    return rows, columns, blocks * ceil(n / columns)
 
 
 def _packed(program, weights, segments, pitch):
@@ -98,7 +120,7 @@ def matmul(program, a, b, bias, a_of, b_of, out, scheme):
     batch, height, n = out.shape
     terms, numbers = _terms(scheme, bias, 1, n, a.shape[2])
     sums, pitch = _sums(out, scheme), _pitch(height, 1, a.shape[2])
-    rows, columns, items = items_of(program, n, batch, height, pitch)
+    rows, columns, items = _items(program, n, batch, height, pitch)
     program.call(
         "short_product.matmul",
         a,
@@ -146,7 +168,7 @@ def _windows(program, x, filters, terms, out, *, taps, depth, geometry):
     total = x.shape[0] * prod(geometry[0])
     terms, numbers = terms
     pitch = _pitch(total, prod(taps), depth)
-    rows, columns, items = items_of(program, n, groups, total, pitch)
+    rows, columns, items = _items(program, n, groups, total, pitch)
     program.call(
         "short_product.convolution",
         x,

@@ -17,9 +17,9 @@ from .layout import move
 PANEL = 32  # columns packed together; as in kernels/_tile.py
 TABLES = 384  # of addresses there is room for; as in kernels/product.py
 DEPTHWISE_TAPS = 256  # as TAPS in kernels/channelwise.py
-ROWS = 168  # of an item at most: a multiple of what each processor's tile has
-_TILE = 14  # rows of the tallest tile
-ITEMS = 8  # that a row should have at least, to be dealt out
+HALF_TILE = 7  # rows of an item: half the tallest tile
+_MANY = 98  # rows of a thread that are enough for items twice as high
+_MOVED = 27  # products done while a thread fetches one element that another one wrote
 _PAGE = 4096  # rows that many bytes apart lie in the same few places of the nearest cache
 _LINE = 16  # elements rows are moved further apart
 _NEAR = 1 << 20  # bytes of weights that are still in a near cache when they are read again
@@ -102,8 +102,7 @@ def matmul(program, a, panels, a_of, b_of, out, clamp):
     depth = a.shape[2]
     if 4 * depth % _PAGE == 0 and a.shape[0] * height > 1:
         a = _widened(program, a)
-    rows = even_rows(height)
-    columns, shares = parts(n, batch * ceil(height / rows))
+    rows, columns, items = dealt(program, height, depth, n)
     program.call(
         "product.matmul",
         a,
@@ -111,7 +110,7 @@ def matmul(program, a, panels, a_of, b_of, out, clamp):
         a_of,
         b_of,
         out,
-        split=batch * ceil(height / rows) * shares,
+        split=batch * items,
         depth=depth,
         rows=rows,
         columns=columns,
@@ -138,23 +137,23 @@ def _widened(program, a):
     return out
 
 
-def even_rows(height):
-    """Rows of an item such that those of a matrix are about as large as one another.
+def by_rows(program, height, depth, n, step=HALF_TILE):
+    """Whether threads have rows of their own, as they have in the rows before and after.
 
-    Items are dealt out in runs: a last one that is small would leave a thread without work.
+    Only where steps of `step` rows would leave some of them idle for longer than it takes to fetch
+    what others wrote, they have panels.
     """
-    blocks = max(1, ceil(height / ROWS))
-    return max(_TILE, _TILE * ceil(height / blocks / _TILE))
+    threads, steps = program.threads, ceil(height / step)
+    idle = threads * ceil(ceil(height / threads) / step) / steps - 1
+    return idle * depth * n <= _MOVED * (depth + n)
 
 
-def parts(n, blocks, wanted=ITEMS):
-    """Columns of an item and how many such parts `n` columns have, for `blocks` blocks of rows.
-
-    `wanted` is how many items there should be at least.
-    """
-    panels = ceil(n / PANEL)
-    columns = PANEL * ceil(panels / min(panels, ceil(wanted / blocks)))
-    return columns, ceil(n / columns)
+def dealt(program, height, depth, n):
+    """(rows of an item, its columns, how many items `height` rows of `n` results are)."""
+    rows = 2 * HALF_TILE if height >= _MANY * program.threads else HALF_TILE
+    whole = by_rows(program, height, depth, n)
+    columns = PANEL * ceil(n / PANEL) if whole else PANEL
+    return rows, columns, ceil(height / rows) * ceil(n / columns)
 
 
 def fits_convolution(weights, out):
@@ -237,10 +236,8 @@ def phases(program, weights, out, stride, before, nothing):
 
 def windows(program, x, panels, out, *, n, depth, taps, geometry, clamp):
     """Adds the row for packed filters of `taps` over `x`; kernels/product.py says `geometry`."""
-    groups, total = panels.shape[0], x.shape[0] * prod(geometry[0])
-    rows = even_rows(total)
-    blocks = groups * ceil(total / rows)
-    columns, shares = parts(n, blocks)
+    total = x.shape[0] * prod(geometry[0])
+    rows, columns, items = dealt(program, total, depth * prod(taps), n)
     program.call(
         "product.convolution",
         x,
@@ -248,7 +245,7 @@ def windows(program, x, panels, out, *, n, depth, taps, geometry, clamp):
         zeros((depth,), np.float32),
         constant(np.array(geometry, np.int64)),
         out,
-        split=blocks * shares,
+        split=panels.shape[0] * items,
         taps_h=taps[0],
         taps_w=taps[1],
         n=n,

@@ -32,6 +32,7 @@ from ._byte_tile import (
     byte_tile_narrow,
     excesses,
 )
+from ._items import even, part_of
 from ._matrix_tile import (
     STEP,
     begin_matrices,
@@ -50,6 +51,8 @@ TABLES = 384
 """Tables there is room for: HEADERS more for each tile than the filter has segments."""
 BLOCKS = 5 << 16
 """Bytes there are for blocks of inputs, of ROWS_OF_TABLE rows each."""
+ROWS, MATRIX_ROWS = 168, 160
+"""Done at once, at most: multiples of what each processor's tiles have."""
 _ROW = 4 * PANEL
 _TABLE = 8 * ROWS_OF_TABLE
 _PAIR = 2 * ROWS_OF_TABLE
@@ -210,24 +213,26 @@ def steps_of(segments, depth):
 def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights_zero, rows,
              columns, ending, first, last):  # fmt: skip
     """The items of a matrix product whose results have `size` bytes."""
-    height, n, step = out.shape[1], out.shape[2], a.shape[2]
+    height, n, width = out.shape[1], out.shape[2], a.shape[2]
     panel_bytes = packed.shape[2] * _ROW
-    blocks, groups = (height + rows - 1) // rows, (n + columns - 1) // columns
-    tables, sums, block, tile, at_once = _tables(), _sums(), _blocks(), byte_rows(), rows
-    pitch = pitch * has_matrices()
+    blocks, shares = (height + rows - 1) // rows, (n + columns - 1) // columns
+    tables, sums, block, tile = _tables(), _sums(), _blocks(), byte_rows()
+    step, most, pitch = tile, ROWS, pitch * has_matrices()
     if pitch:
-        tile, at_once = ROWS_OF_TABLE, BLOCKS // pitch // ROWS_OF_TABLE * ROWS_OF_TABLE
+        tile, step = ROWS_OF_TABLE, _PAIR if BLOCKS // pitch >= _PAIR else ROWS_OF_TABLE
+        most = min(MATRIX_ROWS, BLOCKS // pitch // step * step)
         begin_matrices(sums)
-    for item in range(first, last):
-        place = item // groups
-        column = (item - place * groups) * columns
-        batch = place // blocks
-        row = (place - batch * blocks) * rows
-        stop, end = min(row + rows, height), min(column + columns, n)
+    item = first
+    while item < last:
+        batch, share, n_shares, at, n_blocks = part_of(item, last, shares, blocks)
+        item += n_shares * n_blocks
+        column, row = share * columns, at * rows
+        end, stop = min(column + n_shares * columns, n), min(row + n_blocks * rows, height)
         panels = address(packed) + b_of[batch] * packed.shape[1] * panel_bytes
+        at_once = even(stop - row, most, step)
         while row < stop:
             count, number = min(at_once, stop - row), a_of[batch] * a.shape[1] + row
-            begin, target = address(a) + number * step, batch * height + row
+            begin, target = address(a) + number * width, batch * height + row
             done, entry = 0, tables
             while done < count:
                 some = min(tile, count - done)
@@ -235,7 +240,7 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights
                 if not ending[0]:
                     own = address(row_scales) + 4 * (number + done)
                     point(entry + 2 * _TABLE, own, 4, some)
-                point(entry + HEADERS * _TABLE, begin + done * step, step, some)
+                point(entry + HEADERS * _TABLE, begin + done * width, width, some)
                 entry = ready(
                     entry, some, 1, depth, weights_zero, pitch, block + done * pitch, sums
                 )
@@ -295,20 +300,23 @@ def windows(x, packed, row_scales, nothing, geometry, out, size, taps_h, taps_w,
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
     tables, sums, block, starts, tile = _tables(), _sums(), _blocks(), _pixels(), byte_rows()
-    at_once = max(1, TABLES // (HEADERS + segments)) * tile
+    step, most = tile, min(ROWS, max(1, TABLES // (HEADERS + segments)) * tile)
     pitch = pitch * has_matrices()
     if pitch:
         tile = ROWS_OF_TABLE
-        at_once = min(BLOCKS // pitch // tile, (TABLES - segments) // HEADERS) * tile
+        room_for = min(BLOCKS // pitch, (TABLES - segments) // HEADERS * tile)
+        step = _PAIR if room_for >= _PAIR else ROWS_OF_TABLE
+        most = min(MATRIX_ROWS, room_for // step * step)
         begin_matrices(sums)
-    for item in range(first, last):
-        place = item // shares
-        column = (item - place * shares) * columns
-        group = place // blocks
-        pixel = (place - group * blocks) * pixels
-        end, limit = min(pixel + pixels, total), min(column + columns, n)
+    item = first
+    while item < last:
+        group, share, n_shares, at, n_blocks = part_of(item, last, shares, blocks)
+        item += n_shares * n_blocks
+        column, pixel = share * columns, at * pixels
+        limit, end = min(column + n_shares * columns, n), min(pixel + n_blocks * pixels, total)
         panels = address(packed) + group * packed.shape[1] * panel_bytes
         own = (ending[0], ending[1], ending[2] + group * group_bytes, *ending[3:])
+        at_once = even(end - pixel, most, step)
         while pixel < end:
             count, row, entry = min(at_once, end - pixel), 0, tables
             while row < count:

@@ -1,12 +1,13 @@
 """Matrix products and convolutions with packed weights, a tile of results at a time (_tile.py).
 
-An item is a block of rows of the result, or of pixels, times a group of panels. Sums run over the
+An item is a few rows of the result, or pixels, times some panels (_items.py). Sums run over the
 products in order, at most CHAIN at a time in float32, and a result does not depend on the tile it
 is computed in. The weights of a convolution are packed with the taps of the filter one after the
 other.
 """
 
 from ..kernel import address, inline, kernel, room
+from ._items import even, part_of
 from ._pixels import point_pixels
 from ._tile import (
     CHAIN,
@@ -27,6 +28,8 @@ from ._tile import (
 
 TABLES = 384
 """Tables there is room for: one more for each tile than the filter has segments."""
+ROWS = 168
+"""Done at once, at most: a multiple of what each processor's tile has."""
 _ROW = 4 * PANEL
 _TABLE = 8 * ROWS_OF_TABLE
 _tables = room(TABLES * _TABLE)
@@ -87,7 +90,7 @@ def tiles(tables, n_rows, segments, depth, panels, panel_bytes, n, column, end, 
     while column < end:
         panel = column // PANEL
         weights = panels + panel * panel_bytes + 4 * (column - panel * PANEL)
-        coming = weights + panel_bytes if column + PANEL < end else weights
+        coming = weights + panel_bytes if column + PANEL < n else weights
         columns = n - column
         row = 0
         at = tables
@@ -115,26 +118,29 @@ def matmul(a, packed, a_of, b_of, out, depth, rows, columns, low, high, first, l
     """
     height, n, pitch = out.shape[1], out.shape[2], 4 * a.shape[2]
     panel_bytes = packed.shape[2] * _ROW
-    blocks, groups = (height + rows - 1) // rows, (n + columns - 1) // columns
+    blocks, shares = (height + rows - 1) // rows, (n + columns - 1) // columns
     tables, sums, tile = _tables(), _sums(), tile_rows()
-    for item in range(first, last):
-        place = item // groups
-        column = (item - place * groups) * columns
-        batch = place // blocks
-        row = (place - batch * blocks) * rows
-        count = min(rows, height - row)
-        begin = address(a) + (a_of[batch] * a.shape[1] + row) * pitch
-        target = address(out) + 4 * n * (batch * height + row)
+    item = first
+    while item < last:
+        batch, share, n_shares, block, n_blocks = part_of(item, last, shares, blocks)
+        item += n_shares * n_blocks
+        column, row = share * columns, block * rows
+        end, stop = min(column + n_shares * columns, n), min(row + n_blocks * rows, height)
+        begin = address(a) + a_of[batch] * a.shape[1] * pitch
+        target = address(out) + 4 * n * batch * height
         panels = address(packed) + b_of[batch] * packed.shape[1] * panel_bytes
-        done = 0
-        entry = tables
-        while done < count:
-            point(entry, target + done * 4 * n, 4 * n, min(tile, count - done))
-            point(entry + _TABLE, begin + done * pitch, pitch, min(tile, count - done))
-            done += tile
-            entry += 2 * _TABLE
-        end = min(column + columns, n)
-        tiles(tables, count, 1, depth, panels, panel_bytes, n, column, end, low, high, sums)
+        at_once = even(stop - row, ROWS, tile)
+        while row < stop:
+            limit, done, entry = min(row + at_once, stop), row, tables
+            while done < limit:
+                count = min(tile, limit - done)
+                point(entry, target + done * 4 * n, 4 * n, count)
+                point(entry + _TABLE, begin + done * pitch, pitch, count)
+                done += tile
+                entry += 2 * _TABLE
+            tiles(tables, limit - row, 1, depth, panels, panel_bytes, n, column, end, low, high,
+                  sums)  # fmt: skip
+            row = limit
 
 
 @kernel(
@@ -156,16 +162,17 @@ def convolution(
     depth, segments = zeros.size, taps_h * taps_w
     total = x.shape[0] * geometry[0, 0] * geometry[0, 1]
     panel_bytes = packed.shape[2] * _ROW
-    blocks, parts = (total + pixels - 1) // pixels, (n + columns - 1) // columns
+    blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
     tables, sums, starts, tile = _tables(), _sums(), _pixels(), tile_rows()
-    at_once = max(1, TABLES // (1 + segments)) * tile
-    for item in range(first, last):
-        place = item // parts
-        column = (item - place * parts) * columns
-        group = place // blocks
-        pixel = (place - group * blocks) * pixels
-        end = min(pixel + pixels, total)
+    most = min(ROWS, max(1, TABLES // (1 + segments)) * tile)
+    item = first
+    while item < last:
+        group, share, n_shares, block, n_blocks = part_of(item, last, shares, blocks)
+        item += n_shares * n_blocks
+        column, pixel = share * columns, block * pixels
+        limit, end = min(column + n_shares * columns, n), min(pixel + n_blocks * pixels, total)
         panels = address(packed) + group * packed.shape[1] * panel_bytes
+        at_once = even(end - pixel, most, tile)
         while pixel < end:
             count = min(at_once, end - pixel)
             entry = tables
@@ -182,7 +189,6 @@ def convolution(
                                   address(zeros))  # fmt: skip
                         entry += _TABLE
                 row += tile
-            limit = min(column + columns, n)
             tiles(tables, count, segments, depth, panels, panel_bytes, n, column, limit, low, high,
                   sums)  # fmt: skip
             pixel += count

@@ -1,0 +1,107 @@
+"""How products are shared out: rows of their own for threads, or columns; the same bytes."""
+
+import numpy as np
+import pytest
+
+from flatlite.engine import rows, walk
+from flatlite.engine.buffer import arena, bound, constant
+from flatlite.engine.families import integers, products, tiled
+from flatlite.engine.program import Program
+
+f32, i8 = np.float32, np.int8
+SHAPES = [(1, 1, 40, 100), (3, 5, 8, 33), (1, 49, 70, 160), (2, 49, 12, 96), (1, 125, 64, 64)]
+SHAPES += [(1, 400, 16, 40), (1, 30, 600, 700)]
+
+
+@pytest.fixture(autouse=True)
+def everything_is_shared(monkeypatch):
+    """Rows are shared however short they are."""
+    for module, name in ((rows, "LONG"), (rows, "SHARED"), (walk, "WORTH"), (walk, "DOUBTFUL")):
+        monkeypatch.setattr(module, name, 0)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 8])
+def test_threads_have_rows_of_their_own(n_threads):
+    """As many as each other, of all columns, where there are enough."""
+    program = Program(threads=n_threads)
+    assert tiled.dealt(program, 784, 64, 100) == (14, 128, 56)
+    assert tiled.dealt(program, 3136, 2000, 2000) == (14, 2016, 224)
+
+
+def test_few_rows_of_many_products_are_shared_out_by_columns():
+    two = Program(threads=2)
+    assert tiled.dealt(two, 49, 1024, 1024) == (7, 32, 7 * 32)
+    assert tiled.dealt(two, 49, 96, 100) == (7, 128, 7)
+    assert tiled.dealt(two, 1, 1024, 1024) == (7, 32, 32)
+
+
+def shared(n_threads, *outputs, emit, **fed):
+    """The bytes of `outputs`, rows that `emit(program, *fed, *outputs)` adds in one program."""
+    program = Program(threads=n_threads)
+    inputs = {bound(x.shape, x.dtype): x for x in fed.values()}
+    emit(program, *inputs, *outputs)
+    for out in outputs:
+        program.keep(out)
+    program.close(inputs)
+    for _ in range(walk.TRIALS + 1):
+        for out in outputs:
+            program.array(out)[...] = 0
+        program.run()
+    return [program.array(out).copy() for out in outputs]
+
+
+def scheme(depth):
+    scale = np.full(1, 2.0**-3 / (60 * depth**0.5))
+    return integers.Stored(scale, (3, 0, -4), (-128, 127), np.int32, "narrow")
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_matrix_products_do_not_depend_on_threads(shape):
+    batch, height, depth, n = shape
+    rng = np.random.default_rng(depth)
+    a = rng.normal(size=(batch, height, depth)).astype(f32)
+    b = rng.normal(size=(batch, n, depth)).astype(f32)
+    small_a, small_b = (rng.integers(-127, 128, x.shape).astype(i8) for x in (a, b))
+
+    def emit(program, x, small, out, small_out):
+        products.matmul(program, x, constant(b), None, out, transpose_b=True)
+        weights = constant(small_b)
+        integers.matmul(
+            program, small, weights, None, small_out, scheme=scheme(depth), transpose_b=True
+        )
+
+    def run(n_threads):
+        outputs = (arena((batch, height, n), dtype) for dtype in (f32, i8))
+        return shared(n_threads, *outputs, emit=emit, a=a, small_a=small_a)
+
+    alone = run(1)
+    np.testing.assert_allclose(alone[0], a @ b.transpose(0, 2, 1), rtol=1e-4, atol=1e-4)
+    assert len(np.unique(alone[1])) > 5
+    for n_threads in (2, 3, 5):
+        for got, want in zip(run(n_threads), alone, strict=True):
+            np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize(("size", "depth", "n"), [(5, 6, 40), (13, 8, 70), (7, 64, 200)])
+def test_convolutions_do_not_depend_on_threads(size, depth, n, groups):
+    rng = np.random.default_rng(depth)
+    x = rng.normal(size=(2, size, size, groups * depth)).astype(f32)
+    weights = rng.normal(size=(groups * n, 3, 3, depth)).astype(f32)
+    small_x, small_weights = (rng.integers(-127, 128, a.shape).astype(i8) for a in (x, weights))
+    steps = {"stride": (1, 1), "before": (1, 1), "dilation": (1, 1), "groups": groups}
+
+    def emit(program, x, small, out, small_out):
+        products.conv2d(program, x, constant(weights), None, out, **steps)
+        own = constant(small_weights)
+        integers.conv2d(program, small, own, None, small_out, scheme=scheme(9 * depth), **steps)
+
+    def run(n_threads):
+        outputs = (arena((2, size, size, groups * n), dtype) for dtype in (f32, i8))
+        return shared(n_threads, *outputs, emit=emit, x=x, small_x=small_x)
+
+    alone = run(1)
+    assert len(np.unique(alone[1])) > 5
+    for n_threads in (2, 3, 5):
+        for got, want in zip(run(n_threads), alone, strict=True):
+            np.testing.assert_array_equal(got, want)
