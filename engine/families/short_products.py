@@ -21,7 +21,7 @@ _DEEP = 64
 """Products of a sum for which it pays to multiply matrices."""
 _PRODUCT = 1 << 22  # what the size of a product does not exceed
 _TILE, _BLOCK_ROWS = 14, 16  # rows of a tile, and of one where matrices are multiplied
-_ROWS, _MOST_ROWS = 56, 160  # of an item
+_ROWS, _MOST_ROWS = 168, 160  # of an item, without and with matrices
 _ITEMS = 8  # that a row should have at least, to be dealt out
 
 
