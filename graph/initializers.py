@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .functions import array as arrays
-from .functions import random
+from .create import constant as constant_tensor
+from .functions import creation, random
 
 _TRUNCATED = 0.87962566103423978
 """The standard deviation of a normal distribution cut off at two."""
@@ -46,7 +46,7 @@ class Zeros(Initializer):
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """The value of a variable of this shape and dtype."""
-        return arrays.zeros(shape, self._dtype(dtype))
+        return creation.zeros(shape, self._dtype(dtype))
 
 
 class Ones(Initializer):
@@ -57,7 +57,7 @@ class Ones(Initializer):
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """The value of a variable of this shape and dtype."""
-        return arrays.ones(shape, self._dtype(dtype))
+        return creation.ones(shape, self._dtype(dtype))
 
 
 class Constant(Initializer):
@@ -75,7 +75,7 @@ class Constant(Initializer):
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """The value of a variable of this shape and dtype."""
-        return arrays.constant(
+        return constant_tensor(
             self.value, self._dtype(dtype), shape=shape, verify_shape=self.verify_shape
         )
 
@@ -208,7 +208,7 @@ class Identity(Initializer):
                 "The tensor to initialize, specified by argument `shape` must be at least "
                 f"two-dimensional. Received shape={shape}"
             )
-        matrix = arrays.eye(*shape, dtype=self._dtype(dtype))
+        matrix = creation.eye(*shape, dtype=self._dtype(dtype))
         return matrix if self.gain == 1.0 else self.gain * matrix
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import pickle
 
 import numpy as np
 import pytest
@@ -30,6 +31,17 @@ def test_compat_has_the_same_objects():
     v1 = importlib.import_module("flatlite.compat.v1").lite
     for name in lite.__all__:
         assert getattr(v1, name) is getattr(lite, name)
+
+
+@pytest.mark.parametrize("name", ["", ".math", ".nn", ".bitwise"])
+def test_names_of_tensorflow_1(name):
+    module = importlib.import_module(f"flatlite.compat.v1{name}")
+    assert dir(module) == sorted(module.__all__)
+    functions = {n: f for n in dir(module) if inspect.isfunction(f := getattr(module, n))}
+    assert all(pickle.loads(pickle.dumps(function)) is function for function in functions.values())
+    assert all(function.__doc__ for function in functions.values())
+    with pytest.raises(AttributeError, match=f"'{module.__name__}' has no attribute 'no_such'"):
+        _ = module.no_such
 
 
 DOCUMENTED = {

@@ -1,4 +1,4 @@
-"""TF1's functions that make, move and select elements."""
+"""TF1's functions that move and select elements."""
 
 from __future__ import annotations
 
@@ -6,175 +6,54 @@ from typing import Any
 
 import numpy as np
 
-from .. import shapes
 from ..build import ops
-from ..create import constant, convert_to_tensor, is_tensor_like, type_name
+from ..create import convert_to_tensor, is_tensor_like
 from ..graph import Tensor
 from ..scopes import name_scope
-from ..tensor_shape import TensorShape, as_shape
-from . import math
-from .math import one_of
+from .arguments import one_of
+from .casting import cast
+from .creation import ones_like, range
+from .reductions import reduce_max
 from .rows import functions
-from .slices import get_item, newaxis
+from .slices import get_item
 
 ONE_TO_ONE = r"""
 batch_to_space_nd   BatchToSpaceND   input block_shape crops
-bitcast             Bitcast          input type
-broadcast_dynamic_shape BroadcastArgs shape_x:s0 shape_y:s1
 broadcast_to        BroadcastTo      input shape
 check_numerics      CheckNumerics    tensor message
 depth_to_space      DepthToSpace     input block_size data_format='NHWC'
 diag                Diag             diagonal
 diag_part           DiagPart         input
+dynamic_partition   DynamicPartition data partitions num_partitions
+dynamic_stitch      DynamicStitch    indices data
 fake_quant_with_min_max_args FakeQuantWithMinMaxArgs inputs min=-6 max=6 num_bits=8 \
     narrow_range=False
 fake_quant_with_min_max_vars FakeQuantWithMinMaxVars inputs min max num_bits=8 narrow_range=False
 fake_quant_with_min_max_vars_per_channel FakeQuantWithMinMaxVarsPerChannel inputs \
     min max num_bits=8 narrow_range=False
-dynamic_partition   DynamicPartition data partitions num_partitions
-dynamic_stitch      DynamicStitch    indices data
-fill                Fill             dims value
 gather_nd           GatherNd         params indices
 identity            Identity         input
 invert_permutation  InvertPermutation x
 matrix_band_part    MatrixBandPart   input num_lower num_upper
 matrix_diag_part    MatrixDiagPart   input
 matrix_set_diag     MatrixSetDiag    input diagonal
+prevent_gradient    PreventGradient  input message=''
 reshape             Reshape          tensor shape
-roll                Roll             input shift axis
 reverse             ReverseV2        tensor axis
 reverse_v2          ReverseV2        tensor axis
+roll                Roll             input shift axis
 scatter_nd          ScatterNd        indices updates shape
 slice               Slice            input_:input begin size
 space_to_batch_nd   SpaceToBatchND   input block_shape paddings
 space_to_depth      SpaceToDepth     input block_size data_format='NHWC'
 stop_gradient       StopGradient     input
-prevent_gradient    PreventGradient  input message=''
-tile                Tile             input multiples
 tensor_scatter_add  TensorScatterAdd tensor indices updates
 tensor_scatter_sub  TensorScatterSub tensor indices updates
 tensor_scatter_update TensorScatterUpdate tensor indices updates
+tile                Tile             input multiples
 """
-globals().update(functions(ONE_TO_ONE))
-reshape, fill = globals()["reshape"], globals()["fill"]
-__all__ = ["constant", "convert_to_tensor", "get_item", "newaxis"]
-
-_SMALL = 1000
-"""Elements up to which zeros and ones are constants rather than Fill operations."""
-
-
-def placeholder(dtype, shape=None, name=None) -> Tensor:
-    """A tensor whose value each run is fed.
-
-    Args:
-        dtype: Its dtype.
-        shape: What is known of its shape: a list with None for unknown sizes; None for anything.
-        name: Of the operation.
-    """
-    attrs = {"dtype": np.dtype(dtype), "shape": as_shape(shape)}
-    return ops.Placeholder(name=name, **attrs)
-
-
-def placeholder_with_default(input, shape, name=None) -> Tensor:
-    """A tensor that has the value of `input` unless it is fed."""
-    value = convert_to_tensor(input)
-    return ops.PlaceholderWithDefault(value, shape=as_shape(shape), name=name)
-
-
-def zeros(shape, dtype: Any = np.float32, name=None) -> Tensor:
-    """Zeros (False, empty strings) of a shape."""
-    return _filled("zeros", shape, np.dtype(dtype), 0, name)
-
-
-def ones(shape, dtype: Any = np.float32, name=None) -> Tensor:
-    """Ones (True) of a shape."""
-    return _filled("ones", shape, np.dtype(dtype), 1, name)
-
-
-def _filled(default: str, shape, dtype: np.dtype, number: int, name) -> Tensor:
-    value = np.array(number, dtype) if dtype.kind != "O" else b""
-    with name_scope(name, default, [shape]) as scope:
-        if not isinstance(shape, Tensor):
-            known = _known_sizes(shape)
-            if known is None:
-                shape = convert_to_tensor(shape, np.int32)
-            elif np.prod(known, dtype=object) < _SMALL:
-                return constant(np.full(known, value, dtype), name=scope)
-            else:
-                shape = convert_to_tensor(np.array(known, np.int32))
-        if shape.shape == ():
-            shape = reshape(shape, [-1])
-        return fill(shape, constant(value, dtype), name=scope)
-
-
-def _known_sizes(shape) -> tuple[int, ...] | None:
-    """A shape as numbers, None when some are tensors or unknown."""
-    if isinstance(shape, (list, tuple)) and any(is_tensor_like(size) for size in shape):
-        return None
-    sizes = as_shape(shape.tolist() if isinstance(shape, np.ndarray) else shape)
-    return sizes if shapes.is_static(sizes) else None
-
-
-def zeros_like(tensor, dtype=None, name=None, optimize: bool = True) -> Tensor:
-    """Zeros in the shape of `tensor`."""
-    with name_scope(name, "zeros_like", [tensor]) as scope:
-        tensor = convert_to_tensor(tensor, name="tensor")
-        wanted = tensor.dtype if dtype is None else np.dtype(dtype)
-        if shapes.is_static(tensor.shape) and optimize and wanted.kind != "V":
-            return zeros(tensor.shape, wanted, scope)
-        if wanted != tensor.dtype:
-            return zeros(_shape_op(tensor), wanted, scope)
-        return ops.ZerosLike(tensor, name=scope)
-
-
-def ones_like(tensor, dtype=None, name=None, optimize: bool = True) -> Tensor:
-    """Ones in the shape of `tensor`."""
-    with name_scope(name, "ones_like", [tensor]) as scope:
-        tensor = convert_to_tensor(tensor, name="tensor")
-        result = ones(
-            shape(tensor) if optimize else _shape_op(tensor),
-            tensor.dtype if dtype is None else dtype,
-            scope,
-        )
-        result.set_shape(tensor.shape)
-        return result
-
-
-def _shape_op(tensor: Tensor) -> Tensor:
-    return ops.Shape(tensor)
-
-
-def shape(input, name=None, out_type: Any = np.int32) -> Tensor:
-    """The shape of a tensor as a vector."""
-    out_type = np.dtype(out_type)
-    with name_scope(name, "Shape", [input]) as scope:
-        input = convert_to_tensor(input)
-        if shapes.is_static(input.shape):
-            return constant(np.array(input.shape, out_type), name=scope)
-        return ops.Shape(input, out_type=out_type, name=scope)
-
-
-def shape_n(input, out_type: Any = np.int32, name=None) -> list[Tensor]:
-    """The shapes of several tensors."""
-    return ops.ShapeN(list(input), out_type=np.dtype(out_type), name=name)
-
-
-def size(input, name=None, out_type: Any = np.int32) -> Tensor:
-    """The number of elements."""
-    with name_scope(name, "Size", [input]) as scope:
-        input = convert_to_tensor(input)
-        if shapes.is_static(input.shape):
-            return constant(np.array(shapes.count(input.shape), out_type), name=scope)
-        return ops.Size(input, out_type=np.dtype(out_type), name=scope)
-
-
-def rank(input, name=None) -> Tensor:
-    """The number of dimensions."""
-    with name_scope(name, "Rank", [input]) as scope:
-        input = convert_to_tensor(input)
-        if input.shape is not None:
-            return constant(np.int32(len(input.shape)), name=scope)
-        return ops.Rank(input, name=scope)
+globals().update(functions(ONE_TO_ONE, __name__))
+reshape = globals()["reshape"]
 
 
 def expand_dims(input, axis=None, name=None, dim=None) -> Tensor:
@@ -199,7 +78,7 @@ def transpose(a, perm=None, name="transpose", conjugate: bool = False) -> Tensor
         kind = ops.ConjugateTranspose if conjugate and a.dtype.kind == "c" else ops.Transpose
         if perm is None:
             if a.shape is None:
-                perm = math.range(ops.Sub(ops.Rank(a), 1), -1, -1)
+                perm = range(ops.Sub(ops.Rank(a), 1), -1, -1)
             else:
                 perm = np.arange(len(a.shape) - 1, -1, -1, dtype=np.int32)
         return kind(a, perm, name=scope)
@@ -284,6 +163,20 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
     return ops.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
 
 
+def embedding_lookup(
+    params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None
+):
+    """Rows of a matrix, one for each of `ids`."""
+    if isinstance(params, (list, tuple)):
+        if len(params) != 1:
+            raise NotImplementedError("embedding_lookup of several parts is not supported")
+        params = params[0]
+    if max_norm is not None:
+        raise NotImplementedError("embedding_lookup with max_norm is not supported")
+    with name_scope(name, "embedding_lookup", [ids]) as scope:
+        return ops.Identity(gather(params, ids, name=scope))
+
+
 def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0) -> Tensor:
     """`tensor` with `paddings[i]` elements put before and after it in dimension i.
 
@@ -324,33 +217,6 @@ def where_v2(condition, x=None, y=None, name=None) -> Tensor:
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
     return ops.SelectV2(condition, x, y, name=name)
-
-
-def one_hot(
-    indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None
-) -> Tensor:
-    """A row of `depth` elements for each index: `on_value` there, `off_value` elsewhere."""
-    with name_scope(name, "one_hot", [indices, depth]) as scope:
-        given = [v for v in (on_value, off_value) if v is not None]
-        if dtype is None:
-            dtype = convert_to_tensor(given[0]).dtype if given else np.dtype(np.float32)
-        dtype = np.dtype(dtype)
-        on_value = _hot(1, on_value, dtype, "on_value")
-        off_value = _hot(0, off_value, dtype, "off_value")
-        axis = -1 if axis is None else axis
-        return ops.OneHot(indices, depth, on_value, off_value, axis=axis, name=scope)
-
-
-def _hot(default, value, dtype: np.dtype, name: str) -> Tensor:
-    if value is None:
-        return convert_to_tensor(default, dtype, name)
-    tensor = convert_to_tensor(value, preferred_dtype=dtype)
-    if tensor.dtype != dtype:
-        raise TypeError(
-            f"dtype {type_name(tensor.dtype)} of {name} does not match dtype parameter "
-            f"{type_name(dtype)}"
-        )
-    return tensor
 
 
 def strided_slice(
@@ -415,28 +281,12 @@ def sequence_mask(lengths, maxlen=None, dtype: Any = np.bool_, name=None) -> Ten
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert_to_tensor(lengths)
         if maxlen is None:
-            maxlen = ops.Maximum(np.zeros((), lengths.dtype), math.reduce_max(lengths))
+            maxlen = ops.Maximum(np.zeros((), lengths.dtype), reduce_max(lengths))
         else:
             maxlen = convert_to_tensor(maxlen)
         row = ops.Range(np.zeros((), maxlen.dtype), maxlen, np.ones((), maxlen.dtype))
-        column = math.cast(expand_dims(lengths, -1), maxlen.dtype)
-        return math.cast(ops.Less(row, column), dtype)
-
-
-def eye(num_rows, num_columns=None, batch_shape=None, dtype: Any = np.float32, name=None) -> Tensor:
-    """A matrix with ones on its diagonal."""
-    with name_scope(name, "eye", [num_rows, num_columns]) as scope:
-        columns = num_rows if num_columns is None else num_columns
-        sizes = [num_rows, columns, *(batch_shape or ())]
-        if any(is_tensor_like(size) for size in sizes):
-            least = ops.Minimum(num_rows, columns)
-            diagonal = ones([least], dtype)
-            zero = zeros([num_rows, columns], dtype)
-            return ops.MatrixSetDiag(zero, diagonal, name=scope)
-        whole = np.broadcast_to(
-            np.eye(num_rows, columns, dtype=dtype), (*(batch_shape or ()), num_rows, columns)
-        )
-        return constant(whole, name=scope)
+        column = cast(expand_dims(lengths, -1), maxlen.dtype)
+        return cast(ops.Less(row, column), dtype)
 
 
 def meshgrid(*args, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
@@ -501,14 +351,9 @@ def top_k(input, k=1, sorted: bool = True, name=None) -> list[Tensor]:
     return ops.TopKV2(input, k, sorted=sorted, name=name)
 
 
-def ensure_shape(x, shape, name=None) -> Tensor:
-    """`x`, once it is sure to have the shape."""
-    return ops.EnsureShape(x, shape=as_shape(shape), name=name)
-
-
-def broadcast_static_shape(shape_x, shape_y) -> TensorShape:
-    """The shape to which two shapes broadcast."""
-    return TensorShape(shapes.broadcast(as_shape(shape_x), as_shape(shape_y)))
+def in_top_k(predictions, targets, k, name=None) -> Tensor:
+    """Whether each target is among the `k` largest of its row."""
+    return ops.InTopKV2(predictions, targets, k, name=name)
 
 
 def guarantee_const(input, name=None) -> Tensor:

@@ -12,9 +12,12 @@ from ..build import ops
 from ..create import convert_to_tensor
 from ..graph import Tensor
 from ..initializers import zeros_initializer
+from ..scopes import name_scope
 from ..shapes import is_static
 from ..variable_scope import get_variable, variable_scope
-from . import array, nn
+from . import array, creation, normalization, windows
+from .activations import bias_add
+from .slices import get_item
 
 Initializer = Callable[..., Any]
 
@@ -25,10 +28,10 @@ def flatten(inputs, name: str | None = None, data_format: str = "channels_last")
     if data_format != "channels_last":
         raise NotImplementedError(f"flatten of data_format {data_format!r} is not supported")
     rest = None if inputs.shape is None else inputs.shape[1:]
-    with array.name_scope(name, "flatten", [inputs]):
+    with name_scope(name, "flatten", [inputs]):
         if is_static(rest):
             return array.reshape(inputs, [-1, prod(rest)])
-        return array.reshape(inputs, array.stack([array.shape(inputs)[0], -1]))
+        return array.reshape(inputs, array.stack([creation.shape(inputs)[0], -1]))
 
 
 def dense(
@@ -71,9 +74,9 @@ def dense(
             constraint=kernel_constraint,
         )
         y = _product(inputs, kernel, units)
-        y = _with_bias(
-            y, units, use_bias, bias_initializer, bias_regularizer, bias_constraint, trainable
-        )
+        if use_bias:
+            more = (bias_initializer, bias_regularizer, bias_constraint, trainable)
+            y = _with_bias(y, units, *more)
         return _activated(y, activation)
 
 
@@ -83,21 +86,22 @@ def _product(inputs: Tensor, kernel, units: int) -> Tensor:
     if len(shape) == 2:
         return ops.MatMul(inputs, kernel)
     rows = array.reshape(inputs, [-1, shape[-1]])
-    sizes = array.shape(inputs)
-    whole = array.concat([array.get_item(sizes, slice(None, -1)), [units]], 0)
+    sizes = creation.shape(inputs)
+    whole = array.concat([get_item(sizes, slice(None, -1)), [units]], 0)
     y = array.reshape(ops.MatMul(rows, kernel), whole)
     y.set_shape((*shape[:-1], units))
     return y
 
 
-def _with_bias(y, n, use_bias, initializer, regularizer, constraint, trainable) -> Tensor:
-    if not use_bias:
-        return y
+def _with_bias(
+    y, n: int, initializer, regularizer, constraint, trainable: bool, data_format=None
+) -> Tensor:
+    """`y` plus a variable `bias` of `n` numbers, one for each channel."""
     initializer = zeros_initializer() if initializer is None else initializer
     bias = get_variable(
         "bias", [n], y.dtype, initializer, regularizer, trainable, constraint=constraint
     )
-    return nn.bias_add(y, bias)
+    return bias_add(y, bias, data_format)
 
 
 def _refuse_activity(regularizer: Callable | None) -> None:
@@ -167,18 +171,10 @@ def conv2d(
             constraint=kernel_constraint,
         )
         steps, gaps = _pair(strides, "strides"), _pair(dilation_rate, "dilation_rate")
-        y = nn.conv2d(inputs, kernel, steps, padding.upper(), True, layout, gaps)
+        y = windows.conv2d(inputs, kernel, steps, padding.upper(), True, layout, gaps)
         if use_bias:
-            bias = get_variable(
-                "bias",
-                [filters],
-                inputs.dtype,
-                zeros_initializer() if bias_initializer is None else bias_initializer,
-                bias_regularizer,
-                trainable,
-                constraint=bias_constraint,
-            )
-            y = nn.bias_add(y, bias, data_format=layout)
+            more = (bias_initializer, bias_regularizer, bias_constraint, trainable)
+            y = _with_bias(y, filters, *more, data_format=layout)
         return _activated(y, activation)
 
 
@@ -186,18 +182,18 @@ def max_pooling2d(
     inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None
 ) -> Tensor:
     """The largest element under each position of a window."""
-    with array.name_scope(name, "max_pooling2d", [inputs]):
+    with name_scope(name, "max_pooling2d", [inputs]):
         size, steps = _pair(pool_size, "pool_size"), _pair(strides, "strides")
-        return nn.max_pool(inputs, size, steps, padding.upper(), _layout(data_format))
+        return windows.max_pool(inputs, size, steps, padding.upper(), _layout(data_format))
 
 
 def average_pooling2d(
     inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None
 ) -> Tensor:
     """The mean of the elements under each position of a window."""
-    with array.name_scope(name, "average_pooling2d", [inputs]):
+    with name_scope(name, "average_pooling2d", [inputs]):
         size, steps = _pair(pool_size, "pool_size"), _pair(strides, "strides")
-        return nn.avg_pool(inputs, size, steps, padding.upper(), _layout(data_format))
+        return windows.avg_pool(inputs, size, steps, padding.upper(), _layout(data_format))
 
 
 def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=None) -> Tensor:
@@ -210,7 +206,7 @@ def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=
             "dropout with a tensor `training` needs tf.cond, which is not there yet; feed `rate` "
             "instead: 0 where nothing is to be dropped"
         )
-    with array.name_scope(name, "dropout", [inputs]):
+    with name_scope(name, "dropout", [inputs]):
         if not training:
             return ops.Identity(convert_to_tensor(inputs))
-        return nn.dropout(inputs, noise_shape=noise_shape, seed=seed, rate=rate)
+        return normalization.dropout(inputs, noise_shape=noise_shape, seed=seed, rate=rate)

@@ -10,7 +10,7 @@ from ..graph import Tensor
 from ..indexed_slices import IndexedSlices
 from ..scopes import name_scope
 from ..variables import Variable
-from . import math
+from . import arithmetic, linear_algebra
 from .slices import get_item
 
 
@@ -40,7 +40,7 @@ def _or(x, y, name):
 
 def _xor(x, y, name):
     if _is_bool(x, y):
-        return math.logical_xor(x, y, name)
+        return arithmetic.logical_xor(x, y, name)
     return ops.BitwiseXor(x, y, name=name)
 
 
@@ -53,11 +53,11 @@ BINARY: dict[str, Callable] = {
     "add": _add,
     "sub": _subtract,
     "mul": _multiply,
-    "truediv": math.truediv,
-    "floordiv": math.floordiv,
+    "truediv": arithmetic.truediv,
+    "floordiv": arithmetic.floordiv,
     "mod": lambda x, y, name: ops.FloorMod(x, y, name=name),
-    "pow": math.pow,
-    "matmul": lambda x, y, name: math.matmul(x, y, name=name),
+    "pow": arithmetic.pow,
+    "matmul": lambda x, y, name: linear_algebra.matmul(x, y, name=name),
     "and": _and,
     "or": _or,
     "xor": _xor,
@@ -103,7 +103,7 @@ def _invert(x) -> Tensor:
 
 _ALL: dict[str, Callable] = {
     "neg": lambda x: ops.Neg(x),
-    "abs": math.abs,
+    "abs": arithmetic.abs,
     "invert": _invert,
     "getitem": get_item,
     **{name: _comparison(kind) for name, kind in COMPARISONS.items()},

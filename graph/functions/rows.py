@@ -20,13 +20,13 @@ from ..signatures import signature_of
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
-def functions(table: str) -> dict[str, Callable]:
-    """A function for each row of `table`, by name."""
+def functions(table: str, module: str) -> dict[str, Callable]:
+    """A function of `module` for each row of `table`, by name."""
     rows = [line.split() for line in table.replace("\\\n", "").strip().splitlines()]
-    return {name: _function(name, kind, words) for name, kind, *words in rows}
+    return {name: _function(name, kind, words, module) for name, kind, *words in rows}
 
 
-def _function(name: str, kind: str, words: list[str]) -> Callable:
+def _function(name: str, kind: str, words: list[str], module: str) -> Callable:
     pairs = [_parameter(word) for word in words]
     theirs = dict(
         zip((parameter.name for parameter, _ in pairs), (t for _, t in pairs), strict=True)
@@ -46,6 +46,7 @@ def _function(name: str, kind: str, words: list[str]) -> Callable:
         return getattr(ops, kind)(*operands, name=label, **attrs)
 
     function.__name__ = function.__qualname__ = name
+    function.__module__ = module
     function.__signature__ = signature  # pyright: ignore[reportFunctionMemberAccess]
     shown = ", ".join(parameter.name for parameter, _ in pairs)
     function.__doc__ = f"Adds an operation {kind} of {shown or 'nothing'}; gives what it gives."

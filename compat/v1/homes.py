@@ -1,0 +1,161 @@
+"""Where each public name of `tf`, `tf.math`, `tf.nn` and `tf.bitwise` lives.
+
+`new=old` gives the object `old` of a module the public name `new`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+CORE = {
+    "graph.clip": (
+        "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm"
+    ),
+    "graph.create": "constant convert_to_tensor",
+    "graph.dtype": (
+        "DType as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half "
+        "int16 int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 "
+        "uint32 uint64 uint8 variant"
+    ),
+    "graph.functions.array": (
+        "batch_to_space_nd boolean_mask broadcast_to check_numerics concat depth_to_space diag "
+        "diag_part dynamic_partition dynamic_stitch expand_dims fake_quant_with_min_max_args "
+        "fake_quant_with_min_max_vars fake_quant_with_min_max_vars_per_channel gather gather_nd "
+        "guarantee_const identity identity_n invert_permutation matrix_band_part matrix_diag "
+        "matrix_diag_part matrix_set_diag matrix_transpose meshgrid pad repeat reshape reverse "
+        "reverse_sequence reverse_v2 roll scatter_nd sequence_mask setdiff1d slice "
+        "space_to_batch_nd space_to_depth split squeeze stack stop_gradient strided_slice "
+        "tensor_scatter_add tensor_scatter_sub tensor_scatter_update tile transpose unique "
+        "unstack where where_v2"
+    ),
+    "graph.functions.behavior": (
+        "disable_eager_execution disable_resource_variables disable_v2_behavior "
+        "enable_resource_variables executing_eagerly resource_variables_enabled"
+    ),
+    "graph.functions.casting": "bitcast",
+    "graph.functions.control_flow": "Assert group no_op tuple",
+    "graph.functions.creation": (
+        "broadcast_dynamic_shape broadcast_static_shape ensure_shape eye fill one_hot ones "
+        "ones_like placeholder placeholder_with_default rank shape shape_n size zeros zeros_like"
+    ),
+    "graph.functions.random": "random_normal random_shuffle random_uniform truncated_normal",
+    "graph.functions.slices": "newaxis",
+    "graph.functions.state": (
+        "assign assign_add assign_sub is_variable_initialized scatter_add scatter_div "
+        "scatter_max scatter_min scatter_mul scatter_sub scatter_update"
+    ),
+    "graph.gradients": "AggregationMethod UnconnectedGradients gradients",
+    "graph.derivatives.registry": "NoGradient=NotDifferentiable NotDifferentiable RegisterGradient",
+    "graph.graph": "Graph Operation Tensor",
+    "graph.importing": "import_graph_def",
+    "graph.indexed_slices": "IndexedSlices",
+    "graph.fetches": "IndexedSlicesValue SparseTensorValue",
+    "graph.initializers": (
+        "constant_initializer glorot_normal_initializer glorot_uniform_initializer "
+        "ones_initializer random_normal_initializer random_uniform_initializer "
+        "truncated_normal_initializer uniform_unit_scaling_initializer "
+        "variance_scaling_initializer zeros_initializer"
+    ),
+    "graph.scopes": (
+        "GraphKeys add_to_collection add_to_collections control_dependencies device "
+        "get_collection get_collection_ref get_default_graph get_default_session name_scope "
+        "reset_default_graph set_random_seed"
+    ),
+    "graph.session": "ConfigProto GPUOptions InteractiveSession Session",
+    "graph.tensor_shape": "Dimension TensorShape",
+    "graph.variable_scope": (
+        "AUTO_REUSE VariableScope get_local_variable get_variable get_variable_scope "
+        "no_regularizer variable_scope"
+    ),
+    "graph.variables": (
+        "Variable all_variables=global_variables global_variables global_variables_initializer "
+        "initialize_all_variables=global_variables_initializer "
+        "initialize_variables=variables_initializer local_variables local_variables_initializer "
+        "model_variables moving_average_variables report_uninitialized_variables "
+        "trainable_variables variables_initializer"
+    ),
+}
+"""Names of `tf` alone."""
+
+MATH = {
+    "graph.functions.arithmetic": (
+        "abs accumulate_n acos acosh add add_n asin asinh atan atan2 atanh ceil complex conj cos "
+        "cosh digamma div div_no_nan divide equal erf erfc exp expm1 floor floor_div floordiv "
+        "floormod greater greater_equal imag is_finite is_inf is_nan less less_equal lgamma log "
+        "log1p log_sigmoid logical_and logical_not logical_or logical_xor maximum minimum "
+        "mod=floormod multiply negative not_equal pow real realdiv reciprocal rint round rsqrt "
+        "scalar_mul sigmoid sign sin sinh sqrt square squared_difference subtract tan tanh "
+        "truediv truncatediv truncatemod"
+    ),
+    "graph.functions.casting": "cast saturate_cast to_double to_float to_int32 to_int64",
+    "graph.functions.creation": "lin_space linspace=lin_space range",
+    "graph.functions.linear_algebra": (
+        "cholesky einsum fft fft2d ifft ifft2d matmul matrix_determinant matrix_inverse "
+        "matrix_solve norm tensordot trace"
+    ),
+    "graph.functions.reductions": (
+        "argmax argmin count_nonzero cumprod cumsum reduce_all reduce_any reduce_logsumexp "
+        "reduce_max reduce_mean reduce_min reduce_prod reduce_sum"
+    ),
+    "graph.functions.segments": (
+        "segment_max segment_mean segment_min segment_prod segment_sum unsorted_segment_max "
+        "unsorted_segment_mean unsorted_segment_min unsorted_segment_prod "
+        "unsorted_segment_sqrt_n unsorted_segment_sum"
+    ),
+}
+"""Names of both `tf` and `tf.math`."""
+
+MATH_ALONE = {
+    "graph.functions.arithmetic": "polyval xdivy xlogy",
+    "graph.functions.reductions": "reduce_std reduce_variance",
+}
+
+BITWISE = {
+    "graph.functions.arithmetic": (
+        "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift"
+    ),
+}
+
+NN = {
+    "graph.functions.activations": (
+        "bias_add crelu elu leaky_relu log_softmax relu relu6 relu_layer selu softmax softplus "
+        "softsign swish xw_plus_b"
+    ),
+    "graph.functions.arithmetic": "log_sigmoid sigmoid tanh",
+    "graph.functions.array": "embedding_lookup in_top_k top_k",
+    "graph.functions.losses": (
+        "l2_loss sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits "
+        "softmax_cross_entropy_with_logits_v2 sparse_softmax_cross_entropy_with_logits "
+        "weighted_cross_entropy_with_logits"
+    ),
+    "graph.functions.normalization": (
+        "batch_normalization dropout fused_batch_norm l2_normalize local_response_normalization "
+        "lrn moments"
+    ),
+    "graph.functions.reductions": "zero_fraction",
+    "graph.functions.windows": (
+        "atrous_conv2d avg_pool avg_pool2d=avg_pool avg_pool3d conv2d conv2d_backprop_filter "
+        "conv2d_backprop_input conv2d_transpose depthwise_conv2d depthwise_conv2d_native "
+        "dilation2d max_pool max_pool2d=max_pool max_pool3d pool separable_conv2d"
+    ),
+}
+
+
+def namespace(module: str, *tables: dict[str, str]) -> tuple[list[str], Callable, Callable]:
+    """`__all__`, `__getattr__` and `__dir__` of a module that has the names of `tables`."""
+    homes = {}
+    for home, words in (row for table in tables for row in table.items()):
+        for word in words.split():
+            name, _, old = word.partition("=")
+            homes[name] = (f"flatlite.{home}", old or name)
+    names = sorted(homes)
+
+    def get(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module '{module}' has no attribute '{name}'")
+        home, attribute = homes[name]
+        return getattr(importlib.import_module(home), attribute)
+
+    return names, get, lambda: names

@@ -1,0 +1,102 @@
+"""TF1's activations and biases."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..build import ops
+from ..create import convert_to_tensor
+from ..graph import Tensor
+from ..scopes import name_scope
+from .arguments import one_of
+from .array import concat, transpose
+from .casting import cast
+from .linear_algebra import matmul
+from .rows import functions
+
+ONE_TO_ONE = """
+elu             Elu         features
+relu            Relu        features
+selu            Selu        features
+softplus        Softplus    features
+softsign        Softsign    features
+"""
+globals().update(functions(ONE_TO_ONE, __name__))
+
+
+def relu6(features, name=None) -> Tensor:
+    """The elements held within 0 and 6."""
+    with name_scope(name, "Relu6", [features]) as scope:
+        return ops.Relu6(convert_to_tensor(features, name="features"), name=scope)
+
+
+def leaky_relu(features, alpha=0.2, name=None) -> Tensor:
+    """The elements, times `alpha` where they are negative."""
+    with name_scope(name, "LeakyRelu", [features, alpha]) as scope:
+        features = convert_to_tensor(features, name="features")
+        if features.dtype.kind in "iu":
+            features = cast(features, np.float32)
+        return ops.LeakyRelu(features, alpha=float(alpha), name=scope)
+
+
+def crelu(features, name=None, axis=-1) -> Tensor:
+    """relu of the elements and of their negatives, side by side."""
+    with name_scope(name, "CRelu", [features]) as scope:
+        features = convert_to_tensor(features, name="features")
+        return ops.Relu(concat([features, ops.Neg(features)], axis, name=scope))
+
+
+def swish(features, name=None) -> Tensor:
+    """x * sigmoid(x)."""
+    with name_scope(name, "swish", [features]):
+        features = convert_to_tensor(features, name="features")
+        return ops.Mul(features, ops.Sigmoid(features))
+
+
+def softmax(logits, axis=None, name=None, dim=None) -> Tensor:
+    """exp(x) over its sum along `axis`, the last one by default."""
+    return _along_last(ops.Softmax, logits, one_of("axis", axis, "dim", dim), name)
+
+
+def log_softmax(logits, axis=None, name=None, dim=None) -> Tensor:
+    """The logarithm of softmax."""
+    return _along_last(ops.LogSoftmax, logits, one_of("axis", axis, "dim", dim), name)
+
+
+def _along_last(compute, x, axis, name) -> Tensor:
+    x = convert_to_tensor(x)
+    rank = None if x.shape is None else len(x.shape)
+    if axis is None or axis == -1 or axis + 1 == rank:
+        return compute(x, name=name)
+    if rank is None or not -rank <= axis < rank:
+        raise ValueError(f"axis must be in [-rank, rank) of a known rank, got {axis} for {x.shape}")
+    order = list(np.arange(rank))
+    order[axis], order[-1] = order[-1], order[axis]
+    swapped = compute(transpose(x, np.array(order, np.int32)))
+    return transpose(swapped, np.array(order, np.int32), name=name or "transpose")
+
+
+def bias_add(value, bias, data_format=None, name=None) -> Tensor:
+    """`value` with a number added to each channel."""
+    with name_scope(name, "BiasAdd", [value, bias]) as scope:
+        if data_format is not None and not data_format.startswith("N"):
+            raise ValueError(
+                "`data_format` must be of the form `N...C` or `NC...`. Received: "
+                f"data_format={data_format}"
+            )
+        layout = "NCHW" if data_format is not None and data_format.startswith("NC") else "NHWC"
+        value = convert_to_tensor(value, name="input")
+        bias = convert_to_tensor(bias, value.dtype, "bias")
+        return ops.BiasAdd(value, bias, data_format=layout, name=scope)
+
+
+def xw_plus_b(x, weights, biases, name=None) -> Tensor:
+    """x @ weights + biases."""
+    with name_scope(name, "xw_plus_b", [x, weights, biases]) as scope:
+        return bias_add(matmul(x, weights), biases, name=scope)
+
+
+def relu_layer(x, weights, biases, name=None) -> Tensor:
+    """relu(x @ weights + biases)."""
+    with name_scope(name, "relu_layer", [x, weights, biases]) as scope:
+        return ops.Relu(bias_add(matmul(x, weights), biases), name=scope)

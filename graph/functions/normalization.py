@@ -1,0 +1,130 @@
+"""TF1's normalisations, and dropout."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..build import ops
+from ..create import constant, convert_to_tensor, type_name
+from ..graph import Tensor
+from ..scopes import name_scope
+from . import creation, random
+from .arguments import one_of
+from .array import squeeze
+from .casting import cast
+from .reductions import reduce_mean, reduce_sum
+from .rows import functions
+
+ONE_TO_ONE = """
+local_response_normalization LRN input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5
+lrn             LRN         input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5
+"""
+globals().update(functions(ONE_TO_ONE, __name__))
+
+
+def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None) -> tuple[Tensor, Tensor]:
+    """Mean and variance along `axes`."""
+    keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
+    with name_scope(name, "moments", [x, axes]):
+        x = convert_to_tensor(x)
+        y = cast(x, np.float32) if x.dtype == np.float16 else x
+        mean = reduce_mean(y, axes, keepdims=True, name="mean")
+        squares = ops.SquaredDifference(y, ops.StopGradient(mean))
+        variance = reduce_mean(squares, axes, keepdims=True, name="variance")
+        if not keepdims:
+            mean, variance = squeeze(mean, axes), squeeze(variance, axes)
+        return cast(mean, x.dtype), cast(variance, x.dtype)
+
+
+def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None) -> Tensor:
+    """(x - mean) / sqrt(variance + variance_epsilon) * scale + offset."""
+    with name_scope(name, "batchnorm", [x, mean, variance, scale, offset]):
+        factor = ops.Rsqrt(variance + variance_epsilon)
+        factor = factor if scale is None else factor * scale
+        shift = -mean * factor if offset is None else offset - mean * factor
+        return x * cast(factor, x.dtype) + cast(shift, x.dtype)
+
+
+def fused_batch_norm(
+    x,
+    scale,
+    offset,
+    mean=None,
+    variance=None,
+    epsilon=0.001,
+    data_format="NHWC",
+    is_training: bool = True,
+    name=None,
+    exponential_avg_factor=1.0,
+):
+    """Batch normalisation, and the batch's mean and variance."""
+    x = convert_to_tensor(x, name="input")
+    scale = convert_to_tensor(scale, name="scale")
+    empty = np.zeros(0, np.float32)
+    outputs = ops.FusedBatchNormV3(
+        x,
+        scale,
+        convert_to_tensor(offset, name="offset"),
+        empty if mean is None else mean,
+        empty if variance is None else variance,
+        epsilon=max(epsilon, 1.001e-5),
+        exponential_avg_factor=exponential_avg_factor,
+        data_format=data_format,
+        is_training=is_training,
+        name=name,
+    )
+    return outputs[:3]
+
+
+def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None) -> Tensor:
+    """`x` over the root of the sum of its squares along `axis`."""
+    axis = one_of("axis", axis, "dim", dim)
+    with name_scope(name, "l2_normalize", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        total = reduce_sum(ops.Square(x), axis, keepdims=True)
+        return ops.Mul(x, ops.Rsqrt(ops.Maximum(total, epsilon)), name=scope)
+
+
+def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None) -> Tensor:
+    """`x` with a part `rate` of its elements set to 0, the others scaled up to make up for it.
+
+    Args:
+        x: Floats.
+        keep_prob: 1 - rate, the old argument.
+        noise_shape: The shape of the choices; it broadcasts to that of `x`.
+        seed: See set_random_seed.
+        name: Of the operations.
+        rate: A number in [0, 1), or a tensor.
+
+    Raises ValueError when `rate` is missing or out of range.
+    """
+    kept = None if keep_prob is None else 1.0 - keep_prob
+    rate = one_of("rate", rate, "keep_prob", kept)
+    if rate is None:
+        raise ValueError(f"`rate` must be provided. Received: rate={rate}")
+    number = rate if isinstance(rate, (int, float, np.floating)) else None
+    with name_scope(name, "dropout", [x]):
+        if number is not None and not 0 <= number < 1:
+            raise ValueError(
+                "`rate` must be a scalar tensor or a float in the range [0, 1). Received: "
+                f"rate={rate}"
+            )
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.kind not in "fV":
+            raise ValueError(
+                "`x.dtype` must be a floating point tensor as `x` will be scaled. Received: "
+                f"x_dtype={type_name(x.dtype)}"
+            )
+        if number == 0:
+            random.get_seed(seed)
+            return x
+        if number is not None:
+            scaled = ops.Mul(x, convert_to_tensor(1 / (1 - number), x.dtype))
+        else:
+            rate = cast(convert_to_tensor(rate), x.dtype)
+            scaled = ops.RealDiv(x, ops.Sub(constant(1, x.dtype), rate))
+        shape = creation.shape(x) if noise_shape is None else noise_shape
+        keep = ops.GreaterEqual(random.random_uniform(shape, dtype=x.dtype, seed=seed), rate)
+        result = ops.SelectV2(keep, scaled, constant(0, x.dtype))
+        result.set_shape(x.shape)
+        return result

@@ -1,0 +1,162 @@
+"""TF1's sums, means and the like along axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..build import ops
+from ..create import constant, convert_to_tensor, type_name
+from ..graph import Tensor
+from ..scopes import name_scope
+from .arguments import one_of
+from .arithmetic import add
+from .casting import cast
+from .creation import range
+
+
+def argmax(input, axis=None, name=None, dimension=None, output_type: Any = np.int64) -> Tensor:
+    """Where along `axis` (0 by default) the largest element comes first."""
+    return _place(ops.ArgMax, input, axis, dimension, output_type, name)
+
+
+def argmin(input, axis=None, name=None, dimension=None, output_type: Any = np.int64) -> Tensor:
+    """Where along `axis` (0 by default) the smallest element comes first."""
+    return _place(ops.ArgMin, input, axis, dimension, output_type, name)
+
+
+def _place(kind, input, axis, dimension, output_type, name) -> Tensor:
+    axis = one_of("axis", axis, "dimension", dimension)
+    return kind(input, 0 if axis is None else axis, output_type=np.dtype(output_type), name=name)
+
+
+def cumsum(x, axis=0, exclusive: bool = False, reverse: bool = False, name=None) -> Tensor:
+    """Sums of the elements up to each along `axis`."""
+    with name_scope(name, "Cumsum", [x]) as scope:
+        return ops.Cumsum(x, axis, exclusive=exclusive, reverse=reverse, name=scope)
+
+
+def cumprod(x, axis=0, exclusive: bool = False, reverse: bool = False, name=None) -> Tensor:
+    """Products of the elements up to each along `axis`."""
+    with name_scope(name, "Cumprod", [x]) as scope:
+        return ops.Cumprod(x, axis, exclusive=exclusive, reverse=reverse, name=scope)
+
+
+def _reduction(kind: str):
+    """The function of a row of REDUCTIONS."""
+
+    def reduce(
+        input_tensor,
+        axis=None,
+        keepdims=None,
+        name=None,
+        reduction_indices=None,
+        keep_dims=None,
+    ) -> Tensor:
+        axis = one_of("axis", axis, "reduction_indices", reduction_indices)
+        keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
+        x = convert_to_tensor(input_tensor, name="input_tensor" if kind == "Sum" else None)
+        result = getattr(ops, kind)(x, reduction_axes(x, axis), keep_dims=keepdims, name=name)
+        if axis is None and not keepdims:
+            result.set_shape(())
+        return result
+
+    return reduce
+
+
+REDUCTIONS = {
+    "reduce_sum": ("Sum", "The sum of"),
+    "reduce_mean": ("Mean", "The mean of"),
+    "reduce_prod": ("Prod", "The product of"),
+    "reduce_max": ("Max", "The largest of"),
+    "reduce_min": ("Min", "The smallest of"),
+    "reduce_all": ("All", "Whether all are true among"),
+    "reduce_any": ("Any", "Whether one is true among"),
+}
+for _name, (_kind, _what) in REDUCTIONS.items():
+    globals()[_name] = _reduction(_kind)
+    globals()[_name].__name__ = globals()[_name].__qualname__ = _name
+    globals()[_name].__doc__ = f"""{_what} the elements along `axis`, all of them by default.
+
+    Args:
+        input_tensor: The tensor.
+        axis: A dimension or a list of them, from the end when negative.
+        keepdims: Whether they stay as dimensions of size 1.
+        name: Of the operation.
+        reduction_indices, keep_dims: Old names of `axis` and `keepdims`.
+    """
+reduce_sum, reduce_mean, reduce_max = (globals()[f"reduce_{w}"] for w in ("sum", "mean", "max"))
+
+
+def reduction_axes(x: Tensor, axis):
+    """The axes of a reduction: those given, or all."""
+    if axis is not None:
+        return axis
+    if x.shape is not None:
+        return constant(np.arange(len(x.shape), dtype=np.int32))
+    return range(0, ops.Rank(x))
+
+
+def reduce_logsumexp(
+    input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None
+) -> Tensor:
+    """log(sum(exp(x))) along `axis`, without overflow."""
+    axis = one_of("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
+    with name_scope(name, "ReduceLogSumExp", [input_tensor]):
+        x = convert_to_tensor(input_tensor)
+        raw = reduce_max(x, axis, keepdims=True)
+        zeros = ops.ZerosLike(raw)
+        top = ops.StopGradient(ops.Select(ops.IsFinite(raw), raw, zeros))
+        result = ops.Log(reduce_sum(ops.Exp(ops.Sub(x, top)), axis, keepdims=keepdims))
+        if not keepdims:
+            top = ops.Reshape(top, ops.Shape(result))
+        return add(result, top)
+
+
+def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) -> Tensor:
+    """The variance of the elements along `axis`."""
+    with name_scope(name or "reduce_variance"):
+        x = convert_to_tensor(input_tensor)
+        means = reduce_mean(x, axis, keepdims=True)
+        if means.dtype.kind in "iu":
+            raise TypeError(
+                "Input must be either real or complex. Received integer type "
+                f"tf.{type_name(means.dtype)}."
+            )
+        return reduce_mean(ops.Square(ops.Sub(x, means)), axis, keepdims=keepdims)
+
+
+def reduce_std(input_tensor, axis=None, keepdims: bool = False, name=None) -> Tensor:
+    """The standard deviation of the elements along `axis`."""
+    with name_scope(name or "reduce_std"):
+        return ops.Sqrt(reduce_variance(input_tensor, axis, keepdims))
+
+
+def count_nonzero(
+    input_tensor=None,
+    axis=None,
+    keepdims=None,
+    dtype: Any = np.int64,
+    name=None,
+    reduction_indices=None,
+    keep_dims=None,
+    input=None,
+) -> Tensor:
+    """How many elements along `axis` are not zero."""
+    axis = one_of("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
+    with name_scope(name, "count_nonzero", [input_tensor]):
+        x = convert_to_tensor(one_of("input", input, "input_tensor", input_tensor))
+        zero = constant(np.zeros((), x.dtype) if x.dtype.kind != "O" else b"")
+        flags = cast(ops.NotEqual(x, zero), np.int64)
+        return cast(reduce_sum(flags, axis, keepdims=keepdims), dtype)
+
+
+def zero_fraction(value, name=None) -> Tensor:
+    """The part of the elements that are zero."""
+    with name_scope(name, "zero_fraction", [value]):
+        value = convert_to_tensor(value, name="value")
+        zeros = ops.Equal(value, np.zeros((), value.dtype))
+        return reduce_mean(cast(zeros, np.float32), name="fraction")

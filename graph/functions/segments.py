@@ -1,0 +1,52 @@
+"""TF1's sums, means and the like of the rows of each segment."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..build import ops
+from ..create import convert_to_tensor
+from ..graph import Tensor
+from ..scopes import name_scope
+from .rows import functions
+
+ONE_TO_ONE = """
+segment_max      SegmentMax        data segment_ids
+segment_mean     SegmentMean       data segment_ids
+segment_min      SegmentMin        data segment_ids
+segment_prod     SegmentProd       data segment_ids
+segment_sum      SegmentSum        data segment_ids
+unsorted_segment_max  UnsortedSegmentMax  data segment_ids num_segments
+unsorted_segment_min  UnsortedSegmentMin  data segment_ids num_segments
+unsorted_segment_prod UnsortedSegmentProd data segment_ids num_segments
+unsorted_segment_sum  UnsortedSegmentSum  data segment_ids num_segments
+"""
+globals().update(functions(ONE_TO_ONE, __name__))
+
+
+def unsorted_segment_mean(data, segment_ids, num_segments, name=None) -> Tensor:
+    """The mean of the rows of each segment."""
+    with name_scope(name, "UnsortedSegmentMean", [data, segment_ids]):
+        return _over_counts(data, segment_ids, num_segments, lambda n: n)
+
+
+def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None) -> Tensor:
+    """The sum of the rows of each segment over the root of their number."""
+    with name_scope(name, "UnsortedSegmentSqrtN", [data, segment_ids]):
+        return _over_counts(data, segment_ids, num_segments, lambda n: ops.Sqrt(n))
+
+
+def _over_counts(data, segment_ids, num_segments, divisor) -> Tensor:
+    data = convert_to_tensor(data)
+    counts = divisor(segment_counts(segment_ids, num_segments, data.dtype))
+    sums = ops.UnsortedSegmentSum(data, segment_ids, num_segments)
+    inner = len(data.shape or ()) - 1
+    shape = ops.ConcatV2([ops.Shape(counts), np.ones(inner, np.int32)], 0)
+    return ops.RealDiv(sums, ops.Reshape(counts, shape))
+
+
+def segment_counts(segment_ids, num_segments, dtype) -> Tensor:
+    """How many rows each segment has, one at least."""
+    ids = convert_to_tensor(segment_ids)
+    ones = ops.Fill(ops.Shape(ids), np.ones((), dtype))
+    return ops.Maximum(ops.UnsortedSegmentSum(ones, ids, num_segments), np.ones((), dtype))

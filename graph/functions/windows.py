@@ -1,0 +1,246 @@
+"""TF1's functions of a window that moves over images: convolutions and pools."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..build import ops
+from ..create import convert_to_tensor
+from ..graph import Tensor
+from ..scopes import name_scope
+from .arguments import one_of
+from .rows import functions
+
+ONE_TO_ONE = r"""
+avg_pool3d      AvgPool3D   input ksize strides padding data_format='NDHWC'
+conv2d_backprop_filter Conv2DBackpropFilter input filter_sizes out_backprop strides padding \
+    use_cudnn_on_gpu=True data_format='NHWC' dilations=[1,1,1,1]
+dilation2d      Dilation2D  input filter strides rates padding
+max_pool3d      MaxPool3D   input ksize strides padding data_format='NDHWC'
+"""
+globals().update(functions(ONE_TO_ONE, __name__))
+
+
+def conv2d(
+    input,
+    filter=None,
+    strides=None,
+    padding=None,
+    use_cudnn_on_gpu: bool = True,
+    data_format: str = "NHWC",
+    dilations=(1, 1, 1, 1),
+    name=None,
+    filters=None,
+) -> Tensor:
+    """A convolution over height and width.
+
+    Args:
+        input: [batch, height, width, channels].
+        filter: [height, width, channels, results].
+        strides: A number, or 2 or 4 of them.
+        padding: "SAME", "VALID", or a pair of numbers for each dimension.
+        use_cudnn_on_gpu: Taken for TensorFlow's sake.
+        data_format: "NHWC", or "NCHW".
+        dilations: Distances between the taps.
+        name: Of the operation.
+        filters: Another name of `filter`.
+    """
+    filter = one_of("filters", filters, "filter", filter)
+    return ops.Conv2D(
+        input,
+        filter,
+        use_cudnn_on_gpu=use_cudnn_on_gpu,
+        data_format=data_format,
+        strides=_four(1 if strides is None else strides, data_format, "strides"),
+        dilations=_four(dilations, data_format, "dilations"),
+        name=name,
+        **_padding(padding),
+    )
+
+
+def _padding(padding) -> dict:
+    """The attributes that say how much is padded."""
+    if isinstance(padding, (list, tuple)):
+        return {
+            "padding": b"EXPLICIT",
+            "explicit_paddings": [int(n) for pair in padding for n in pair],
+        }
+    if padding is None:
+        raise ValueError("padding must be 'SAME', 'VALID' or a list of pairs, got None")
+    return {"padding": padding}
+
+
+def _four(numbers, data_format: str | None, name: str) -> list[int]:
+    """Numbers for each dimension of images, from one, two or four."""
+    found = [int(n) for n in np.atleast_1d(np.asarray(numbers))]
+    if len(found) == 4:
+        return found
+    if len(found) not in (1, 2):
+        raise ValueError(f"{name} should be of length 1, 2 or 4 but was {len(found)}")
+    inner = found * (3 - len(found))
+    return [1, 1, *inner] if data_format and data_format.startswith("NC") else [1, *inner, 1]
+
+
+def conv2d_transpose(
+    value=None,
+    filter=None,
+    output_shape=None,
+    strides=None,
+    padding: str = "SAME",
+    data_format: str = "NHWC",
+    name=None,
+    input=None,
+    filters=None,
+    dilations=None,
+) -> Tensor:
+    """What `conv2d` would take to `value`; `filter` is [height, width, results, channels]."""
+    value = one_of("input", input, "value", value)
+    filter = one_of("filters", filters, "filter", filter)
+    with name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as scope:
+        return ops.Conv2DBackpropInput(
+            convert_to_tensor(output_shape, np.int32, "input_sizes"),
+            filter,
+            value,
+            strides=_four(strides, data_format, "strides"),
+            padding=padding,
+            data_format=data_format,
+            dilations=_four(1 if dilations is None else dilations, data_format, "dilations"),
+            name=scope,
+        )
+
+
+def conv2d_backprop_input(
+    input_sizes,
+    filter=None,
+    out_backprop=None,
+    strides=None,
+    padding=None,
+    use_cudnn_on_gpu: bool = True,
+    data_format: str = "NHWC",
+    dilations=(1, 1, 1, 1),
+    name=None,
+    filters=None,
+) -> Tensor:
+    """The gradient of `conv2d` by its input."""
+    return ops.Conv2DBackpropInput(
+        input_sizes,
+        one_of("filters", filters, "filter", filter),
+        out_backprop,
+        strides=_four(strides, data_format, "strides"),
+        use_cudnn_on_gpu=use_cudnn_on_gpu,
+        data_format=data_format,
+        dilations=_four(dilations, data_format, "dilations"),
+        name=name,
+        **_padding(padding),
+    )
+
+
+def depthwise_conv2d_native(
+    input, filter, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1), name=None
+) -> Tensor:
+    """A convolution of each channel by itself; `filter` is [height, width, channels, m]."""
+    return ops.DepthwiseConv2dNative(
+        input,
+        filter,
+        strides=[int(n) for n in strides],
+        data_format=data_format or "NHWC",
+        dilations=[int(n) for n in dilations],
+        name=name,
+        **_padding(padding),
+    )
+
+
+def depthwise_conv2d(
+    input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None
+) -> Tensor:
+    """A convolution of each channel by itself; `filter` is [height, width, channels, m]."""
+    rate = one_of("dilations", dilations, "rate", rate)
+    gaps = [1, 1] if rate is None else [int(n) for n in np.atleast_1d(np.asarray(rate))]
+    layout = data_format or "NHWC"
+    with name_scope(name, "depthwise", [input, filter]) as scope:
+        input = convert_to_tensor(input, name="tensor_in")
+        filter = convert_to_tensor(filter, name="filter_in")
+        four = [1, 1, *gaps] if layout.startswith("NC") else [1, *gaps, 1]
+        return depthwise_conv2d_native(input, filter, strides, padding, layout, four, scope)
+
+
+def separable_conv2d(
+    input,
+    depthwise_filter,
+    pointwise_filter,
+    strides,
+    padding,
+    rate=None,
+    name=None,
+    data_format=None,
+    dilations=None,
+) -> Tensor:
+    """A convolution of each channel by itself, then one that mixes them."""
+    rate = one_of("dilations", dilations, "rate", rate)
+    with name_scope(name, "separable_conv2d", [input]) as scope:
+        each = depthwise_conv2d(
+            input, depthwise_filter, strides, padding, rate, "depthwise", data_format
+        )
+        layout = data_format or "NHWC"
+        return conv2d(each, pointwise_filter, 1, "VALID", data_format=layout, name=scope)
+
+
+def atrous_conv2d(value, filters, rate, padding, name=None) -> Tensor:
+    """A convolution with `rate` - 1 holes between its taps."""
+    return conv2d(value, filters, 1, padding, dilations=[1, rate, rate, 1], name=name)
+
+
+def max_pool(
+    value=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None
+):
+    """The largest element under each position of a window."""
+    value = one_of("input", input, "value", value)
+    with name_scope(name, "MaxPool", [value]) as scope:
+        if not np.all(ksize):
+            raise ValueError(f"`ksize` cannot be zero. Received: ksize={ksize}")
+        return ops.MaxPool(
+            convert_to_tensor(value, name="input"),
+            ksize=_four(ksize, data_format, "ksize"),
+            strides=_four(strides, data_format, "strides"),
+            data_format=data_format,
+            name=scope,
+            **_padding(padding),
+        )
+
+
+def avg_pool(
+    value, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None
+):
+    """The mean of the elements under each position of a window."""
+    value = one_of("input", input, "value", value)
+    with name_scope(name, "AvgPool", [value]) as scope:
+        return ops.AvgPool(
+            convert_to_tensor(value, name="value"),
+            ksize=_four(ksize, data_format, "ksize"),
+            strides=_four(strides, data_format, "strides"),
+            data_format=data_format,
+            name=scope,
+            **_padding(padding),
+        )
+
+
+def pool(
+    input,
+    window_shape,
+    pooling_type,
+    padding,
+    dilation_rate=None,
+    strides=None,
+    name=None,
+    data_format=None,
+    dilations=None,
+) -> Tensor:
+    """Pooling over height and width: `pooling_type` is "MAX" or "AVG"."""
+    rate = one_of("dilations", dilations, "dilation_rate", dilation_rate)
+    if rate is not None and np.any(np.asarray(rate) != 1):
+        raise NotImplementedError(f"pool with dilations {rate} is not supported")
+    if pooling_type not in ("MAX", "AVG"):
+        raise ValueError(f"pooling_type must be 'MAX' or 'AVG', got {pooling_type!r}")
+    function = max_pool if pooling_type == "MAX" else avg_pool
+    steps = 1 if strides is None else strides
+    return function(input, window_shape, steps, padding, data_format or "NHWC", name)
