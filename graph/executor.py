@@ -20,9 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from ..engine.buffer import ARENA, BOUND, Buffer, arena, bound, constant, window
-from ..engine.families.layout import move
 from ..engine.faults import Fault
-from ..engine.program import Program
 from ..schema import dtypes, errors
 from .emit import chains
 from .emit.registry import emitter_of
@@ -30,84 +28,17 @@ from .graph import Operation, Tensor
 from .hosted import hosted_kernel_of
 from .infer import KERNEL_ERRORS, infer_shapes
 from .order import is_back_edge, ordered
+from .plan_variables import HANDLERS, PlanVariables
 from .registry import Row, row_of
 from .run_errors import failed, fault_words, located, uninitialized
 from .shapes import Shape, is_static, shown
-from .state import State, variable_key
+from .stage import Site, Stage
+from .state import State
 
 MAX_FOLLOWING = 8
 """Stages kept after each stage, one for each set of sizes that was met."""
 
-VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
-ASSIGNMENTS = ("Assign", "AssignVariableOp")
-QUESTIONS = ("IsVariableInitialized", "VarIsInitializedOp")
-READS = ("ReadVariableOp",)
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
-
-
-class SiteTensor:
-    """An input as shape functions and emitters see it, with the sizes it has here."""
-
-    __slots__ = ("dtype", "op", "shape", "value")
-
-    def __init__(self, tensor: Tensor, buffer: Buffer):
-        self.op = tensor.op
-        self.dtype = tensor.dtype
-        self.shape = buffer.shape
-        self.value = buffer.value
-
-
-class Site:
-    """An operation where it is compiled: its inputs have sizes, some have values."""
-
-    __slots__ = (
-        "attrs",
-        "get_attr",
-        "graph",
-        "inputs",
-        "name",
-        "op",
-        "outputs",
-        "signature",
-        "type",
-    )
-
-    def __init__(self, op: Operation, buffers: Sequence[Buffer]):
-        self.op = op
-        self.type, self.name, self.attrs, self.graph = op.type, op.name, op.attrs, op.graph
-        self.signature, self.get_attr = op.signature, op.get_attr
-        self.inputs = [SiteTensor(t, b) for t, b in zip(op.inputs, buffers, strict=True)]
-        self.outputs = op.outputs
-
-
-class Stage:
-    """One program of a plan.
-
-    Attributes:
-        program: Its rows and steps.
-        inputs: The buffers to bind before each run, by the tensor whose array they show.
-        kept: The buffers to read after each run.
-        reads: For each variable that must have a value before, the operation that reads it.
-        writes: The variables that have a value afterwards.
-        cut: The operation to run after it, None at the end of the plan.
-        values: Every tensor known so far.
-        following: The stages after it by the sizes that `cut` gave.
-    """
-
-    __slots__ = (
-        *("cut", "following", "inputs", "kept", "program", "reads", "stop", "values", "writes"),
-    )
-
-    def __init__(self, values: dict[Tensor, Buffer], n_threads: int):
-        self.program = Program(threads=n_threads)
-        self.values = values
-        self.inputs: dict[Tensor, Buffer] = {}
-        self.kept: dict[Tensor, Buffer] = {}
-        self.reads: dict[str, Operation] = {}
-        self.writes: set[str] = set()
-        self.cut: Operation | None = None
-        self.stop = 0
-        self.following: dict[tuple, Stage] = {}
 
 
 class Plan:
@@ -142,8 +73,7 @@ class Plan:
         self.chains = chains.find(self.order, {*self.fetched, *feeds})
         self.put_off = {op for chain in self.chains.values() for op in chain[:-1]}
         self._wait_for_chains()
-        self.variables: dict[str, Buffer] = {}
-        self.assigned: set[str] = set()
+        self.variables = PlanVariables(state, self.last_use)
         self.first = Stage({}, n_threads)
         for tensor, (shape, dtype) in feeds.items():
             buffer = bound(shape, dtype, tensor.name)
@@ -161,8 +91,7 @@ class Plan:
     @property
     def is_stale(self) -> bool:
         """Whether a variable was given other memory since."""
-        current = self.state.buffers
-        return any(current.get(key) is not buffer for key, buffer in self.variables.items())
+        return self.variables.are_stale
 
     def run(self, feeds: Mapping[Tensor, np.ndarray]) -> dict[Tensor, np.ndarray]:
         """The arrays of the fetched tensors; the next run overwrites them.
@@ -246,7 +175,7 @@ class Plan:
                 stage.program.keep(buffer)
         for tensor in self.fetched:
             if tensor in stage.values:
-                self._require(stage, tensor.op, stage.values[tensor])
+                self.variables.require(stage, tensor.op, stage.values[tensor])
         try:
             stage.program.close()
         except Fault as fault:
@@ -272,29 +201,29 @@ class Plan:
         for op in chain:
             for tensor in op.inputs:
                 if tensor not in between:
-                    self._require(stage, op, stage.values[tensor])
+                    self.variables.require(stage, op, stage.values[tensor])
         site = Site(chain[0], [stage.values[tensor] for tensor in chain[0].inputs])
         _shapes(site, row_of(site.type))
         out = chains.emit(stage.program, chain, site, stage.values.__getitem__)
         return out is not None and self._define(stage, chain[-1], out)
 
     def _add_one(self, stage: Stage, op: Operation, position: int) -> bool:
-        special = _SPECIAL.get(op.type)
-        if special is not None:
-            outputs = special(self, stage, op, position)
-            self._define(stage, op, outputs)
-            return True
+        if op.type in PLACEHOLDERS:
+            raise _unfed(op)
+        handler = HANDLERS.get(op.type)
+        if handler is not None:
+            return self._define(stage, op, handler(self.variables, stage, op, position))
         buffers = [stage.values[tensor] for tensor in op.inputs]
         for buffer in buffers:
-            self._require(stage, op, buffer)
+            self.variables.require(stage, op, buffer)
         site, row = Site(op, buffers), row_of(op.type)
         known = self._known(site, row, buffers)
         if known is not None:
             return self._define(stage, op, known)
         if row is not None and row.writes:
             for index in row.writes:
-                self._protect(stage, buffers[index], position)
-                self._written(stage, buffers[index])
+                self.variables.protect(stage, buffers[index], position)
+                self.variables.written(stage, buffers[index])
         found = emitter_of(op.type)
         if found is not None and found.takes(buffers):
             outputs = found.function(stage.program, site, *buffers)
@@ -386,112 +315,6 @@ class Plan:
             for tensor, result in zip(op.outputs, results, strict=True)
         ]
 
-    def _require(self, stage: Stage, op: Operation, buffer: Buffer) -> None:
-        """Notes that `op` reads a variable, which must have a value by then."""
-        key = self.state.key_of(buffer.storage)
-        if key is not None and key not in self.assigned:
-            stage.reads.setdefault(key, op)
-
-    def _written(self, stage: Stage, buffer: Buffer) -> None:
-        key = self.state.key_of(buffer.storage)
-        if key is not None:
-            self.assigned.add(key)
-            stage.writes.add(key)
-
-    def _protect(self, stage: Stage, target: Buffer, position: int) -> None:
-        """Copies what was read from a variable and is still wanted, before it is written."""
-        copies: dict[tuple, Buffer] = {}
-        for tensor, buffer in stage.values.items():
-            if buffer.storage is not target.storage or is_handle(tensor):
-                continue
-            if self.last_use.get(tensor, -1) > position:
-                key = (buffer.shape, buffer.offset)
-                if key not in copies:
-                    copies[key] = self._copied(stage, buffer)
-                stage.values[tensor] = copies[key]
-
-    def _copied(self, stage: Stage, buffer: Buffer) -> Buffer:
-        copy = arena(buffer.shape, buffer.dtype)
-        copy_rows(stage.program, buffer, copy)
-        return copy
-
-    def variable(self, stage: Stage, op: Operation, position: int) -> Buffer:
-        """The memory of a variable; of one without a declared shape once it has a value."""
-        key, shape, dtype = variable_key(op), op.get_attr("shape"), op.get_attr("dtype")
-        found = self.state.buffers.get(key)
-        if is_static(shape):
-            found = self.state.buffer(key, shape, dtype)
-        elif found is None or found.dtype != dtype:
-            found = self.state.buffer(key, (0,), dtype)
-        self.variables[key] = found
-        return found
-
-    def assign(self, stage: Stage, op: Operation, position: int):
-        """Gives a variable a value; other memory when the shape is another one."""
-        handle, value = (stage.values[tensor] for tensor in op.inputs)
-        self._require(stage, op, value)
-        self._protect(stage, handle, position)
-        key = self.state.key_of(handle.storage)
-        if key is None:
-            raise failed(op, "Assign takes a variable")
-        if handle.shape != value.shape:
-            self._check_shape(op, handle, value)
-            fresh = self.state.buffer(key, value.shape, value.dtype)
-            self.variables[key] = fresh
-            for tensor, buffer in list(stage.values.items()):
-                if buffer.storage is handle.storage:
-                    stage.values[tensor] = fresh
-            handle = fresh
-        if value.storage is not handle.storage:
-            copy_rows(stage.program, value, handle)
-        self._written(stage, handle)
-        return [handle] if op.outputs else []
-
-    def _check_shape(self, op: Operation, handle: Buffer, value: Buffer) -> None:
-        declared = op.inputs[0].op.attrs.get("shape")
-        if is_static(declared) or (op.type == "Assign" and op.get_attr("validate_shape")):
-            raise failed(
-                op,
-                f"Assign requires shapes of both tensors to match. lhs shape= "
-                f"{shown(handle.shape)} rhs shape= {shown(value.shape)}",
-            )
-
-    def read(self, stage: Stage, op: Operation, position: int) -> Buffer:
-        """What a variable holds now; no copy unless it is written while the value is wanted."""
-        buffer = stage.values[op.inputs[0]]
-        self._require(stage, op, buffer)
-        return buffer
-
-    def question(self, stage: Stage, op: Operation, position: int) -> Buffer:
-        """Whether a variable has a value."""
-        key = self.state.key_of(stage.values[op.inputs[0]].storage)
-        out, assigned = arena((), np.bool_), key in self.assigned
-
-        def step(target):
-            target[...] = assigned or key in self.state.initialized
-
-        stage.program.host(step, (), (out,))
-        return out
-
-    def placeholder(self, stage: Stage, op: Operation, position: int):
-        """A placeholder that was not fed."""
-        dtype, shape = op.get_attr("dtype"), op.get_attr("shape")
-        words = f"You must feed a value for placeholder tensor '{op.name}' with dtype "
-        words += {"float32": "float", "float64": "double"}.get(dtype.name, dtypes.tf_name(dtype))
-        if shape:
-            words += f" and shape {shown(shape)}"
-        raise failed(op, words)
-
-
-_SPECIAL = {
-    **dict.fromkeys(VARIABLES, Plan.variable),
-    **dict.fromkeys(ASSIGNMENTS, Plan.assign),
-    **dict.fromkeys(QUESTIONS, Plan.question),
-    **dict.fromkeys(READS, Plan.read),
-    **dict.fromkeys(PLACEHOLDERS, Plan.placeholder),
-}
-"""Operations that are the executor's own business."""
-
 
 def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> list[Operation]:
     """The operations to run for `fetches`, in the graph's order where dependencies leave it."""
@@ -512,25 +335,14 @@ def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> li
     return ordered((op for op in wanted[0].graph.operations if op in found), before)
 
 
-def copy_rows(program: Program, source: Buffer, target: Buffer) -> None:
-    """Adds what copies a buffer to another one of its shape."""
-    if source.dtype.hasobject:
-        program.host(_copy, (source,), (target,))
-    else:
-        move(program, source, target)
-
-
-def _copy(source, target) -> None:
-    target[...] = source
-
-
-def is_handle(tensor: Tensor) -> bool:
-    """Whether a tensor stands for a variable rather than for a value of it."""
-    if tensor.dtype == dtypes.RESOURCE:
-        return True
-    signature = tensor.op.signature
-    outputs = signature.outputs if signature else ()
-    return tensor.value_index < len(outputs) and outputs[tensor.value_index].is_reference
+def _unfed(op: Operation) -> Exception:
+    """The error of a placeholder that was not fed."""
+    dtype, shape = op.get_attr("dtype"), op.get_attr("shape")
+    words = f"You must feed a value for placeholder tensor '{op.name}' with dtype "
+    words += {"float32": "float", "float64": "double"}.get(dtype.name, dtypes.tf_name(dtype))
+    if shape:
+        words += f" and shape {shown(shape)}"
+    return failed(op, words)
 
 
 def _shapes(site: Site, row: Row | None) -> list[Shape]:

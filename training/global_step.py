@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..graph.get_variable import get_variable
 from ..graph.graph import Graph, Tensor
 from ..graph.initializers import zeros_initializer
 from ..graph.scopes import GraphKeys, get_default_graph
-from ..graph.variable_scope import get_variable
 from ..graph.variables import Variable
 
 

@@ -14,7 +14,8 @@ from ..graph.gradients import Gradient, gradients
 from ..graph.graph import Operation, Tensor
 from ..graph.indexed_slices import IndexedSlices
 from ..graph.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
-from ..graph.variables import Variable, trainable_variables
+from ..graph.variable_lists import trainable_variables
+from ..graph.variables import Variable
 from .slots import create_slot, create_zeros_slot, is_resource
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..graph.scopes import GraphKeys, get_collection
 from ..graph.session import Session
-from ..graph.variables import Variable, global_variables
+from ..graph.variable_lists import global_variables
+from ..graph.variables import Variable
 from ..schema import proto
 from ..schema.errors import InvalidArgumentError, NotFoundError
 from ..schema.files import is_folder, remove_leftovers

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..graph.build import ops
+from ..graph.get_variable import get_variable
 from ..graph.graph import Tensor
 from ..graph.initializers import zeros_initializer
 from ..graph.shapes import is_static
-from ..graph.variable_scope import get_variable, variable_scope
+from ..graph.variable_scope import variable_scope
 from ..graph.variables import Variable
 
 

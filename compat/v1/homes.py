@@ -46,6 +46,7 @@ CORE = {
         "assign assign_add assign_sub is_variable_initialized scatter_add scatter_div "
         "scatter_max scatter_min scatter_mul scatter_sub scatter_update"
     ),
+    "graph.get_variable": "get_local_variable get_variable no_regularizer",
     "graph.gradients": "AggregationMethod UnconnectedGradients gradients",
     "graph.derivatives.registry": "NoGradient=NotDifferentiable NotDifferentiable RegisterGradient",
     "graph.graph": "Graph Operation Tensor",
@@ -65,17 +66,15 @@ CORE = {
     ),
     "graph.session": "ConfigProto GPUOptions InteractiveSession Session",
     "graph.tensor_shape": "Dimension TensorShape",
-    "graph.variable_scope": (
-        "AUTO_REUSE VariableScope get_local_variable get_variable get_variable_scope "
-        "no_regularizer variable_scope"
-    ),
-    "graph.variables": (
-        "Variable all_variables=global_variables global_variables global_variables_initializer "
+    "graph.variable_scope": "AUTO_REUSE VariableScope get_variable_scope variable_scope",
+    "graph.variable_lists": (
+        "all_variables=global_variables global_variables global_variables_initializer "
         "initialize_all_variables=global_variables_initializer "
         "initialize_variables=variables_initializer local_variables local_variables_initializer "
         "model_variables moving_average_variables report_uninitialized_variables "
         "trainable_variables variables_initializer"
     ),
+    "graph.variables": "Variable",
 }
 """Names of `tf` alone."""
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from ..build import ops
 from ..create import convert_to_tensor
+from ..get_variable import get_variable
 from ..graph import Tensor
 from ..initializers import zeros_initializer
 from ..scopes import name_scope
 from ..shapes import is_static
-from ..variable_scope import get_variable, variable_scope
+from ..variable_scope import variable_scope
 from . import array, creation, normalization, windows
 from .activations import bias_add
 from .slices import get_item
