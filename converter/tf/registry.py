@@ -2,51 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from ...schema.errors import ConverterError
+from ..lowerings import Lowerings
 
 if TYPE_CHECKING:
     from ...graph.graph import Operation
     from ..ir import Tensor
 
 FAMILIES = ("array", "control", "einsum", "image", "lists", "math", "nn", "reduce")
-LOWERINGS: dict[str, Callable] = {}
-
-
-def lower(*types: str) -> Callable:
-    """Registers a function `(node, b) -> tensor or tuple of tensors` as a lowering.
-
-    `types` are TF operation types, `b` is the Builder; the tensors returned are the operation's
-    outputs, in order.
-    """
-
-    def register(function: Callable) -> Callable:
-        for type_ in types:
-            if type_ in LOWERINGS:
-                raise ValueError(f"two lowerings are registered for {type_}")
-            LOWERINGS[type_] = function
-        return function
-
-    return register
-
-
-def lower_rows(rows: dict[str, str]) -> None:
-    """Registers operations that become one builtin with the same inputs and default options."""
-    for type_, kind in rows.items():
-        lower(type_)(lambda node, b, kind=kind: getattr(b, kind)(*node.inputs))
-
-
-def lowering_of(type_: str) -> Callable | None:
-    """The lowering of a TF operation type, None when there is none."""
-    if not LOWERINGS:
-        for family in FAMILIES:
-            importlib.import_module(f".{family}", __package__)
-    return LOWERINGS.get(type_)
+_LOWERINGS = Lowerings(__package__, FAMILIES)
+LOWERINGS = _LOWERINGS.functions
+lower, lower_rows, lowering_of = _LOWERINGS.lower, _LOWERINGS.lower_rows, _LOWERINGS.lowering_of
 
 
 class Node:
