@@ -6,12 +6,19 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # the modules beside this file: litert, recorded
 
 from litert import LiteRT
 
 CORPUS = Path(__file__).parent / "corpus"
+
+# Hypothesis draws the same examples in every run; --hypothesis-profile=explore draws others.
+UNHURRIED = {"deadline": None, "database": None, "suppress_health_check": list(HealthCheck)}
+settings.register_profile("same", derandomize=True, **UNHURRIED)
+settings.register_profile("explore", derandomize=False, print_blob=True, **UNHURRIED)
+settings.load_profile("same")
 
 
 def pytest_addoption(parser):

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from numba import float32, int8
+from targets import TARGETS, compiled_for
 
 from flatlite.engine import build, compiler, image
 from flatlite.engine.buffer import arena, bound
@@ -70,6 +71,13 @@ def dealt(out, first, last, fault):
     for i in range(first, last):
         out[i, 0] = first
         out[i, 1] = last
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def vectors(request):
+    """The kernels of the test module's MODULES, compiled for one kind of vectors."""
+    with compiled_for(TARGETS[request.param], *request.module.MODULES):
+        yield request.param
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 import definitions
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flatlite.engine import rows
@@ -16,7 +16,7 @@ SMALL = st.integers(1, 4)
 SIZE = st.integers(1, 9)
 PADDING = st.sampled_from(["SAME", "VALID"])
 LIMITS = st.sampled_from([(-np.inf, np.inf), (0.0, np.inf), (-0.5, 0.25)])
-FEW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=60)
 
 
 def numbers(*shape):

@@ -3,38 +3,19 @@
 import definitions
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine import build, image, rows
+from flatlite.engine import rows
 from flatlite.engine.buffer import arena, bound, constant
 from flatlite.engine.families import products, tiled
 from flatlite.engine.program import Program
-from flatlite.engine.target import HOST, SHIPPED, Target
 
 BOUND = 1e-6  # of the sum of the terms' sizes
-TARGETS = {
-    "host": HOST,
-    "avx2": next(aim for aim in SHIPPED if aim.cpu == "x86-64-v3"),
-    "sse2": Target("x86-64", "x86-64"),
-}
 MODULES = ("channelwise", "dots", "product")
 SIZE, STEP = st.integers(1, 40), st.integers(1, 3)
 LIMITS = st.sampled_from([(-np.inf, np.inf), (0.0, 6.0)])
-SOME = settings(
-    max_examples=25, deadline=None, database=None, suppress_health_check=list(HealthCheck)
-)
-
-
-@pytest.fixture(scope="module", params=TARGETS)
-def vectors(request):
-    """The fast kernels compiled for one kind of vectors, in place of this processor's."""
-    aim = TARGETS[request.param]
-    with pytest.MonkeyPatch.context() as patch:
-        for module in MODULES if aim is not HOST else ():
-            made = image.in_memory(*build.compile_flat(module, aim))
-            patch.setitem(image._images, module, made)
-        yield request.param
+SOME = settings(max_examples=25)
 
 
 def numbers(*shape):

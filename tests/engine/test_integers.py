@@ -5,7 +5,7 @@ from math import floor
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flatlite.engine import rows
@@ -14,7 +14,7 @@ from flatlite.engine.families import fixed_arrays, integers
 from flatlite.engine.families.rescale import fixed_scale
 from flatlite.engine.program import Program
 
-FEW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=60)
 STORED = ("int8", "uint8", "int16")
 SMALL = st.integers(1, 4)
 SCALE = st.floats(2.0**-40, 2.0**20)

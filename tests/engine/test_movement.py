@@ -4,19 +4,19 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine import build, image, rows
+from flatlite.engine import rows
 from flatlite.engine.buffer import arena, bound, constant
 from flatlite.engine.families.elementwise import broadcast_shape, elementwise
 from flatlite.engine.families.layout import fill, move
 from flatlite.engine.families.rescale import fixed_scale
 from flatlite.engine.program import Program
-from flatlite.engine.target import HOST, SHIPPED, Target
 from flatlite.engine.view import View, collapse
 
-FEW = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+MODULES = ("layout",)
+FEW = settings(max_examples=80)
 SHAPE = st.lists(st.integers(1, 5), max_size=5).map(tuple)
 DTYPES = st.sampled_from(["int8", "uint16", "float32", "complex64"])
 
@@ -199,19 +199,8 @@ def test_a_scale_too_small_is_zero():
     assert fixed_scale(1e-12) == (0, 0)
 
 
-TARGETS = {
-    "host": HOST,
-    "avx2": next(aim for aim in SHIPPED if aim.cpu == "x86-64-v3"),
-    "sse2": Target("x86-64", "x86-64"),
-}
-
-
-@pytest.mark.parametrize("target", TARGETS)
-def test_squares(monkeypatch, target):
+def test_squares(monkeypatch, vectors):
     """Transposed matrices, in memory that ends where it ends, for each kind of vectors."""
-    if target != "host":
-        made = image.in_memory(*build.compile_flat("layout", TARGETS[target]))
-        monkeypatch.setitem(image._images, "layout", made)
     monkeypatch.setattr(rows, "LONG", 0)
     for dtype in (np.uint8, np.int16, np.float32, np.int64):
         for shape in ((2, 16, 16), (2, 35, 50), (1, 48, 17), (3, 15, 64)):

@@ -3,34 +3,16 @@
 import definitions
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine import build, image, rows
+from flatlite.engine import rows
 from flatlite.engine.buffer import arena, bound
 from flatlite.engine.families import windows
 from flatlite.engine.program import Program
-from flatlite.engine.target import HOST, SHIPPED, Target
 
-TARGETS = {
-    "host": HOST,
-    "avx2": next(aim for aim in SHIPPED if aim.cpu == "x86-64-v3"),
-    "sse2": Target("x86-64", "x86-64"),
-}
-SOME = settings(
-    max_examples=40, deadline=None, database=None, suppress_health_check=list(HealthCheck)
-)
-
-
-@pytest.fixture(scope="module", params=TARGETS)
-def vectors(request):
-    """The kernels compiled for one kind of vectors, in place of this processor's."""
-    aim = TARGETS[request.param]
-    with pytest.MonkeyPatch.context() as patch:
-        if aim is not HOST:
-            made = image.in_memory(*build.compile_flat("pool_stored", aim))
-            patch.setitem(image._images, "pool_stored", made)
-        yield request.param
+MODULES = ("pool_stored",)
+SOME = settings(max_examples=40)
 
 
 def run(kind, x, shape, plain=False, dealt=False, **how):

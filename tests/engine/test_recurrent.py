@@ -4,24 +4,11 @@ import numpy as np
 import pytest
 from recurrent_models import Sort, content
 
-from flatlite.engine import build, image
-from flatlite.engine.target import HOST, SHIPPED, Target
 from flatlite.lite import Interpreter
 
-TARGETS = {"host": HOST, "avx2": SHIPPED[-1], "sse2": Target("x86-64", "x86-64")}
+MODULES = ("recurrent", "recurrent_stored")
 TANH = ("fused_activation_function", 4)
 SIZES = (3, 4, 9, 45, 37)
-
-
-@pytest.fixture(scope="module", params=TARGETS)
-def vectors(request):
-    """The kernels compiled for one kind of vectors, in place of this processor's."""
-    aim = TARGETS[request.param]
-    with pytest.MonkeyPatch.context() as patch:
-        for module in ("recurrent", "recurrent_stored") if aim is not HOST else ():
-            made = image.in_memory(*build.compile_flat(module, aim))
-            patch.setitem(image._images, module, made)
-        yield request.param
 
 
 def answer(model, x):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numba import types
+from targets import TARGETS
 
 from flatlite.engine import build, compiler, image
 from flatlite.engine.buffer import arena, bound, constant
@@ -11,13 +12,7 @@ from flatlite.engine.kernel import KERNELS, address, kernel, piece
 from flatlite.engine.kernels._integers import Integers
 from flatlite.engine.kernels._requantize import Requantizer, each_rounding, terms_at
 from flatlite.engine.program import Program
-from flatlite.engine.target import HOST, SHIPPED, Target
 
-TARGETS = {
-    "host": HOST,
-    "avx2": next(aim for aim in SHIPPED if aim.cpu == "x86-64-v3"),
-    "sse2": Target("x86-64", "x86-64"),
-}
 EXTREMES = [-(1 << 31), 1 - (1 << 31), -1, 0, 1, (1 << 31) - 1]
 SMALLER = [1 - (1 << 30), -1, 0, 1, (1 << 30) - 1]
 

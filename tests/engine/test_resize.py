@@ -1,26 +1,16 @@
 """Resizing of bytes: the vectors against the plain kernel, bit for bit."""
 
 import numpy as np
-import pytest
 
-from flatlite.engine import build, image, rows
+from flatlite.engine import rows
 from flatlite.engine.buffer import arena, bound
 from flatlite.engine.program import Program
-from flatlite.engine.target import HOST, SHIPPED, Target
 
-TARGETS = {
-    "host": HOST,
-    "avx2": next(aim for aim in SHIPPED if aim.cpu == "x86-64-v3"),
-    "sse2": Target("x86-64", "x86-64"),
-}
+MODULES = ("resize",)
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_bilinear(monkeypatch, target):
+def test_bilinear(monkeypatch, vectors):
     """Larger and smaller, with and without half pixels, in memory that ends where it ends."""
-    if target != "host":
-        made = image.in_memory(*build.compile_flat("resize", TARGETS[target]))
-        monkeypatch.setitem(image._images, "resize", made)
     monkeypatch.setattr(rows, "LONG", 0)
     random = np.random.default_rng(6)
     for shape, size in (((2, 5, 7, 3), (11, 4)), ((1, 9, 6, 35), (3, 20)), ((1, 1, 4, 64), (5, 9))):

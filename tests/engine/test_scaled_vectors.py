@@ -2,24 +2,17 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine import build, image, rows
+from flatlite.engine import rows
 from flatlite.engine.buffer import arena, bound
 from flatlite.engine.families import scaled
 from flatlite.engine.families.rescale import common_terms, product_terms
 from flatlite.engine.program import Program
-from flatlite.engine.target import HOST, SHIPPED, Target
 
-TARGETS = {
-    "host": HOST,
-    "avx2": next(aim for aim in SHIPPED if aim.cpu == "x86-64-v3"),
-    "sse2": Target("x86-64", "x86-64"),
-}
-SOME = settings(
-    max_examples=30, deadline=None, database=None, suppress_health_check=list(HealthCheck)
-)
+MODULES = ("scaled_vectors",)
+SOME = settings(max_examples=30)
 LEFT = {"int8": 20, "uint8": 20, "int16": 15}
 SHAPES = st.sampled_from(
     [
@@ -36,17 +29,6 @@ SHAPES = st.sampled_from(
         ((1,), (1,)),
     ]
 )
-
-
-@pytest.fixture(scope="module", params=TARGETS)
-def vectors(request):
-    """The kernels compiled for one kind of vectors, in place of this processor's."""
-    aim = TARGETS[request.param]
-    with pytest.MonkeyPatch.context() as patch:
-        if aim is not HOST:
-            made = image.in_memory(*build.compile_flat("scaled_vectors", aim))
-            patch.setitem(image._images, "scaled_vectors", made)
-        yield request.param
 
 
 def numbers(dtype, shape, seed):

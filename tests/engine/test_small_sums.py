@@ -3,28 +3,11 @@
 import numpy as np
 import pytest
 
-from flatlite.engine import build, image
 from flatlite.engine.buffer import arena, bound
 from flatlite.engine.families.reductions import totals
 from flatlite.engine.program import Program
-from flatlite.engine.target import HOST, SHIPPED, Target
 
-TARGETS = {
-    "host": HOST,
-    "avx2": next(aim for aim in SHIPPED if aim.cpu == "x86-64-v3"),
-    "sse2": Target("x86-64", "x86-64"),
-}
-
-
-@pytest.fixture(scope="module", params=TARGETS)
-def vectors(request):
-    """The kernels compiled for one kind of vectors, in place of this processor's."""
-    aim = TARGETS[request.param]
-    with pytest.MonkeyPatch.context() as patch:
-        if aim is not HOST:
-            made = image.in_memory(*build.compile_flat("small_sums", aim))
-            patch.setitem(image._images, "small_sums", made)
-        yield request.param
+MODULES = ("small_sums",)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])

@@ -40,7 +40,7 @@ def test_every_bit_of_the_offsets(files):
         outcome(bytes(changed))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(data=st.data())
 def test_changed_bytes(files, data):
     small = [name for name, content in files.items() if len(content) < 4000]
@@ -57,7 +57,7 @@ def test_changed_bytes(files, data):
     outcome(bytes(content))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(tail=st.binary(max_size=200))
 def test_garbage(tail):
     outcome(tail)
