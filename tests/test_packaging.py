@@ -1,5 +1,7 @@
 """What a wheel needs and an editable install forgives."""
 
+import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +9,7 @@ from pathlib import Path
 import flatlite
 
 ROOT = Path(flatlite.__file__).parent
+DATA = re.compile(r"package-data = \{(.*)\}")
 OUTSIDE = {"tests", "benchmarks", "docs", "examples", "models"}  # not part of the package
 
 
@@ -25,6 +28,20 @@ def test_pyproject_lists_every_package():
     inside = [f for f in folders if not f or (f[0] not in OUTSIDE and not hidden(f))]
     found = {".".join(("flatlite", *folder)) for folder in inside}
     assert found == declared_packages()
+
+
+def test_pyproject_lists_all_data():
+    """Whatever lies in a package and is no Python file matches a pattern of `package-data`."""
+    text = (ROOT / "pyproject.toml").read_text()
+    table = ast.literal_eval(
+        "{" + re.sub(r'"?([\w.]+)"? = \[', r'"\1": [', DATA.search(text)[1].strip()) + "}"
+    )
+    for package in declared_packages():
+        folder = ROOT / Path(*package.split(".")[1:])
+        patterns = table.get(package, [])
+        for path in folder.iterdir() if folder != ROOT else ():
+            if path.is_file() and path.suffix not in (".py", ".pyc"):
+                assert any(path.match(pattern) for pattern in patterns), path
 
 
 def loaded_after(statement: str) -> set[str]:
