@@ -1,19 +1,20 @@
 """flatlite: TensorFlow Lite without TensorFlow.
 
 `flatlite.lite` has the converter and the interpreter, `flatlite.compat.v1.lite` the same names as
-TF1 has them, `flatlite.errors` the exceptions. Everything is imported on first use.
+TF1 has them, `flatlite.train` optimizers and checkpoints, `flatlite.errors` the exceptions.
+Everything is imported on first use.
 """
 
 import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import compat, errors, lite
+    from . import compat, errors, lite, train
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "compat", "errors", "lite"]
+__all__ = ["__version__", "compat", "errors", "lite", "train"]
 
-_MODULES = frozenset(("compat", "errors", "lite"))
+_MODULES = frozenset(("compat", "errors", "lite", "train"))
 
 
 def __getattr__(name: str):

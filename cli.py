@@ -177,10 +177,9 @@ def add_quantization(sub: argparse.ArgumentParser) -> None:
 
 def positive(text: str) -> int:
     """A count of at least 1."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {number}")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a number of at least 1, got {text}")
+    return int(text)
 
 
 def shapes_of(texts: list[str]) -> dict[str, list[int | None]] | None:
@@ -200,6 +199,15 @@ def shapes_of(texts: list[str]) -> dict[str, list[int | None]] | None:
 def split(text: str | None) -> list[str] | None:
     """A comma-separated list; None stays None."""
     return text.split(",") if text else None
+
+
+def check_model(path: str) -> None:
+    """Raises IsADirectoryError where a .tflite file is wanted and a folder is given."""
+    if os.path.isdir(path):
+        raise IsADirectoryError(
+            f"'{path}' is a folder, and a .tflite file is wanted; "
+            "flatlite convert makes one of a SavedModel"
+        )
 
 
 def check_target(path: str) -> None:
@@ -263,6 +271,10 @@ def set_quantization(converter: Any, arguments: argparse.Namespace) -> None:
         raise ValueError("--representative-dataset is for --quantize int8, not for dynamic")
     else:
         converter.optimizations = [Optimize.DEFAULT]
+    for end in ("input", "output"):
+        kind = getattr(arguments, f"{end}_type")
+        if kind != "float32" and arguments.quantize != "int8":
+            raise ValueError(f"--{end}-type {kind} is for int8 models; add --quantize int8")
     if arguments.int8_only:
         converter.target_spec.supported_ops = {OpsSet.TFLITE_BUILTINS_INT8}
     converter.inference_input_type = arguments.input_type
@@ -309,6 +321,7 @@ def run(arguments: argparse.Namespace) -> None:
     from .converter.runnable import Flatbuffer
     from .schema.files import write_atomic
 
+    check_model(arguments.model)
     if arguments.output:
         check_target(arguments.output)
     model = Flatbuffer(
@@ -360,13 +373,16 @@ def read_arrays(texts: list[str]) -> dict:
     arrays = {}
     for text in texts:
         name, _, path = text.rpartition("=")
+        if not path:
+            raise ValueError(f"--input must be NAME=FILE.npy, got '{text}'")
         try:
             loaded = np.load(io.BytesIO(read_bytes(path)), allow_pickle=False)
             found = {name: loaded}
             if not isinstance(loaded, np.ndarray):
                 found = {key: loaded[key] for key in loaded.files}
         except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            raise ValueError(f"'{path}' is not a .npy or .npz file of numbers: {error}") from None
+            reason = "" if "pickle" in str(error) else f": {error}"
+            raise ValueError(f"'{path}' is not a .npy or .npz file of numbers{reason}") from None
         arrays.update(found)
     return arrays
 
@@ -375,6 +391,7 @@ def inspect(arguments: argparse.Namespace) -> None:
     """`flatlite inspect`."""
     from .converter import report
 
+    check_model(arguments.model)
     result = report.inspect(arguments.model)
     delegates = delegates_of(arguments)
     if delegates:
@@ -421,6 +438,7 @@ def benchmark(arguments: argparse.Namespace) -> None:
     """`flatlite benchmark`."""
     from .converter import report
 
+    check_model(arguments.model)
     total = arguments.runs + arguments.warmup
     with Progress("running", total, quiet=arguments.json) as progress:
         result = report.benchmark(

@@ -72,7 +72,9 @@ class TFLiteConverter(Settings):
         from .sources import frozen
 
         if input_tensors is not None and output_tensors:
-            inputs, outputs = ([t.name for t in row] for row in (input_tensors, output_tensors))
+            input_tensors = tensors_of("input_tensors", input_tensors)
+            inputs = [tensor.name for tensor in input_tensors]
+            outputs = [tensor.name for tensor in tensors_of("output_tensors", output_tensors)]
             shapes = known_shapes(input_tensors)
         elif input_arrays_with_shape and output_arrays:
             shapes = dict(input_arrays_with_shape)
@@ -269,14 +271,15 @@ class TFLiteConverter(Settings):
             output_tensors: the tensors to compute.
 
         Raises:
-            TypeError: `sess` is no Session.
+            TypeError: `sess` is no Session, or something else is given for a tensor.
             ValueError: a tensor is of another graph; the outputs need a placeholder that is not
                 among the inputs.
             FailedPreconditionError: a variable that is needed has no value.
         """
         from .sources import session
 
-        inputs, outputs = list(input_tensors), list(output_tensors)
+        inputs = tensors_of("input_tensors", input_tensors)
+        outputs = tensors_of("output_tensors", output_tensors)
         return cls._of([session.load(sess, inputs, outputs, known_shapes(inputs))], None)
 
     @classmethod
@@ -338,6 +341,19 @@ class TFLiteConverter(Settings):
             content = last.run()
         self._last = last
         return content
+
+
+def tensors_of(argument: str, given: Any) -> list[Any]:
+    """The items of a list of tensors; TypeError when it is none."""
+    if not isinstance(given, (list, tuple)):
+        raise TypeError(f"{argument} must be a list of tensors, got {given!r}")
+    for item in given:
+        if not hasattr(item, "name"):
+            raise TypeError(
+                f"{argument} must be tensors, got {item!r}; graph.get_tensor_by_name gives the "
+                "tensor of a name"
+            )
+    return list(given)
 
 
 def known_shapes(tensors: Sequence[Any]) -> Shapes:

@@ -14,7 +14,7 @@ class Lowerings:
         families: Their names.
     """
 
-    def __init__(self, package: str, families: Sequence[str]) -> None:
+    def __init__(self, package: str | None, families: Sequence[str]) -> None:
         self.functions: dict[str, Callable] = {}
         self._package, self._families = package, families
         self._imported = False

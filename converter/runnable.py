@@ -32,6 +32,19 @@ class Port:
     dtype: np.dtype
     quantization: tuple[float, int] = (0.0, 0)
 
+    def unlike(self, array: np.ndarray) -> str:
+        """How an array differs from what the model declares; empty when it does not."""
+        fits = len(self.shape) == array.ndim and all(
+            n in (-1, size) for n, size in zip(self.shape, array.shape, strict=True)
+        )
+        if fits and array.dtype == self.dtype:
+            return ""
+        sizes = ", ".join("?" if n == -1 else str(n) for n in self.shape)
+        return (
+            f"The model's input '{self.names[0]}' is {self.dtype} of shape ({sizes}), "
+            f"given is {array.dtype} of shape {array.shape}"
+        )
+
     def random(self, generator: np.random.Generator) -> np.ndarray:
         """Normals for floats, the whole range for 8 and 16 bits, else zeros and ones.
 
@@ -122,11 +135,19 @@ class Flatbuffer:
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The outputs, in order, for one array per input; inputs are resized as needed."""
         with naming(self.path):
-            if self.runner is None:
-                return run_first(self.interpreter, arrays)
-            names = [port.names[0] for port in self.inputs]
-            outputs = self.runner(**dict(zip(names, arrays, strict=True)))
-            return [outputs[port.names[0]] for port in self.outputs]
+            try:
+                return self._run(arrays)
+            except (ValueError, RuntimeError) as error:
+                unlike = [port.unlike(x) for port, x in zip(self.inputs, arrays, strict=True)]
+                error.args = ("\n".join([str(error).rstrip(), *filter(None, unlike)]),)
+                raise
+
+    def _run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        if self.runner is None:
+            return run_first(self.interpreter, arrays)
+        names = [port.names[0] for port in self.inputs]
+        outputs = self.runner(**dict(zip(names, arrays, strict=True)))
+        return [outputs[port.names[0]] for port in self.outputs]
 
 
 class SourceModel:

@@ -12,6 +12,7 @@ HOMES = {
     "xla": ("flatlite.delegates.xla.delegate", "XlaDelegate"),
 }
 """Name -> the module and class of a delegate that comes with flatlite."""
+KNOWN = f"{', '.join(map(repr, HOMES))} and 'module:Class'"
 
 
 def load_delegate(library: str | os.PathLike[str], options: dict[str, Any] | None = None) -> Any:
@@ -32,11 +33,11 @@ def load_delegate(library: str | os.PathLike[str], options: dict[str, Any] | Non
     if name in HOMES:
         home, attribute = HOMES[name]
     elif not colon or os.sep in name or not home or not attribute.isidentifier():
-        ctypes.CDLL(name)  # raises OSError in the dynamic loader's words when there is none
+        _open(name)
         raise _failed(
             name,
             "it is a shared library for TensorFlow Lite's C++ runtime, which flatlite does not "
-            f"have; use {', '.join(map(repr, HOMES))} or 'module:Class'",
+            f"have; known delegates are {KNOWN}",
         )
     try:
         cls = getattr(importlib.import_module(home), attribute)
@@ -49,6 +50,16 @@ def load_delegate(library: str | os.PathLike[str], options: dict[str, Any] | Non
     except (TypeError, ValueError) as error:
         raise _failed(name, f"options {chosen} are not accepted: {error}") from error
     return delegate
+
+
+def _open(name: str) -> None:
+    """Opens a shared library; raises OSError, in the dynamic loader's words, when there is none."""
+    try:
+        ctypes.CDLL(name)
+    except OSError as error:
+        if os.sep in name or ".so" in name:
+            raise
+        raise OSError(f"{error}; known delegates are {KNOWN}") from None
 
 
 def _missing(name: str, error: ImportError) -> str:

@@ -53,7 +53,8 @@ def read(data: memoryview) -> Record:
         raise ModelError(f"{INVALID}: {len(data)} bytes are too few for one")
     if bytes(data[4:8]) != tables.FILE_IDENTIFIER.encode():
         raise ModelError(
-            f"{INVALID}: bytes 4 to 8 must be {tables.FILE_IDENTIFIER!r}, got {bytes(data[4:8])}"
+            f"{INVALID}: bytes 4 to 8 must be {tables.FILE_IDENTIFIER!r}, got {bytes(data[4:8])}; "
+            "this is not a .tflite file"
         )
     reader = _Reader(data)
     try:

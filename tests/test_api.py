@@ -9,7 +9,7 @@ import pytest
 
 from flatlite import lite
 
-MODULES = ("flatlite", "flatlite.lite", "flatlite.errors", "flatlite.compat.v1.lite")
+MODULES = ("flatlite", *(f"flatlite.{n}" for n in ("lite", "train", "errors", "compat.v1.lite")))
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -128,7 +128,7 @@ def test_forms_of_dataset_files(cli, digits, tmp_path):
     [
         (["--quantize", "int8"], "--quantize int8 needs --representative-dataset"),
         (["--int8-only"], "--int8-only is for int8 models; add --quantize int8"),
-        (["--input-type", "int8"], "must be tf.float32 unless the model is quantized"),
+        (["--input-type", "int8"], "--input-type int8 is for int8 models; add --quantize int8"),
         (["--quantize", "dynamic", "--representative-dataset", "{npz}"], "is for --quantize int8"),
         (["--quantize", "int8", "--representative-dataset", "none.npz"], "'none.npz'"),
         (["--quantize", "int8", "--representative-dataset", "{tmp}"], "has no .npy or .npz files"),
@@ -173,6 +173,7 @@ def test_convert_several_signatures(two_signatures):
             "folder",
             "SavedModel file does not exist at: {path}/{{saved_model.pbtxt|saved_model.pb}}",
         ),
+        ("above", "; there is one in '{path}/broken'"),
         ("broken", "Cannot parse file '{path}/saved_model.pb'"),
         ("model.h5", "'{path}' is neither a .keras nor an .h5 file"),
         ("model.keras", "is neither a .keras nor an .h5 file"),
@@ -192,8 +193,9 @@ def test_bad_sources_write_nothing(cli, tmp_path, source, words):
         (tmp_path / name).write_bytes(b"")
     (tmp_path / "model.txt").write_text("hello")
     (tmp_path / "folder").mkdir()
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "saved_model.pb").write_bytes(b"\xff" * 40)
+    for folder in (tmp_path / "broken", tmp_path / "above" / "broken"):
+        folder.mkdir(parents=True)
+        (folder / "saved_model.pb").write_bytes(b"\xff" * 40)
     before = sorted(tmp_path.iterdir())
     status, out, err = cli("convert", path, "-o", tmp_path / "out.tflite")
     assert (status, out) == (1, "")
@@ -208,11 +210,11 @@ def test_bad_sources_write_nothing(cli, tmp_path, source, words):
     [
         (("--outputs", "nox"), "Invalid tensors 'nox' were found."),
         (("--outputs", "Identitty"), "Similar names in the graph are 'Identity:0'"),
-        (("--inputs", "nox"), "Invalid tensors 'nox' were found."),
+        (("--inputs", "nox"), "found. The graph's placeholders are 'x0:0'."),
         (("--input-shape", "x0:1,2"), "--input-shape must be NAME=1,224,224,3, got 'x0:1,2'"),
         (("--input-shape", "x0=1,b"), "--input-shape must be NAME=1,224,224,3, got 'x0=1,b'"),
         (("--input-shape", "=1,2"), "--input-shape must be NAME=1,224,224,3, got '=1,2'"),
-        (("--input-shape", "z=1,2"), "Invalid tensor 'z' found in tensor shapes map."),
+        (("--input-shape", "z=1,2"), "tensor shapes map. The inputs are 'x0'."),
         (("--input-shape", "x0=2,28,28,1"), "cannot be changed from (1, 28, 28, 1)"),
         (("--signature", "key"), "--signature is for SavedModels"),
         (("--tags", "serve"), "--tags is for SavedModels"),

@@ -83,7 +83,8 @@ def test_json_has_no_nan(cli, two_signatures, tmp_path):
     [
         ("zz=x.npy", np.zeros(3), "no input is named 'zz'; the inputs of"),
         ("x.npy", np.zeros((1, 28, 28, 1)), "Got value of type FLOAT64 but expected type FLOAT32"),
-        ("x.npy", b"garbage", "x.npy' is not a .npy or .npz file"),
+        ("x.npy", np.zeros(3, "f4"), "is float32 of shape (?, 28, 28, 1), given is float32 of"),
+        ("x.npy", b"garbage", "x.npy' is not a .npy or .npz file of numbers\n"),
         ("x.npy", b"", "x.npy' is not a .npy or .npz file"),
         ("x.npz", b"PK\x03\x04garbage", "x.npz' is not a .npy or .npz file"),
         ("x.npy", None, "x.npy': No such file or directory"),
@@ -99,6 +100,21 @@ def test_run_with_bad_inputs(cli, lenet, tmp_path, name, content, words):
     assert (status, out) == (1, "")
     assert words in err
     assert len(err.splitlines()) <= MAX_LINES
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--input", "x="), "--input must be NAME=FILE.npy, got 'x='"),
+        (("--threads", "0"), "--threads: must be a number of at least 1, got 0"),
+        (("--threads", "two"), "--threads: must be a number of at least 1, got two"),
+    ],
+)
+def test_run_with_bad_options(cli, lenet, options, words):
+    status, out, err = cli("run", lenet, *options)
+    assert status
+    assert not out
+    assert words in err
 
 
 def test_inspect_shows_everything(cli, lenet):
@@ -133,7 +149,10 @@ def test_inspect_refuses_what_is_no_model(cli, tmp_path):
     assert status == 1
     assert "not a valid Flatbuffer buffer" in err
     assert "a.tflite" in err
-    assert cli("inspect", tmp_path)[0] == 1
+    (tmp_path / "b.tflite").write_bytes(bytes(40))
+    assert "; this is not a .tflite file (in '" in cli("inspect", tmp_path / "b.tflite")[2]
+    for command in ("inspect", "run", "benchmark"):
+        assert "is a folder, and a .tflite file is wanted; flatlite" in cli(command, tmp_path)[2]
     assert cli("inspect", tmp_path / "none.tflite")[0] == 1
 
 

@@ -61,6 +61,11 @@ def open_archive(path: str | os.PathLike) -> Archive:
         ModelError: it holds no model, or more than such a file may.
     """
     name = os.fspath(path)
+    if os.path.isdir(name):
+        raise IsADirectoryError(
+            f"'{name}' is a folder, and a Keras file is a .keras or .h5 file; from_saved_model "
+            "reads the folders of SavedModels"
+        )
     content = read_bytes(name)
     if content.startswith(ZIP):
         return _keras(content, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from ...graph.graph import Graph, Operation, Tensor
 from ...graph.graphdef import import_graph_def
@@ -77,7 +77,7 @@ def load(
     """
     named = _named(input_arrays, "input_arrays"), _named(output_arrays, "output_arrays")
     message = message_of(graph_def)
-    known = {node.name for node in message.node}
+    known = {node.name: node.op for node in message.node}
     input_arrays, output_arrays, graph = _ends(message, known, *named)
     tensors = find_tensors(graph, [*input_arrays, *output_arrays], known)
     if not output_arrays:
@@ -121,14 +121,14 @@ def message_of(graph_def):
 
 
 def _ends(
-    message, known: set[str], input_arrays: list[str] | None, output_arrays: list[str] | None
+    message, known: Collection[str], input_arrays: list[str] | None, output_arrays: list[str] | None
 ) -> tuple[list[str], list[str], Graph]:
     """The names of inputs and outputs, found where they are None, and the graph they need.
 
     Nothing is looked for when a name that is given is not `known`: nothing can be found then.
     """
     given = [op_name(name) for name in [*(input_arrays or ()), *(output_arrays or ())]]
-    is_sound = known.issuperset(given)
+    is_sound = set(given) <= set(known)
     roots = list(map(op_name, output_arrays or ()))
     if output_arrays is None and is_sound:
         roots = unread_operations(message, input_arrays)

@@ -74,7 +74,7 @@ def load(
     ]
     restore_op = op_name(meta.saver_def.restore_op_name)
     roots = [op_name(name) for outline in outlines for name in outline.names()]
-    known = {node.name for node in meta.graph_def.node}
+    known = {node.name: node.op for node in meta.graph_def.node}
     keep_needed(meta.graph_def, [restore_op, *roots])
     graph = import_graph_def(meta.graph_def)
     variables = Variables(graph, restore_op, _inside(folder, CHECKPOINT))
@@ -95,8 +95,10 @@ def read_saved_model(folder: Path):
         if not saved_model.meta_graphs:
             raise OSError(f"Cannot parse file '{path}': it holds no graph.")
         return saved_model
+    inside = sorted(path.parent for name in (BINARY, TEXT) for path in folder.glob(f"*/{name}"))
+    hint = f"; there is one in '{inside[0]}'" if inside else ""
     raise FileNotFoundError(
-        f"SavedModel file does not exist at: {os.fspath(folder)}/{{{TEXT}|{BINARY}}}"
+        f"SavedModel file does not exist at: {os.fspath(folder)}/{{{TEXT}|{BINARY}}}{hint}"
     )
 
 
@@ -199,9 +201,9 @@ def _chosen(named: dict[str, str], arrays: Iterable[str] | None) -> dict[str, st
 
 
 def _source(
-    graph: Graph, outline: _Outline, shapes: Shapes | None, values, known: set[str]
+    graph: Graph, outline: _Outline, shapes: Shapes | None, values, known: dict[str, str]
 ) -> GraphSource:
-    """One signature, frozen; `known` are the operations of the whole graph."""
+    """One signature, frozen; `known` are the operations of the whole graph and their types."""
     found = dict(zip(outline.names(), find_tensors(graph, outline.names(), known), strict=True))
     inputs = {key: found[name] for key, name in outline.inputs.items()}
     outputs = {key: found[name] for key, name in outline.outputs.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import index
@@ -212,13 +212,12 @@ def check_names(names, argument: str) -> None:
         seen.add(full_name(name))
 
 
-def find_tensors(
-    graph: Graph, names: Iterable[str], known: Collection[str] | None = None
-) -> list[Tensor]:
+def find_tensors(graph: Graph, names: Iterable[str], known: Mapping[str, str]) -> list[Tensor]:
     """The tensors of a graph with these names, "x" meaning "x:0".
 
-    Raises ValueError listing all names that the graph does not have, and names of operations that
-    look like the first of them; `known` are those of the graph before it was made smaller.
+    Raises ValueError listing all names that the graph does not have, and names that look like the
+    first of them, or those of placeholders; `known` are the operations, and their types, that there
+    were before the graph was made smaller.
     """
     outputs = {op.name: op.outputs for op in graph.operations}
     found, missing = [], []
@@ -230,9 +229,11 @@ def find_tensors(
         else:
             missing.append(name)
     if missing:
-        near = difflib.get_close_matches(op_name(missing[0]), known or outputs, SHOWN)
-        hint = f" Similar names in the graph are {some(map(full_name, near))}." if near else ""
-        raise ValueError(f"Invalid tensors '{','.join(missing)}' were found.{hint}")
+        near = difflib.get_close_matches(op_name(missing[0]), known, SHOWN)
+        fed = [name for name, kind in known.items() if kind == "Placeholder"]
+        hint = "Similar names in the graph" if near else "The graph's placeholders"
+        shown = f" {hint} are {some(map(full_name, near or fed))}." if near or fed else ""
+        raise ValueError(f"Invalid tensors '{','.join(missing)}' were found.{shown}")
     return found
 
 
@@ -264,7 +265,10 @@ def set_shapes(inputs: Mapping[str, Tensor], *said: Shapes) -> dict[str, Shape]:
     for one in said:
         for given, shape in one.items():
             if full_name(given) not in names:
-                raise ValueError(f"Invalid tensor '{given}' found in tensor shapes map.")
+                there = some(map(short_name, inputs)) or "none"
+                raise ValueError(
+                    f"Invalid tensor '{given}' found in tensor shapes map. The inputs are {there}."
+                )
             name = names[full_name(given)]
             shapes[name] = _merged(short_name(name), shapes[name], shape)
     return shapes

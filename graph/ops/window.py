@@ -107,9 +107,8 @@ def spatial(op, values: Sequence, name: str) -> tuple:
 def explicit_pads(op, rank: int) -> tuple[tuple[int, int], ...]:
     """The spatial pairs of explicit_paddings, empty when padding is not EXPLICIT."""
     padding = op.get_attr("padding")
-    require(
-        op, padding in (b"SAME", b"VALID", b"EXPLICIT"), f"padding must be known, got {padding}"
-    )
+    known = padding in (b"SAME", b"VALID", b"EXPLICIT")
+    require(op, known, f"padding must be SAME, VALID or EXPLICIT, got {padding.decode()!r}")
     if padding != b"EXPLICIT":
         return ()
     numbers = op.get_attr("explicit_paddings")

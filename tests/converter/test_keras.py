@@ -409,6 +409,11 @@ def test_malformed_architectures(name, tmp_path):
         keras.load(keras_file(tmp_path, config, weights if name == "rank" else None))
 
 
+def test_a_folder_is_no_keras_file(tmp_path):
+    with pytest.raises(IsADirectoryError, match=r"is a folder, and .*; from_saved_model reads"):
+        TFLiteConverter.from_keras_model_file(tmp_path)
+
+
 def test_calls_that_multiply_are_refused(tmp_path):
     inner = model(one("Dropout", "d", X), x=[None, 3])
     for _ in range(24):

@@ -48,6 +48,8 @@ def test_a_missing_library_is_an_os_error():
         load_delegate("libnope.so.1")
     with pytest.raises(OSError, match=r"no/such/file\.so: cannot open shared object file"):
         load_delegate("./no/such/file.so", {"a": "b"})
+    with pytest.raises(OSError, match=r"; known delegates are 'cuda', 'xla' and 'module:Class'$"):
+        load_delegate("xlaa")
 
 
 @pytest.mark.skipif(not ctypes.util.find_library("m"), reason="no library to be found")
@@ -56,7 +58,7 @@ def test_native_libraries_are_refused():
     with pytest.raises(ValueError, match=r"^Failed to load delegate from") as raised:
         load_delegate(name)
     assert "a shared library for TensorFlow Lite's C++ runtime" in str(raised.value)
-    assert "use 'cuda', 'xla' or 'module:Class'" in str(raised.value)
+    assert "known delegates are 'cuda', 'xla' and 'module:Class'" in str(raised.value)
 
 
 @pytest.mark.parametrize(("name", "module"), [("xla", "jax"), ("cuda", "numba")])

@@ -39,6 +39,12 @@ def first(make, shape):
     return make.StridedSlice(shape, [0], [1], [1], shrink_axis_mask=1)
 
 
+def test_a_padding_that_there_is_not(make):
+    x, w = make.input((1, 4, 4, 1)), make.input((3, 3, 1, 1))
+    with pytest.raises(ValueError, match="padding must be SAME, VALID or EXPLICIT, got 'SAM'"):
+        make.Conv2D(x, w, strides=[1, 1, 1, 1], padding=b"SAM")
+
+
 def test_flatten_keeps_the_rest_of_the_shape(make):
     x = make.input((None, 4, 5))
     batch = first(make, make.Shape(x))

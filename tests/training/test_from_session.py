@@ -67,6 +67,10 @@ def test_errors(session):
     from_session = tf.lite.TFLiteConverter.from_session
     with pytest.raises(FailedPreconditionError, match="uninitialized value w"):
         from_session(session, [x], [y])
+    with pytest.raises(TypeError, match=r"input_tensors must be tensors, got 'x:0'; .*by_name"):
+        from_session(session, ["x:0"], [y])
+    with pytest.raises(TypeError, match=r"output_tensors must be a list of tensors, got <tf"):
+        from_session(session, [x], y)
     with pytest.raises(TypeError, match="sess must be a Session, got str"):
         from_session("session", [x], [y])
     session.run(tf.global_variables_initializer())
