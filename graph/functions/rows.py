@@ -1,7 +1,7 @@
 """Public functions that are one operation each, as rows of text.
 
-    exp             Exp         x
-    leaky_relu      LeakyRelu   features alpha=0.2
+    exp             Exp          x
+    space_to_depth  SpaceToDepth input block_size data_format='NHWC'
 
 A row has the function's name, the op type, and its parameters in order: inputs and attributes of
 the op as its signature names them, or `mine:theirs`; `name` is added behind. `=` gives a default,
