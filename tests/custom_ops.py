@@ -55,18 +55,6 @@ class Below:
 OPS = {kind.__name__: kind for kind in (Twice, Positive, Trouble, Sum, Below)}
 
 
-def run(interpreter, *values):
-    """The outputs of one invoke, with the inputs resized to the values."""
-    inputs = interpreter.get_input_details()
-    for detail, value in zip(inputs, values, strict=True):
-        interpreter.resize_tensor_input(detail["index"], np.shape(value))
-    interpreter.allocate_tensors()
-    for detail, value in zip(inputs, values, strict=True):
-        interpreter.set_tensor(detail["index"], value)
-    interpreter.invoke()
-    return [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
-
-
 def custom(builder, kind, x, shape, dtype="FLOAT32"):
     """One custom operator after tensor x."""
     y = builder.tensor(f"{kind}_{x}", shape, dtype)

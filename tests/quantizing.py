@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 from recorded import folder, load, rows
+from running import answers
 
 import flatlite.lite
 
@@ -139,18 +140,6 @@ def real(array: np.ndarray, detail: dict) -> np.ndarray:
     return (wide - zero_point) * scale if scale and array.dtype != np.float32 else wide
 
 
-def answers(interpreter, arrays) -> list[np.ndarray]:
-    """The outputs of an interpreter, in order."""
-    details = interpreter.get_input_details()
-    for detail, array in zip(details, arrays, strict=True):
-        interpreter.resize_tensor_input(detail["index"], array.shape)
-    interpreter.allocate_tensors()
-    for detail, array in zip(details, arrays, strict=True):
-        interpreter.set_tensor(detail["index"], array)
-    interpreter.invoke()
-    return [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
-
-
 class File:
     """A quantized file: its inputs and outputs in the order of the row's source."""
 
@@ -177,7 +166,7 @@ class File:
 
     def real(self, arrays) -> list[np.ndarray]:
         """The file's real answers to the source's inputs, in the source's order."""
-        given = answers(self.interpreter, self.stored(arrays))
+        given = answers(self.interpreter, *self.stored(arrays))
         found = [real(x, d) for x, d in zip(given, self.outputs, strict=True)]
         return [found[list(self._order[1]).index(i)] for i in range(len(found))]
 

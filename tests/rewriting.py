@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
+import running
 
 from flatlite.converter.passes.fold import remove_dead_code
 from flatlite.converter.text import parse
@@ -52,14 +53,7 @@ def shown(graph):
 
 def answers(graph, feeds):
     """What the interpreter answers for the written graph."""
-    interpreter = Interpreter(model_content=save(write(graph).model))
-    for detail, array in zip(interpreter.get_input_details(), feeds, strict=True):
-        interpreter.resize_tensor_input(detail["index"], array.shape)
-    interpreter.allocate_tensors()
-    for detail, array in zip(interpreter.get_input_details(), feeds, strict=True):
-        interpreter.set_tensor(detail["index"], array)
-    interpreter.invoke()
-    return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
+    return running.answers(Interpreter(model_content=save(write(graph).model)), *feeds)
 
 
 def feeds_of(graph, binding, positive=False):

@@ -6,8 +6,9 @@ the error against the float model must not be above 1.02 times that of TensorFlo
 
 import numpy as np
 import pytest
-from quantizing import KINDS, File, answers, convert, quantized_rows, recorded, variant_of
+from quantizing import KINDS, File, convert, quantized_rows, recorded, variant_of
 from refusals import not_yet
+from running import answers
 
 from flatlite.errors import ConverterError
 
@@ -82,7 +83,7 @@ def same_as_litert(row, file: File, content: bytes, given, litert) -> None:
         found = litert.run(content, [given], "BUILTIN_WITHOUT_DEFAULT_DELEGATES")
     assert not isinstance(found, str), found
     exact = KINDS[variant_of(row)] == "int8"
-    for mine, yours in zip(answers(file.interpreter, given), found[0], strict=True):
+    for mine, yours in zip(answers(file.interpreter, *given), found[0], strict=True):
         if mine.dtype != np.float32 or exact:
             np.testing.assert_array_equal(mine, yours)
         else:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from rewriting import graph_of, shown
+from running import answers
 
 from flatlite.converter.quantize.dynamic import quantize_weights
 from flatlite.converter.quantize.ranges import Scales
@@ -326,12 +327,5 @@ def test_the_written_file_runs(litert):
     generator = np.random.default_rng(1)
     given = [generator.integers(-128, 128, (2, 4), np.int8) for _ in range(2)]
     (theirs,) = litert.run(content, [given])
-    interpreter = Interpreter(model_content=content)
-    for detail, array in zip(interpreter.get_input_details(), given, strict=True):
-        interpreter.resize_tensor_input(detail["index"], array.shape)
-    interpreter.allocate_tensors()
-    for detail, array in zip(interpreter.get_input_details(), given, strict=True):
-        interpreter.set_tensor(detail["index"], array)
-    interpreter.invoke()
-    ours = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    (ours,) = answers(Interpreter(model_content=content), *given)
     np.testing.assert_array_equal(ours, theirs[0])

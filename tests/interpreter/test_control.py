@@ -2,18 +2,11 @@
 
 import numpy as np
 import pytest
+from running import answers
 
 from flatlite.lite import Interpreter
 
 f32, i32 = np.float32, np.int32
-
-
-def answers(interpreter, *arrays):
-    interpreter.allocate_tensors()
-    for detail, array in zip(interpreter.get_input_details(), arrays, strict=True):
-        interpreter.set_tensor(detail["index"], array)
-    interpreter.invoke()
-    return [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
 
 
 def fibonacci(builder, saved):

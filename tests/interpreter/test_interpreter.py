@@ -7,7 +7,8 @@ import threading
 
 import numpy as np
 import pytest
-from custom_ops import custom, run
+from custom_ops import custom
+from running import answers as run
 
 from flatlite.graph.custom import custom_op
 from flatlite.interpreter.interpreter import Interpreter

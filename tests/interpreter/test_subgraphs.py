@@ -5,7 +5,8 @@ import pickle
 
 import numpy as np
 import pytest
-from custom_ops import custom, run
+from custom_ops import custom
+from running import answers as run
 
 from flatlite.interpreter.interpreter import Interpreter
 

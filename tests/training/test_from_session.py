@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from running import answers
 
 import flatlite.compat.v1 as tf
 from flatlite.errors import ConverterError, FailedPreconditionError
@@ -13,14 +14,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "train_digits.py"
 
 
 def run(content, *inputs):
-    interpreter = tf.lite.Interpreter(model_content=content)
-    for details, array in zip(interpreter.get_input_details(), inputs, strict=True):
-        interpreter.resize_tensor_input(details["index"], array.shape)
-    interpreter.allocate_tensors()
-    for details, array in zip(interpreter.get_input_details(), inputs, strict=True):
-        interpreter.set_tensor(details["index"], array)
-    interpreter.invoke()
-    return [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
+    return answers(tf.lite.Interpreter(model_content=content), *inputs)
 
 
 @pytest.fixture
