@@ -28,8 +28,8 @@ def profile(interpreter: Interpreter, repeats: int = 1) -> list[OperatorTime]:
     """Runs an allocated interpreter `repeats` times and times its operators.
 
     Operators that were folded when the model was prepared, and those that only change a shape, do
-    not run and are not listed. Subgraphs count for the operator that calls them. Elementwise operators
-    that `invoke` runs together, a piece of each at a time, are run one after the other here.
+    not run and are not listed. Subgraphs count for the operator that calls them. Elementwise
+    operators that `invoke` runs together, a piece of each at a time, run one after the other here.
 
     Raises RuntimeError as `Interpreter.invoke` does.
     """
