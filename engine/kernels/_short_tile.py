@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba import types
 
 from ..kernel import piece
-from ..target import UNSIGNED
+from ..lanes import UNSIGNED
 from ..vector import BYTE, INT, WORD
 from ._integers import SHORT, Integers
 from ._requantize import offset_of
