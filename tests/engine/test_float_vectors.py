@@ -5,35 +5,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine import build, image, rows
+from flatlite.engine import rows
 from flatlite.engine.buffer import arena, bound
 from flatlite.engine.families import reductions, resizing, windows
 from flatlite.engine.families.elementwise import elementwise
 from flatlite.engine.program import Program
-from flatlite.engine.target import HOST, SHIPPED, Target
 
 BOUND = 1e-6  # of the sum of the terms' sizes
 ULPS = 4
-TARGETS = {
-    "host": HOST,
-    "avx2": next(aim for aim in SHIPPED if aim.cpu == "x86-64-v3"),
-    "sse2": Target("x86-64", "x86-64"),
-}
 MODULES = ("pool_float", "power", "reduce_float", "resize_float", "softmax")
 SOME = settings(
     max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
-
-
-@pytest.fixture(scope="module", params=TARGETS)
-def vectors(request):
-    """The kernels compiled for one kind of vectors, in place of this processor's."""
-    aim = TARGETS[request.param]
-    with pytest.MonkeyPatch.context() as patch:
-        for module in MODULES if aim is not HOST else ():
-            made = image.in_memory(*build.compile_flat(module, aim))
-            patch.setitem(image._images, module, made)
-        yield request.param
 
 
 def run(emit, inputs, shape, dtype=np.float32, dealt=False):

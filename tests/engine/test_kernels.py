@@ -7,8 +7,8 @@ import pytest
 
 from flatlite.engine import build, cache, image
 
-OUTSIDE = {"contextlib", "llvmlite", "math", "numba", "numpy", "__future__"}
-ENGINE = {"declaration", "faults", "fixedpoint", "kernel", "target", "vector", "words"}
+OUTSIDE = {"contextlib", "functools", "llvmlite", "math", "numba", "numpy", "__future__"}
+ENGINE = {"declaration", "faults", "fixedpoint", "kernel", "lanes", "target", "vector", "words"}
 FILES = sorted(Path(cache.ENGINE, "kernels").glob("*.py"))
 
 
