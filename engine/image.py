@@ -21,6 +21,7 @@ from .target import PAGE
 
 MAGIC, FORMAT = b"flatlite", cache.FORMAT
 _HEAD = struct.Struct("<8sIIQQ32s")  # magic, format, header size, code offset, code size, digest
+_START = 1 << 15  # bytes of a file in which its header lies
 _images = {}
 _lock = allocate_lock()
 
@@ -36,10 +37,11 @@ class Image:
         kernels: what `Declaration.restore` takes, by kernel name.
         addresses: of the compiled code, by `Declaration.key`.
         path: the file it was read from; None when there is none.
+        stamp: what `adopt` knows the very file by.
     """
 
-    def __init__(self, kernels, addresses, owner=None, path=None):
-        self.kernels, self.addresses, self.path = kernels, addresses, path
+    def __init__(self, kernels, addresses, owner=None, path=None, stamp=None):
+        self.kernels, self.addresses, self.path, self.stamp = kernels, addresses, path, stamp
         self._declarations = {}
         self._owner = owner  # whatever must live as long as the code
 
@@ -70,9 +72,11 @@ def available(module):
     return image
 
 
-def adopt(module, path):
+def adopt(module, path, stamp):
     """The image of a kernel module, read from the file that is known to be the right one.
 
+    Its digest was checked by the process that `stamp` is of, and is not again while the stamp, the
+    file's inode, size and times of change, is the same.
     Raises LookupError when it is gone or damaged.
     """
     image = _images.get(module)
@@ -81,7 +85,7 @@ def adopt(module, path):
             image = _images.get(module)
             if image is None:
                 try:
-                    image = _images[module] = read(path)
+                    image = _images[module] = read(path, stamp)
                 except (OSError, ImageError) as error:
                     raise LookupError(str(error)) from error
     return image
@@ -129,8 +133,8 @@ def _candidates(module):
         yield os.path.join(folder, cache.cached_name(module, source))
 
 
-def read(path):
-    """The image in a file.
+def read(path, stamp=None):
+    """The image in a file; one with `stamp` is known to be sound.
 
     Raises ImageError when its bytes are not those that were written, FileNotFoundError.
     """
@@ -138,14 +142,17 @@ def read(path):
 
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
-        data = _read_all(descriptor)
-        header, offset, size = _check(path, data)
+        status = os.fstat(descriptor)
+        found = status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+        known = found == stamp
+        data = _read_all(descriptor, min(status.st_size, _START if known else status.st_size))
+        header, offset, size = _parts(data) if known else _check(path, data)
         base = loader.map_file(descriptor, offset, size, header["slots"])
     except loader.LoadError as error:
         raise ImageError(f"{path}: {error}") from None
     finally:
         os.close(descriptor)
-    return _image(header, base, path)
+    return _image(header, base, path, found)
 
 
 def in_memory(flat, kernels, symbols):
@@ -160,6 +167,8 @@ def pack(flat, kernels, symbols):
     """The bytes of an image file."""
     header = _header(flat, kernels, symbols)
     offset = -(-(_HEAD.size + len(header)) // PAGE) * PAGE
+    if offset > _START:
+        raise ValueError(f"a module's kernels need at most {_START} bytes of header, got {offset}")
     body = header + bytes(offset - _HEAD.size - len(header)) + flat.code
     plain = _HEAD.pack(MAGIC, FORMAT, len(header), offset, len(flat.code), bytes(32))
     return plain[:-32] + cache.digest(plain, body) + body
@@ -191,8 +200,7 @@ def _parse(header):
     return found
 
 
-def _read_all(descriptor):
-    size = os.fstat(descriptor).st_size
+def _read_all(descriptor, size):
     parts = []
     while size > 0:
         part = os.read(descriptor, size)
@@ -206,7 +214,7 @@ def _read_all(descriptor):
 def _check(path, data):
     if len(data) < _HEAD.size:
         raise ImageError(f"{path} is too short for an image")
-    magic, version, length, offset, size, digest = _HEAD.unpack_from(data)
+    magic, version, _, offset, size, digest = _HEAD.unpack_from(data)
     if (magic, version) != (MAGIC, FORMAT):
         raise ImageError(f"{path} is not an image of format {FORMAT}")
     plain = data[: _HEAD.size - 32] + bytes(32)
@@ -214,12 +222,18 @@ def _check(path, data):
         raise ImageError(f"{path} is damaged")
     if offset % PAGE or size % PAGE or len(data) != offset + size:
         raise ImageError(f"{path} has a wrong layout")
+    return _parts(data)
+
+
+def _parts(data):
+    """The header of an image file, where its code begins, and how much that is."""
+    _, _, length, offset, size, _ = _HEAD.unpack_from(data)
     return _parse(data[_HEAD.size : _HEAD.size + length]), offset, size
 
 
-def _image(header, base, path=None):
+def _image(header, base, path=None, stamp=None):
     addresses = {key: base + at for key, at in header["exports"].items()}
-    return Image(header["kernels"], addresses, path=path)
+    return Image(header["kernels"], addresses, path=path, stamp=stamp)
 
 
 def _renew_lock():

@@ -136,13 +136,13 @@ def write(program, layout, content, bound, kept, tag):
 
 
 def _images(program):
-    """(module, path) of the images that are needed."""
+    """(module, path, stamp) of the images that are needed."""
     modules = {"launch"} if program.threads == 1 else {"launch", "crew"}
     modules.update(row.name.partition(".")[0] for row in program.rows if row.entry)
-    found = [(module, image.loaded(module).path) for module in sorted(modules)]
-    if any(path is None for _, path in found):
+    made = {module: image.loaded(module) for module in sorted(modules)}
+    if any(one.path is None for one in made.values()):
         raise _Unwritable
-    return found
+    return [(module, one.path, one.stamp) for module, one in made.items()]
 
 
 class _Row(Row):
@@ -173,7 +173,7 @@ class Written(Program):
     def __init__(self, data, content, threads):
         super().__init__(threads=threads)
         images, self._first, self._table_of_rows, linked, self._sizes, blob, bound, kept = data
-        self._kernels = {name: image.adopt(name, path).addresses for name, path in images}
+        self._kernels = {one[0]: image.adopt(*one).addresses for one in images}
         self._content, self._blob = content, blob
         self._linked = [Chain(*fields) for fields in linked]
         self.given = [_buffer(dtype, shape, BOUND) for dtype, shape, _ in bound]

@@ -310,3 +310,21 @@ def test_the_oldest_are_removed(builder, saved, tmp_path, plans, monkeypatch):
     for i in range(4):
         answers(Interpreter(written(tmp_path / f"{i}.tflite", adder(builder, saved, float(i)))))
     assert len(list(plans.iterdir())) == 2
+
+
+def test_a_changed_image_is_checked_again(corpus, plans, monkeypatch):
+    path = corpus / CORPUS_MODELS[1]
+    want = answers(Interpreter(path))[0]
+    for image in image_module._images.values():
+        image.stamp = None  # what a file changed since would have
+    plan = next(plans.iterdir())
+    plan.unlink()
+    answers(Interpreter(path))
+    monkeypatch.setattr(image_module, "_images", {})
+    checked = []
+    check = image_module._check
+    monkeypatch.setattr(
+        image_module, "_check", lambda path, data: checked.append(path) or check(path, data)
+    )
+    np.testing.assert_array_equal(answers(Interpreter(path))[0], want)
+    assert checked
