@@ -96,10 +96,17 @@ def _folder():
 
 
 def _entries(folder):
-    """Name, size and time of change of each Python file in a folder, sorted."""
+    """Name, size and time of change of each Python file in a folder and those in it, in order."""
     with os.scandir(folder) as entries:
-        found = [(e.name, e.stat()) for e in entries if e.name.endswith(".py")]
-    return sorted((name, status.st_size, status.st_mtime_ns) for name, status in found)
+        entries = sorted(entries, key=lambda entry: entry.name)
+    found = []
+    for entry in entries:
+        if entry.name.endswith(".py"):
+            status = entry.stat()
+            found.append((entry.name, status.st_size, status.st_mtime_ns))
+        elif entry.is_dir() and entry.name != "__pycache__":
+            found += [entry.name, *_entries(entry.path)]
+    return found
 
 
 def _prune(folder):

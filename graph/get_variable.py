@@ -102,7 +102,9 @@ def _variable(
     if shape is not None and is_value:
         raise ValueError("If initializer is a constant, do not specify shape.")
     if rest.pop("partitioner", None) is not None:
-        raise NotImplementedError(f"variable '{name}': partitioned variables are not supported")
+        raise NotImplementedError(
+            f"variable '{name}': the partitioner must be None; variables are kept in one piece"
+        )
     sizes = None if shape is None else TensorShape(shape)
     store = store_of(get_default_graph())
     if name in store.variables:

@@ -25,14 +25,7 @@ if TYPE_CHECKING:
     from .model import LoadedModel
     from .scope import Scope
 
-_SOURCES = (
-    "engine",
-    "engine/families",
-    "engine/kernels",
-    "interpreter",
-    "interpreter/ops",
-    "schema",
-)
+_SOURCES = ("engine", "interpreter", "schema")  # what has a say in plans, subpackages included
 
 
 class Prepared:

@@ -17,7 +17,7 @@ from .tiled import HALF_TILE, PANEL, SHALLOW, TABLES, by_rows, framed, phases
 _BYTES = {np.dtype(np.int8), np.dtype(np.uint8)}
 _LEAST = 4
 """Products that lie next to each other, of which tiles need so many."""
-_STEP, _BLOCK_ROWS, _BLOCKS = 64, 16, 5 << 16  # as in kernels/_matrix_tile.py, byte_product.py
+_STEP, BLOCK_ROWS, _BLOCKS = 64, 16, 5 << 16  # as in kernels/_matrix_tile.py, byte_product.py
 _ROWS_OF_MATRIX = 6
 """Rows for which it pays to multiply matrices."""
 _HEADERS = 3  # tables of a tile beside those of its inputs; as in kernels/_byte_tile.py
@@ -199,7 +199,7 @@ def matrix_pitch(rows, segments, depth, planes=1):
         return 0
     steps = ceil(segments * ceil(depth / _LEAST) * _LEAST / _STEP)
     pitch = _STEP * ((steps + 1) | 1)  # odd: rows lie in different places of the nearest cache
-    return pitch if _BLOCK_ROWS * planes * pitch <= _BLOCKS else 0
+    return pitch if BLOCK_ROWS * planes * pitch <= _BLOCKS else 0
 
 
 def matrix_rows(segments, depth):
@@ -212,10 +212,10 @@ def _dealt(program, height, depth, n, pitch):
 
     What comes once for the rows of an item is done by all that have some of its columns.
     """
-    step = _BLOCK_ROWS if pitch else HALF_TILE
+    step = BLOCK_ROWS if pitch else HALF_TILE
     own, panels = ceil(height / program.threads), ceil(n / PANEL)
     if by_rows(program, height, depth, n, step):
-        rows = min(step * ceil(own / step), 2 * _BLOCK_ROWS if pitch else 4 * HALF_TILE)
+        rows = min(step * ceil(own / step), 2 * BLOCK_ROWS if pitch else 4 * HALF_TILE)
         columns = PANEL * panels
     else:
         rows, columns = height, PANEL * ceil(panels / program.threads)

@@ -12,15 +12,15 @@ from math import ceil, prod
 import numpy as np
 
 from ..buffer import arena, constant, zeros
-from .byte_products import in_runs, matrix_pitch, matrix_rows
+from .byte_products import BLOCK_ROWS, in_runs, matrix_pitch, matrix_rows
 from .rescale import BLOCK, MOST_LEFT, fixed_scales, parity_terms, wide_terms
-from .tiled import PANEL, TABLES, framed, phases
+from .tiled import HALF_TILE, PANEL, TABLES, framed, phases
 
 _LARGEST = 1 << 31
 _DEEP = 64
 """Products of a sum for which it pays to multiply matrices."""
 _PRODUCT = 1 << 22  # what the size of a product does not exceed
-_TILE, _BLOCK_ROWS = 14, 16  # rows of a tile, and of one where matrices are multiplied
+_TILE = 2 * HALF_TILE
 _ROWS, _MOST_ROWS = 168, 160  # of an item, without and with matrices
 _ITEMS = 8  # that a row should have at least, to be dealt out
 
@@ -56,10 +56,10 @@ def _items(program, n, groups, height, pitch):
     items, and if there are few rows threads should have them all.
     """
     if pitch:
-        pairs = ceil(height / (2 * _BLOCK_ROWS))
+        pairs = ceil(height / (2 * BLOCK_ROWS))
         if pairs > 2 and program.threads > 1:
             pairs = ceil(pairs / _ITEMS)
-        rows = min(_MOST_ROWS, pairs * 2 * _BLOCK_ROWS)
+        rows = min(_MOST_ROWS, pairs * 2 * BLOCK_ROWS)
     else:  # as many as in the other items: they are dealt out in runs
         rows = max(_TILE, _TILE * ceil(height / max(1, ceil(height / _ROWS)) / _TILE))
     blocks, panels = groups * ceil(height / rows), ceil(n / PANEL)

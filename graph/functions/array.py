@@ -169,10 +169,14 @@ def embedding_lookup(
     """Rows of a matrix, one for each of `ids`."""
     if isinstance(params, (list, tuple)):
         if len(params) != 1:
-            raise NotImplementedError("embedding_lookup of several parts is not supported")
+            raise NotImplementedError(
+                f"embedding_lookup takes the whole table as one tensor, got {len(params)} parts"
+            )
         params = params[0]
     if max_norm is not None:
-        raise NotImplementedError("embedding_lookup with max_norm is not supported")
+        raise NotImplementedError(
+            f"embedding_lookup takes max_norm=None, got {max_norm}; use clip_by_norm on its result"
+        )
     with name_scope(name, "embedding_lookup", [ids]) as scope:
         return ops.Identity(gather(params, ids, name=scope))
 

@@ -195,17 +195,9 @@ def max_pool(
 ):
     """The largest element under each position of a window."""
     value = one_of("input", input, "value", value)
-    with name_scope(name, "MaxPool", [value]) as scope:
-        if not np.all(ksize):
-            raise ValueError(f"`ksize` cannot be zero. Received: ksize={ksize}")
-        return ops.MaxPool(
-            convert_to_tensor(value, name="input"),
-            ksize=_four(ksize, data_format, "ksize"),
-            strides=_four(strides, data_format, "strides"),
-            data_format=data_format,
-            name=scope,
-            **_padding(padding),
-        )
+    if not np.all(ksize):
+        raise ValueError(f"`ksize` cannot be zero. Received: ksize={ksize}")
+    return _pooled("MaxPool", "input", value, ksize, strides, padding, data_format, name)
 
 
 def avg_pool(
@@ -213,9 +205,14 @@ def avg_pool(
 ):
     """The mean of the elements under each position of a window."""
     value = one_of("input", input, "value", value)
-    with name_scope(name, "AvgPool", [value]) as scope:
-        return ops.AvgPool(
-            convert_to_tensor(value, name="value"),
+    return _pooled("AvgPool", "value", value, ksize, strides, padding, data_format, name)
+
+
+def _pooled(kind, label, value, ksize, strides, padding, data_format, name):
+    """The result of a pooling operation; `label` names what is converted to a tensor."""
+    with name_scope(name, kind, [value]) as scope:
+        return getattr(ops, kind)(
+            convert_to_tensor(value, name=label),
             ksize=_four(ksize, data_format, "ksize"),
             strides=_four(strides, data_format, "strides"),
             data_format=data_format,
@@ -238,7 +235,7 @@ def pool(
     """Pooling over height and width: `pooling_type` is "MAX" or "AVG"."""
     rate = one_of("dilations", dilations, "dilation_rate", dilation_rate)
     if rate is not None and np.any(np.asarray(rate) != 1):
-        raise NotImplementedError(f"pool with dilations {rate} is not supported")
+        raise NotImplementedError(f"pool takes dilations of 1, got {rate}")
     if pooling_type not in ("MAX", "AVG"):
         raise ValueError(f"pooling_type must be 'MAX' or 'AVG', got {pooling_type!r}")
     function = max_pool if pooling_type == "MAX" else avg_pool

@@ -31,7 +31,7 @@ def outcomes(corpus, side, first=None, stop=0):
 
 def test_models_keep_to_their_memory(corpus):
     found = outcomes(corpus, guard.END)
-    assert found.count("ran") > len(found) / 3  # inputs are resized at random, too
+    assert found.count("ran") > 0.5 * len(found)
 
 
 @pytest.mark.parametrize("side", SIDES)

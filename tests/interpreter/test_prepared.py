@@ -328,3 +328,13 @@ def test_a_changed_image_is_checked_again(corpus, plans, monkeypatch):
     )
     np.testing.assert_array_equal(answers(Interpreter(path))[0], want)
     assert checked
+
+
+def test_every_source_file_has_a_say(tmp_path):
+    inner = tmp_path / "package" / "inner"
+    inner.mkdir(parents=True)
+    source = written(inner / "rows.py", b"one")
+    before = shelf._entries(str(tmp_path))
+    assert before == shelf._entries(str(tmp_path))
+    written(source, b"three")
+    assert shelf._entries(str(tmp_path)) != before
