@@ -8,6 +8,7 @@ Each network of networks.py is written as float32, dynamic (dynamic-range weight
 by write.py, in a process of its own: TensorFlow's converter can take it down. What is there and was
 written by the same recipe and TensorFlow stays. FOLDER/built.json tells each file's hash, or why
 TensorFlow could not write it; the hashes to expect are in benchmarks.json, which --record writes.
+Networks whose statistics TensorFlow computes have other last bits on processors of another kind.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import ast
 import hashlib
 import importlib.metadata
 import json
+import platform
 import signal
 import subprocess
 import sys
@@ -42,6 +44,16 @@ def recipe() -> str:
     package = importlib.metadata.packages_distributions()["tensorflow"][0]
     version = importlib.metadata.version(package)
     return f"tensorflow {version}, {hashlib.sha256(b''.join(sources)).hexdigest()[:16]}"
+
+
+def processor() -> str:
+    """The processor's name and model number, where the system tells them."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.machine()
+    said = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    return f"{said.get('model name', platform.machine())}, model {said.get('model', 'unknown')}"
 
 
 def written(folder: Path, name: str) -> Iterator[tuple[str, dict]]:
@@ -82,7 +94,7 @@ def main() -> None:
     record = folder / "built.json"
     built = json.loads(record.read_text()) if record.exists() else {}
     if built.get("recipe") != recipe():
-        built = {"recipe": recipe(), "models": {}}
+        built = {"recipe": recipe(), "processor": processor(), "models": {}}
     for name in arguments.models.split(",") if arguments.models else names():
         if complete(folder, name, built["models"].get(name, {})):
             continue
@@ -92,12 +104,15 @@ def main() -> None:
             built["models"][name][variant] = result
         record.write_text(json.dumps(built, indent=1) + "\n")
     if arguments.record:
-        MANIFEST.write_text(json.dumps(built, indent=1) + "\n")
-    expected = json.loads(MANIFEST.read_text())["models"] if MANIFEST.exists() else {}
+        MANIFEST.write_text(json.dumps({"processor": processor(), **built}, indent=1) + "\n")
+    manifest = json.loads(MANIFEST.read_text())
     for name, variants in built["models"].items():
-        other = [v for v, r in variants.items() if r != expected.get(name, {}).get(v)]
-        if other:
-            print(f"{name} {', '.join(other)}: not the bytes of the manifest (other processor?)")
+        expected = manifest["models"].get(name, {})
+        if other := [v for v, result in variants.items() if result != expected.get(v)]:
+            print(
+                f"{name} {', '.join(other)}: not the bytes of the manifest, "
+                f"which was written on {manifest['processor']}"
+            )
 
 
 if __name__ == "__main__":
