@@ -42,7 +42,7 @@ dev: $(VENV)/.dev
 bench: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)
 	$(BIN)/flatlite warmup
 	$(TENSORFLOW) models/build.py
-	$(BIN)/python benchmarks/run.py $(BENCH)
+	$(BIN)/python benchmarks/run.py --json build/bench.json $(BENCH)
 	$(BIN)/python benchmarks/convert.py --tensorflow $(TENSORFLOW)
 
 wheel: $(VENV)/.dev
