@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import time
 
@@ -19,6 +20,7 @@ from . import cache, target
 SETTLED = 3_000_000_000  # nanoseconds after which no change of a file hides in a tick of its clock
 MOST_FILES, MOST_BYTES = 64, 1 << 26
 _DIGEST = 32  # bytes
+_NAME = r"[0-9a-f]{64}(\.\d+\.tmp)?"  # compiled when something is kept, not at each start
 
 
 class Place:
@@ -110,11 +112,12 @@ def _entries(folder):
 
 
 def _prune(folder):
-    """Removes the oldest files while there are too many."""
+    """Removes the oldest of our files while there are too many; others are none of our business."""
     with os.scandir(folder) as entries:
-        files = [(entry.stat().st_mtime_ns, entry.stat().st_size, entry.path) for entry in entries]
+        ours = [(entry.stat(), entry.path) for entry in entries if re.fullmatch(_NAME, entry.name)]
+    files = sorted(((s.st_mtime_ns, s.st_size, path) for s, path in ours), reverse=True)
     room = MOST_BYTES
-    for i, (_, size, path) in enumerate(sorted(files, reverse=True)):
+    for i, (_, size, path) in enumerate(files):
         room -= size
         if i >= MOST_FILES or room < 0:
             with contextlib.suppress(FileNotFoundError):

@@ -1,5 +1,6 @@
 """Plans that are kept on disk, and found again by the next process."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -311,6 +312,23 @@ def test_the_oldest_are_removed(builder, saved, tmp_path, plans, monkeypatch):
     for i in range(4):
         answers(Interpreter(written(tmp_path / f"{i}.tflite", adder(builder, saved, float(i)))))
     assert len(list(plans.iterdir())) == 2
+
+
+def test_only_plans_are_removed(builder, saved, tmp_path, plans, monkeypatch):
+    monkeypatch.setattr(shelf, "MOST_FILES", 1)
+    plans.mkdir(0o700)
+    others = {"notes.txt", "0" * 64 + ".txt", "folder"}
+    left_by_a_killed_process = plans / ("0" * 64 + ".17.tmp")
+    for path in (*(plans / name for name in others - {"folder"}), left_by_a_killed_process):
+        path.touch()
+        os.utime(path, (1, 1))
+    (plans / "folder").mkdir()
+    for i in range(2):
+        answers(Interpreter(written(tmp_path / f"{i}.tflite", adder(builder, saved, float(i)))))
+    assert not left_by_a_killed_process.exists()
+    left = {path.name for path in plans.iterdir()}
+    assert others < left
+    assert len(left) == len(others) + 1
 
 
 def test_a_changed_image_is_checked_again(corpus, plans, monkeypatch):
