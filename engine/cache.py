@@ -8,6 +8,7 @@ therefore right, and what has become stale is never found.
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib.util
 import os
 import re
@@ -53,14 +54,19 @@ def folder(create=False):
     """
     path = os.environ.get("FLATLITE_CACHE")
     if not path:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        if not os.path.isabs(base):  # "~" of a user the system does not know
+            if create:
+                raise FileNotFoundError(errno.ENOENT, "there is no home folder", base)
+            return None
         path = os.path.join(base, "flatlite")
     return private(os.path.abspath(path), create)
 
 
 def private(path, create=False):
-    """`path` when it is a folder of this user's alone; None when there is none and none is made.
+    """`path` when it is a folder of this user's alone.
 
+    None when there is none, or none this user can reach, and none is made.
     Raises RuntimeError when others could write to it, OSError when it cannot be made.
     """
     if create:
@@ -69,32 +75,33 @@ def private(path, create=False):
             os.mkdir(path, 0o700)
     try:
         status = os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
+    except OSError:  # somebody else's home (su, sudo) may be out of reach
+        if create:
+            raise
         return None
     _check_private(path, status)
     return path
 
 
 def _check_private(path, status):
+    executed, name_own = "and the code in it would be executed", "name a folder of your own in"
     if stat.S_ISLNK(status.st_mode):
-        raise RuntimeError(
-            f"the cache folder {path} is a symbolic link, and others might change where it leads;"
-            " name the folder itself in FLATLITE_CACHE"
+        wrong = (
+            "is a symbolic link, and others might change where it leads; name the folder itself in"
         )
-    if not stat.S_ISDIR(status.st_mode):
-        wrong = "is not a folder"
+    elif not stat.S_ISDIR(status.st_mode):
+        wrong = "is a file; name a folder in"
     elif os.name != "posix":
         return
     elif status.st_uid != os.geteuid():
-        wrong = f"belongs to user {status.st_uid}, not to you ({os.geteuid()})"
+        owners = f"user {status.st_uid}, not to you ({os.geteuid()})"
+        wrong = f"belongs to {owners}, {executed}; {name_own}"
     elif status.st_mode & 0o077:
-        wrong = f"is open to others (mode {stat.S_IMODE(status.st_mode):o})"
+        mode = f"(mode {stat.S_IMODE(status.st_mode):o})"
+        wrong = f"is open to others {mode}, {executed}; do `chmod 700 {path}`, or {name_own}"
     else:
         return
-    raise RuntimeError(
-        f"the cache folder {path} {wrong}, and the code in it would be executed;"
-        f" do `chmod 700 {path}`, or name a folder of your own in FLATLITE_CACHE"
-    )
+    raise RuntimeError(f"the cache folder {path} {wrong} FLATLITE_CACHE")
 
 
 def packaged_name(module, aim, source=None):

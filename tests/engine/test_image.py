@@ -176,6 +176,35 @@ def test_the_folder_follows_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache.folder() is None
     assert cache.folder(create=True) == str(tmp_path / "flatlite")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache.folder(create=True) == str(tmp_path / ".cache" / "flatlite")
+
+
+def test_without_a_home_there_is_no_folder(tmp_path, monkeypatch):
+    monkeypatch.delenv("FLATLITE_CACHE", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as for a user without a name
+    monkeypatch.chdir(tmp_path)
+    assert cache.folder() is None
+    with pytest.raises(FileNotFoundError, match="there is no home folder"):
+        cache.folder(create=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_out_of_reach_is_as_good_as_none(tmp_path, monkeypatch):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    monkeypatch.setenv("FLATLITE_CACHE", str(tmp_path / "loop" / "cache"))
+    assert cache.folder() is None
+    with pytest.raises(OSError):
+        cache.folder(create=True)
+
+
+def test_a_file_is_no_folder(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("FLATLITE_CACHE", str(tmp_path / "file"))
+    with pytest.raises(RuntimeError, match="file is a file; name a folder in FLATLITE_CACHE"):
+        cache.folder()
 
 
 def test_without_processes_kernels_are_compiled_here(tmp_path):
