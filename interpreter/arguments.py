@@ -18,9 +18,7 @@ def content_of(
     path: str | os.PathLike[str] | None, content: Any
 ) -> tuple[Any, os.stat_result | None]:
     """The bytes of the model that the constructor was given, and the status of their file."""
-    if isinstance(content, str):
-        raise TypeError("model_content must be bytes or have a buffer, got str")
-    has_content = content is not None and memoryview(content).nbytes > 0
+    has_content = content is not None and _view(content).nbytes > 0
     if path and has_content:
         raise ValueError("Can't both provide `model_path` and `model_content`")
     if has_content:
@@ -36,6 +34,17 @@ def content_of(
     if not mapped.nbytes:
         raise ValueError(f"{failed}: the file is empty")
     return mapped, status
+
+
+def _view(content: Any) -> memoryview:
+    try:
+        view = memoryview(content)
+    except TypeError:
+        kind = type(content).__name__
+        raise TypeError(f"model_content must be bytes or have a buffer, got {kind}") from None
+    if not view.c_contiguous:
+        raise TypeError("model_content must be one piece of memory, got a buffer with gaps")
+    return view
 
 
 def usable_delegates(delegates: Sequence[Any] | None) -> list[Any]:

@@ -166,6 +166,15 @@ def test_any_bytes_like_content(kind):
     check_usable(lite.Interpreter(model_content=content))
 
 
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [([84, 70], "a buffer, got list"), (np.zeros(40, np.uint8)[::2], "one piece of memory")],
+)
+def test_content_must_be_one_buffer(content, words):
+    with pytest.raises(TypeError, match=f"model_content must be .*{words}"):
+        lite.Interpreter(model_content=content)
+
+
 def test_pickle_and_deepcopy_work():
     copy = pickle.loads(pickle.dumps(ready()))
     assert copy.get_input_details()[0]["name"] == ready().get_input_details()[0]["name"]
