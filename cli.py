@@ -468,7 +468,7 @@ def warmup(arguments: argparse.Namespace) -> None:
     modules = cache.modules()
     missing = [name for name in modules if image.available(name) is None]
     with Progress("compiling kernels", len(missing), quiet=arguments.json) as progress:
-        build.ensure(missing, lambda done, total, left: progress.reach(done))
+        build.build_all(lambda done, total, left: progress.reach(done))
     if arguments.json:
         return show_json({"modules": modules, "compiled": missing})
     print(f"{len(modules)} kernel modules are ready, {len(missing)} of them compiled now")

@@ -168,9 +168,8 @@ def _may_start_processes():
 def _build_elsewhere(missing, folder, progress):
     """Lets other processes build; whatever they could not is simply still missing after."""
     names = {m: os.path.join(folder, cache.cached_name(m)) for m in missing}
-    for path in names.values():
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)  # it was there and could not be read
+    for module, path in names.items():
+        _remove_damaged(folder, module, path)
     largest = sorted(missing, key=lambda m: -os.path.getsize(f"{cache.ENGINE}/kernels/{m}.py"))
     orders = [largest, largest[::-1]][: min(WORKERS, len(missing))]
     workers = []
@@ -190,6 +189,14 @@ def _build_elsewhere(missing, folder, progress):
     left = [m for m, path in names.items() if not os.path.exists(path)]
     progress(len(names) - len(left), len(names), left)
     _report_crash(workers, left)
+
+
+def _remove_damaged(folder, module, path):
+    """Removes an image that is there and cannot be read, unless another process is building it."""
+    if os.path.lexists(path):
+        with _locked(os.path.join(folder, f"{module}.lock"), wait=False) as mine:
+            if mine and not image.is_sound(path):
+                os.unlink(path)
 
 
 def _report_crash(workers, left):

@@ -22,6 +22,7 @@ from .target import PAGE
 MAGIC, FORMAT = b"flatlite", cache.FORMAT
 _HEAD = struct.Struct("<8sIIQQ32s")  # magic, format, header size, code offset, code size, digest
 _START = 1 << 15  # bytes of a file in which its header lies
+_READING = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 _images = {}
 _lock = allocate_lock()
 
@@ -140,7 +141,7 @@ def read(path, stamp=None):
     """
     from . import loader
 
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    descriptor = os.open(path, _READING)
     try:
         status = os.fstat(descriptor)
         found = status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
@@ -153,6 +154,19 @@ def read(path, stamp=None):
     finally:
         os.close(descriptor)
     return _image(header, base, path, found)
+
+
+def is_sound(path):
+    """Whether an image file is there and its bytes are those that were written."""
+    try:
+        descriptor = os.open(path, _READING)
+        try:
+            _check(path, _read_all(descriptor, os.fstat(descriptor).st_size))
+        finally:
+            os.close(descriptor)
+    except (OSError, ImageError):
+        return False
+    return True
 
 
 def in_memory(flat, kernels, symbols):

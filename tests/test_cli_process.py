@@ -9,8 +9,11 @@ import sys
 import threading
 import time
 
+import pytest
+
 import flatlite.cli
 from flatlite.converter.terminal import MAX_LINES, Progress, error_text
+from flatlite.engine import cache, image, target
 
 LENET = "C/lenet_k3"
 MODULE = [sys.executable, "-m", "flatlite.cli"]
@@ -22,6 +25,16 @@ def test_warmup(cli):
     result = json.loads(out)
     assert "launch" in result["modules"]
     assert set(result["compiled"]) <= set(result["modules"])
+
+
+@pytest.mark.skipif(not target.supports_images(), reason="nothing is kept on such systems")
+def test_warmup_needs_a_folder(cli, monkeypatch):
+    monkeypatch.setenv("FLATLITE_CACHE", "/dev/null/cache")
+    monkeypatch.setattr(cache, "PACKAGED", "/dev/null/images")
+    monkeypatch.setattr(image, "_images", {})
+    status, out, err = cli("warmup")
+    assert (status, out) == (1, "")
+    assert err.startswith("flatlite: error: compiled kernels cannot be kept")
 
 
 def test_usage_errors_exit_with_2(cli):

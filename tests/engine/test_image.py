@@ -138,6 +138,21 @@ def test_a_damaged_image_is_built_anew(folder):
     assert path.read_bytes() == sound
 
 
+def test_an_image_that_was_just_built_is_not_removed(folder):
+    path = next(folder.glob("copy-*.image"))
+    before = path.stat().st_ino
+    assert image.is_sound(path)
+    build._remove_damaged(str(folder), "copy", str(path))
+    assert path.stat().st_ino == before
+    path.write_bytes(path.read_bytes()[:-1])
+    with build._locked(folder / "copy.lock", wait=True):  # another process is building it
+        build._remove_damaged(str(folder), "copy", str(path))
+    assert path.exists()
+    build._remove_damaged(str(folder), "copy", str(path))
+    assert not path.exists()
+    build._remove_damaged(str(folder), "copy", str(path))
+
+
 def test_links_are_not_followed(folder):
     path = next(folder.glob("copy-*.image"))
     path.rename(folder / "elsewhere")
