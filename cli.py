@@ -16,8 +16,9 @@ from .schema.errors import ConverterError, OpError
 
 BROKEN_PIPE = 128 + 13  # as for a program that SIGPIPE ended
 INTERRUPTED = 128 + 2
-NAMES = {"frozen": "frozen GraphDef", "keras": "Keras file"}
+NAMES = {"frozen": "a frozen GraphDef", "keras": "a Keras file", "onnx": "an ONNX file"}
 N_SLOWEST = 20  # operators of a profile that are shown
+SOURCES = "a SavedModel folder, or a .pb, .pbtxt, .keras, .h5, .onnx or .tflite file"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -59,8 +60,46 @@ def parser() -> argparse.ArgumentParser:
         sub.add_argument("--json", action="store_true", help="print the result as JSON")
         return sub
 
-    sub = command(convert, "Convert a model to .tflite, and quantize it.")
-    sub.add_argument("source", help="a SavedModel folder, or a .pb, .pbtxt, .keras or .h5 file")
+    add_conversion(command(convert, "Convert a model to .tflite, and quantize it."))
+
+    sub = command(run, "Run a .tflite file.")
+    sub.add_argument("model")
+    sub.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=FILE.npy",
+        help="array for an input (or FILE.npz with arrays by input name); random when omitted",
+    )
+    sub.add_argument("--signature", metavar="KEY", help="the signature to run")
+    sub.add_argument("--threads", type=positive, default=1, help="threads (default: 1)")
+    sub.add_argument("-o", "--output", help="write the outputs to this .npz file")
+    takes_delegates(sub)
+
+    sub = command(inspect, "Show a .tflite file's signatures, operators, tensors and sizes.")
+    sub.add_argument("model")
+    takes_delegates(sub)
+
+    sub = command(compare, "Run two models on the same inputs and show how their outputs differ.")
+    sub.add_argument("a", help=SOURCES)
+    sub.add_argument("b", help="another one")
+    sub.add_argument("--runs", type=positive, default=3, help="random inputs to try (default: 3)")
+    sub.add_argument("--signature", metavar="KEY", help="the signature to run")
+
+    sub = command(benchmark, "Time a .tflite file: percentiles and a profile by operator.")
+    sub.add_argument("model")
+    sub.add_argument("--runs", type=positive, default=50, help="timed invokes (default: 50)")
+    sub.add_argument("--warmup", type=positive, default=5, help="invokes before (default: 5)")
+    sub.add_argument("--threads", type=positive, default=1, help="threads (default: 1)")
+    takes_delegates(sub)
+
+    command(warmup, "Compile all kernels for this machine now instead of when first needed.")
+    return top
+
+
+def add_conversion(sub: argparse.ArgumentParser) -> None:
+    """The arguments of `flatlite convert`."""
+    sub.add_argument("source", help=SOURCES)
     sub.add_argument("-o", "--output", required=True, help="the .tflite file to write")
     sub.add_argument(
         "--signature",
@@ -90,40 +129,6 @@ def parser() -> argparse.ArgumentParser:
         help="compare the written file with its source (default: yes)",
     )
     add_quantization(sub)
-
-    sub = command(run, "Run a .tflite file.")
-    sub.add_argument("model")
-    sub.add_argument(
-        "--input",
-        action="append",
-        default=[],
-        metavar="NAME=FILE.npy",
-        help="array for an input (or FILE.npz with arrays by input name); random when omitted",
-    )
-    sub.add_argument("--signature", metavar="KEY", help="the signature to run")
-    sub.add_argument("--threads", type=positive, default=1, help="threads (default: 1)")
-    sub.add_argument("-o", "--output", help="write the outputs to this .npz file")
-    takes_delegates(sub)
-
-    sub = command(inspect, "Show a .tflite file's signatures, operators, tensors and sizes.")
-    sub.add_argument("model")
-    takes_delegates(sub)
-
-    sub = command(compare, "Run two models on the same inputs and show how their outputs differ.")
-    sub.add_argument("a", help="a .tflite file, a SavedModel or a frozen GraphDef")
-    sub.add_argument("b", help="another one")
-    sub.add_argument("--runs", type=positive, default=3, help="random inputs to try (default: 3)")
-    sub.add_argument("--signature", metavar="KEY", help="the signature to run")
-
-    sub = command(benchmark, "Time a .tflite file: percentiles and a profile by operator.")
-    sub.add_argument("model")
-    sub.add_argument("--runs", type=positive, default=50, help="timed invokes (default: 50)")
-    sub.add_argument("--warmup", type=positive, default=5, help="invokes before (default: 5)")
-    sub.add_argument("--threads", type=positive, default=1, help="threads (default: 1)")
-    takes_delegates(sub)
-
-    command(warmup, "Compile all kernels for this machine now instead of when first needed.")
-    return top
 
 
 def takes_delegates(sub: argparse.ArgumentParser) -> None:
@@ -308,7 +313,7 @@ def converter_for(arguments: argparse.Namespace) -> Any:
         )
     for option in ("signature", "tags"):
         if getattr(arguments, option):
-            raise ValueError(f"--{option} is for SavedModels; '{path}' is a {NAMES[kind]}")
+            raise ValueError(f"--{option} is for SavedModels; '{path}' is {NAMES[kind]}")
     if kind == "frozen":
         return TFLiteConverter.from_frozen_graph(path, inputs, outputs, shapes)
     load = {"keras": TFLiteConverter.from_keras_model_file, "onnx": TFLiteConverter.from_onnx_model}

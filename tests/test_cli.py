@@ -216,8 +216,6 @@ def test_bad_sources_write_nothing(cli, tmp_path, source, words):
         (("--input-shape", "=1,2"), "--input-shape must be NAME=1,224,224,3, got '=1,2'"),
         (("--input-shape", "z=1,2"), "tensor shapes map. The inputs are 'x0'."),
         (("--input-shape", "x0=2,28,28,1"), "cannot be changed from (1, 28, 28, 1)"),
-        (("--signature", "key"), "--signature is for SavedModels"),
-        (("--tags", "serve"), "--tags is for SavedModels"),
     ],
 )
 def test_bad_options_for_a_frozen_graph(cli, corpus, tmp_path, options, words):
@@ -226,6 +224,18 @@ def test_bad_options_for_a_frozen_graph(cli, corpus, tmp_path, options, words):
     assert status == 1
     assert words in err
     assert not target.exists()
+
+
+@pytest.mark.parametrize("option", ["--signature", "--tags"])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("m.pb", "a frozen GraphDef"), ("m.h5", "a Keras file"), ("m.onnx", "an ONNX file")],
+)
+def test_options_of_saved_models(cli, tmp_path, name, kind, option):
+    (tmp_path / name).touch()
+    status, _, err = cli("convert", tmp_path / name, "-o", tmp_path / "out.tflite", option, "key")
+    assert status == 1
+    assert f"{option} is for SavedModels; '{tmp_path / name}' is {kind}" in err
 
 
 @pytest.mark.parametrize(

@@ -46,5 +46,5 @@ def kind_of(source: str | os.PathLike) -> tuple[str, str]:
         return kind, os.fspath(source)
     raise ValueError(
         f"'{source}' is not a known kind of source; expected a SavedModel folder, a frozen "
-        "GraphDef (.pb, .pbtxt), a Keras file (.keras, .h5) or an ONNX file (.onnx)"
+        "GraphDef (.pb, .pbtxt), a Keras file (.keras, .h5), an ONNX file (.onnx) or a .tflite file"
     )
