@@ -46,21 +46,27 @@ def digest(*parts):
     return made.digest()
 
 
+def location():
+    """Where the user's cache folder is or would be; None for a user without a home."""
+    path = os.path.expanduser(os.environ.get("FLATLITE_CACHE", ""))
+    if path:
+        return os.path.abspath(path)
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(base, "flatlite") if os.path.isabs(base) else None
+
+
 def folder(create=False):
     """The user's cache folder; None when there is none and none is to be made.
 
     Raises RuntimeError when others could write to it: what lies there is executed.
     Raises OSError when it cannot be made.
     """
-    path = os.environ.get("FLATLITE_CACHE")
-    if not path:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-        if not os.path.isabs(base):  # "~" of a user the system does not know
-            if create:
-                raise FileNotFoundError(errno.ENOENT, "there is no home folder", base)
-            return None
-        path = os.path.join(base, "flatlite")
-    return private(os.path.abspath(path), create)
+    path = location()
+    if path is not None:
+        return private(path, create)
+    if create:
+        raise FileNotFoundError(errno.ENOENT, "there is no home folder", "~")
+    return None
 
 
 def private(path, create=False):
@@ -70,7 +76,7 @@ def private(path, create=False):
     Raises RuntimeError when others could write to it, OSError when it cannot be made.
     """
     if create:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # it may be the cache folder
         with contextlib.suppress(FileExistsError):
             os.mkdir(path, 0o700)
     try:

@@ -12,6 +12,7 @@ import os
 import re
 import sys
 import time
+from functools import lru_cache
 
 import numpy as np
 
@@ -47,7 +48,7 @@ class Place:
                 words = [getattr(status, name) for name in names]
                 words += [*choices, sys.version, np.__version__]
                 words += [*target.processor(), target.matrices()]
-                words += [entry for source in sources for entry in _entries(source)]
+                words += [entry for source in sources for entry in _code(source)]
                 self._path = os.path.join(folder, cache.digest(repr(words).encode()).hex())
                 self._folder = folder
 
@@ -89,12 +90,21 @@ def _folder():
     """The folder to keep files in, which need not be there; "" for none."""
     path = os.environ.get("FLATLITE_PLANS")
     if path is None:
-        home = cache.folder()
-        path = home and os.path.join(home, "plans")
+        home = cache.location()
+        if home is None:
+            return ""
+        cache.private(home)
+        path = os.path.join(home, "plans")
     if path:
-        path = os.path.abspath(path)
+        path = os.path.abspath(os.path.expanduser(path))
         cache.private(path)
     return path
+
+
+@lru_cache
+def _code(folder):
+    """What `_entries` gives when it is first asked for: a process keeps the code it began with."""
+    return _entries(folder)
 
 
 def _entries(folder):

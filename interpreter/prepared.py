@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import __version__
 from ..engine.shelf import Place
 from ..engine.written import Written, write
 from .node import Quantization
@@ -76,7 +77,8 @@ class Prepared:
 def place_of(status: os.stat_result, n_threads: int) -> Place:
     """Where the plan of a file is kept that is to be run by a number of threads."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    return Place(status, [os.path.join(package, name) for name in _SOURCES], n_threads)
+    sources = [os.path.join(package, name) for name in _SOURCES]
+    return Place(status, sources, __version__, n_threads)
 
 
 def keep(

@@ -58,3 +58,7 @@ def test_import_loads_no_heavy_dependency():
 def test_the_interpreter_needs_no_protobuf():
     loaded = loaded_after("from flatlite.lite import Interpreter")
     assert not {"numba", "llvmlite", "onnx", "h5py", "google", "rich"} & loaded
+
+
+def test_the_version_is_the_same_in_both_places():
+    assert f'\nversion = "{flatlite.__version__}"\n' in (ROOT / "pyproject.toml").read_text()

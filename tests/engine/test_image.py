@@ -194,6 +194,8 @@ def test_the_folder_follows_the_environment(tmp_path, monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert cache.folder(create=True) == str(tmp_path / ".cache" / "flatlite")
+    monkeypatch.setenv("FLATLITE_CACHE", "~/kernels")  # as where no shell has read it
+    assert cache.folder(create=True) == str(tmp_path / "kernels")
 
 
 def test_without_a_home_there_is_no_folder(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ from recurrent_models import content as recurrent
 
 from flatlite.engine import image as image_module
 from flatlite.engine import shelf, walk
+from flatlite.interpreter import prepared
 from flatlite.interpreter.preparation import Preparation
 from flatlite.interpreter.profile import profile
 from flatlite.lite import Delegate, Interpreter
@@ -141,7 +142,9 @@ def test_another_process_finds_it(corpus, plans):
     assert (ran.stdout.strip(), ran.stderr) == ("set()", "")
 
 
-def test_other_files_choices_and_shapes_have_plans_of_their_own(builder, saved, tmp_path, plans):
+def test_other_files_choices_and_shapes_have_plans_of_their_own(
+    builder, saved, tmp_path, plans, monkeypatch
+):
     path = written(tmp_path / "m.tflite", adder(builder, saved))
     first = answers(Interpreter(path))[0]
     path.unlink()
@@ -158,6 +161,9 @@ def test_other_files_choices_and_shapes_have_plans_of_their_own(builder, saved, 
     resized.resize_tensor_input(0, [5, 3])
     assert answers(resized)[0].shape == (5, 3)
     assert len(list(plans.iterdir())) == 3
+    monkeypatch.setattr(prepared, "__version__", "another")
+    answers(Interpreter(path))
+    assert len(list(plans.iterdir())) == 4
 
 
 def test_a_change_in_place_is_seen(builder, saved, tmp_path, plans):
@@ -305,6 +311,16 @@ def test_a_folder_that_others_may_write_to_is_left_alone(builder, saved, tmp_pat
     plan.write_bytes(b"others wrote this")
     answers(Interpreter(path))
     assert plan.read_bytes() == b"others wrote this"
+
+
+def test_the_cache_folder_is_made_for_plans(corpus, tmp_path, lazy, monkeypatch):
+    folder = tmp_path / "deep" / "cache"
+    monkeypatch.setattr(shelf, "SETTLED", 0)
+    monkeypatch.delenv("FLATLITE_PLANS")
+    monkeypatch.setenv("FLATLITE_CACHE", str(folder))
+    check_kept(corpus / CORPUS_MODELS[0], lazy)
+    assert len(list((folder / "plans").iterdir())) == 1
+    assert [p.stat().st_mode & 0o777 for p in (folder, folder / "plans")] == [0o700, 0o700]
 
 
 def test_the_oldest_are_removed(builder, saved, tmp_path, plans, monkeypatch):
