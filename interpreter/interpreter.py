@@ -161,6 +161,9 @@ class Interpreter:
             run = turn.free.pop()
         except IndexError:
             turn.refuse()
+        except BaseException:
+            turn.leave()
+            raise
         try:
             if run is None or not run():
                 self._invoke(run is not None)

@@ -24,9 +24,17 @@ class Turn:
             self.free.pop()  # one operation, also for threads
         except IndexError:
             self.refuse()
+        except BaseException:
+            self.leave()
+            raise
 
     def __exit__(self, *_: object) -> None:
         self.free.append(self.run)
+
+    def leave(self) -> None:
+        """Lets others in again after Ctrl-C that was seen just when this call had come inside."""
+        if not self.free:
+            self.free.append(None)
 
     def refuse(self) -> NoReturn:
         """Raises RuntimeError: a call is inside."""

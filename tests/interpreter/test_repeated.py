@@ -105,6 +105,26 @@ def test_calls_while_it_runs_are_refused(gathering):
     interpreter.invoke()
 
 
+@pytest.mark.parametrize("call", ["invoke", "set_tensor", "get_tensor"])
+def test_an_interrupt_just_inside_a_call_locks_nobody_out(gathering, call):
+    class Interrupted(list):
+        """Ctrl-C, seen as soon as something was taken out."""
+
+        def pop(self):
+            super().pop()
+            raise KeyboardInterrupt
+
+    interpreter, params, _, out = gathering
+    arguments = {"set_tensor": (params, floats(3, 2)), "get_tensor": (out,)}.get(call, ())
+    turn = interpreter._turn
+    turn.free = Interrupted(turn.free)
+    with pytest.raises(KeyboardInterrupt):
+        getattr(interpreter, call)(*arguments)
+    turn.free = [*turn.free]
+    getattr(interpreter, call)(*arguments)
+    interpreter.invoke()
+
+
 def test_runs_that_come_back_after_each_row(builder, saved, monkeypatch):
     monkeypatch.setattr(walk, "BUDGET", 0)
     b = builder()
