@@ -4,8 +4,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from . import experimental
     from .converter.converter import TFLiteConverter
-    from .converter.ophint import OpHint, experimental
+    from .converter.ophint import OpHint
     from .converter.options import OpsSet, Optimize, RepresentativeDataset, TargetSpec, constants
     from .delegates.delegate import Delegate
     from .delegates.load import load_delegate
@@ -45,12 +46,13 @@ _HOMES = {
     "TargetSpec": "converter.options",
     "constants": "converter.options",
     "custom_op": "graph.custom",
-    "experimental": "converter.ophint",
     "load_delegate": "delegates.load",
 }
 
 
 def __getattr__(name: str):
+    if name == "experimental":
+        return importlib.import_module(".experimental", __package__)
     if name not in _HOMES:
         raise AttributeError(f"module 'flatlite.lite' has no attribute '{name}'")
     return getattr(importlib.import_module(f".{_HOMES[name]}", __package__), name)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -276,7 +275,3 @@ def convert_op_hints_to_stubs(
     collapsed = to_graph_def(collapse(graph))
     write_callback(collapsed, "after")
     return collapsed
-
-
-experimental = SimpleNamespace(convert_op_hints_to_stubs=convert_op_hints_to_stubs)
-"""The names of `tf.lite.experimental`."""

@@ -9,7 +9,9 @@ import pytest
 
 from flatlite import lite
 
-MODULES = ("flatlite", *(f"flatlite.{n}" for n in ("lite", "train", "errors", "compat.v1.lite")))
+MODULES = tuple(
+    f"flatlite{n}" for n in ("", ".lite", ".experimental", ".train", ".errors", ".compat.v1.lite")
+)
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -112,3 +114,10 @@ def test_a_dataset_must_be_callable():
     assert list(lite.RepresentativeDataset(lambda: [1, 2]).input_gen()) == [1, 2]
     with pytest.raises(ValueError, match=r"must be a callable .* got list; wrap it"):
         lite.RepresentativeDataset([1, 2])
+
+
+def test_experimental_names():
+    assert lite.experimental.OpResolverType is lite.OpResolverType
+    assert lite.experimental.load_delegate is lite.load_delegate
+    with pytest.raises(AttributeError, match=r"'flatlite\.lite\.experimental' has no attribute"):
+        _ = lite.experimental.Analyzer
