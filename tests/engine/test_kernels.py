@@ -1,6 +1,7 @@
 """What holds for all files of engine/kernels."""
 
 import ast
+import importlib
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,32 @@ def test_imports_are_those_an_image_is_named_by(path):
             allowed = ENGINE if node.level == 2 else {n for n in names if n.startswith("_")}
             assert set(names) <= allowed
             assert node.col_offset == 0
+
+
+@pytest.mark.parametrize(
+    ("family", "kernel"),
+    [
+        *(("tiled.PANEL", f"{name}.PANEL") for name in ("_tile", "_rows")),
+        *(("tiled.PANEL", f"{name}._PANEL") for name in ("packing", "dots", "recurrent")),
+        ("tiled.TABLES", "product.TABLES"),
+        ("tiled.TABLES", "byte_product.TABLES"),
+        ("tiled.TABLES", "short_product.TABLES"),
+        ("tiled.DEPTHWISE_TAPS", "channelwise.TAPS"),
+        ("tiled._PANELS", "dots._PANELS"),
+        ("tiled._DOTS", "dots._ROWS"),
+        ("rescale.BLOCK", "_requantize.BLOCK"),
+        ("reductions._PADDING", "_sums.PADDING"),
+        ("scaled._CRITICAL", "linear_pairs.CRITICAL"),
+    ],
+)
+def test_families_know_what_there_is_room_for(family, kernel):
+    """Families must not import kernels, as these import numba: they repeat the numbers."""
+    numbers = []
+    for package, name in (("families", family), ("kernels", kernel)):
+        module, _, attribute = name.partition(".")
+        found = importlib.import_module(f"flatlite.engine.{package}.{module}")
+        numbers.append(getattr(found, attribute))
+    assert numbers[0] == numbers[1]
 
 
 @pytest.fixture(scope="module")

@@ -236,10 +236,12 @@ def test_items_are_all_dealt_out_once():
 
 
 def test_nothing_to_split_runs_no_item():
-    program, out = Program(), bound((0, 2), np.int64)
+    program, out = Program(), bound((3, 2), np.int64)
     program.call("testing.dealt", out, split=0)
-    program.close({out: np.zeros((0, 2), np.int64)})
+    got = np.full((3, 2), -1)
+    program.close({out: got})
     program.run()
+    assert (got == -1).all()
 
 
 def spinning(rows, items, steps=1 << 34):
