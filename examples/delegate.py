@@ -56,5 +56,7 @@ def outputs(path, delegates=None):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
     pairs = zip(outputs(sys.argv[1], [NumpyDelegate()]), outputs(sys.argv[1]), strict=True)
     print(f"largest difference: {max(np.abs(ours - engine).max() for ours, engine in pairs):.0e}")

@@ -1,4 +1,4 @@
-"""Files: read whole, mapped, or replaced in one step; nothing else in flatlite opens one."""
+"""Files: read whole, mapped, or replaced in one step; nothing else in flatlite opens a user's."""
 
 from __future__ import annotations
 

@@ -24,6 +24,10 @@ PATHS = re.compile(
     r"|benchmarks)"
     r"(?:/\w+)*/(?:\w+\.(?:py|md|proto|fbs))?)"
 )
+NAMES = re.compile(r"`(\w+)`,?\s+\(?((?:\w+/)+\w+\.py)")
+"""What is said to stand in a file: `name` (path), or (`name`, path)."""
+FUNCTIONS = re.compile(r"^( *)(?:@|def ).*\n(?:\1 *(?!```)\S.*\n)+", re.MULTILINE)
+"""What a document quotes of a function, up to an empty line."""
 
 
 def modules() -> list[str]:
@@ -49,6 +53,29 @@ def test_named_files_exist(document):
     assert named
     missing = [path for path in sorted(named) if not (ROOT / path).exists()]
     assert not missing
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
+def test_names_stand_in_the_files_that_are_named_with_them(document):
+    found = NAMES.findall(document.read_text())
+    texts = {path: (ROOT / path).read_text() for _, path in found}
+    assert [
+        (name, path) for name, path in found if not re.search(rf"\b{name}\b", texts[path])
+    ] == []
+
+
+@pytest.mark.parametrize("name", ["delegates.md", "extending.md", "training.md"])
+def test_quoted_functions_are_those_of_the_code(name):
+    document = (ROOT / "docs" / name).read_text()
+    named = [ROOT / path for path in set(PATHS.findall(document)) if path.endswith(".py")]
+    code = "\n".join(without_indentation(path.read_text()) for path in named)
+    quoted = [without_indentation(match[0]) for match in FUNCTIONS.finditer(document)]
+    assert quoted
+    assert [function for function in quoted if function not in code] == []
+
+
+def without_indentation(text):
+    return "\n".join(line.strip() for line in text.splitlines())
 
 
 @pytest.mark.filterwarnings("ignore:the converted model was verified only")  # on a loaded machine
