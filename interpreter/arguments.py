@@ -76,18 +76,22 @@ def check_shape(declared: TensorSpec, shape: tuple[int, ...]) -> None:
 def check_strict(
     tensor: int, declared: TensorSpec, before: tuple[int, ...], shape: tuple[int, ...]
 ) -> None:
-    """Raises RuntimeError when `shape` changes a dimension that is known."""
+    """Raises RuntimeError when `shape` has another dimension than a known one.
+
+    Those are known that the signature has; of a tensor without one, all it has now.
+    """
     rule = "ResizeInputTensorStrict only allows mutating unknown dimensions identified by -1."
     if len(shape) != len(before):
         raise RuntimeError(
             f"Attempting to resize tensor {tensor} of {len(before)} dimensions to {len(shape)}. "
             f"{rule}"
         )
-    for i, (old, new, known) in enumerate(zip(before, shape, declared.signature, strict=True)):
-        if known != -1 and old != new:
+    known = declared.signature + before[len(declared.signature) :]
+    for i, (new, wanted) in enumerate(zip(shape, known, strict=False)):
+        if wanted not in (-1, new):
             raise RuntimeError(
-                f"Attempting to resize dimension {i} of tensor {tensor} with value {old} to {new}. "
-                f"{rule}"
+                f"Attempting to resize dimension {i} of tensor {tensor} with value {wanted} to "
+                f"{new}. {rule}"
             )
 
 

@@ -18,7 +18,7 @@ def tensor_details(tensor: TensorSpec, shape: tuple[int, ...]) -> dict[str, Any]
         "name": tensor.name,
         "index": tensor.index,
         "shape": np.array(shape, np.int32),
-        "shape_signature": np.array(tensor.signature, np.int32),
+        "shape_signature": np.array(tensor.signature or shape, np.int32),
         "dtype": numpy_type(tensor),
         "quantization": ((quantization.scale, quantization.zero_point) if per_tensor else (0.0, 0)),
         "quantization_parameters": {

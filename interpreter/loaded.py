@@ -53,7 +53,7 @@ def _tensor(index: int, record: Any, data: np.ndarray | None) -> TensorSpec:
         index,
         record.name or "",
         shape,
-        _ints(record.shape_signature) or shape,
+        _ints(record.shape_signature),
         numpy_dtype(record.type),
         type_name,
         PACKED_BITS.get(type_name, 0),

@@ -25,7 +25,7 @@ class TensorSpec:
     Attributes:
         index: position in its subgraph.
         name, shape, dtype, quantization, sparsity, is_variable: as the file has them.
-        signature: the shape with -1 for an unknown dimension.
+        signature: the shape with -1 for an unknown dimension; () where the file has none.
         type_name: the schema's name of its type.
         bits: of an element where that is less than a byte, else 0.
         is_constant: whether the file holds its values.

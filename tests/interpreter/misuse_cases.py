@@ -8,11 +8,13 @@ Functions are given the module and the path of a model with one float32 input of
 
 import importlib
 import json
+import os
 import sys
 
 import numpy as np
 
 GOOD = np.zeros((1, 28, 28, 1), np.float32)
+FIXED = "../../B/leaky_relu_neg/r4/int8.tflite"  # without unknown dimensions; beside MODEL
 
 
 def ready(lite, path, **options):
@@ -31,6 +33,23 @@ def set_value(value, index=0):
 
 def resize(index, shape, **options):
     return lambda lite, path: ready(lite, path).resize_tensor_input(index, shape, **options)
+
+
+def resize_twice(first, second):
+    def case(lite, path):
+        interpreter = ready(lite, path)
+        interpreter.resize_tensor_input(0, first)
+        interpreter.resize_tensor_input(0, second, strict=True)
+        return interpreter.get_input_details()[0]["shape"]
+
+    return case
+
+
+def resize_fixed(lite, path):
+    interpreter = lite.Interpreter(os.path.join(os.path.dirname(path), FIXED))
+    interpreter.resize_tensor_input(0, [2, 9, 6])
+    interpreter.allocate_tensors()
+    return interpreter.get_input_details(), interpreter.get_output_details()
 
 
 def make(*args, **kwargs):
@@ -125,6 +144,8 @@ SAME = {
     "details of operator 99": unallocated("_get_op_details", 99),
     "reused intermediate": lambda lite, path: _invoked(lite, path).get_tensor(14),
     "strict resize": resize(0, [1, 29, 28, 1], strict=True),
+    "strict resize to what it is": resize_twice([1, 29, 28, 1], [1, 29, 28, 1]),
+    "strict resize of another rank": resize_twice([3, 3], [3, 4]),
     "resize a constant": resize(3, [2]),
     "resize to a number": resize(0, 5),
     "resize to a matrix": resize(0, [[5]]),
@@ -154,6 +175,7 @@ SAME_VALUE = {
     "allocate again": lambda lite, path: ready(lite, path).allocate_tensors(),
     "resize to the same": after_resize("resize_tensor_input", 0, [2, 28, 28, 1]),
     "resize to floats": resize(0, [2.5, 28, 28, 1]),
+    "strict resize to what it was": resize_twice([1, 29, 28, 1], [2, 28, 28, 1]),
     "Fortran order": set_value(np.asfortranarray(GOOD)),
     "big endian": set_value(GOOD.astype(">f4")),
     "num_threads True": lambda lite, path: ready(lite, path, num_threads=True).invoke(),
@@ -163,6 +185,7 @@ SAME_VALUE = {
     "inputs": unallocated("get_input_details"),
     "outputs": unallocated("get_output_details"),
     "tensors": unallocated("get_tensor_details"),
+    "details of fixed shapes after resize": resize_fixed,
     "inputs after resize": after_resize("get_input_details"),
     "operator": unallocated("_get_op_details", 0),
     "operators": unallocated("_get_ops_details"),
