@@ -62,6 +62,11 @@ class TensorSpec:
         self._operand: Operand | None = None
 
     @property
+    def dimensions(self) -> tuple[int | None, ...]:
+        """The shape, with None for a dimension that the signature leaves open."""
+        return tuple(None if n < 0 else n for n in self.signature or self.shape)
+
+    @property
     def declared(self) -> Declared:
         """The tensor as an operator's output sees it."""
         return Declared(self.name, self.dtype, self.quantization, self.shape)

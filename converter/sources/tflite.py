@@ -131,7 +131,7 @@ def _ports(spec: SubgraphSpec, ends: Sequence[int], names: dict[str, int]) -> tu
         tensor = spec.tensors[i]
         key = next((name for name, index in left.items() if index == i), tensor.name)
         left.pop(key, None)
-        shape = tuple(None if n < 0 else n for n in tensor.signature)
+        shape = tensor.dimensions
         ports.append(Port(key, tensor.name, FileTensor(tensor.name, tensor.dtype, shape)))
     return tuple(ports)
 
@@ -152,7 +152,7 @@ class _Reader:
         b = Builder(graph)
         tensors: dict[int, Tensor] = {}
         for i in spec.inputs:
-            shape = [None if n < 0 else n for n in spec.tensors[i].signature]
+            shape = spec.tensors[i].dimensions
             tensors[i] = b.input(spec.tensors[i].name, spec.tensors[i].dtype, shape)
         for operator in spec.operators:
             self._append(graph, spec, operator, tensors, b)
@@ -205,12 +205,7 @@ class _Reader:
     def _results(self, graph: Graph, op: Op, declared: list[TensorSpec]) -> list[Tensor]:
         """What an operator results in; what the file says where the interpreter lacks it."""
         if op.kind == "CUSTOM" or op.graphs:
-            return [
-                late_tensor(
-                    graph, one.name, one.dtype, [None if n < 0 else n for n in one.signature]
-                )
-                for one in declared
-            ]
+            return [late_tensor(graph, one.name, one.dtype, one.dimensions) for one in declared]
         return infer(graph, op, [one.dtype for one in declared])
 
     def _given(self, spec: TensorSpec, tensors: dict[int, Tensor], b: Builder) -> Tensor:
