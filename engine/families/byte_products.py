@@ -18,6 +18,8 @@ _BYTES = {np.dtype(np.int8), np.dtype(np.uint8)}
 _LEAST = 4
 """Products that lie next to each other, of which tiles need so many."""
 _STEP, BLOCK_ROWS, _BLOCKS = 64, 16, 5 << 16  # as in kernels/_matrix_tile.py, byte_product.py
+_LONGEST = _BLOCKS // 2 - 2 * _STEP
+"""Products of a row, which has to fit in a block as int16 (kernels/_byte_block.py)."""
 _ROWS_OF_MATRIX = 6
 """Rows for which it pays to multiply matrices."""
 _HEADERS = 3  # tables of a tile beside those of its inputs; as in kernels/_byte_tile.py
@@ -53,7 +55,7 @@ def fits(x, weights, bias, out, scheme):
 
 def fits_matmul(a, b, bias, out, scheme):
     """Whether tiles can do the product."""
-    return fits(a, b, bias, out, scheme) and a.shape[-1] >= _LEAST
+    return fits(a, b, bias, out, scheme) and _LEAST <= a.shape[-1] <= _LONGEST
 
 
 def fits_convolution(x, weights, bias, out, scheme, runs=False):
@@ -62,8 +64,10 @@ def fits_convolution(x, weights, bias, out, scheme, runs=False):
     `runs` says whether a row of taps lies in one piece (`in_runs`).
     """
     _, height, width, depth = weights.shape
-    deep = depth * (width if runs else 1) >= _LEAST
-    return deep and height * width <= TABLES - _HEADERS and fits(x, weights, bias, out, scheme)
+    segments = height if runs else height * width
+    depth = weights.size // (weights.shape[0] * segments) if weights.size else 0
+    some = depth >= _LEAST and segments * (depth + _LEAST - 1) <= _LONGEST
+    return some and height * width <= TABLES - _HEADERS and fits(x, weights, bias, out, scheme)
 
 
 def in_runs(weights, dilation, groups):

@@ -7,7 +7,7 @@ from numba import types
 
 from ..kernel import piece
 from ..vector import INT, WORD
-from ._byte_tile import HEADERS, dot
+from ._byte_tile import HEADERS, Tile
 from ._integers import Integers
 from ._tile import PANEL, ROWS_OF_TABLE
 
@@ -16,7 +16,9 @@ _SUMS = 8  # vectors of sums at once
 
 
 def _panels(lanes):
-    return max(1, _SUMS * lanes.width // PANEL) if lanes.dots else 0
+    if lanes.dots:
+        return max(1, _SUMS * lanes.width // PANEL)
+    return _SUMS * lanes.width // (2 * PANEL)  # sums in two halves
 
 
 @piece(types.int64(), inline=True)
@@ -33,30 +35,39 @@ def byte_line(builder, lanes, headers, depth, panel, pitch, most, sums):
     last panel lies from the first, which stands for those beyond; and where the sums go, one panel
     after the other.
     """
-    if not lanes.dots:
+    n_panels = _panels(lanes)
+    if not n_panels:
         return
     w = Integers(builder, lanes)
+    tile = Tile(w, n_panels, PANEL // w.width)
     x, sums = w.load_pointer(w.pointer(headers), HEADERS * _TABLE), w.pointer(sums)
-    places, begins = range(0, _ROW, w.bytes), []
-    for i in range(_panels(lanes)):
+    begins = []
+    for i in range(n_panels):
         far = w.mul(pitch, i)
         far = builder.select(builder.icmp_signed("<", far, most), far, most)
         begins.append(w.move(w.pointer(panel), far))
-    starts = [w.read(begin, at, w.ints) for begin in begins for at in places]
     whole = builder.and_(depth, WORD(-4))
 
+    def starts():
+        return [w.read(begin, at, w.ints) for begin in begins for at in range(0, _ROW, w.bytes)]
+
     def step(values, four):
-        here = [w.move(begin, values[0]) for begin in begins]
-        weights = [w.read(begin, at, w.ints) for begin in here for at in places]
-        inputs = w.all(four)
-        values[1:] = [dot(w, *pair, inputs) for pair in zip(values[1:], weights, strict=True)]
+        weights = [v for begin in begins for v in tile.weights(w.move(begin, values[0]))]
+        inputs = tile.inputs(four)
+        both = zip(values[1:], weights, strict=True)
+        values[1:] = [tile.add(value, own, inputs) for value, own in both]
         values[0] = builder.add(values[0], WORD(_ROW))
 
-    with w.loop(0, whole, 4, [WORD(_ROW), *starts]) as (at, values):
-        step(values, w.read(w.move(x, at), 0, INT))
-    with w.loop(whole, depth, 4, w.results) as (at, values):
-        last = w.read(w.move(x, builder.sub(depth, WORD(4))), 0, INT)
-        beyond = w.mul(builder.sub(WORD(4), builder.sub(depth, whole)), 8)
-        step(values, builder.lshr(last, builder.trunc(beyond, INT)))
-    for i, value in enumerate(w.results[1:]):
+    begin = starts() if tile.dots else [w.all(0)] * (2 * len(begins) * tile.n_vectors)
+    with w.loop(0, whole, 4, [WORD(_ROW), *begin]) as (at, values):
+        step(values, tile.read(x, at))
+    if tile.dots:
+        with w.loop(whole, depth, 4, w.results) as (at, values):
+            last = tile.read(x, builder.sub(depth, WORD(4)))
+            beyond = w.mul(builder.sub(WORD(4), builder.sub(depth, whole)), 8)
+            step(values, builder.lshr(last, builder.trunc(beyond, INT)))
+    found = tile.joined(w.results[1:])
+    if not tile.dots:
+        found = [builder.add(*both) for both in zip(found, starts(), strict=True)]
+    for i, value in enumerate(found):
         w.write(value, sums, i * w.bytes)

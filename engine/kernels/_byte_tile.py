@@ -5,9 +5,12 @@ panel has four bytes of weights for each of its columns, one for each of four in
 to each other. Before them is a row of int32 that sums start from.
 
 Inputs are signed bytes. Where the processor only multiplies unsigned bytes with signed ones, the
-weights are the unsigned ones, 128 more than they are. Where it multiplies no bytes, they become
-int16. To each row of results its `excess` is added: minus the sum of its inputs times what the
-weights are too large by, which is their zero point and these 128.
+weights are the unsigned ones, 128 more than they are. To each row of results its `excess` is added:
+minus the sum of its inputs times what the weights are too large by, which is their zero point and
+these 128.
+
+Where it multiplies no bytes, they become int16: weights when a tile reads them, inputs before, once
+for all columns (_byte_block.py). A tile then reads rows of int16.
 """
 
 from llvmlite import ir
@@ -45,6 +48,11 @@ def byte_vectors(lanes):
     return _shape(lanes)[1]
 
 
+def tile_rows_of(lanes):
+    """How many rows a tile has."""
+    return _shape(lanes)[0]
+
+
 def _shape(lanes):
     return _TILES[lanes.width, lanes.dots]
 
@@ -67,7 +75,7 @@ def weights_flip(builder, lanes):
     return WORD(0x80 if lanes.dots == UNSIGNED else 0)
 
 
-class _Tile:
+class Tile:
     """The instructions of a tile with some rows and vectors.
 
     A vector of sums is one value where bytes are multiplied, else two: of products 0 and 1, and of
@@ -89,13 +97,18 @@ class _Tile:
         starts = range(0, self.n_vectors * w.bytes, w.bytes // 2)
         return [w.builder.sext(w.read(pointer, start, kind, 4), wide) for start in starts]
 
+    def read(self, row, at):
+        """The four inputs from the one `at` on, as they lie in a row."""
+        w = self.w
+        return w.read(row, at, INT) if self.dots else w.read(row, w.mul(at, 2), WORD)
+
     def inputs(self, four):
-        """Four inputs, an int32, as what is multiplied with weights."""
+        """Four inputs as what is multiplied with weights."""
         w = self.w
         if self.dots:
             return w.all(four)
-        few = w.builder.bitcast(w.all(four, INT, w.width // 2), ir.VectorType(BYTE, 2 * w.width))
-        return w.builder.sext(few, ir.VectorType(SHORT, 2 * w.width))
+        wide = ir.VectorType(SHORT, 2 * w.width)
+        return w.builder.bitcast(w.all(four, WORD, w.width // 2), wide)
 
     def add(self, sums, weights, inputs):
         """`sums` with the products added."""
@@ -109,7 +122,7 @@ class _Tile:
 
     def step(self, values, four_inputs):
         """Four products more for each sum: `values` has the address of the weights and one of
-        elsewhere, then the sums; `four_inputs(row)` is an int32.
+        elsewhere, then the sums; `four_inputs(row)` is what `read` gives.
         """
         weights = self.weights(values[0])
         for m in range(self.n_rows):
@@ -132,19 +145,22 @@ class _Tile:
         starts = [w.read(begin, v * w.bytes, w.ints, 4) for v in range(self.n_vectors)]
         return [w.builder.add(value, excess) for value in starts]
 
+    def joined(self, sums):
+        """Sums of whole vectors of columns."""
+        if self.dots:
+            return sums
+        w, halves = self.w, zip(sums[::2], sums[1::2], strict=True)
+        even, odd = (list(range(i, 2 * w.width, 2)) for i in (0, 1))
+        return [w.builder.add(w.chosen(*both, even), w.chosen(*both, odd)) for both in halves]
+
     def results(self, sums, begin, excesses):
         """Finished sums: rows, vectors."""
         if self.dots:
             return sums
-        w, found, each = self.w, [], 2 * self.n_vectors
-        even, odd = (list(range(i, 2 * w.width, 2)) for i in (0, 1))
-        for m in range(self.n_rows):
-            row = sums[m * each : (m + 1) * each]
-            for v, more in enumerate(self.begin(begin, excesses, m)):
-                halves = row[2 * v], row[2 * v + 1]
-                value = w.builder.add(w.chosen(*halves, even), w.chosen(*halves, odd))
-                found.append(w.builder.add(value, more))
-        return found
+        more = [self.begin(begin, excesses, m) for m in range(self.n_rows)]
+        more = [value for row in more for value in row]
+        both = zip(self.joined(sums), more, strict=True)
+        return [self.w.builder.add(*values) for values in both]
 
 
 def dot(w, sums, weights, inputs):
@@ -162,7 +178,7 @@ def _tile(builder, lanes, n_rows, n_vectors, arguments):
     """Writes the tile with `n_rows` rows of `n_vectors` vectors; `byte_tile` says what it does."""
     headers, segments, depth, panel, ahead, sums = arguments[:6]
     w = Integers(builder, lanes)
-    tile = _Tile(w, n_rows, n_vectors)
+    tile = Tile(w, n_rows, n_vectors)
     headers, begin = w.pointer(headers), w.pointer(panel)
     whole = builder.and_(depth, WORD(-4))
     left = builder.sub(depth, whole)
@@ -175,11 +191,12 @@ def _tile(builder, lanes, n_rows, n_vectors, arguments):
         rows = [w.load_pointer(table, 8 * m) for m in range(n_rows)]
         with w.loop(0, whole, 4, outer) as (at, inner):
             w.prefetch(inner[1])
-            tile.step(inner, lambda m: w.read(rows[m], at, INT))
+            tile.step(inner, lambda m: tile.read(rows[m], at))
             inner[1] = w.move(inner[1], _ROW // 2)
-        with w.loop(0, some_left, 1, w.results) as (_, inner):
-            last = builder.sub(depth, WORD(4))
-            tile.step(inner, lambda m: builder.lshr(w.read(rows[m], last, INT), beyond))
+        if tile.dots:
+            with w.loop(0, some_left, 1, w.results) as (_, inner):
+                last = builder.sub(depth, WORD(4))
+                tile.step(inner, lambda m: builder.lshr(tile.read(rows[m], last), beyond))
         outer[:] = w.results
     found = tile.results(w.results[2:], begin, w.move(headers, _TABLE))
     raw = builder.icmp_signed("!=", sums, WORD(0))
@@ -219,9 +236,10 @@ def byte_tile(builder, lanes, *arguments):
     """The results of a tile: sums of products, as bytes or as they are.
 
     Arguments: the tables, headers first; how many segments there are; products in each, four or
-    more; the panel's row of what sums start from; an address from where to fetch ahead; where the
-    sums go, 0 if they become bytes by QUICK rounding, and then: bytes to skip in the rows of the
-    results, how many columns are to be written, their terms, and the limits of a Requantizer.
+    more, of int16 whole fours; the panel's row of what sums start from; an address from where to
+    fetch ahead; where the sums go, 0 if they become bytes by QUICK rounding, and then: bytes to
+    skip in the rows of the results, how many columns are to be written, their terms, and the limits
+    of a Requantizer.
     """
     _tile(builder, lanes, *_shape(lanes), arguments)
 

@@ -11,6 +11,7 @@ from numba import float32
 
 from ..declaration import Widths
 from ..kernel import address, inline, kernel, room
+from ._byte_block import block_pitch, fours, run_of, widen_block
 from ._byte_ending import (
     REALS,
     bytes_of_products,
@@ -193,20 +194,31 @@ def lines(tables, depth, panels, panel_bytes, n, column, end, ending, sums):
 
 
 @inline
-def ready(headers, n_rows, segments, depth, weights_zero, pitch, block, sums):
+def ready(headers, n_rows, segments, depth, weights_zero, matrices, pitch, block, sums):
     """Does what comes once for the rows of a tile; gives where the next tile's tables begin."""
-    if pitch:
+    if matrices:
         gather_block(headers, segments, depth, block, pitch)
         matrix_excesses(headers, block, pitch, steps_of(segments, depth), weights_zero, sums)
         return headers + HEADERS * _TABLE
     excesses(headers, segments, depth, weights_zero, n_rows)
-    return headers + (HEADERS + segments) * _TABLE
+    if pitch:
+        widen_block(headers, segments, depth, block, pitch, n_rows)
+    return headers + (HEADERS + run_of(segments, depth)[0]) * _TABLE
 
 
 @inline
 def steps_of(segments, depth):
     """How many steps matrices are multiplied in."""
-    return (segments * ((depth + 3) // 4) * 4 + STEP - 1) // STEP
+    return (fours(segments, depth) + STEP - 1) // STEP
+
+
+@inline
+def rows_at_once(most, tile, pitch):
+    """How many rows, at most `most`, there are blocks for: whole tiles, or a part of one."""
+    if not pitch:
+        return most
+    found = min(most, BLOCKS // pitch)
+    return found // tile * tile if found > tile else found
 
 
 @inline
@@ -217,11 +229,15 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (height + rows - 1) // rows, (n + columns - 1) // columns
     tables, sums, block, tile = _tables(), _sums(), _blocks(), byte_rows()
-    step, most, pitch = tile, ROWS, pitch * has_matrices()
-    if pitch:
+    matrices = pitch * has_matrices()
+    pitch = matrices if matrices else block_pitch(1, depth)
+    most = rows_at_once(ROWS, tile, pitch)
+    step = min(tile, most)
+    if matrices:
         tile, step = ROWS_OF_TABLE, _PAIR if BLOCKS // pitch >= _PAIR else ROWS_OF_TABLE
         most = min(MATRIX_ROWS, BLOCKS // pitch // step * step)
         begin_matrices(sums)
+    length = run_of(1, depth)[1]
     item = first
     while item < last:
         batch, share, n_shares, at, n_blocks = part_of(item, last, shares, blocks)
@@ -241,19 +257,18 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights
                     own = address(row_scales) + 4 * (number + done)
                     point(entry + 2 * _TABLE, own, 4, some)
                 point(entry + HEADERS * _TABLE, begin + done * width, width, some)
-                entry = ready(
-                    entry, some, 1, depth, weights_zero, pitch, block + done * pitch, sums
-                )
+                entry = ready(entry, some, 1, depth, weights_zero, matrices, pitch,
+                              block + done * pitch, sums)  # fmt: skip
                 done += tile
-            if pitch:
+            if matrices:
                 matrix_tiles(tables, count, block, pitch, steps_of(1, depth), panels, panel_bytes,
                              n, column, end, ending, sums)  # fmt: skip
             elif height == 1 and line_panels():
-                lines(tables, depth, panels, panel_bytes, n, column, end, ending, sums)
+                lines(tables, length, panels, panel_bytes, n, column, end, ending, sums)
             else:
-                tiles(tables, count, 1, depth, panels, panel_bytes, n, column, end, ending, sums)
+                tiles(tables, count, 1, length, panels, panel_bytes, n, column, end, ending, sums)
             row += count
-    if pitch:
+    if matrices:
         end_matrices()
 
 
@@ -300,9 +315,13 @@ def windows(x, packed, row_scales, nothing, geometry, out, size, taps_h, taps_w,
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
     tables, sums, block, starts, tile = _tables(), _sums(), _blocks(), _pixels(), byte_rows()
-    step, most = tile, min(ROWS, max(1, TABLES // (HEADERS + segments)) * tile)
-    pitch = pitch * has_matrices()
-    if pitch:
+    matrices = pitch * has_matrices()
+    pitch = matrices if matrices else block_pitch(segments, depth)
+    most = min(ROWS, max(1, TABLES // (HEADERS + segments)) * tile)
+    most = rows_at_once(most, tile, pitch)
+    step = min(tile, most)
+    runs, length = run_of(segments, depth)
+    if matrices:
         tile = ROWS_OF_TABLE
         room_for = min(BLOCKS // pitch, (TABLES - segments) // HEADERS * tile)
         step = _PAIR if room_for >= _PAIR else ROWS_OF_TABLE
@@ -320,8 +339,8 @@ def windows(x, packed, row_scales, nothing, geometry, out, size, taps_h, taps_w,
         while pixel < end:
             count, row, entry = min(at_once, end - pixel), 0, tables
             while row < count:
-                point_pixels(starts, entry, x, out, pixel + row, end, tile, group * depth,
-                             group * n, geometry, 1, size)  # fmt: skip
+                point_pixels(starts, entry, x, out, pixel + row, pixel + count, tile,
+                             group * depth, group * n, geometry, 1, size)  # fmt: skip
                 if not ending[0]:
                     point(entry + 2 * _TABLE, address(row_scales), 0, tile)
                 at = entry + HEADERS * _TABLE
@@ -332,17 +351,17 @@ def windows(x, packed, row_scales, nothing, geometry, out, size, taps_h, taps_w,
                         point_tap(at, starts, offset, down, right, x.shape[1], x.shape[2],
                                   address(nothing))  # fmt: skip
                         at += _TABLE
-                entry = ready(entry, min(tile, count - row), segments, depth, weights_zero, pitch,
-                              block + row * pitch, sums)  # fmt: skip
+                entry = ready(entry, min(tile, count - row), segments, depth, weights_zero,
+                              matrices, pitch, block + row * pitch, sums)  # fmt: skip
                 row += tile
-            if pitch:
+            if matrices:
                 matrix_tiles(tables, count, block, pitch, steps_of(segments, depth), panels,
                              panel_bytes, n, column, limit, own, sums)  # fmt: skip
             else:
-                tiles(tables, count, segments, depth, panels, panel_bytes, n, column, limit, own,
+                tiles(tables, count, runs, length, panels, panel_bytes, n, column, limit, own,
                       sums)  # fmt: skip
             pixel += count
-    if pitch:
+    if matrices:
         end_matrices()
 
 

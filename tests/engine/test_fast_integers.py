@@ -222,6 +222,33 @@ def test_matmul(vectors, module, data):
     check(emit, (batch, height, n), given.dtype, a, b, given.bias(n), f"{module}.matmul")
 
 
+@pytest.mark.parametrize(("depth", "kernel"), [(9000, "matmul"), (60_000, "matmul"), (170_000, "")])
+def test_long_rows(vectors, depth, kernel):
+    """Rows of which there is room for few, for less than a tile, and for none."""
+    scheme = integers.Stored(np.array([2.0**-15]), (3, 0, -5), (-128, 127), np.int32, "narrow")
+    arrays = stored("int8", 9, depth), stored("int8", 5, depth), None, (9, 5), "int8"
+
+    def emit(program, *buffers):
+        integers.matmul(program, *buffers, scheme=scheme, transpose_b=True)
+
+    got, names = run(emit, *arrays)
+    assert (f"byte_product.{kernel}" in names) == bool(kernel)
+    np.testing.assert_array_equal(got, run(emit, *arrays, plain=True)[0])
+
+
+def test_deep_windows(vectors):
+    """As `test_long_rows`, for windows of three by three."""
+    scheme = integers.Stored(np.array([2.0**-15]), (3, 0, -5), (-128, 127), np.int32, "narrow")
+    x, weights = stored("int8", 1, 3, 4, 8001), stored("int8", 5, 3, 3, 8001)
+    arrays = x, weights, None, (1, 3, 4, 5), "int8"
+
+    def emit(program, *buffers):
+        steps = {"stride": (1, 1), "before": (1, 1)}
+        integers.conv2d(program, *buffers, scheme=scheme, **steps)
+
+    check(emit, arrays[3], "int8", *arrays[:3], "byte_product.convolution")
+
+
 @BOTH
 @SOME
 @given(data=st.data())
