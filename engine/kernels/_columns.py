@@ -1,13 +1,27 @@
-"""Tables of the addresses of input columns."""
+"""Tables of the addresses of input columns, and the strips of results these are for."""
 
 from llvmlite import ir
 from numba import types
 
-from ..kernel import piece
+from ..kernel import inline, piece
 from ..vector import INT, POINTER, WORD
 
 COLUMNS = 16  # entries of a table
 TABLE = 8 * COLUMNS  # bytes of one
+KINDS = ((1, 1), (3, 1), (3, 2), (5, 1), (5, 2))
+"""Width of the filter's rows and stride of the strips."""
+_MOST = 7
+"""Results of a strip: images of 224 have rows of 7 times 2 to some power, all the way down. Under
+filter rows of five, small integers take more than 16 registers then; strips of four to six that
+take no more were 3 to 50 % slower, as they are not filled at the end of such rows."""
+
+
+def results_of(taps, stride):
+    """How many results a strip has under filter rows `taps` wide: a table has their columns."""
+    return min(_MOST, (COLUMNS - taps) // stride + 1)
+
+
+strip_width = inline(results_of)
 
 
 @piece(types.void(*[types.int64] * 7), inline=True)

@@ -9,15 +9,16 @@ from numba import types
 
 from ..kernel import address, inline, kernel, piece, room
 from ..vector import WORD, Writer
-from ._columns import TABLE, point_columns
+from ._columns import KINDS, TABLE, point_columns, results_of, strip_width
 
 TAPS = 256  # tables there is room for
 _tables = room(TAPS * TABLE)
 _SIGNATURE = types.void(*[types.int64] * 8, types.float32, types.float32)
 
 
-def strip(taps, stride, results):
-    """The piece for a strip of `results` under filter rows `taps` wide."""
+def strip(taps, stride, few=False):
+    """The piece for a strip of results, or a `few`, under filter rows `taps` wide."""
+    results = _FEW if few else results_of(taps, stride)
 
     def emit(builder, lanes, tables, rows, weights, bias, out, count, channels, pitch, low, high):
         w = Writer(builder, lanes)
@@ -38,7 +39,7 @@ def strip(taps, stride, results):
             mask = w.mask(left)
             _vector(w, shape, tables, rows, weights, bias, targets, whole, pitch, low, high, mask)
 
-    emit.__name__ = f"strip_{taps}_{stride}_{results}"
+    emit.__name__ = f"strip_{taps}_{stride}{'_few' if few else ''}"
     return piece(_SIGNATURE)(emit)
 
 
@@ -76,30 +77,20 @@ def _vector(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high
             w.store_some(value, w.move(targets[i], at), mask)
 
 
-_SINGLE, _SEVERAL, _FAR, _FEW = 8, 7, 6, 5
-"""Results of a strip that is done tap by tap; of others (images of 224 have rows of 7 times 2 to
-some power, all the way down); of one that needs nearly all entries of a table; and of one that
-leaves less undone where a row is of another length."""
-strip_1_1 = strip(1, 1, _SINGLE)
-strip_3_1 = strip(3, 1, _SEVERAL)
-strip_3_2 = strip(3, 2, _SEVERAL)
-strip_3_1_few = strip(3, 1, _FEW)
-strip_3_2_few = strip(3, 2, _FEW)
-strip_5_1 = strip(5, 1, _SEVERAL)
-strip_5_2 = strip(5, 2, _FAR)
+_FEW = 5
+"""Results of a strip that leaves less undone where a row is of another length."""
+strip_1_1, strip_3_1, strip_3_2, strip_5_1, strip_5_2 = (strip(*kind) for kind in KINDS)
+strip_3_1_few, strip_3_2_few = strip(3, 1, few=True), strip(3, 2, few=True)
 
 
 @inline
 def _width(kind, columns):
     """How many results the strips of a row have, all but its last."""
-    if kind == 0:
-        return _SINGLE
-    if kind == 52:
-        return _FAR
-    whole, rest = columns // _SEVERAL * _SEVERAL, columns % _SEVERAL
-    done = whole + (0 if rest == 0 else _FEW if rest <= _FEW else _SEVERAL)
+    most = strip_width(kind // 10, kind % 10) if kind else strip_width(1, 1)
+    whole, rest = columns // most * most, columns % most
+    done = whole + (0 if rest == 0 else _FEW if rest <= _FEW else most)
     few = (columns + _FEW - 1) // _FEW * _FEW
-    return _FEW if few < done and kind // 10 == 3 else _SEVERAL
+    return _FEW if few < done and kind // 10 == 3 else most
 
 
 @kernel(

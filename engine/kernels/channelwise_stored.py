@@ -14,7 +14,7 @@ from numba import types
 from ..kernel import address, inline, kernel, piece, room
 from ..lanes import UNSIGNED
 from ..vector import BYTE, FLOAT, INT, WORD
-from ._columns import TABLE, point_columns
+from ._columns import KINDS, TABLE, point_columns, results_of, strip_width
 from ._integers import SHORT, Integers
 from ._requantize import Requantizer, each_rounding, terms_at
 
@@ -41,12 +41,13 @@ def raised(builder, lanes):
     return WORD(128 if lanes.dots == UNSIGNED else 0)
 
 
-def strip(name, finish, sizes, taps, stride, results, pairs=False):
-    """The piece for a strip of `results` under filter rows `taps` wide, in `pairs` or in groups.
+def strip(name, finish, sizes, taps, stride, pairs=False):
+    """The piece for a strip of results under filter rows `taps` wide, in `pairs` or in groups.
 
     `finish(w, terms, numbers, own, channel, padded)` is a generator: it gives functions of sums to
     results, which are written before it goes on. `sizes` are the bytes of a number and of a result.
     """
+    results = results_of(taps, stride)
     size, out_size = sizes
 
     def emit(builder, lanes, tables, groups, weights, start, terms, numbers, own, *rest):
@@ -114,10 +115,10 @@ def _shorts(w):
 
 def _pair(w, size, first, second, mask):
     """The numbers at two addresses as int16, a number of the first before one of the second."""
-    builder, kind = w.builder, ir.VectorType(BYTE if size == 1 else SHORT, w.width)
-    low, high = (builder.sext(w.read_some(place, kind, mask), w.ints) for place in (first, second))
-    low = builder.and_(low, w.all(0xFFFF))
-    return builder.bitcast(builder.or_(low, builder.shl(high, w.all(16))), _shorts(w))
+    kind, n = ir.VectorType(BYTE if size == 1 else SHORT, w.width), w.width
+    both = (w.read_some(place, kind, mask) for place in (first, second))
+    x = w.chosen(*both, [n * (i % 2) + i // 2 for i in range(2 * n)])
+    return w.builder.sext(x, _shorts(w)) if size == 1 else x
 
 
 def _four(w, places, mask):
@@ -199,29 +200,15 @@ def as_reals(w, terms, numbers, own, channel, padded):
     yield made
 
 
-RESULTS = {1: 7, 2: 6}
-"""Results of a strip by the stride; as many where each tap is done by itself."""
-KINDS = ((1, 1), (3, 1), (3, 2), (5, 1), (5, 2))
-"""Width and stride of the strips."""
-
-
 def _strips(name, finish, size, out_size):
     """A function that does a strip of any of KINDS; kind 0 in groups, kind 1 in pairs."""
     one, three, three_2, five, five_2 = (
-        strip(
-            f"{name}_{taps}_{stride}",
-            finish,
-            (size, out_size),
-            taps,
-            stride,
-            RESULTS[stride],
-            pairs=size > 1,
-        )
+        strip(f"{name}_{taps}_{stride}", finish, (size, out_size), taps, stride, pairs=size > 1)
         for taps, stride in KINDS
     )
     pairs = one
     if size == 1:
-        pairs = strip(f"{name}_pairs", finish, (size, out_size), 1, 1, RESULTS[1], pairs=True)
+        pairs = strip(f"{name}_pairs", finish, (size, out_size), 1, 1, pairs=True)
 
     @inline
     def run(kind, tables, groups, weights, start, terms, numbers, own, out, count, c, padded):
@@ -266,8 +253,9 @@ def depthwise_with(run):
         rows, columns, channels = out.shape[1], out.shape[2], out.shape[3]
         height, padded, tables = x.shape[1], start.shape[1], _tables()
         taps = taps_h if kind > 1 else taps_h * taps_w
-        strip_width = 6 if stride_w == 2 and kind > 1 else 7
-        step = 1 if kind > 1 else stride_w
+        step, most = stride_w, strip_width(1, 1)
+        if kind > 1:
+            step, most = 1, strip_width(taps_w, stride_w)
         group, _ = _group(kind == 1 or x.itemsize > 1)
         groups = (taps + group - 1) // group
         pitch = channels * out.itemsize
@@ -287,11 +275,11 @@ def depthwise_with(run):
                     if kind > 1 or j == taps_w:
                         y, j = y + dilation_h, 0
                 target = address(out) + (item * columns + column) * pitch
-                count = min(strip_width, columns - column)
+                count = min(most, columns - column)
                 run(kind, tables, groups, address(weights), begin, address(terms),
                     address(numbers), address(own) + own.itemsize * n, target, count, channels,
                     padded)  # fmt: skip
-                column += strip_width
+                column += most
 
     return depthwise
 
