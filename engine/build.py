@@ -138,10 +138,11 @@ def write_packaged(folder, modules=None, aims=target.SHIPPED):
 
     os.makedirs(folder, exist_ok=True)
     for module in cache.modules() if modules is None else modules:
-        wanted = {cache.packaged_name(module, aim): aim for aim in aims}
-        starts = tuple(f"{module}-{aim.name}-" for aim in aims)
+        own = [aim for aim in aims if aim.modules is None or module in aim.modules]
+        wanted = {cache.packaged_name(module, aim): aim for aim in own}
+        known = {f"{module}-{aim.name}" for aim in aims}
         for name in os.listdir(folder):
-            if name.startswith(starts) and wanted.pop(name, None) is None:
+            if name.rpartition("-")[0] in known and wanted.pop(name, None) is None:
                 os.unlink(os.path.join(folder, name))
         for name, aim in wanted.items():
             path = os.path.join(folder, name)

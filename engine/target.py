@@ -19,20 +19,27 @@ _memory = {}
 
 
 class Target:
-    """A processor as LLVM names it ("" is the one we run on) and the flags Linux must report."""
+    """A processor as LLVM names it ("" is the one we run on) and the flags Linux must report.
 
-    __slots__ = ("cpu", "features", "name", "needs")
+    Attributes:
+        modules: the kernels that are not as for the next target that is shipped; None for all.
+    """
 
-    def __init__(self, name, cpu="", features="", needs=frozenset()):
+    __slots__ = ("cpu", "features", "modules", "name", "needs")
+
+    def __init__(self, name, cpu="", features="", needs=frozenset(), modules=None):
         self.name, self.cpu, self.features, self.needs = name, cpu, features, needs
+        self.modules = modules
 
 
 _V3 = frozenset(["avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"])
+_PRODUCTS = frozenset(["byte_product", "short_product"])  # others gain nothing by AVX-VNNI
 _V4 = _V3 | frozenset(["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"])
 
 HOST = Target("host")
 SHIPPED = (
     Target("x86-64-v4-vnni", "x86-64-v4", "+avx512vnni", _V4 | {"avx512_vnni"}),
+    Target("x86-64-v3-vnni", "x86-64-v3", "+avxvnni", _V3 | {"avx_vnni"}, _PRODUCTS),
     Target("x86-64-v3", "x86-64-v3", "", _V3),
 )
 """What images in the package are made for, the best first."""

@@ -13,6 +13,7 @@ from flatlite.engine.lanes import lanes
 PROCESSORS = {
     "x86-64-v2": ("x86_64-unknown-linux-gnu", "x86-64-v2", ""),
     "x86-64-v3": ("x86_64-unknown-linux-gnu", "x86-64-v3", ""),
+    "x86-64-v3-vnni": ("x86_64-unknown-linux-gnu", "x86-64-v3", "+avxvnni"),
     "x86-64-v4-vnni": ("x86_64-unknown-linux-gnu", "x86-64-v4", "+avx512vnni"),
     "cortex-a76": ("aarch64-unknown-linux-gnu", "cortex-a76", ""),
     "apple-m1": ("aarch64-unknown-linux-gnu", "apple-m1", ""),
@@ -22,6 +23,7 @@ PROCESSORS = {
 FEATURES = {
     "x86-64-v2": (),
     "x86-64-v3": ("avx2", "fma"),
+    "x86-64-v3-vnni": ("avx2", "fma", "avxvnni"),
     "x86-64-v4-vnni": ("avx2", "fma", "avx512f", "avx512vnni"),
     "cortex-a76": ("neon", "dotprod"),
     "apple-m1": ("neon", "dotprod"),

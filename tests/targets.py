@@ -5,11 +5,11 @@ from contextlib import contextmanager
 import pytest
 
 from flatlite.engine import build, image
-from flatlite.engine.target import HOST, SHIPPED, Target, flags
+from flatlite.engine.target import HOST, Target, find, flags
 
 TARGETS = {
     "host": HOST,
-    "avx2": next(aim for aim in SHIPPED if aim.cpu == "x86-64-v3"),
+    "avx2": find("x86-64-v3"),
     "sse2": Target("x86-64", "x86-64"),
 }
 

@@ -1,50 +1,78 @@
 """Micro-kernels for every kind of processor hold their sums in registers.
 
-This machine cannot run the code for AArch64; it can be compiled and read.
+This machine cannot run all of their code; it can be compiled and read.
 """
 
 import importlib
+from itertools import product
 
 import assembly
 import pytest
 
+from flatlite.engine.target import find
+
+KINDS = ("1_1", "3_1", "3_2", "5_1", "5_2")
+TILES = ("tile", "tile_narrow", "part_4", "part_7", "part_10")
 PIECES = {
-    "product": [f"_tile_{name}" for name in ("wide", "narrow", "part_4", "part_7", "part_10")],
-    "channelwise": [f"channelwise_strip_{taps}_{step}" for taps in (1, 3, 5) for step in (1, 2)],
-    "dots": ["dots_few"],
-    "byte_product": [
-        *(f"_byte_tile_byte_{name}" for name in ("tile", "tile_narrow")),
-        *(f"_byte_tile_byte_part_{n}" for n in (4, 7, 10)),
+    "product": [f"_tile_{name}" for name in ("wide", "narrow", *TILES[2:])],
+    "channelwise": [f"channelwise_strip_{kind}" for kind in KINDS],
+    "channelwise_stored": [
+        *(f"channelwise_stored_bytes_{kind}" for kind in ("3_1", "5_1")),
+        "channelwise_stored_shorts_5_1",
     ],
+    "dots": ["dots_few"],
+    "byte_product": [*(f"_byte_tile_byte_{name}" for name in TILES), "_byte_line_byte_line"],
+    "short_product": [f"_short_tile_short_{name}" for name in TILES[:2]],
+    "byte_rounding": ["byte_rounding_rounded"],
+    "softmax": ["softmax_exponential_1_2"],
     "recurrent": ["_rows_real"],
 }
 """Kernel module -> the pieces in which it spends its time."""
 
-ALLOWED = {("channelwise_strip_5_1", "x86-64-v2"): 3}
-"""How often, at most, vectors go through the stack in the innermost loop; nowhere else do they."""
+NOT_THERE = {("_byte_line_byte_line", "x86-64-v2")}
+"""Pieces that a processor does without."""
 
-MULTIPLICATIONS = ("fmla", "fmadd", "mulps", "pmadd", "dpbusd", "dpwssd", "sdot", "smlal")
+ALLOWED = {
+    ("channelwise_strip_5_1", "x86-64-v2"): 3,
+    ("channelwise_stored_bytes_5_1", "x86-64-v2"): 22,
+    ("channelwise_stored_bytes_5_1", "x86-64-v3"): 6,
+    ("channelwise_stored_shorts_5_1", "x86-64-v2"): 6,
+    ("channelwise_stored_shorts_5_1", "x86-64-v3"): 6,
+    ("channelwise_stored_shorts_5_1", "cortex-a76"): 30,
+    ("channelwise_stored_shorts_5_1", "apple-m1"): 29,
+    ("softmax_exponential_1_2", "x86-64-v3"): 1,
+}
+"""How often, at most, vectors go through the stack in the innermost loop; nowhere else do they.
+
+For strips under rows of five see kernels/_columns.py.
+"""
+
+MULTIPLICATIONS = (
+    *("fmadd", "mulps", "pmadd", "dpbusd", "dpwssd"),
+    *("fmla", "fmul", "sdot", "smlal", "smull"),
+)
 
 
-def found():
-    """(symbol, processor) of all pieces that are there."""
-    for module, pieces in PIECES.items():
-        importlib.import_module(f"flatlite.engine.kernels.{module}")
-        for piece in pieces:
-            if f"flatlite_piece_{piece}" in assembly.PIECES:
-                yield from ((piece, processor) for processor in assembly.PROCESSORS)
+def cases():
+    """(module, piece, processor) of all that is there."""
+    both = ((module, piece) for module, pieces in PIECES.items() for piece in pieces)
+    for (module, piece), processor in product(both, assembly.PROCESSORS):
+        as_another = processor == "x86-64-v3-vnni" and module not in find(processor).modules
+        if not as_another and (piece, processor) not in NOT_THERE:
+            yield module, piece, processor
 
 
 def products(lines):
     return sum(any(name in line for name in MULTIPLICATIONS) for line in lines)
 
 
-@pytest.mark.parametrize(("piece", "processor"), list(found()))
-def test_sums_stay_in_registers(piece, processor):
+@pytest.mark.parametrize(("module", "piece", "processor"), list(cases()))
+def test_sums_stay_in_registers(module, piece, processor):
+    importlib.import_module(f"flatlite.engine.kernels.{module}")
     loops = assembly.loops(assembly.listing(f"flatlite_piece_{piece}", processor))
-    innermost = max(loops, key=products)
-    assert products(innermost) >= 4
-    assert assembly.spills(innermost) <= ALLOWED.get((piece, processor), 0)
+    densest = max(loops, key=lambda lines: products(lines) / len(lines))
+    assert products(densest) >= 4
+    assert assembly.spills(densest) <= ALLOWED.get((piece, processor), 0)
 
 
 def test_spills_are_seen():

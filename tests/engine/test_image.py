@@ -339,6 +339,10 @@ def test_packaging_builds_what_is_new(tmp_path, monkeypatch, capsys):
     assert build.main(["--package", "no_such"]) == 2
 
 
+def test_targets_name_modules_that_are_there():
+    assert all(aim.modules is None or aim.modules <= {*cache.modules()} for aim in target.SHIPPED)
+
+
 def test_packaged_images_come_first(tmp_path):
     if target.find("x86-64-v3") not in target.runnable():
         pytest.skip("this processor is older than x86-64-v3")

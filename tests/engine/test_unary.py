@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from flatlite.engine import build, image
-from flatlite.engine.target import HOST, SHIPPED, Target
+from flatlite.engine.target import HOST, Target, find
 
 TARGETS = {
     "host": (HOST, 4),
-    "avx2": (next(aim for aim in SHIPPED if aim.cpu == "x86-64-v3"), 4),
+    "avx2": (find("x86-64-v3"), 4),
     "sse2": (Target("x86-64", "x86-64"), 5),  # it rounds products before it adds
 }
 """Kind of vectors -> the processor, and how many units in the last place results are off."""
