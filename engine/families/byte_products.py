@@ -15,13 +15,13 @@ from .rescale import BLOCK, byte_terms
 from .tiled import HALF_TILE, PANEL, SHALLOW, TABLES, by_rows, framed, phases
 
 _BYTES = {np.dtype(np.int8), np.dtype(np.uint8)}
-_LEAST = 4
-"""Products that lie next to each other, of which tiles need so many."""
+_AT_ONCE = 4
+"""Products added at once. Inputs are read so, the last of a row with those before them."""
 _STEP, BLOCK_ROWS, _BLOCKS = 64, 16, 5 << 16  # as in kernels/_matrix_tile.py, byte_product.py
 _LONGEST = _BLOCKS // 2 - 2 * _STEP
 """Products of a row, which has to fit in a block as int16 (kernels/_byte_block.py)."""
-_ROWS_OF_MATRIX = 6
-"""Rows for which it pays to multiply matrices."""
+_ROWS_OF_MATRIX, _DEEP = 6, 16
+"""Rows, and products of a sum, for which it pays to multiply matrices."""
 _HEADERS = 3  # tables of a tile beside those of its inputs; as in kernels/_byte_tile.py
 _PART = 1 << 14
 """Reals of a row that are rounded at a time."""
@@ -55,19 +55,14 @@ def fits(x, weights, bias, out, scheme):
 
 def fits_matmul(a, b, bias, out, scheme):
     """Whether tiles can do the product."""
-    return fits(a, b, bias, out, scheme) and _LEAST <= a.shape[-1] <= _LONGEST
+    return a.shape[-1] <= _LONGEST and fits(a, b, bias, out, scheme)
 
 
-def fits_convolution(x, weights, bias, out, scheme, runs=False):
-    """Whether tiles can do the convolution with filters [n, height, width, channels].
-
-    `runs` says whether a row of taps lies in one piece (`in_runs`).
-    """
-    _, height, width, depth = weights.shape
-    segments = height if runs else height * width
-    depth = weights.size // (weights.shape[0] * segments) if weights.size else 0
-    some = depth >= _LEAST and segments * (depth + _LEAST - 1) <= _LONGEST
-    return some and height * width <= TABLES - _HEADERS and fits(x, weights, bias, out, scheme)
+def fits_convolution(x, weights, bias, out, scheme):
+    """Whether tiles can do the convolution with filters [n, height, width, channels]."""
+    taps = prod(weights.shape[1:3])
+    few = taps <= TABLES - _HEADERS and taps * (weights.shape[3] + _AT_ONCE) <= _LONGEST
+    return few and fits(x, weights, bias, out, scheme)
 
 
 def in_runs(weights, dilation, groups):
@@ -83,6 +78,15 @@ def signed(program, x, zero_point):
     out = arena(x.shape, np.int8)
     program.call("byte_packing.signed", x.ravel(), out.ravel(), split=x.size)
     return Signed(out, zero_point - 128)
+
+
+def _led(program, values, depth):
+    """`values`, with others before them if rows have a `depth` of fewer than _AT_ONCE bytes."""
+    if depth >= _AT_ONCE:
+        return values
+    out = arena((_AT_ONCE + values.size,), np.int8).part(_AT_ONCE, values.size)
+    program.call("copy.copy", values.ravel(), out, split=values.size)
+    return out.reshape(values.shape)
 
 
 def rounded(program, x, rows, depth, asymmetric):
@@ -150,7 +154,7 @@ class _Product:
 def _packed(program, weights, start, segments, for_matrices, **zeros):
     batch, n, count = weights.shape
     depth = count // segments
-    rows = matrix_rows(segments, depth) if for_matrices else segments * ceil(depth / _LEAST)
+    rows = matrix_rows(segments, depth) if for_matrices else segments * ceil(depth / _AT_ONCE)
     out = arena((batch, ceil(n / PANEL), 1 + rows, 4 * PANEL), weights.dtype)
     program.call(
         "byte_product.pack",
@@ -199,16 +203,17 @@ def matrix_pitch(rows, segments, depth, planes=1):
 
     `planes` are the bytes of an input.
     """
-    if not matrices() or rows < _ROWS_OF_MATRIX:
+    count = segments * ceil(depth / _AT_ONCE) * _AT_ONCE
+    if not matrices() or rows < _ROWS_OF_MATRIX or count < _DEEP:
         return 0
-    steps = ceil(segments * ceil(depth / _LEAST) * _LEAST / _STEP)
+    steps = ceil(count / _STEP)
     pitch = _STEP * ((steps + 1) | 1)  # odd: rows lie in different places of the nearest cache
     return pitch if BLOCK_ROWS * planes * pitch <= _BLOCKS else 0
 
 
 def matrix_rows(segments, depth):
     """Rows of four products in a panel for matrices."""
-    return _STEP // _LEAST * ceil(segments * ceil(depth / _LEAST) * _LEAST / _STEP)
+    return _STEP // _AT_ONCE * ceil(segments * ceil(depth / _AT_ONCE) * _AT_ONCE / _STEP)
 
 
 def _dealt(program, height, depth, n, pitch):
@@ -244,7 +249,7 @@ def matmul(program, a, b, bias, a_of, b_of, out, scheme):
     rows, columns, items = _dealt(program, height, shape[2], n, made.pitch)
     program.call(
         "byte_product.matmul_reals" if scheme.real else "byte_product.matmul",
-        x.values.reshape(shape),
+        _led(program, x.values, shape[2]).reshape(shape),
         made.panels,
         made.terms.reshape(made.terms.shape[1:]),
         *x.rows[:2],
@@ -270,10 +275,11 @@ def convolution(program, x, weights, bias, out, *, scheme, stride, before, dilat
     for image, result in _images(x, out, scheme):
         if runs and scheme.real:
             image = framed(program, image, out.shape[1:3], *frame)
-        made = scheme.signed(program, image, 1, depth)
+        made = scheme.signed(program, image, 1, _AT_ONCE + depth)
         values = made.values.reshape(image.shape)
         if runs and not scheme.real:
             values = framed(program, values, out.shape[1:3], *frame, made.zero_point)
+        values = _led(program, values, depth)
         _windows(
             program, made, values, filters, bias, result, scheme,
             taps=taps, depth=depth, geometry=geometry,
@@ -285,8 +291,8 @@ def transposed_convolution(program, x, weights, bias, out, *, scheme, stride, be
     nothing = 0 if scheme.real else scheme.zero_points[1]
     phased = [*phases(program, weights, out, stride, before, nothing)]
     for image, result in _images(x, out, scheme):
-        made = scheme.signed(program, image, 1, x.shape[3])
-        values = made.values.reshape(image.shape)
+        made = scheme.signed(program, image, 1, _AT_ONCE + x.shape[3])
+        values = _led(program, made.values.reshape(image.shape), x.shape[3])
         for own, geometry in phased:
             filters = own.reshape((1, own.shape[0], own.size // own.shape[0]))
             _windows(
@@ -318,16 +324,16 @@ def _windows(program, x, values, filters, bias, out, scheme, *, taps, depth, geo
     )
     rows, columns, items = _dealt(program, pixels, depth * segments, n, made.pitch)
     if x.zero_point is not None:
-        own = [constant(np.full(depth, x.zero_point, np.int8))]
+        nothing = constant(np.full(_AT_ONCE + depth, x.zero_point, np.int8))
     else:
-        nothing = x.rows[2]
-        own = [*x.rows[:2], Buffer(np.int8, (depth,), nothing.storage, nothing.offset)]
+        nothing = x.rows[2].ravel()
     program.call(
         "byte_product.convolution_reals" if scheme.real else "byte_product.convolution",
         values,
         made.panels,
         made.terms,
-        *own,
+        *x.rows[:2],
+        nothing.part(_AT_ONCE, depth),
         constant(np.array(geometry, np.int64)),
         out,
         split=groups * items,

@@ -167,9 +167,8 @@ def conv2d(program, x, weights, bias, out, *, scheme, stride, before, dilation=(
     """`products.conv2d`; each image is rounded by itself."""
     if not out.size:
         return
-    runs = byte_products.in_runs(weights, dilation, groups)
     for tiles in _TILES:
-        if not tiles.fits_convolution(x, weights, bias, out, scheme, runs):
+        if not tiles.fits_convolution(x, weights, bias, out, scheme):
             continue
         if weights.shape[1:3] == tuple(stride) == (1, 1) and groups == 1 and not scheme.real:
             rows, n = prod(out.shape[:-1]), out.shape[3]

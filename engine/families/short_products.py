@@ -39,7 +39,7 @@ def fits(x, weights, bias, out, scheme):
 fits_matmul = fits
 
 
-def fits_convolution(x, weights, bias, out, scheme, runs=False):
+def fits_convolution(x, weights, bias, out, scheme):
     """Whether tiles can do the convolution with filters [n, height, width, channels]."""
     return prod(weights.shape[1:3]) < TABLES and fits(x, weights, bias, out, scheme)
 

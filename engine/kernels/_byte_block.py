@@ -49,7 +49,8 @@ def block_pitch(segments, depth):
 def widen_block(builder, lanes, headers, segments, depth, block, pitch, n_rows):
     """Brings the rows of a tile's tables together, and points the first table to them.
 
-    `depth` is four or more; the last row stands for those beyond.
+    Where `depth` is less than four, there are other bytes before. The last row stands for those
+    beyond.
     """
     if lanes.dots:
         return

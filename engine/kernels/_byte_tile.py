@@ -4,10 +4,12 @@ Tables, panels and tiles are as in _tile.py, with four products in the place of 
 panel has four bytes of weights for each of its columns, one for each of four inputs that lie next
 to each other. Before them is a row of int32 that sums start from.
 
-Inputs are signed bytes. Where the processor only multiplies unsigned bytes with signed ones, the
-weights are the unsigned ones, 128 more than they are. To each row of results its `excess` is added:
-minus the sum of its inputs times what the weights are too large by, which is their zero point and
-these 128.
+Inputs are signed bytes. Four are read at once, the last of a row with those before them: where rows
+have fewer, there must be others before the first.
+
+Where the processor only multiplies unsigned bytes with signed ones, the weights are the unsigned
+ones, 128 more than they are. To each row of results its `excess` is added: minus the sum of its
+inputs times what the weights are too large by, which is their zero point and these 128.
 
 Where it multiplies no bytes, they become int16: weights when a tile reads them, inputs before, once
 for all columns (_byte_block.py). A tile then reads rows of int16.
@@ -27,6 +29,8 @@ HEADERS = 3
 """Tables of a tile before those of its inputs: addresses of results, excesses, scales of rows."""
 _ROW = 4 * PANEL
 _TABLE = 8 * ROWS_OF_TABLE
+_SHALLOW = 16
+"""Products of a segment up to which it pays to bring inputs of several rows together."""
 _TILES = {
     (16, UNSIGNED): (14, 2),
     (16, ""): (14, 1),
@@ -180,23 +184,22 @@ def _tile(builder, lanes, n_rows, n_vectors, arguments):
     w = Integers(builder, lanes)
     tile = Tile(w, n_rows, n_vectors)
     headers, begin = w.pointer(headers), w.pointer(panel)
-    whole = builder.and_(depth, WORD(-4))
-    left = builder.sub(depth, whole)
-    beyond = builder.trunc(w.mul(builder.sub(WORD(4), left), 8), INT)
-    some_left = builder.zext(builder.icmp_signed("!=", left, WORD(0)), WORD)
     carried = [w.move(begin, _ROW), w.pointer(ahead)]
     carried += tile.start(begin, w.move(headers, _TABLE))
     with w.loop(0, w.mul(segments, _TABLE), _TABLE, carried) as (entry, outer):
         table = w.move(w.move(headers, HEADERS * _TABLE), entry)
         rows = [w.load_pointer(table, 8 * m) for m in range(n_rows)]
-        with w.loop(0, whole, 4, outer) as (at, inner):
-            w.prefetch(inner[1])
-            tile.step(inner, lambda m: tile.read(rows[m], at))
-            inner[1] = w.move(inner[1], _ROW // 2)
+
+        def step(values, four_inputs):
+            w.prefetch(values[1])
+            tile.step(values, lambda m: four_inputs(rows[m]))
+            values[1] = w.move(values[1], _ROW // 2)
+
         if tile.dots:
-            with w.loop(0, some_left, 1, w.results) as (_, inner):
-                last = builder.sub(depth, WORD(4))
-                tile.step(inner, lambda m: builder.lshr(tile.read(rows[m], last), beyond))
+            _in_fours(w, depth, outer, step)
+        else:
+            with w.loop(0, depth, 4, outer) as (at, values):
+                step(values, lambda row: tile.read(row, at))
         outer[:] = w.results
     found = tile.results(w.results[2:], begin, w.move(headers, _TABLE))
     raw = builder.icmp_signed("!=", sums, WORD(0))
@@ -208,6 +211,24 @@ def _tile(builder, lanes, n_rows, n_vectors, arguments):
                 w.write(value, target, m * _ROW + v * w.bytes)
         with as_bytes:
             _quick(w, found, n_rows, headers, arguments[6:])
+
+
+def _in_fours(w, depth, carried, step):
+    """Runs `step(values, four_inputs)` for the inputs of a segment, `carried` at first.
+
+    `four_inputs(row)` is an int32: four inputs of the row that begins there. The last ones are read
+    with those before them, and zeros stand for those that are missing.
+    """
+    b = w.builder
+    whole = b.and_(depth, WORD(-4))
+    left = b.sub(depth, whole)
+    beyond = b.trunc(w.mul(b.sub(WORD(4), left), 8), INT)
+    some_left = b.zext(b.icmp_signed("!=", left, WORD(0)), WORD)
+    with w.loop(0, whole, 4, carried) as (at, values):
+        step(values, lambda row: w.read(row, at, INT))
+    with w.loop(0, some_left, 1, w.results) as (_, values):
+        last = b.sub(depth, WORD(4))
+        step(values, lambda row: b.lshr(w.read(row, last, INT), beyond))
 
 
 def _quick(w, found, n_rows, targets, arguments):
@@ -235,11 +256,10 @@ def _quick(w, found, n_rows, targets, arguments):
 def byte_tile(builder, lanes, *arguments):
     """The results of a tile: sums of products, as bytes or as they are.
 
-    Arguments: the tables, headers first; how many segments there are; products in each, four or
-    more, of int16 whole fours; the panel's row of what sums start from; an address from where to
-    fetch ahead; where the sums go, 0 if they become bytes by QUICK rounding, and then: bytes to
-    skip in the rows of the results, how many columns are to be written, their terms, and the limits
-    of a Requantizer.
+    Arguments: the tables, headers first; how many segments there are; products in each, of int16
+    whole fours; the panel's row of what sums start from; an address from where to fetch ahead; where
+    the sums go, 0 if they become bytes by QUICK rounding, and then: bytes to skip in the rows of the
+    results, how many columns are to be written, their terms, and the limits of a Requantizer.
     """
     _tile(builder, lanes, *_shape(lanes), arguments)
 
@@ -283,8 +303,47 @@ def excesses(builder, lanes, headers, segments, depth, zero_point, n_rows):
     w = Integers(builder, lanes)
     headers = w.pointer(headers)
     factor = builder.add(zero_point, WORD(128 if lanes.dots == UNSIGNED else 0))
-    add, n_rows = _add_dots if lanes.dots else _add_bytes, w.mul(n_rows, 8)
     some = builder.icmp_signed("!=", factor, WORD(0))
+    if lanes.dots:
+        shallow = builder.icmp_signed("<=", depth, WORD(_SHALLOW))
+        with builder.if_else(builder.and_(some, shallow)) as (across, one_by_one):
+            with across:
+                _across(w, headers, segments, depth, factor)
+            with one_by_one:
+                _one_by_one(w, headers, segments, depth, factor, n_rows, some)
+    else:
+        _one_by_one(w, headers, segments, depth, factor, n_rows, some)
+
+
+def _across(w, headers, segments, depth, factor):
+    """`excesses` of rows whose segments are short: of several rows at once."""
+    b, n = w.builder, ROWS_OF_TABLE // w.width
+    ones = ir.Constant(w.ints, [0x01010101] * w.width)
+    table = w.move(headers, HEADERS * _TABLE)
+    with w.loop(0, w.mul(segments, _TABLE), _TABLE, [w.all(0)] * n) as (entry, outer):
+        here = w.move(table, entry)
+        rows = [w.load_pointer(here, 8 * m) for m in range(ROWS_OF_TABLE)]
+
+        def step(sums, four_inputs):
+            for i in range(n):
+                fours = ir.Constant(w.ints, ir.Undefined)
+                for m in range(w.width):
+                    four = four_inputs(rows[i * w.width + m])
+                    fours = b.insert_element(fours, four, INT(m))
+                sums[i] = dot(w, sums[i], ones, fours)
+
+        _in_fours(w, depth, outer, step)
+        outer[:] = w.results
+    less = w.all(b.sub(INT(0), b.trunc(factor, INT)))
+    for i, sums in enumerate(w.results):
+        wide = b.zext(b.mul(sums, less), ir.VectorType(WORD, w.width))
+        w.write(wide, headers, _TABLE + 8 * w.width * i)
+
+
+def _one_by_one(w, headers, segments, depth, factor, n_rows, some):
+    """`excesses`, 0 unless there are `some`."""
+    builder, lanes = w.builder, w.lanes
+    add, n_rows = _add_dots if lanes.dots else _add_bytes, w.mul(n_rows, 8)
     end = builder.select(some, n_rows, WORD(0))
     with w.loop(0, end, 8, [INT(0)]) as (row, last):
         table = w.move(w.move(headers, HEADERS * _TABLE), row)
@@ -299,7 +358,7 @@ def excesses(builder, lanes, headers, segments, depth, zero_point, n_rows):
 
 
 def _add_dots(w, sums, begin, depth):
-    """`sums` with those of `depth` bytes, four or more, added."""
+    """`sums` with those of `depth` bytes added."""
     b = w.builder
     ones = ir.Constant(w.ints, [0x01010101] * w.width)
     whole, fours = b.and_(depth, WORD(-w.bytes)), b.and_(depth, WORD(-4))

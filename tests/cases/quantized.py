@@ -82,12 +82,15 @@ def convolutions(kind):
     relu6 = {"fused_activation_function": "RELU6"}
     yield products(kind, conv, "same", steps(2), (2, 7, 6, 5), (7, 3, 3, 5), 7)
     yield products(kind, conv, "pointwise", steps(1), (1, 5, 4, 33), (17, 1, 1, 33), 17)
+    yield products(kind, conv, "one_channel", steps(1), (2, 7, 6, 1), (9, 3, 3, 1), 9)
+    yield products(kind, conv, "two_channels", steps(1), (1, 5, 4, 2), (17, 1, 1, 2), 17)
     yield products(kind, conv, "relu6", steps(1, 2, padding="VALID", **relu6),
                    (1, 7, 6, 5), (7, 2, 3, 5), 7)  # fmt: skip
     dilated = steps(1, dilation_h_factor=2, dilation_w_factor=3)
     yield products(kind, conv, "dilation", dilated, (1, 9, 10, 3), (4, 3, 3, 3), 4)
     if kind.dtype == "int8":
         yield products(kind, conv, "groups", steps(1), (1, 5, 5, 6), (8, 3, 3, 3), 8)
+        yield products(kind, conv, "groups_of_one", steps(1), (1, 5, 5, 4), (8, 3, 3, 1), 8)
     yield products(kind, depth, "same", steps(2, depth_multiplier=1),
                    (2, 7, 6, 5), (1, 3, 3, 5), 5, 3)  # fmt: skip
     yield products(kind, depth, "multiplier", steps(1, depth_multiplier=3, padding="VALID",
@@ -175,6 +178,7 @@ CASES = [
         hybrid("CONV_2D", "same", steps(2), (2, 7, 6, 5), (7, 3, 3, 5), 7, 0, each)
         for each in (False, True)
     ),
+    hybrid("CONV_2D", "one_channel", steps(1), (2, 7, 6, 1), (9, 3, 3, 1), 9, 0, True),
     hybrid("CONV_2D", "relu", steps(1, fused_activation_function="RELU"),
            (1, 5, 5, 6), (4, 1, 1, 6), 4, 0, True),
     hybrid("DEPTHWISE_CONV_2D", "same", steps(1, depth_multiplier=1),
