@@ -41,6 +41,11 @@ def fits(x, weights, bias, scheme):
     return whole and int(fixed_scales(scheme.scales)[1].max()) <= MOST_LEFT
 
 
+def in_strips(taps, stride, dilation):
+    """Whether several results of a row are made at once."""
+    return (taps[1], stride[1]) in _STRIPS and dilation[1] == 1
+
+
 def depthwise(program, x, weights, bias, out, *, scheme, stride, before, dilation):
     """`integers.depthwise`."""
     shorts = x.itemsize == 2
@@ -100,10 +105,9 @@ class _Layer:
     __slots__ = ("kind", "pairs", "shorts", "steps")
 
     def __init__(self, taps, stride, before, dilation, pairs, shorts):
-        self.pairs, self.shorts, strip = pairs, shorts, (taps[1], stride[1])
-        self.kind = 10 * strip[0] + strip[1]
-        if pairs or strip not in _STRIPS or dilation[1] != 1:
-            self.kind = int(pairs)
+        self.pairs, self.shorts, self.kind = pairs, shorts, int(pairs)
+        if not pairs and in_strips(taps, stride, dilation):
+            self.kind = 10 * taps[1] + stride[1]
         self.steps = {
             **steps("taps", taps),
             **steps("stride", stride),

@@ -14,7 +14,7 @@ from ..buffer import arena, constant, zeros
 from ..view import View
 from . import byte_products, channelwise, short_products
 from .layout import move
-from .products import matrices, matrix_of, permuted, steps, swapped
+from .products import filters_of, matrices, matrix_of, permuted, steps, swapped
 from .rescale import fixed_scale
 
 _TILES = (byte_products, short_products)
@@ -233,6 +233,9 @@ def depthwise(program, x, weights, bias, out, *, scheme, stride, before, dilatio
     if not out.size:
         return
     how = {"stride": stride, "before": before, "dilation": dilation}
+    if x.shape[3] == 1 and not channelwise.in_strips(weights.shape, stride, dilation):
+        conv2d(program, x, filters_of(program, weights), bias, out, scheme=scheme, **how)
+        return
     if channelwise.fits(x, weights, bias, scheme):
         channelwise.depthwise(program, x, weights, bias, out, scheme=scheme, **how)
         return

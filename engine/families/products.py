@@ -192,21 +192,15 @@ def depthwise(program, x, weights, bias, out, *, stride, before, dilation=(1, 1)
 
     `weights` are [height, width, channels * m]; the rest is as in `conv2d`.
     """
+    how = {"stride": stride, "before": before, "dilation": dilation, "clamp": clamp}
     if not out.size:
+        return
+    if x.shape[3] == 1:
+        conv2d(program, x, filters_of(program, weights), bias, out, **how)
         return
     if tiled.fits_depthwise(x, weights):
         x = _repeated(program, x, out.shape[3] // x.shape[3])
-        tiled.depthwise(
-            program,
-            x,
-            weights,
-            bias,
-            out,
-            stride=stride,
-            before=before,
-            dilation=dilation,
-            clamp=clamp,
-        )
+        tiled.depthwise(program, x, weights, bias, out, **how)
         return
     items = out.shape[0] * out.shape[1]
     program.call(
@@ -222,6 +216,11 @@ def depthwise(program, x, weights, bias, out, *, stride, before, dilation=(1, 1)
         **steps("before", before),
         **_limits(clamp),
     )
+
+
+def filters_of(program, weights):
+    """What `depthwise` takes to one channel, as filters of `conv2d`."""
+    return permuted(program, weights, (2, 0, 1)).reshape((weights.shape[2], *weights.shape[:2], 1))
 
 
 def _repeated(program, x, times):

@@ -95,6 +95,8 @@ def convolutions(kind):
                    (2, 7, 6, 5), (1, 3, 3, 5), 5, 3)  # fmt: skip
     yield products(kind, depth, "multiplier", steps(1, depth_multiplier=3, padding="VALID",
                    **relu6), (1, 7, 6, 2), (1, 3, 2, 6), 6, 3)  # fmt: skip
+    yield products(kind, depth, "one_channel", steps(2, depth_multiplier=6),
+                   (2, 9, 8, 1), (1, 4, 6, 6), 6, 3)  # fmt: skip
     for label, stride, shape, taps in (
         ("three", 1, (1, 9, 11, 37), (3, 3)), ("three_2", 2, (2, 8, 9, 20), (3, 3)),
         ("five", 1, (1, 7, 9, 33), (5, 5)), ("five_2", 2, (1, 9, 10, 17), (5, 5)),
@@ -183,6 +185,8 @@ CASES = [
            (1, 5, 5, 6), (4, 1, 1, 6), 4, 0, True),
     hybrid("DEPTHWISE_CONV_2D", "same", steps(1, depth_multiplier=1),
            (2, 7, 6, 5), (1, 3, 3, 5), 5, 3, True),
+    hybrid("DEPTHWISE_CONV_2D", "one_channel", steps(2, depth_multiplier=6),
+           (2, 9, 8, 1), (1, 4, 6, 6), 6, 3, True),
     hybrid("DEPTHWISE_CONV_2D", "wide", steps(2, depth_multiplier=1),
            (3, 9, 7, 37), (1, 5, 5, 37), 37, 3, True),
     hybrid("TRANSPOSE_CONV", "same", steps(2), (1, 4, 3, 7), (5, 3, 3, 7), 5, 0, True,
