@@ -14,11 +14,10 @@ def point_pixels(pixels, targets, x, out, pixel, end, most, x_start, out_start, 
     `geometry` is that of a convolution (product.py); elements have `size` and `out_size` bytes.
     """
     rows, columns = geometry[0, 0], geometry[0, 1]
-    column, count = pixel - pixel // columns * columns, min(most, end - pixel)
+    line = pixel // columns
+    n, column, count = line // rows, pixel - line * columns, min(most, end - pixel)
+    row = line - n * rows
     if column + count <= columns:
-        line = pixel // columns
-        n = line // rows
-        row = line - n * rows
         y, at = row * geometry[1, 0] - geometry[3, 0], column * geometry[1, 1] - geometry[3, 1]
         begin = ((n * x.shape[1] + y) * x.shape[2] + at) * x.shape[3] + x_start
         point(pixels, address(x) + size * begin, size * geometry[1, 1] * x.shape[3], count)
@@ -34,11 +33,6 @@ def point_pixels(pixels, targets, x, out, pixel, end, most, x_start, out_start, 
         )
         return
     for m in range(ROWS_OF_TABLE):
-        place = min(pixel + m, end - 1)
-        line = place // columns
-        column = place - line * columns
-        n = line // rows
-        row = line - n * rows
         y, at = row * geometry[1, 0] - geometry[3, 0], column * geometry[1, 1] - geometry[3, 1]
         begin = ((n * x.shape[1] + y) * x.shape[2] + at) * x.shape[3] + x_start
         put(pixels, m, address(x) + size * begin)
@@ -47,3 +41,10 @@ def point_pixels(pixels, targets, x, out, pixel, end, most, x_start, out_start, 
         y, at = row * geometry[4, 0] + geometry[5, 0], column * geometry[4, 1] + geometry[5, 1]
         begin = ((n * out.shape[1] + y) * out.shape[2] + at) * out.shape[3] + out_start
         put(targets, m, address(out) + out_size * begin)
+        column += pixel + m + 1 < end
+        if column == columns:
+            column = 0
+            row += 1
+        if row == rows:
+            row = 0
+            n += 1
