@@ -13,8 +13,9 @@ Rows are appended only. A row's arguments are checked against the kernel's decla
 in declared order, the numbers by keyword. `split=n` says that the kernel has n items which may be
 dealt out to threads; without it the whole row is one item. A row whose inputs are all constant
 runs once, when the program is closed, and its outputs are constant from then on: packing weights
-is a row like any other. An arena buffer means something from the first row that writes it to the
-last that reads it, or to the end of the run when kept; inputs of a program are bound or persistent.
+is a row like any other. A row that does again what one before has done is left out (repeats.py). An
+arena buffer means something from the first row that writes it to the last that reads it, or to the
+end of the run when kept; inputs of a program are bound or persistent.
 
 Where a kernel says that its result may lie on an operand, and nobody reads that any more, it does.
 Neighbouring rows of such kernels are run together, a piece of each at a time (chains.py); under
@@ -33,6 +34,7 @@ import numpy as np
 from . import arena, image, planner, words
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, window
 from .jumps import Jump, settle
+from .repeats import without_repeats
 from .rows import Row, Step
 from .walk import Walk
 
@@ -45,7 +47,7 @@ class Program:
 
     Attributes:
         tag: any object; stored with each row made after it is set, found again in a `Fault`.
-        rows: in their order; once closed, without those that run once.
+        rows: in their order; once closed, without those that run once or do nothing new.
         kept: the storages that are readable after a run.
         arena_bytes: size of the arena, once closed.
         memory_limit: bytes all tensors together may take; None for 3/4 of what the system has left.
@@ -137,6 +139,7 @@ class Program:
         several = any((row.split or 0) > 1 for row in self.rows if row.once)
         faults = np.zeros((MOST_CHUNKS if several else 1, words.FAULT_WORDS), np.int64)
         self._faults, self._faults_address = faults, arena.address(faults)
+        self.rows = without_repeats(self.rows, self.kept)
         layout = planner.layout(self.rows, self.kept)
         if note is not None:
             note(layout)

@@ -1,0 +1,82 @@
+"""Rows that do again what one before has done."""
+
+import numpy as np
+import pytest
+
+from flatlite.engine.buffer import arena, bound, constant, persistent
+from flatlite.engine.families.elementwise import elementwise
+from flatlite.engine.program import Program
+
+X, OTHER = np.arange(6, dtype=np.int32), np.full(6, 100, np.int32)
+
+
+def copy(program, x, out=None):
+    out = arena(x.shape, x.dtype) if out is None else out
+    program.call("copy.copy", x, out, split=x.size)
+    return out
+
+
+def summed(program, a, b, x):
+    """a + b of a program that is fed, and how often it copies."""
+    out, limits = arena(a.shape, a.dtype), np.array([-(2**31), 2**31 - 1], np.int32)
+    elementwise(program, "arithmetic.add", (a, b), out, constant(limits))
+    program.keep(out)
+    program.close({x: X})
+    names = [name for _, name, _ in program.run(profile=True)]
+    return program.array(out).tolist(), names.count("copy.copy")
+
+
+def test_repeats_are_left_out():
+    program, x = Program(), bound((6,), np.int32)
+    a, b = copy(program, x), copy(program, x)
+    a, b = copy(program, a), copy(program, b)  # the same now, too
+    assert summed(program, a, b, x) == ((2 * X).tolist(), 2)
+
+
+def test_other_bytes_are_no_repeat():
+    program, x = Program(), bound((6,), np.int32)
+    a = copy(program, x.part(0, 3))
+    b = copy(program, x.part(3, 3))
+    assert summed(program, a, b, x) == ([3, 5, 7], 2)
+
+
+def test_what_is_written_in_between():
+    program, x, state = Program(), bound((6,), np.int32), persistent((6,), np.int32)
+    copy(program, x, state)
+    a = copy(program, state)
+    copy(program, constant(OTHER), state)
+    b = copy(program, state)
+    assert summed(program, a, b, x) == ((X + OTHER).tolist(), 4)
+
+
+def kept(program, x):
+    b = copy(program, x)
+    program.keep(b)
+    return b
+
+
+def jumped_to(program, x):
+    program.jump()
+    return copy(program, x)
+
+
+def read_by_python(program, x):
+    b, out = copy(program, x), arena(x.shape, x.dtype)
+    program.host(lambda found, made: np.copyto(made, found), [b], [out])
+    return out
+
+
+@pytest.mark.parametrize("again", [kept, jumped_to, read_by_python])
+def test_results_somebody_else_asks_for(again):
+    program, x = Program(), bound((6,), np.int32)
+    a, b = copy(program, x), again(program, x)
+    assert summed(program, a, b, x) == ((2 * X).tolist(), 2)
+
+
+def test_results_that_are_written_again():
+    program, x = Program(), bound((6,), np.int32)
+    a, b = copy(program, x), copy(program, x)
+    copy(program, constant(OTHER[:3]), b.part(0, 3))
+    want = 2 * X
+    want[:3] += OTHER[:3] - X[:3]
+    assert summed(program, a, b, x) == (want.tolist(), 3)
