@@ -23,8 +23,10 @@ _LONGEST = _BLOCKS // 2 - 2 * _STEP
 _ROWS_OF_MATRIX, _DEEP = 6, 16
 """Rows, and products of a sum, for which it pays to multiply matrices."""
 _HEADERS = 3  # tables of a tile beside those of its inputs; as in kernels/_byte_tile.py
-_PART = 1 << 14
-"""Reals of a row that are rounded at a time."""
+_PART = 1 << 13
+"""Reals of a row that are rounded at a time: the nearest cache holds them."""
+_NEAR = 512
+"""Bytes of rows up to which matrices are multiplied from where the rows lie."""
 
 
 class Signed:
@@ -89,17 +91,31 @@ def _led(program, values, depth):
     return out.reshape(values.shape)
 
 
-def rounded(program, x, rows, depth, asymmetric):
-    """Reals as signed bytes, each of `rows` parts by itself; `depth` of them may stand for 0."""
+def rounded(program, x, rows, depth, asymmetric, pitch=0):
+    """Reals as signed bytes, each of `rows` parts by itself; `depth` of them may stand for 0.
+
+    The parts begin `pitch` bytes apart if that is not 0.
+    """
     count = x.size // rows
     cut = ceil(count / _PART)
     x, found = x.reshape((rows, count)), arena((rows, cut, 2), np.float32)
     program.call("byte_rounding.extremes", x, found, split=rows * cut)
-    out = arena((rows, count), np.int8)
-    own = arena((rows,), np.float32), arena((rows,), np.int32), arena((rows, depth), np.int8)
+    scales, inverses = (arena((rows,), np.float32) for _ in range(2))
+    own = zeros, nothing = arena((rows,), np.int32), arena((rows, depth), np.int8)
     name = "asymmetric" if asymmetric else "symmetric"
-    program.call(f"byte_rounding.{name}", x, found, out, *own, split=rows * cut)
-    return Signed(out, rows=own)
+    program.call(f"byte_rounding.{name}", found, scales, inverses, *own, split=rows)
+    out = arena((rows, pitch or count), np.int8)
+    program.call(
+        "byte_rounding.rounded",
+        x,
+        inverses,
+        zeros,
+        out,
+        split=rows * cut,
+        low=-128 if asymmetric else -127,
+        parts=cut,
+    )
+    return Signed(out, rows=(scales, zeros, nothing))
 
 
 def centred(program, x, rows, asymmetric):
@@ -113,31 +129,29 @@ def centred(program, x, rows, asymmetric):
 
 
 class _Product:
-    """Weights [batch, n, k] packed, each column cut in `segments`, for `rows` rows of results.
+    """Weights [batch, n, k] packed, each column cut in `segments`, to go with rows `pitch` apart.
 
     There are bias and scales for `n` columns of each of `groups`.
 
     Attributes:
         panels: the weights, [batch, panels, rows, 128].
         terms: what turns sums into results, for each group.
-        pitch: the kernels' number of that name.
         numbers: others that go with the terms.
     """
 
-    __slots__ = ("numbers", "panels", "pitch", "terms")
+    __slots__ = ("numbers", "panels", "terms")
 
-    def __init__(self, program, x, weights, bias, out, scheme, *, rows, groups=1, segments=1):
+    def __init__(self, program, x, weights, bias, out, scheme, *, pitch, groups=1, segments=1):
         _, n, count = weights.shape
         flip = _flip(weights.dtype)
         zero_point = -flip if scheme.real else scheme.zero_points[1] - flip
-        self.pitch = matrix_pitch(rows, segments, count // segments)
         if bias is None:
             bias = constant(np.zeros(groups * n, np.float32 if scheme.real else np.int32))
         bias = bias.reshape((groups, n))
         start = constant(np.zeros((1, n), np.int32)) if scheme.real else bias
         x_zero = -1 if x.zero_point is None else x.zero_point
         self.panels = _packed(
-            program, weights, start, segments, self.pitch > 0,
+            program, weights, start, segments, pitch > 0,
             flip=flip, zero_point=zero_point, x_zero=x_zero,
         )  # fmt: skip
         if scheme.real:
@@ -148,7 +162,7 @@ class _Product:
                 largest = _reach(x_zero) * _reach(zero_point) * count
                 largest += int(np.abs(bias.value.astype(np.int64)).max())
             self.terms, numbers = _stored_terms(scheme, groups, n, out.dtype, largest)
-        self.numbers = {"pitch": self.pitch, "weights_zero": zero_point, **numbers}
+        self.numbers = {"pitch": pitch, "weights_zero": zero_point, **numbers}
 
 
 def _packed(program, weights, start, segments, for_matrices, **zeros):
@@ -244,12 +258,17 @@ def _reach(zero_point):
 def matmul(program, a, b, bias, a_of, b_of, out, scheme):
     """out[i] = a[a_of[i]] @ b[b_of[i]].T + bias, of matrices in three dimensions."""
     batch, height, n = out.shape
-    x, shape = scheme.signed(program, a, a.size // a.shape[2], 1), a.shape
-    made = _Product(program, x, b, bias, out, scheme, rows=height)
-    rows, columns, items = _dealt(program, height, shape[2], n, made.pitch)
+    depth = a.shape[2]
+    pitch = matrix_pitch(height, 1, depth)
+    x = scheme.signed(program, a, a.size // depth, 1, pitch)
+    width = x.values.size * depth // a.size
+    if pitch and width == depth <= _NEAR and depth % _STEP == 0:
+        pitch = depth
+    made = _Product(program, x, b, bias, out, scheme, pitch=pitch)
+    rows, columns, items = _dealt(program, height, depth, n, pitch)
     program.call(
         "byte_product.matmul_reals" if scheme.real else "byte_product.matmul",
-        _led(program, x.values, shape[2]).reshape(shape),
+        _led(program, x.values, depth).reshape((*a.shape[:2], width)),
         made.panels,
         made.terms.reshape(made.terms.shape[1:]),
         *x.rows[:2],
@@ -257,7 +276,7 @@ def matmul(program, a, b, bias, a_of, b_of, out, scheme):
         b_of,
         out,
         split=batch * items,
-        depth=shape[2],
+        depth=depth,
         rows=rows,
         columns=columns,
         **made.numbers,
@@ -319,10 +338,11 @@ def _windows(program, x, values, filters, bias, out, scheme, *, taps, depth, geo
     """Adds the rows for filters [groups, n, taps * depth]; kernels/product.py says `geometry`."""
     groups, n, _ = filters.shape
     pixels, segments = values.shape[0] * prod(geometry[0]), prod(taps)
+    pitch = matrix_pitch(pixels, segments, depth)
     made = _Product(
-        program, x, filters, bias, out, scheme, rows=pixels, groups=groups, segments=segments
+        program, x, filters, bias, out, scheme, pitch=pitch, groups=groups, segments=segments
     )
-    rows, columns, items = _dealt(program, pixels, depth * segments, n, made.pitch)
+    rows, columns, items = _dealt(program, pixels, depth * segments, n, pitch)
     if x.zero_point is not None:
         nothing = constant(np.full(_AT_ONCE + depth, x.zero_point, np.int8))
     else:

@@ -40,7 +40,7 @@ class Stored:
         self.scales, self.zero_points, self.limits = scales, zero_points, limits
         self.sums, self.rounding = sums, rounding
 
-    def signed(self, program, x, rows, depth):
+    def signed(self, program, x, rows, depth, pitch=0):
         """`x` as signed bytes."""
         return byte_products.signed(program, x, self.zero_points[0])
 
@@ -92,9 +92,12 @@ class Hybrid:
     def __init__(self, scales, asymmetric, clamp):
         self.scales, self.asymmetric, self.clamp = scales, asymmetric, clamp
 
-    def signed(self, program, x, rows, depth):
-        """`x` as signed bytes, cut in `rows`; up to `depth` of each may stand for 0."""
-        return byte_products.rounded(program, x, rows, depth, self.asymmetric)
+    def signed(self, program, x, rows, depth, pitch=0):
+        """`x` as signed bytes, cut in `rows`; up to `depth` of each may stand for 0.
+
+        The rows begin `pitch` bytes apart if that is not 0.
+        """
+        return byte_products.rounded(program, x, rows, depth, self.asymmetric, pitch)
 
     def centred(self, program, x, rows):
         """`x` cut into `rows` parts that are rounded each by itself, and their scales."""

@@ -3,6 +3,8 @@
 They are rows of a panel's width. To those of matrices the excess of each row is yet to be added.
 """
 
+import math
+
 from numba import types
 
 from ..kernel import piece
@@ -65,7 +67,7 @@ class _Bytes:
 
 
 class _Reals:
-    """A vector of sums as float32: sum * (scale of the row * scale) + bias, within limits.
+    """A vector of sums as float32: sum * (scale of the row * scale) + bias, within limits if any.
 
     From the sums, which start from the sums of the weights, one more than the row's zero point
     times these is taken off first.
@@ -79,13 +81,13 @@ class _Reals:
     def load(self, v):
         """Makes ready for the vector after `v` others."""
         w = self.w
-        terms, start, self.to_zero, low, high = self.how
+        terms, start, self.to_zero, *limits = self.how
         block, within = divmod(v * w.width, BLOCK)
         offset = 4 * (REALS * block + within)
         self.scale = w.load(terms, offset)
         self.bias = w.load(terms, offset + 4 * BLOCK)
         self.weights = w.read(start, v * w.bytes, w.ints, 4)
-        self.low, self.high = w.repeat(low), w.repeat(high)
+        self.limits = [w.repeat(limit) for limit in limits]
 
     def make(self, sums, entry):
         """The results of a row, whose scale the third table points to."""
@@ -95,7 +97,7 @@ class _Reals:
         sums = b.sub(sums, b.mul(self.weights, w.all(zero)))
         scale = w.mul(w.repeat(w.load(place, 0, FLOAT)), self.scale)
         value = w.add(w.mul(b.sitofp(sums, w.vector), scale), self.bias)
-        return w.clamp(value, self.low, self.high)
+        return w.clamp(value, *self.limits) if self.limits else value
 
 
 @piece(_REALS)
@@ -119,8 +121,14 @@ def _reals(builder, lanes, n_vectors, excess, *arguments):
     sums, n_rows, headers, out_skip, columns, terms, start, to_zero, *limits = arguments
     w = Integers(builder, lanes)
     rows = _Rows(w, sums, n_rows, headers, out_skip, excess)
-    how = (w.pointer(terms), w.pointer(start), to_zero, *limits)
-    rows.store([_Reals(w, *how) for _ in range(n_vectors)], columns, together=True)
+    how = (w.pointer(terms), w.pointer(start), to_zero)
+    ends = (FLOAT(-math.inf), FLOAT(math.inf))
+    free = [builder.fcmp_ordered("==", *pair) for pair in zip(limits, ends, strict=True)]
+    with builder.if_else(builder.and_(*free)) as (unlimited, limited):
+        for part, held in ((unlimited, ()), (limited, limits)):
+            with part:
+                made = [_Reals(w, *how, *held) for _ in range(n_vectors)]
+                rows.store(made, columns, together=True)
 
 
 class _Rows:

@@ -2,8 +2,9 @@
 
 A block is ROWS_OF_TABLE rows of inputs, brought together from where a table says: signed bytes in
 rows PITCH apart, one segment after the other, each filled up to a multiple of four, then zeros up
-to a multiple of STEP. Two blocks times a panel (_byte_tile.py) is a tile of sums in the eight
-registers for matrices: four of sums, two of inputs, two of weights.
+to a multiple of STEP. Rows that lie like that already are a block where they are. Two blocks times
+a panel (_byte_tile.py) is a tile of sums in the eight registers for matrices: four of sums, two of
+inputs, two of weights.
 """
 
 from llvmlite import ir
