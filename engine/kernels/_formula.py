@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from llvmlite import ir
 from numba import types
 
@@ -11,6 +13,8 @@ from ..vector import DOUBLE, FLOAT, INT, WORD, Writer
 _POINTS = {FLOAT: INT, DOUBLE: WORD}
 _TOGETHER = {16: 2, 32: 4}
 """By registers: vectors at a time, as each instruction of a formula waits for the one before."""
+_ESTIMATES = 16
+"""float32 in the vectors of processors that estimate reciprocals to 14 bits (AVX-512)."""
 
 
 class Real:
@@ -65,6 +69,53 @@ class Real:
         name = f"llvm.fma.v{kind.count}f{32 if kind.element == FLOAT else 64}"
         return Real(self.w, self.w.call(name, kind, [self.value, factor, term]))
 
+    def less(self, factor, whole):
+        """self * factor - whole, where float32 hardly differ: rounded once."""
+        if self.w.lanes.fused:
+            return self.fma(factor, -whole)
+        front, (fraction, exponent) = self._front(), math.frexp(factor)
+        short = math.ldexp(round(fraction * 2.0**12), exponent - 12)
+        return front * short - whole + (front * (factor - short) + (self - front) * factor)
+
+    def over(self, divisor):
+        """self / divisor of float32 to a unit in the last place, if all are far from the limits."""
+        if self.w.width < _ESTIMATES:
+            return self / divisor
+        inverse = divisor.estimate("rcp14")
+        ratio = self * inverse
+        return (-divisor).fma(ratio, self).fma(inverse, ratio)
+
+    def inverse_root(self):
+        """1 / sqrt(self) of float32 to a unit in the last place."""
+        if self.w.width < _ESTIMATES:
+            return 1.0 / self.root()
+        near = self.estimate("rsqrt14")
+        rest = (-(self * near)).fma(near, 1.0)
+        result = (near * rest).fma(rest.fma(0.375, 0.5), near)
+        return result.where(rest.is_("==", rest), near)  # of 0 and infinity it is nan
+
+    def estimate(self, name):
+        """What an instruction of AVX-512 gives to 14 bits."""
+        builder, kind = self.builder, ir.VectorType(FLOAT, _ESTIMATES)
+        nothing, places = ir.Constant(kind, None), ir.IntType(16)(-1)
+        parts = [
+            self.w.call(f"llvm.x86.avx512.{name}.ps.512", kind, [part, nothing, places])
+            for part in self._parts(_ESTIMATES)
+        ]
+        while len(parts) > 1:
+            n = 2 * parts[0].type.count
+            order = ir.Constant(ir.VectorType(INT, n), list(range(n)))
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [builder.shuffle_vector(*pair, order) for pair in pairs]
+        return Real(self.w, parts[0])
+
+    def _parts(self, n):
+        """Vectors of `n` elements each."""
+        nothing = ir.Constant(self.value.type, ir.Undefined)
+        for start in range(0, self.value.type.count, n):
+            order = ir.Constant(ir.VectorType(INT, n), list(range(start, start + n)))
+            yield self.builder.shuffle_vector(self.value, nothing, order)
+
     def polynomial(self, *coefficients):
         """coefficients[0] + self * coefficients[1] + self ** 2 * coefficients[2] + ..."""
         *rest, highest = coefficients
@@ -116,8 +167,12 @@ class Real:
         if self.w.lanes.fused:
             whole = self * self
             return whole, self.fma(self, -whole)
-        front = self.of_bits(self.builder.and_(self.bits(), self.whole(-1 << 12)))
+        front = self._front()
         return front * front, (self - front) * (self + front)  # 12 bits have an exact square
+
+    def _front(self):
+        """The first 12 bits of a float32."""
+        return self.of_bits(self.builder.and_(self.bits(), self.whole(-1 << 12)))
 
     def root(self):
         """The square root."""
