@@ -45,8 +45,7 @@ def pair(program, kind, a, b, out, terms):
     name, numbers, swapped = found
     operands = (b, a) if swapped else (a, b)
     short = _NO_LINE
-    large = out.dtype == np.int8 and out.size >= _WORTH and a.shape == b.shape
-    if large and name in _SIGNS:
+    if out.dtype == np.int8 and out.size >= _WORTH and name in _SIGNS:
         rows = terms.value[[1, 0, 2, 3]] if swapped else terms.value
         short = _line(program, _SIGNS[name], rows.tolist())
     kernel = f"scaled_vectors.pairs_{8 * out.itemsize}"

@@ -15,18 +15,29 @@ CHECKED = "a:T1 b:T1 out:T1 geometry:int64[2]"
 
 
 @inline
-def starts(geometry, row):
-    """Where row number `row` of the last dimension begins in a and in b."""
-    a_start = b_start = 0
+def row_step(geometry, operand):
+    """How far an operand (1 is a, 2 is b) moves from one row of the last dimension to the next."""
     k = geometry.shape[1] - 2
+    return geometry[operand, k] if k >= 0 else 0
+
+
+@inline
+def rows_from(geometry, row):
+    """How many rows from number `row` on are `row_step` apart."""
+    k = geometry.shape[1] - 2
+    return geometry[0, k] - row % geometry[0, k] if k >= 0 else 1
+
+
+@inline
+def start_of(geometry, row, operand):
+    """Where row number `row` begins in an operand."""
+    start, k = 0, geometry.shape[1] - 2
     while k >= 0:
         rest = row // geometry[0, k]
-        i = row - rest * geometry[0, k]
-        a_start += i * geometry[1, k]
-        b_start += i * geometry[2, k]
+        start += (row - rest * geometry[0, k]) * geometry[operand, k]
         row = rest
         k -= 1
-    return a_start, b_start
+    return start
 
 
 @inline
@@ -36,88 +47,95 @@ def clamp(value, low, high):
     return high if value > high else value
 
 
+def walking(line):
+    """The loop over rows: calls line(a, b, out, p, q, item, count, a_step, b_step, numbers).
+
+    It does `count` elements from a[p], b[q] and out[item] on; `numbers` are what the loop is given.
+    """
+    line = inline(line)
+
+    def walk(a, b, out, geometry, numbers, first, last):
+        k = geometry.shape[1] - 1
+        columns, a_step, b_step = geometry[0, k], geometry[1, k], geometry[2, k]
+        a_row, b_row = row_step(geometry, 1), row_step(geometry, 2)
+        row = first // columns
+        item, column = first, first - row * columns
+        left = p = q = 0
+        while item < last:
+            if left == 0:  # divisions take longer than short rows
+                left = rows_from(geometry, row)
+                p, q = start_of(geometry, row, 1), start_of(geometry, row, 2)
+            count = min(columns - column, last - item)
+            x, y = p + column * a_step, q + column * b_step
+            line(a, b, out, x, y, item, count, a_step, b_step, numbers)
+            item, row, column, left = item + count, row + 1, 0, left - 1
+            p, q = p + a_row, q + b_row
+
+    return inline(walk)
+
+
 def plain(formula):
     """The function of a kernel for `out = formula(a, b)`."""
 
-    def run(a, b, out, geometry, first, last, fault):
-        k = geometry.shape[1] - 1
-        columns, a_step, b_step = geometry[0, k], geometry[1, k], geometry[2, k]
-        item = first
-        while item < last:
-            row = item // columns
-            start = item - row * columns
-            count = min(columns - start, last - item)
-            a_start, b_start = starts(geometry, row)
-            p, q = a[a_start + start * a_step :], b[b_start + start * b_step :]
-            target = out[item:]
-            if a_step == 0:
-                value = p[0]
-                for c in range(count):
-                    target[c] = formula(value, q[c])
-            elif b_step == 0:
-                value = q[0]
-                for c in range(count):
-                    target[c] = formula(p[c], value)
-            else:
-                for c in range(count):
-                    target[c] = formula(p[c], q[c])
-            item += count
+    def line(a, b, out, p, q, item, count, a_step, b_step, numbers):
+        if a_step == 0:
+            value = a[p]
+            for c in range(count):
+                out[item + c] = formula(value, b[q + c])
+        elif b_step == 0:
+            value = b[q]
+            for c in range(count):
+                out[item + c] = formula(a[p + c], value)
+        else:
+            for c in range(count):
+                out[item + c] = formula(a[p + c], b[q + c])
 
-    return _of(formula, run)
+    walk = walking(line)
+
+    def run(a, b, out, geometry, first, last, fault):
+        walk(a, b, out, geometry, 0, first, last)
+
+    return of_module(formula, run)
 
 
 def clamped(formula):
     """The function of a kernel for `out = formula(a, b)` within [limits[0], limits[1]]."""
 
-    def run(a, b, out, geometry, limits, first, last, fault):
-        kind = out.dtype.type
-        low, high = limits[0], limits[1]
-        k = geometry.shape[1] - 1
-        columns, a_step, b_step = geometry[0, k], geometry[1, k], geometry[2, k]
-        item = first
-        while item < last:
-            row = item // columns
-            start = item - row * columns
-            count = min(columns - start, last - item)
-            a_start, b_start = starts(geometry, row)
-            p, q = a[a_start + start * a_step :], b[b_start + start * b_step :]
-            target = out[item:]
-            if a_step == 0:
-                value = p[0]
-                for c in range(count):
-                    target[c] = clamp(kind(formula(value, q[c])), low, high)
-            elif b_step == 0:
-                value = q[0]
-                for c in range(count):
-                    target[c] = clamp(kind(formula(p[c], value)), low, high)
-            else:
-                for c in range(count):
-                    target[c] = clamp(kind(formula(p[c], q[c])), low, high)
-            item += count
+    def line(a, b, out, p, q, item, count, a_step, b_step, limits):
+        kind, low, high = out.dtype.type, limits[0], limits[1]
+        if a_step == 0:
+            value = a[p]
+            for c in range(count):
+                out[item + c] = clamp(kind(formula(value, b[q + c])), low, high)
+        elif b_step == 0:
+            value = b[q]
+            for c in range(count):
+                out[item + c] = clamp(kind(formula(a[p + c], value)), low, high)
+        else:
+            for c in range(count):
+                out[item + c] = clamp(kind(formula(a[p + c], b[q + c])), low, high)
 
-    return _of(formula, run)
+    walk = walking(line)
+
+    def run(a, b, out, geometry, limits, first, last, fault):
+        walk(a, b, out, geometry, (limits[0], limits[1]), first, last)
+
+    return of_module(formula, run)
 
 
 def strided(formula):
     """The function of a kernel for `out = formula(a, b)` where the formula outweighs the loop."""
 
-    def run(a, b, out, geometry, first, last, fault):
-        k = geometry.shape[1] - 1
-        columns, a_step, b_step = geometry[0, k], geometry[1, k], geometry[2, k]
-        item = first
-        while item < last:
-            row = item // columns
-            start = item - row * columns
-            count = min(columns - start, last - item)
-            a_start, b_start = starts(geometry, row)
-            p, q = a_start + start * a_step, b_start + start * b_step
-            for c in range(item, item + count):
-                out[c] = formula(a[p], b[q])
-                p += a_step
-                q += b_step
-            item += count
+    def line(a, b, out, p, q, item, count, a_step, b_step, numbers):
+        for c in range(count):
+            out[item + c] = formula(a[p + c * a_step], b[q + c * b_step])
 
-    return _of(formula, run)
+    walk = walking(line)
+
+    def run(a, b, out, geometry, first, last, fault):
+        walk(a, b, out, geometry, 0, first, last)
+
+    return of_module(formula, run)
 
 
 def checked(formula, loop=strided):
@@ -131,7 +149,7 @@ def checked(formula, loop=strided):
                 return
         divide(a, b, out, geometry, first, last, fault)
 
-    return _of(formula, run)
+    return of_module(formula, run)
 
 
 def rising(formula):
@@ -145,10 +163,10 @@ def rising(formula):
                 return
         raised(a, b, out, geometry, first, last, fault)
 
-    return _of(formula, run)
+    return of_module(formula, run)
 
 
-def _of(formula, run):
+def of_module(formula, run):
     """`run` as a function of the kernel module that holds `formula`, where `kernel` files it."""
     run.__module__ = formula.__module__
     return run

@@ -1,7 +1,7 @@
 """Which of two operands is larger (_pairs.py), and the choice between two by a condition."""
 
 from ..kernel import WIDTHS, inline, kernel
-from ._pairs import plain
+from ._pairs import plain, row_step, rows_from, start_of
 
 NUMBERS = ("float32", "int16", "int32", "int64")
 
@@ -49,24 +49,43 @@ def choose(condition, x, y, out, geometry, first, last, fault):
     k = geometry.shape[1] - 1
     columns = geometry[0, k]
     c_step, x_step, y_step = geometry[1, k], geometry[2, k], geometry[3, k]
-    item = first
+    row = first // columns
+    item, column = first, first - row * columns
+    left = c_row = x_row = y_row = 0
     while item < last:
-        row = item // columns
-        start = item - row * columns
-        count = min(columns - start, last - item)
-        c_at, x_at, y_at = start * c_step, start * x_step, start * y_step
-        j = k - 1
-        while j >= 0:
-            rest = row // geometry[0, j]
-            i = row - rest * geometry[0, j]
-            c_at += i * geometry[1, j]
-            x_at += i * geometry[2, j]
-            y_at += i * geometry[3, j]
-            row = rest
-            j -= 1
-        for c in range(item, item + count):
-            out[c] = x[x_at] if condition[c_at] else y[y_at]
-            c_at += c_step
-            x_at += x_step
-            y_at += y_step
-        item += count
+        if left == 0:
+            left = rows_from(geometry, row)
+            c_row, x_row = start_of(geometry, row, 1), start_of(geometry, row, 2)
+            y_row = start_of(geometry, row, 3)
+        count = min(columns - column, last - item)
+        p, q, r = c_row + column * c_step, x_row + column * x_step, y_row + column * y_step
+        if c_step == 0:
+            source, place, step = (x, q, x_step) if condition[p] else (y, r, y_step)
+            if step == 0:
+                value = source[place]
+                for c in range(count):
+                    out[item + c] = value
+            else:
+                for c in range(count):
+                    out[item + c] = source[place + c]
+        elif x_step == 0 and y_step == 0:
+            one, other = x[q], y[r]
+            for c in range(count):
+                out[item + c] = one if condition[p + c] else other
+        elif x_step == 0:
+            one = x[q]
+            for c in range(count):
+                other = y[r + c]
+                out[item + c] = one if condition[p + c] else other
+        elif y_step == 0:
+            other = y[r]
+            for c in range(count):
+                one = x[q + c]
+                out[item + c] = one if condition[p + c] else other
+        else:
+            for c in range(count):
+                one, other = x[q + c], y[r + c]
+                out[item + c] = one if condition[p + c] else other
+        item, row, column, left = item + count, row + 1, 0, left - 1
+        c_row, x_row = c_row + row_step(geometry, 1), x_row + row_step(geometry, 2)
+        y_row += row_step(geometry, 3)

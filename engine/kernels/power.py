@@ -8,7 +8,7 @@ from numba import float32
 from ..kernel import address, inline, kernel
 from . import _float32
 from ._formula import over_elements
-from ._pairs import starts
+from ._pairs import walking
 
 _BLOCK = 256  # elements looked over at a time
 _LEAST_NORMAL, _LARGEST = float32(2.0**-126), float32(np.finfo(np.float32).max)
@@ -22,36 +22,37 @@ def _is_plain(x, y):
     return x >= _LEAST_NORMAL and x <= _LARGEST and abs(y) <= _LARGEST
 
 
+def _line(a, b, out, p, q, item, count, a_step, b_step, numbers):
+    """out = a ** b, _BLOCK elements at a time"""
+    done = 0
+    while done < count:
+        n, plain = min(count - done, _BLOCK), a_step > 0
+        x, y, target = a[p + done * a_step :], b[q + done * b_step :], out[item + done :]
+        if b_step:
+            for c in range(n):
+                plain &= _is_plain(x[c * a_step], y[c])
+        else:
+            for c in range(n):
+                plain &= _is_plain(x[c * a_step], y[0])
+        if a_step and not b_step and y[0] == 2:
+            for c in range(n):
+                target[c] = x[c] * x[c]
+            plain = True
+        elif a_step and b_step:
+            _powers(address(x), address(y), address(target), n)
+        elif a_step:
+            _powers_of_one(address(x), address(target), n, y[0])
+        if not plain:
+            for c in range(n):
+                if not (a_step and _is_plain(x[c * a_step], y[c * b_step])):
+                    target[c] = math.pow(x[c * a_step], y[c * b_step])
+        done += n
+
+
+_walk = walking(_line)
+
+
 @kernel("a:float32[1] b:float32[1] out:float32[1] geometry:int64[2]")
 def power(a, b, out, geometry, first, last, fault):
     """out = a ** b: in vectors, but with libm where `a` is not positive or a number not finite."""
-    k = geometry.shape[1] - 1
-    columns, a_step, b_step = geometry[0, k], geometry[1, k], geometry[2, k]
-    item = first
-    while item < last:
-        row = item // columns
-        start = item - row * columns
-        count = min(columns - start, last - item, _BLOCK)
-        a_start, b_start = starts(geometry, row)
-        p, q = a[a_start + start * a_step :], b[b_start + start * b_step :]
-        target, plain = out[item:], a_step > 0
-        if b_step:
-            for c in range(count):
-                plain &= _is_plain(p[c * a_step], q[c])
-        else:
-            for c in range(count):
-                plain &= _is_plain(p[c * a_step], q[0])
-        if a_step and not b_step and q[0] == 2:
-            for c in range(count):
-                target[c] = p[c] * p[c]
-            plain = True
-        elif a_step and b_step:
-            _powers(address(p), address(q), address(target), count)
-        elif a_step:
-            _powers_of_one(address(p), address(target), count, q[0])
-        if not plain:
-            for c in range(count):
-                x, y = p[c * a_step], q[c * b_step]
-                if not (a_step and _is_plain(x, y)):
-                    target[c] = math.pow(x, y)
-        item += count
+    _walk(a, b, out, geometry, 0, first, last)

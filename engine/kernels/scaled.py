@@ -10,7 +10,7 @@ from numba import int64
 from ..faults import DIVISION_BY_ZERO
 from ..fixedpoint import high_product, leading_zeros, reciprocal, rounding_shift, scaled
 from ..kernel import inline, kernel, set_fault
-from ._pairs import starts
+from ._pairs import of_module, walking
 
 STORED = ("int8", "uint8", "int16")
 
@@ -65,29 +65,23 @@ def quotient_of(a, b, terms):
 def quantized(formula, divides=False):
     """The function of a kernel for `out = formula(a, b)`."""
 
-    def run(a, b, out, geometry, terms, first, last, fault):
-        k = geometry.shape[1] - 1
-        columns, a_step, b_step = geometry[0, k], geometry[1, k], geometry[2, k]
+    def line(a, b, out, p, q, item, count, a_step, b_step, numbers):
+        terms, fault = numbers
         zero, low, high = terms[2, 0], terms[3, 0], terms[3, 1]
-        item = first
-        while item < last:
-            row = item // columns
-            start = item - row * columns
-            count = min(columns - start, last - item)
-            a_start, b_start = starts(geometry, row)
-            p, q = a_start + start * a_step, b_start + start * b_step
-            for c in range(item, item + count):
-                if divides and b[q] == terms[1, 0]:
-                    set_fault(fault, DIVISION_BY_ZERO, q, 0)
-                    return
-                value = formula(int64(a[p]), int64(b[q]), terms) + zero
-                out[c] = min(max(value, low), high)
-                p += a_step
-                q += b_step
-            item += count
+        for c in range(count):
+            x, y = a[p + c * a_step], b[q + c * b_step]
+            if divides and y == terms[1, 0]:
+                set_fault(fault, DIVISION_BY_ZERO, q + c * b_step, 0)
+                return
+            value = formula(int64(x), int64(y), terms) + zero
+            out[item + c] = min(max(value, low), high)
 
-    run.__module__ = formula.__module__
-    return run
+    walk = walking(line)
+
+    def run(a, b, out, geometry, terms, first, last, fault):
+        walk(a, b, out, geometry, (terms, fault), first, last)
+
+    return of_module(formula, run)
 
 
 _WORDS = "a:T1 b:T1 {out}:T1 geometry:int64[2] terms:int64[4,3]"

@@ -6,14 +6,16 @@ are added to products of 64 bits: what `scaled` rounds is the upper half of thes
 the value is negative, shifted right. `short` are the numbers of linear_pairs.py.
 """
 
+from contextlib import contextmanager
+
 from llvmlite import ir
 from numba import types
 
-from ..kernel import address, inline, kernel, piece, room
+from ..kernel import address, inline, kernel, piece
 from ..vector import BYTE, INT, WORD
 from ._integers import SHORT, Integers
-from ._line import line
-from ._pairs import starts
+from ._line import lines
+from ._pairs import row_step, rows_from, start_of
 
 NAMES = (
     *("flip", "a_zero", "b_zero", "a_left", "b_left"),
@@ -33,8 +35,6 @@ NAMES = (
 Then come both multipliers, each as often as an int64 vector is wide at most.
 """
 _VECTORS = {"b_multiplier": len(NAMES), "multiplier": len(NAMES) + 8}
-_SPREAD = 16  # elements of a repeated number
-_room = room(2 * _SPREAD)
 
 
 class _Scaled(Integers):
@@ -48,6 +48,7 @@ class _Scaled(Integers):
     def __init__(self, builder, lanes, terms, size):
         super().__init__(builder, lanes)
         self.size, self._memory = size, self.pointer(terms)
+        self._element = BYTE if size == 1 else SHORT
         self._terms = {name: self.load(self._memory, 8 * i, WORD) for i, name in enumerate(NAMES)}
 
     def term(self, name):
@@ -60,17 +61,22 @@ class _Scaled(Integers):
 
     def elements(self, pointer, offset, mask):
         """A vector of elements as int32; with `mask` only its places are read."""
-        kind = ir.VectorType(BYTE if self.size == 1 else SHORT, self.width)
-        value = self.read_some(self.move(pointer, offset), kind, mask)
+        kind = ir.VectorType(self._element, self.width)
+        return self._wide(self.read_some(self.move(pointer, offset), kind, mask))
+
+    def repeated(self, pointer):
+        """A vector with one element in every place, as int32."""
+        return self._wide(self.all(self.read(pointer, 0, self._element), self._element))
+
+    def _wide(self, elements):
         if self.size == 1:
             flip = self.all(self.builder.trunc(self._terms["flip"], BYTE), BYTE)
-            value = self.builder.xor(value, flip)
-        return self.builder.sext(value, self.ints)
+            elements = self.builder.xor(elements, flip)
+        return self.builder.sext(elements, self.ints)
 
     def put(self, value, pointer, offset, mask):
         """Writes a vector of int32 as elements."""
-        kind = ir.VectorType(BYTE if self.size == 1 else SHORT, self.width)
-        value = self.builder.trunc(value, kind)
+        value = self.builder.trunc(value, ir.VectorType(self._element, self.width))
         self.write_some(value, self.move(pointer, offset), mask)
 
     def upper(self, value, multiplier, start, double=False):
@@ -169,50 +175,76 @@ The reversed difference is b - a. The number of a form is its place here.
 
 
 def _both(name, size):
-    """The piece out[i] = a[i] with b[i] for `count` elements."""
+    """The piece that does `rows` rows of `columns` elements; those of a are `a_row` apart."""
     total, (first, second) = FORMS[name]
 
-    def emit(builder, lanes, a, b, out, terms, count):
+    def emit(builder, lanes, a, b, out, terms, rows, columns, a_row, b_row):
         w = _Scaled(builder, lanes, terms, size)
-        a, b, out = (w.pointer(p) for p in (a, b, out))
+        with _each_row(w, (a, b, out), rows, (a_row, b_row, columns)) as (a, b, out):
 
-        def vector(at, mask):
-            x, y = first(w, w.elements(a, at, mask)), second(w, w.elements(b, at, mask))
-            w.put(w.result(total(w, x, y)), out, at, mask)
+            def vector(at, mask):
+                x, y = first(w, w.elements(a, at, mask)), second(w, w.elements(b, at, mask))
+                w.put(w.result(total(w, x, y)), out, at, mask)
 
-        _each_vector(w, count, vector)
+            _each_vector(w, columns, vector)
 
-    emit.__name__ = f"both_{name}_{size}"
-    return piece(types.void(*[types.int64] * 5))(emit)
+    return _piece(emit, f"both_{name}_{size}")
 
 
 def _held(name, size, second_held):
-    """The piece that does rows of `columns` elements; the operand `held` is the same for each.
-
-    The rows of the other one, `moving`, are `step` elements apart.
-    """
+    """Like `_both`, where each row of the operand `held` is the same: its `held_row` is 0."""
     total, makers = FORMS[name]
 
-    def emit(builder, lanes, moving, held, out, terms, rows, columns, step):
+    def emit(builder, lanes, moving, held, out, terms, rows, columns, step, held_row):
         w = _Scaled(builder, lanes, terms, size)
-        moving, held, out = (w.pointer(p) for p in (moving, held, out))
         make, make_held = makers if second_held else makers[::-1]
-        step, pitch = w.mul(step, size), w.mul(columns, size)
+        held = w.pointer(held)
 
         def vector(at, mask):
             same = make_held(w, w.elements(held, at, mask))
-            start = [w.move(moving, at), w.move(out, at)]
-            with w.loop(0, rows, 1, start) as (_, carried):
-                source, target = carried
-                value = make(w, w.elements(source, 0, mask))
+            with _each_row(w, (moving, out), rows, (step, columns)) as (source, target):
+                value = make(w, w.elements(source, at, mask))
                 pair = (value, same) if second_held else (same, value)
-                w.put(w.result(total(w, *pair)), target, 0, mask)
-                carried[:] = [w.move(source, step), w.move(target, pitch)]
+                w.put(w.result(total(w, *pair)), target, at, mask)
 
         _each_vector(w, columns, vector)
 
-    emit.__name__ = f"held_{name}_{size}_{int(second_held)}"
-    return piece(types.void(*[types.int64] * 7))(emit)
+    return _piece(emit, f"held_{name}_{size}_{int(second_held)}")
+
+
+def _lone(name, size, second_lone):
+    """Like `_both`, where the operand `lone` has one element for each row, `lone_row` apart."""
+    total, makers = FORMS[name]
+
+    def emit(builder, lanes, moving, lone, out, terms, rows, columns, step, lone_row):
+        w = _Scaled(builder, lanes, terms, size)
+        make, make_lone = makers if second_lone else makers[::-1]
+        places, steps = (moving, lone, out), (step, lone_row, columns)
+        with _each_row(w, places, rows, steps) as (source, single, target):
+            same = make_lone(w, w.repeated(single))
+
+            def vector(at, mask):
+                value = make(w, w.elements(source, at, mask))
+                pair = (value, same) if second_lone else (same, value)
+                w.put(w.result(total(w, *pair)), target, at, mask)
+
+            _each_vector(w, columns, vector)
+
+    return _piece(emit, f"lone_{name}_{size}_{int(second_lone)}")
+
+
+def _piece(emit, name):
+    emit.__name__ = name
+    return piece(types.void(*[types.int64] * 8))(emit)
+
+
+@contextmanager
+def _each_row(w, addresses, rows, steps):
+    """What is written inside runs for each row, with pointers `steps` elements apart."""
+    steps = [w.mul(n, w.size) for n in steps]
+    with w.loop(0, rows, 1, [w.pointer(p) for p in addresses]) as (_, places):
+        yield tuple(places)
+        places[:] = [w.move(p, n) for p, n in zip(places, steps, strict=True)]
 
 
 def _each_vector(w, count, vector):
@@ -226,98 +258,67 @@ def _each_vector(w, count, vector):
         vector(w.mul(whole, w.size), w.mask(left))
 
 
-@piece(types.void(*[types.int64] * 3), inline=True)
-def spread(builder, lanes, source, target, size):
-    """Writes the element of `size` bytes at `source` _SPREAD times."""
-    w = Integers(builder, lanes)
-    source, target = w.pointer(source), w.pointer(target)
-    narrow = builder.icmp_signed("==", size, WORD(1))
-    with builder.if_else(narrow) as (one, two):
-        for branch, kind in ((one, BYTE), (two, SHORT)):
-            with branch:
-                w.write(w.all(w.read(source, 0, kind), kind, _SPREAD), target)
-
-
 def _choice(pieces):
     """A function that calls the piece of the form with the number `form`; None is never called."""
     zero, one, two, three, four = (piece or pieces[0] for piece in pieces)
 
     @inline
-    def both(form, a, b, out, terms, count):
+    def call(form, a, b, out, terms, rows, columns, a_row, b_row):
         if form == 0:
-            zero(a, b, out, terms, count)
+            zero(a, b, out, terms, rows, columns, a_row, b_row)
         elif form == 1:
-            one(a, b, out, terms, count)
+            one(a, b, out, terms, rows, columns, a_row, b_row)
         elif form == 2:
-            two(a, b, out, terms, count)
+            two(a, b, out, terms, rows, columns, a_row, b_row)
         elif form == 3:
-            three(a, b, out, terms, count)
+            three(a, b, out, terms, rows, columns, a_row, b_row)
         else:
-            four(a, b, out, terms, count)
+            four(a, b, out, terms, rows, columns, a_row, b_row)
 
-    @inline
-    def held(form, moving, same, out, terms, rows, columns, step):
-        if form == 0:
-            zero(moving, same, out, terms, rows, columns, step)
-        elif form == 1:
-            one(moving, same, out, terms, rows, columns, step)
-        elif form == 2:
-            two(moving, same, out, terms, rows, columns, step)
-        elif form == 3:
-            three(moving, same, out, terms, rows, columns, step)
-        else:
-            four(moving, same, out, terms, rows, columns, step)
-
-    return both, held
+    return call
 
 
 def pairs_of(size, forms):
     """The kernel for elements of `size` bytes, with the pieces of `forms`."""
 
     def made(make, *more):
-        return [make(name, size, *more) if name in forms else None for name in FORMS]
+        return _choice([make(name, size, *more) if name in forms else None for name in FORMS])
 
-    both, _ = _choice(made(_both))
-    (_, first_held), (_, second_held) = (_choice(made(_held, held)) for held in (False, True))
+    both = made(_both)
+    first_held, second_held = (made(_held, second) for second in (False, True))
+    first_lone, second_lone = (made(_lone, second) for second in (False, True))
 
     def run(a, b, out, geometry, terms, short, form, first, last, fault):
         k = geometry.shape[1] - 1
         columns, a_step, b_step = geometry[0, k], geometry[1, k], geometry[2, k]
-        size, numbers, repeated = out.itemsize, address(terms), _room()
-        rows = geometry[0, k - 1] if k > 0 else 1
-        a_row, b_row = (geometry[1, k - 1], geometry[2, k - 1]) if k > 0 else (0, 0)
-        item = first
+        a_row, b_row = row_step(geometry, 1), row_step(geometry, 2)
+        size, numbers = out.itemsize, address(terms)
+        row = first // columns
+        item, column = first, first - row * columns
+        left = a_start = b_start = 0
         while item < last:
-            row = item // columns
-            start = item - row * columns
-            a_start, b_start = starts(geometry, row)
-            p = address(a) + size * (a_start + start * a_step)
-            q = address(b) + size * (b_start + start * b_step)
-            target, count = address(out) + size * item, min(columns - start, last - item)
-            n = min((last - item) // columns, rows - row % rows) if start == 0 else 0
-            if a_step != b_step:
-                held, moving = (q, p) if b_step == 0 else (p, q)
-                spread(held, repeated, size)
-                lines = count // _SPREAD
-                done = size * lines * _SPREAD
-                rest = count - lines * _SPREAD
-                if b_step == 0:
-                    second_held(form, moving, repeated, target, numbers, lines, _SPREAD, _SPREAD)
-                    second_held(form, moving + done, repeated, target + done, numbers, 1, rest, 0)
-                else:
-                    first_held(form, moving, repeated, target, numbers, lines, _SPREAD, _SPREAD)
-                    first_held(form, moving + done, repeated, target + done, numbers, 1, rest, 0)
-            elif n > 1 and b_row == 0:
-                second_held(form, p, q, target, numbers, n, columns, a_row)
-                count = n * columns
-            elif n > 1 and a_row == 0:
-                first_held(form, q, p, target, numbers, n, columns, b_row)
-                count = n * columns
-            elif short[6] != 0:
-                line(p, q, target, address(short), count)
+            if left == 0:
+                left = rows_from(geometry, row)
+                a_start, b_start = start_of(geometry, row, 1), start_of(geometry, row, 2)
+            count = min(columns - column, last - item)
+            n = min((last - item) // columns, left) if count == columns and left > 1 else 1
+            p = address(a) + size * (a_start + column * a_step)
+            q = address(b) + size * (b_start + column * b_step)
+            target = address(out) + size * item
+            if short[6] != 0:
+                lines(p, q, target, address(short), n, count, a_row, b_row, a_step, b_step)
+            elif a_step == 0:
+                first_lone(form, q, p, target, numbers, n, count, b_row, a_row)
+            elif b_step == 0:
+                second_lone(form, p, q, target, numbers, n, count, a_row, b_row)
+            elif b_row == 0 and n > 1:
+                second_held(form, p, q, target, numbers, n, count, a_row, b_row)
+            elif a_row == 0 and n > 1:
+                first_held(form, q, p, target, numbers, n, count, b_row, a_row)
             else:
-                both(form, p, q, target, numbers, count)
-            item += count
+                both(form, p, q, target, numbers, n, count, a_row, b_row)
+            item, row, column, left = item + n * count, row + n, 0, left - n
+            a_start, b_start = a_start + n * a_row, b_start + n * b_row
 
     return run
 

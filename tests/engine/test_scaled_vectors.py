@@ -150,6 +150,10 @@ def test_line(vectors, kind, seed):
     assert name.startswith("scaled_vectors.")
     assert shorts[1].array(shorts[0])[6] == 1
     np.testing.assert_array_equal(got, run(kind, a, b, terms, plain=True)[0])
+    column, row = np.ascontiguousarray(a[:, :1]), b[0]
+    for operands in ((a, row), (row, a), (a, column), (column, a), (column, row), (row, column)):
+        got = run(kind, *operands, terms, dealt=True)[0]
+        np.testing.assert_array_equal(got, run(kind, *operands, terms, plain=True)[0])
 
 
 def test_no_line_where_halves_abound(vectors):

@@ -1,0 +1,88 @@
+"""Kernels that repeat the smaller of their operands against numpy, over all ways to repeat."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from flatlite.engine import rows
+from flatlite.engine.buffer import arena, bound, constant
+from flatlite.engine.families.elementwise import elementwise
+from flatlite.engine.program import Program
+
+SOME = settings(max_examples=40)
+LOW, HIGH = -60, 60
+CASES = {
+    "arithmetic.add": ("int32", lambda a, b: np.clip(a + b, LOW, HIGH)),
+    "arithmetic.subtract": ("float32", lambda a, b: np.clip(a - b, LOW, HIGH)),
+    "arithmetic.multiply": ("int64", lambda a, b: np.clip(a * b, LOW, HIGH)),
+    "arithmetic.maximum": ("int8", np.maximum),
+    "arithmetic.minimum": ("int16", np.minimum),
+    "bits.differ": ("uint8", np.bitwise_xor),
+    "bits.shift_right_16": ("int16", lambda a, b: a >> np.clip(b, 0, 15)),
+    "compare.less": ("float32", np.less),
+    "division.floor_modulo": ("int32", np.remainder),
+    "power.power": ("float32", lambda a, b: a.astype(np.float64) ** b),
+}
+"""Kernel -> dtype of the operands and what numpy makes of them."""
+LIMITED = ("arithmetic.add", "arithmetic.subtract", "arithmetic.multiply")
+
+
+@st.composite
+def shapes(draw, n):
+    """`n` shapes that broadcast, each with some dimensions of 1 and some missing in front."""
+    whole = draw(st.lists(st.sampled_from([1, 2, 3, 7, 16, 33]), min_size=1, max_size=4))
+    found = []
+    for _ in range(n):
+        repeated = draw(st.lists(st.booleans(), min_size=len(whole), max_size=len(whole)))
+        shape = [1 if one else size for size, one in zip(whole, repeated, strict=True)]
+        found.append(tuple(shape[draw(st.integers(0, len(shape))) :]))
+    return found
+
+
+def run(kernel, operands, out, *more, dealt=False):
+    """The result, in memory that ends where it ends; `dealt` in many parts."""
+    with pytest.MonkeyPatch.context() as patch:
+        if dealt:
+            patch.setattr(rows, "LONG", 0)
+        program = Program(guard=True)
+        given = [bound(x.shape, x.dtype) for x in operands]
+        inner, out = [arena(x.shape, x.dtype) for x in given], arena(*out)
+        for source, target in zip(given, inner, strict=True):
+            program.call("copy.copy", source.ravel(), target.ravel(), split=source.size)
+        elementwise(program, kernel, inner, out, *more)
+        program.keep(out)
+        program.close(dict(zip(given, operands, strict=True)))
+        program.run()
+        return program.array(out).copy()
+
+
+@SOME
+@given(shapes(2))
+@pytest.mark.parametrize("kernel", CASES)
+def test_two_operands(kernel, shapes):
+    dtype, function = CASES[kernel]
+    random, power = np.random.default_rng(len(str(shapes))), kernel == "power.power"
+    lowest = 1 if power else 0 if dtype == "uint8" else -9
+    a, b = (random.integers(lowest, 9, shape).astype(dtype) for shape in shapes)
+    if kernel.startswith("division"):
+        b = np.where(b == 0, 5, b).astype(dtype)
+    wanted = np.asarray(function(a, b))
+    out = wanted.shape, bool if kernel.startswith("compare") else dtype
+    more = [constant(np.array([LOW, HIGH], dtype))] if kernel in LIMITED else []
+    got = run(kernel, (a, b), out, *more)
+    np.testing.assert_allclose(got, wanted, rtol=4e-7 if power else 0)
+    np.testing.assert_array_equal(got, run(kernel, (a, b), out, *more, dealt=True))
+
+
+@SOME
+@given(shapes(3))
+@pytest.mark.parametrize("dtype", ["int8", "float32", "int64"])
+def test_choice(dtype, shapes):
+    random = np.random.default_rng(len(str(shapes)))
+    condition = random.integers(0, 2, shapes[0]).astype(bool)
+    x, y = (random.integers(-99, 99, shape).astype(dtype) for shape in shapes[1:])
+    wanted = np.where(condition, x, y)
+    for dealt in (False, True):
+        got = run("compare.choose", (condition, x, y), (wanted.shape, dtype), dealt=dealt)
+        np.testing.assert_array_equal(got, wanted)
