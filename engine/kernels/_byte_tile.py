@@ -257,9 +257,10 @@ def byte_tile(builder, lanes, *arguments):
     """The results of a tile: sums of products, as bytes or as they are.
 
     Arguments: the tables, headers first; how many segments there are; products in each, of int16
-    whole fours; the panel's row of what sums start from; an address from where to fetch ahead; where
-    the sums go, 0 if they become bytes by QUICK rounding, and then: bytes to skip in the rows of the
-    results, how many columns are to be written, their terms, and the limits of a Requantizer.
+    whole fours; the panel's row of what sums start from; an address from where to fetch ahead;
+    where the sums go, 0 if they become bytes by QUICK rounding, and then: bytes to skip in the rows
+    of the results, how many columns are to be written, their terms, and the limits of a
+    Requantizer.
     """
     _tile(builder, lanes, *_shape(lanes), arguments)
 

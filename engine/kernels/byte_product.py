@@ -254,7 +254,7 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights
         while row < stop:
             count, number = min(at_once, stop - row), a_of[batch] * a.shape[1] + row
             begin, target = address(a) + number * width, batch * height + row
-            in_place = matrices and matrices == width and count % ROWS_OF_TABLE == 0
+            in_place = matrices > 0 and matrices == width and count % ROWS_OF_TABLE == 0
             source = begin if in_place else block
             done, entry = 0, tables
             while done < count:

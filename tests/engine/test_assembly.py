@@ -23,7 +23,6 @@ PIECES = {
     "dots": ["dots_few"],
     "byte_product": [*(f"_byte_tile_byte_{name}" for name in TILES), "_byte_line_byte_line"],
     "short_product": [f"_short_tile_short_{name}" for name in TILES[:2]],
-    "byte_rounding": ["byte_rounding_rounded"],
     "softmax": ["softmax_exponential_1_2"],
     "recurrent": ["_rows_real"],
 }
@@ -40,7 +39,7 @@ ALLOWED = {
     ("channelwise_stored_shorts_5_1", "x86-64-v3"): 6,
     ("channelwise_stored_shorts_5_1", "cortex-a76"): 30,
     ("channelwise_stored_shorts_5_1", "apple-m1"): 29,
-    ("softmax_exponential_1_2", "x86-64-v3"): 1,
+    ("softmax_exponential_1_2", "x86-64-v3"): 2,
 }
 """How often, at most, vectors go through the stack in the innermost loop; nowhere else do they.
 
