@@ -158,9 +158,12 @@ B9:
 """
 
 
-def test_loops_in_place_are_vectors_whatever_the_addresses():
+@pytest.mark.parametrize("block", ["B8", "B8.i4.i", '"f::line.exit.i"'])
+def test_loops_in_place_are_vectors_whatever_the_addresses(block):
+    """Also those of functions that numba has written into the kernel's."""
+    loop = LOOP.replace("%B8", f"%{block}").replace("B8:", f"{block}:")
     texts = []
-    for code in (LOOP, independent(LOOP)):
+    for code in (loop, independent(loop)):
         made = compiler.compile_kernels("testing", [])
         made.module.link_in(compiler.llvm.parse_assembly(code))
         compiler._optimise(made)
