@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from numba import float32
@@ -170,3 +174,27 @@ def test_loops_in_place_are_vectors_whatever_the_addresses(block):
         texts.append(str(made.module))
     assert all("x float>" in text for text in texts)
     assert ["diff.check" in text for text in texts] == [True, False]
+
+
+COMPARED = """
+from flatlite.engine import compiler, kernel
+from flatlite.engine.kernels import {module}
+made = kernel.KERNELS[{module}.__name__]["{name}"]
+text = str(compiler.compile_kernels("{module}", [made]).module)
+print("x float>" in text, "diff.check" in text or "vector.memcheck" in text)
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), [("arithmetic", "add"), ("arithmetic", "maximum"), ("compare", "less")]
+)
+def test_kernels_are_vectors_in_place(module, name):
+    """As they are built: in a process of their own, where numba leaves all to `_optimise`."""
+    done = subprocess.run(
+        [sys.executable, "-c", COMPARED.format(module=module, name=name)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "NUMBA_OPT": "0"},
+    )
+    assert done.stdout.split() == ["True", "False"]
