@@ -46,6 +46,7 @@ bench: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)
 	$(BIN)/python benchmarks/convert.py --tensorflow $(TENSORFLOW)
 
 wheel: $(VENV)/.dev
+	rm -rf build/lib build/bdist.*
 	$(BIN)/python -m flatlite.engine.image --package
 	$(BIN)/python -m build --wheel
 
