@@ -149,8 +149,10 @@ def _borders(node, x):
         paddings.shape == (x.ndim, 2),
         f"paddings must have shape {(x.ndim, 2)}, got {paddings.shape}",
     )
-    pairs = [list(pair) for pair in zip(sizes[::2], sizes[1::2], strict=True)]
-    node.require(not negative(sizes), f"paddings must not be negative, got {pairs}")
+    pairs = list(zip(sizes[::2], sizes[1::2], strict=True))
+    node.require(
+        not negative(sizes), f"paddings must not be negative, got {list(map(list, pairs))}"
+    )
     return list(zip(x.shape, pairs, strict=True))
 
 
@@ -158,7 +160,7 @@ def _blocks(node, x, name):
     """The block size and the (before, after) of each blocked dimension."""
     blocks = [int(n) for n in node.constant(1).ravel()]
     (_, _, edges), sizes = required(node, 3), node.sizes(2)
-    pairs = [list(pair) for pair in zip(sizes[::2], sizes[1::2], strict=False)]
+    pairs = list(zip(sizes[::2], sizes[1::2], strict=False))
     node.require(
         len(blocks) < x.ndim and all(n > 0 for n in blocks),
         f"block must have fewer than {x.ndim} positive numbers, got {blocks}",
