@@ -9,10 +9,10 @@ was stopped; a program of it again: --only tf/17.
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import random
 import sys
 import warnings
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -31,7 +31,7 @@ from flatlite.graph.graphdef import import_graph_def
 from flatlite.schema import proto
 
 FIRST = 10_000  # number of a program; those before may be recorded ones
-CHUNK = 50  # programs that a process does at a time
+CHUNK = 100  # programs that a process does at a time
 REFUSALS = (OpError, ValueError, RuntimeError, TypeError, IndexError)
 
 
@@ -75,14 +75,14 @@ def report(name: str, litert) -> str:
         wrong = check(kind, int(number), litert, n_sizes=20)
     except Exception as error:  # whatever it is, it is a finding
         wrong = [f"{type(error).__name__}: {error}"]
-    return " | ".join(wrong).replace("\n", " ")
+    return " | ".join(wrong).replace("\n", " ")[:500]
 
 
 def chunk(start: int) -> tuple[int, list[str]]:
     """The findings of some programs of both kinds."""
     warnings.simplefilter("ignore")
-    litert = LiteRT()
-    names = [f"{kind}/{i}" for i in range(start, start + CHUNK // 2) for kind in ("tf", "onnx")]
+    litert, numbers = LiteRT(), range(start, start + CHUNK // 2)
+    names = [f"{kind}/{i}" for i in numbers for kind in ("tf", "onnx")]
     found = [(name, report(name, litert)) for name in names]
     litert.close()
     return start, [f"{name}: {text}" for name, text in found if text]
@@ -107,8 +107,9 @@ def main() -> None:
     done = {int(line.split()[1]) for line in lines if line.startswith("done ")}
     starts = range(FIRST, FIRST + arguments.count // 2, CHUNK // 2)
     n_wrong = sum(not line.startswith("done ") for line in lines)
-    with multiprocessing.Pool(arguments.jobs, maxtasksperchild=20) as pool:
-        for start, wrong in pool.imap_unordered(chunk, [s for s in starts if s not in done]):
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        left = [pool.submit(chunk, start) for start in starts if start not in done]
+        for start, wrong in (future.result() for future in as_completed(left)):
             print(*wrong, sep="\n", end="\n" * bool(wrong), flush=True)
             n_wrong += len(wrong)
             if log:

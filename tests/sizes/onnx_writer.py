@@ -145,8 +145,15 @@ class Onnx:
         return self.node("Mul", x, x) if kind == "square" else self.node(UNARY[kind], x)
 
     def pad(self, x, pairs):
-        befores, afters = zip(*pairs, strict=True)
-        return self.node("Pad", x, self.vector([*befores, *afters]))
+        if self.rng.random() < 0.3:
+            axes = [i for i, pair in enumerate(pairs) if pair != (0, 0)]
+        else:
+            axes = list(range(len(pairs)))
+        befores, afters = zip(*[pairs[i] for i in axes], strict=True) if axes else ((), ())
+        pads = self.vector([*befores, *afters])
+        if len(axes) in (0, len(pairs)):
+            return self.node("Pad", x, pads) if axes else self.node("Identity", x)
+        return self.node("Pad", x, pads, None, i64(axes))
 
     def reshape(self, x, dims, copied):
         """`copied`: positions whose dimension a 0 may copy."""
@@ -187,9 +194,6 @@ class Onnx:
 
     def squeeze(self, x, axis):
         return self.node("Squeeze", x, i64([axis]))
-
-    def halves(self, x, axis):
-        return self.node("Split", x, n=2, axis=axis, num_outputs=2)
 
     def range(self, n):
         return self.node("Range", i64(0), n, i64(1))
