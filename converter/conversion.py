@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .quantize.ranges import Range
     from .quantize.recipe import Recipe
     from .settings import Settings
-    from .verify import Function
+    from .verify import Function, Verified
     from .write import Written
 
 N_SAMPLES = 2  # of a representative dataset that the written file is verified on
@@ -34,6 +34,8 @@ class Conversion:
 
     Attributes:
         verified: whether the float file was compared with its source.
+        verified_on: the shapes of the inputs on which it was, and those that the source refused,
+            by signature key.
         signal_to_noise: decibels of a quantized file's outputs, by signature key and output name.
         float_operators: how many operators of a quantized file are not, by kind.
     """
@@ -42,6 +44,7 @@ class Conversion:
         self.settings = settings
         self.sources = sources
         self.verified = False
+        self.verified_on: dict[str, Verified] = {}
         self.signal_to_noise: dict[str, dict[str, float]] = {}
         self.float_operators: dict[str, int] = {}
 
@@ -82,7 +85,9 @@ class Conversion:
         written = write(graphs, metadata=self._metadata(recipe))
         content = save(written.model)
         functions = [
-            Function(content, graph.signature, written.origins[i], i)
+            Function(
+                content, graph.signature, written.origins[i], i, tuple(t.sizes for t in graph.inputs)
+            )
             for i, graph in enumerate(graphs)
         ]
         return written, functions
@@ -107,6 +112,7 @@ class Conversion:
 
     def _graphs(self) -> list[Graph]:
         """The sources lowered and made short."""
+        from .check_sizes import check_sizes
         from .graphviz import write_drawing
         from .passes import optimize
 
@@ -123,6 +129,7 @@ class Conversion:
             write_drawing(self.settings.dump_graphviz_dir, "before_passes", graphs)
         for graph in graphs:
             optimize(graph)
+            check_sizes(graph)
         if self.settings.dump_graphviz_dir is not None:
             write_drawing(self.settings.dump_graphviz_dir, "after_passes", graphs)
         return graphs
@@ -163,18 +170,18 @@ class Conversion:
 
         if not self.settings.verify or not custom_ops_are_there(graphs):
             return
-        done = []
         for i, (source, function) in enumerate(zip(self.sources, functions, strict=True)):
-            done.append(verify(source.oracle(), function, samples.first(i) or None))
-        self.verified = all(done)
+            done = verify(source.oracle(), function, samples.first(i) or None)
+            self.verified_on[source.key or ""] = done
+        self.verified = all(self.verified_on.values())
 
     def _compare(self, before: list[Function], after: list[Function], samples: Samples) -> None:
         """Compares the functions of the quantized file with those of the float one."""
         from .quantize.check import compare
-        from .verify import random_inputs
+        from .trial_inputs import trial_inputs
 
         for i, (one, two) in enumerate(zip(before, after, strict=True)):
-            inputs = samples.first(i) or list(random_inputs(self.sources[i].oracle()))[:1]
+            inputs = samples.first(i) or [next(trial_inputs(self.sources[i].oracle(), one.sizes))]
             self.signal_to_noise[self.sources[i].key or ""] = compare(one, two, inputs)
 
 
