@@ -13,14 +13,13 @@ import numpy as np
 
 from ...interpreter.interpreter import Interpreter
 from ...interpreter.model import LoadedModel
-from ...interpreter.spec import OperatorSpec, SubgraphSpec, TensorSpec
+from ...interpreter.spec import CALLS, OperatorSpec, SubgraphSpec, TensorSpec
 from ...schema.errors import ConverterError, InvalidArgumentError
 from ...schema.files import read_bytes
 from ..builder import Builder
 from ..infer import infer, late_tensor
 from ..ir import Graph, Op, Origin, Signature, Tensor
 from ..oracle import NotVerified, Oracle
-from ..write import CALLS
 from .source import Port
 
 if TYPE_CHECKING:
