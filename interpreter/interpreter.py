@@ -456,7 +456,7 @@ class Interpreter:
 
     def _set(self, subgraph: int, tensor: int, value: Any) -> None:
         declared = self._model.tensor(subgraph, tensor)
-        array = np.asarray(value)
+        array = np.asarray(value, object if isinstance(value, (str, bytes)) else None)
         check_type(declared, array.dtype)
         plan = self._plans.get(subgraph)
         shape = plan.shape(tensor) if plan is not None else None
