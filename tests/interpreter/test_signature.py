@@ -115,7 +115,7 @@ WRONG = {
     "float64": dict.fromkeys(("first", "second"), np.ones(2)),
     "int32": dict.fromkeys(("first", "second"), np.ones(2, np.int32)),
     "text": dict.fromkeys(("first", "second"), np.array(["a"])),
-    "a list": dict.fromkeys(("first", "second"), [1.0, 2.0]),
+    "a list": {"first": [1.0, 2.0], "second": [1.0, 2.0]},
     "a number": dict.fromkeys(("first", "second"), 1.0),
     "None": dict.fromkeys(("first", "second")),
 }
