@@ -107,6 +107,7 @@ class Conversion:
 
     def _graphs(self) -> list[Graph]:
         """The sources lowered and made short."""
+        from .check_sizes import check_sizes
         from .graphviz import write_drawing
         from .passes import optimize
 
@@ -123,6 +124,7 @@ class Conversion:
             write_drawing(self.settings.dump_graphviz_dir, "before_passes", graphs)
         for graph in graphs:
             optimize(graph)
+            check_sizes(graph)
         if self.settings.dump_graphviz_dir is not None:
             write_drawing(self.settings.dump_graphviz_dir, "after_passes", graphs)
         return graphs

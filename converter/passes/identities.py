@@ -254,7 +254,7 @@ def multiply_by_zero(graph: Graph) -> int:
             continue
         bounded = not is_float(found[0]) or made_by(found[0], *BOUNDED) is not None
         if bounded and activation_of(op) == NONE and not op.output.quantization:
-            zeros = np.zeros(op.output.shapes[0] or (), op.output.dtype)
+            zeros = np.zeros([n or 0 for n in op.output.dims], op.output.dtype)
             swap(graph, op, builder(graph, op).constant(zeros, op.output.name))
             count += 1
     return count

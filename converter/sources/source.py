@@ -47,12 +47,14 @@ class Port:
         name: its tensor's name in the source, which the written file keeps.
         tensor: what stands for it in the source, such as a tensor of a frozen graph.
         is_open: whether unknown dimensions after the first are meant to stay so.
+        dims: names of its dimensions; unknown ones of one name are equal. None for no names.
     """
 
     key: str
     name: str
     tensor: Any
     is_open: bool = True
+    dims: tuple[str | None, ...] | None = None
 
 
 class Source(Protocol):
