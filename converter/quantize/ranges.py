@@ -3,11 +3,11 @@
     x -> CONV_2D -> y -> MAX_POOL_2D -> z        z takes the scale of y, as pooling must not rescale
     a, b -> CONCATENATION -> c                   a and b take the scale of c
 
-Ranges that another one makes needless are dropped first: those behind an operator of one real input
-that keeps scales (z), and those before an operator of several (a, b). What is left is fixed, and so
-are results whose scale is prescribed. Scales then spread from there, but only to tensors all of whose
-readers find in them what they need (needs.py); where two meet, the reader that needs another one
-gets the tensor requantized.
+Ranges that another one makes needless are dropped first: those behind an operator of one real
+input that keeps scales (z), and those before an operator of several (a, b). What is left is fixed,
+and so are results whose scale is prescribed. Scales then spread from there, but only to tensors all
+of whose readers find in them what they need (needs.py); where two meet, the reader that needs
+another one gets the tensor requantized.
 """
 
 from __future__ import annotations

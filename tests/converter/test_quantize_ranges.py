@@ -11,7 +11,6 @@ from flatlite.converter.quantize.recipe import Recipe
 from flatlite.converter.quantize.rewrite import rewrite
 from flatlite.converter.verify import Function
 from flatlite.converter.write import write
-from flatlite.errors import ConverterError
 from flatlite.schema.model import save
 
 INT8 = np.dtype("i1")
