@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .quantize.ranges import Range
     from .quantize.recipe import Recipe
     from .settings import Settings
-    from .verify import Function
+    from .verify import Function, Verified
     from .write import Written
 
 N_SAMPLES = 2  # of a representative dataset that the written file is verified on
@@ -34,6 +34,8 @@ class Conversion:
 
     Attributes:
         verified: whether the float file was compared with its source.
+        verified_on: the shapes of the inputs on which it was, and those that the source refused,
+            by signature key.
         signal_to_noise: decibels of a quantized file's outputs, by signature key and output name.
         reader_signal_to_noise: the same of tensors that are read in several scales, by "tensor ->
             reader".
@@ -45,6 +47,7 @@ class Conversion:
         self.settings = settings
         self.sources = sources
         self.verified = False
+        self.verified_on: dict[str, Verified] = {}
         self.signal_to_noise: dict[str, dict[str, float]] = {}
         self.reader_signal_to_noise: dict[str, dict[str, float]] = {}
         self.measured_on: dict[str, str] = {}
@@ -87,7 +90,13 @@ class Conversion:
         written = write(graphs, metadata=self._metadata(recipe))
         content = save(written.model)
         functions = [
-            Function(content, graph.signature, written.origins[i], i)
+            Function(
+                content,
+                graph.signature,
+                written.origins[i],
+                i,
+                tuple(t.sizes for t in graph.inputs),
+            )
             for i, graph in enumerate(graphs)
         ]
         return written, functions
@@ -170,10 +179,10 @@ class Conversion:
 
         if not self.settings.verify or not custom_ops_are_there(graphs):
             return
-        done = []
         for i, (source, function) in enumerate(zip(self.sources, functions, strict=True)):
-            done.append(verify(source.oracle(), function, samples.first(i) or None))
-        self.verified = all(done)
+            done = verify(source.oracle(), function, samples.first(i) or None)
+            self.verified_on[source.key or ""] = done
+        self.verified = all(self.verified_on.values())
 
     def _compare(
         self,
@@ -184,14 +193,14 @@ class Conversion:
     ) -> None:
         """Compares the functions of the quantized file with those of the float one."""
         from .quantize.check import compare, compare_readers
-        from .verify import random_inputs
+        from .trial_inputs import trial_inputs
 
         for i, graph in enumerate(graphs):
             key = self.sources[i].key or ""
             before, after = plain[1][i], quantized[1][i]
             tensors = plain[0].tensors[i], quantized[0].tensors[i]
             given = samples.first(i)
-            inputs = given or list(random_inputs(self.sources[i].oracle()))[:1]
+            inputs = given or [next(trial_inputs(self.sources[i].oracle(), before.sizes))]
             self.signal_to_noise[key] = compare(before, after, inputs)
             self.reader_signal_to_noise[key] = compare_readers(
                 graph, before, after, tensors, inputs

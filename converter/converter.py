@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .conversion import Conversion
 from .settings import Settings
 from .sources.source import Shapes, Source, naming, short_name
+
+if TYPE_CHECKING:
+    from .verify import Verified
 
 EXPORT = (
     "save the model as a SavedModel, with tf.saved_model.save(model, folder) or, from Keras 3, "
@@ -304,6 +307,14 @@ class TFLiteConverter(Settings):
     def verified(self) -> bool | None:
         """Whether the last `convert` compared its result with the source; None before."""
         return None if self._last is None else self._last.verified
+
+    @property
+    def verified_on(self) -> dict[str, Verified]:
+        """The shapes on which the last `convert` compared, and those that the source refused.
+
+        By signature key ("" without signatures); empty before, and without `verify`.
+        """
+        return {} if self._last is None else self._last.verified_on
 
     @property
     def signal_to_noise(self) -> dict[str, dict[str, float]]:

@@ -134,7 +134,7 @@ def sink_reshapes(graph: Graph) -> int:
         if reshape is None or not same_shape(reshape.output, op.output):
             continue
         x = reshape.inputs[0]
-        if constant_shape(op.output) is None or not _commutes(op, position, x):
+        if not _commutes(op, position, x):
             continue
         after = graph.sole_reader(op.output)
         joins = after is not None and after.kind in RESHAPES
@@ -207,7 +207,12 @@ def _swap_order(graph: Graph, reshape: Op, op: Op, position: int) -> None:
         shape = _trailing(other.data, inputs[position], op.output)
         inputs[1 - position] = b.constant(other.data.reshape(shape or ()), other.name)
     moved = b.op(op.kind, *inputs, dtype=op.output.dtype, **options_of(op))
-    swap(graph, op, b.RESHAPE(moved, b.constant(constant_shape(op.output))))
+    shape = constant_shape(op.output)
+    if shape is None:
+        again = b.op(reshape.kind, moved, *reshape.inputs[1:], **options_of(reshape))
+    else:
+        again = b.RESHAPE(moved, b.constant(shape))
+    swap(graph, op, again)
     graph.remove(reshape)
 
 

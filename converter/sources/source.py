@@ -144,12 +144,6 @@ def check_shapes(source: Source) -> None:
                 f"Provide an input shape for input array '{short_name(port.name)}'. The source "
                 "does not say how many dimensions it has; give input_shapes (--input-shape)"
             )
-        if None in shape[1:] and not port.is_open:
-            raise ValueError(
-                "None is only supported in the 1st dimension. "
-                f"Tensor '{short_name(port.name)}' has invalid shape '{list(shape)}'. Give its "
-                "shape in input_shapes (--input-shape), with None (-1) for what is to stay unknown"
-            )
 
 
 @contextmanager
