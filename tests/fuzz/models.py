@@ -1,0 +1,127 @@
+"""Random .tflite models: our interpreter against LiteRT.
+
+    equal                  as LiteRT's reference kernels, or as one of its optimized ones
+    unstable               differs, but LiteRT differs as much when its inputs change in the last bit
+    only LiteRT refuses    this interpreter takes more
+    both refuse            neither runs it
+    LiteRT aborts          a process of LiteRT ends; nothing to compare with
+    known                  a fault of LiteRT: a row of known.py
+    differs, only flatlite refuses, flatlite dies: failures
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+import numpy as np
+from cases import OPTIMIZED
+
+from flatlite.schema.model import save
+
+from . import known
+from .answers import litert, ours
+from .children import Child, Died
+from .compare import difference, tolerance_of
+from .drawing import Draw, Drawn, all_rows
+from .models_text import line, script
+from .shrinking import smaller
+from .verdict import Verdict
+
+__all__ = ["PASSES", "cases", "check", "close", "line", "script", "smaller"]
+
+PASSES = {"equal", "unstable", "only LiteRT refuses", "both refuse", "LiteRT aborts", "known"}
+RESOLVERS = ("BUILTIN_REF", OPTIMIZED, "BUILTIN")
+OURS, LITERT = Child(ours.__module__, "ours"), Child(litert.__module__, "litert")
+
+
+def cases(seed: int) -> Iterator[Drawn]:
+    """Endless models, each from its own generator."""
+    return (draw(np.random.default_rng((seed, number))) for number in count())
+
+
+def draw(rng: np.random.Generator) -> Drawn:
+    """One operator, or a few that read one another's results."""
+    d = Draw(rng)
+    for _ in range(d.pick([1, 1, 1, 2, 3, 5])):
+        row = d.pick(all_rows())
+        there = {d.kind(i) for i in range(len(d.graph.tensors)) if d.at(i).data is None}
+        fit = [kind for kind in row.types if kind in there]
+        row.draw(d, row.op, d.pick(fit or row.types))
+    return d.finish()
+
+
+def check(case: Drawn) -> Verdict:
+    """Runs a model in both and compares."""
+    content = save(case.model)
+    OURS.send((content, case.feeds))
+    LITERT.send((content, case.feeds, RESOLVERS[0]))
+    got, theirs = OURS.receive(), LITERT.receive()
+    if isinstance(got, Died):
+        return Verdict("flatlite dies", got.text)
+    tolerance = tolerance_of(step.op for step in case.graph.operators)
+    seen = {}
+    for resolver in RESOLVERS:
+        if seen:
+            theirs = LITERT.run((content, case.feeds, resolver))
+        seen[resolver] = theirs
+        if isinstance(got, list) and isinstance(theirs, list):
+            if not difference(got, theirs, tolerance):
+                return Verdict("equal")
+    return _judge(case, content, got, seen, tolerance)
+
+
+def _judge(case, content, got, seen, tolerance):
+    """The verdict on a model that is equal to no LiteRT."""
+    ran = [theirs for theirs in seen.values() if isinstance(theirs, list)]
+    if not ran:
+        if any(isinstance(theirs, Died) for theirs in seen.values()):
+            return Verdict("LiteRT aborts")
+        return Verdict("both refuse" if isinstance(got, str) else "only LiteRT refuses")
+    if isinstance(got, str):
+        found = Verdict("only flatlite refuses", got)
+    else:
+        found = Verdict("differs", difference(got, ran[0], tolerance))
+        if _unstable(case, content, got, ran[0], tolerance):
+            return Verdict("unstable", found.text)
+    reason = known.reason(case, found)
+    return Verdict("known", reason) if reason else found
+
+
+def _unstable(case, content, got, theirs, tolerance):
+    """Whether LiteRT's own answer moves as far when its float inputs change by their rounding."""
+    spread = [np.zeros(np.shape(a)) for a in theirs]
+    with np.errstate(all="ignore"):
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            moved = LITERT.run((content, [_moved(rng, f) for f in case.feeds], RESOLVERS[0]))
+            if not isinstance(moved, list):
+                return False
+            for i, (a, b) in enumerate(zip(moved, theirs, strict=True)):
+                if a.shape != b.shape:
+                    return True
+                spread[i] = np.maximum(spread[i], _distance(a, b))
+        if not any(s.any() for s in spread):
+            return False
+        for a, b, s in zip(got, theirs, spread, strict=True):
+            near = 4 * np.max(s, initial=0.0) + tolerance * np.max(np.abs(b), initial=0.0)
+            if a.shape != b.shape or not np.all(_distance(a, b) <= near):
+                return False
+    return True
+
+
+def _distance(a, b):
+    found = np.abs(np.asarray(a, np.float64) - np.asarray(b, np.float64))
+    return np.where((a == b) | (np.isnan(found) & (np.isnan(a) == np.isnan(b))), 0.0, found)
+
+
+def _moved(rng, feed):
+    if feed.dtype != np.float32:
+        return feed
+    return (feed * (1 + rng.uniform(-2e-7, 2e-7, feed.shape))).astype(np.float32)
+
+
+def close() -> None:
+    """Ends the children."""
+    OURS.close()
+    LITERT.close()
