@@ -48,21 +48,26 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Row:
-    """An operator, the types it is drawn with, and `draw(d, operator, type)`."""
+    """An operator, the types it is drawn with, and `draw(d, operator, type)`.
+
+    Where `sums` is true, values of INTEREST are left out: the order of a sum decides what infinite
+    and huge values leave of it.
+    """
 
     op: str
     types: tuple[str, ...]
     draw: Callable[[Draw, str, str], None]
+    sums: bool
 
 
 ROWS: list[Row] = []
 
 
-def rows(table: dict[str, str]):
+def rows(table: dict[str, str], sums: bool = False):
     """Puts a row for each operator of `table` (operator -> types) into ROWS."""
 
     def register(draw):
-        ROWS.extend(Row(op, tuple(types.split()), draw) for op, types in table.items())
+        ROWS.extend(Row(op, tuple(types.split()), draw, sums) for op, types in table.items())
         return draw
 
     return register
@@ -171,8 +176,12 @@ class Draw:
         self.graph.tensors.append(
             Tensor(f"t{index}", () if unknown else tuple(shape), name, data, quantization=scheme)
         )
-        self._types[index] = "unknown" if unknown else kind
+        self._types[index] = "closed" if unknown else kind
         return index
+
+    def close(self, index: int) -> None:
+        """Keeps a result from being read by other operators."""
+        self._types[index] = "closed"
 
     def input(self, kind: str, shape, scheme=None, low=None, high=None) -> int:
         """A new input."""

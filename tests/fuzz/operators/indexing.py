@@ -17,7 +17,7 @@ def gather(d: Draw, op, kind):
     shape = d.at(x).shape
     axis = d.integer(0, len(shape) - 1)
     batch = d.integer(0, axis) if d.chance(0.3) else 0
-    own = (*shape[:batch], *d.shape(range(3)))
+    own = (*shape[:batch], *(d.shape(range(3)) if shape[axis] else (0,)))
     at = indices(d, shape[axis], own, ("int32", "int64", "int16"))
     wanted = (*shape[:axis], *own[batch:], *shape[axis + 1 :])
     asked = axis - len(shape) if d.chance(0.2) else axis
@@ -29,7 +29,7 @@ def gather_nd(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 5))
     shape = d.at(x).shape
     depth = d.integer(1, len(shape))
-    own = d.shape(range(3))
+    own = d.shape(range(3)) if all(shape[:depth]) else (0,)
     points = np.stack([d.rng.integers(0, max(n, 1), own) for n in shape[:depth]], -1)
     at = d.known(points, d.pick(["int32", "int64"]), at_run_time=0.5)
     d.add(op, [x, at], [d.like(x, (*own, *shape[depth:]))])
@@ -50,7 +50,7 @@ def scatter_nd(d: Draw, op, kind):
 def embedding_lookup(d: Draw, op, kind):
     table = d.x(kind, ranks=(2, 3))
     shape = d.at(table).shape
-    at = indices(d, shape[0], d.shape((1,)), ("int32",))
+    at = indices(d, shape[0], d.shape((1,)) if shape[0] else (0,), ("int32",))
     d.add(op, [at, table], [d.like(table, (*d.at(at).shape, *shape[1:]))])
 
 
@@ -125,4 +125,6 @@ def unsorted_segments(d: Draw, op, kind):
     depth = d.integer(1, len(shape))
     ids = d.rng.integers(-1, count, shape[:depth])
     wanted = (count, *shape[depth:])
-    d.add(op, [x, d.known(ids, at_run_time=0.5), d.known(count)], [d.like(x, wanted)])
+    out = d.like(x, wanted)
+    d.close(out)  # an empty segment is the largest float
+    d.add(op, [x, d.known(ids, at_run_time=0.5), d.known(count)], [out])

@@ -346,8 +346,8 @@ def shape_of(d: Draw, op, kind):
 @rows({"RESIZE_BILINEAR": "float32 qint8 quint8 qint16"})
 @rows({"RESIZE_NEAREST_NEIGHBOR": "float32 qint8 quint8 qint16"})
 def resize(d: Draw, op, kind):
-    x = d.x(kind, ranks=(4,))
-    n, _, _, c = d.at(x).shape
+    n, h, w, c = d.shape((4,))
+    x = d.x(kind, shape=(n, max(h, 1), max(w, 1), c))
     size = [d.integer(1, 12), d.integer(1, 12)]
     corners = d.flag()
     options = {"align_corners": corners, "half_pixel_centers": not corners and d.flag()}

@@ -75,7 +75,7 @@ def result(d: Draw, own, shape, x, weights, depth):
     return d.tensor(own, shape, scheme)
 
 
-@rows({"CONV_2D": WEIGHTED, "DEPTHWISE_CONV_2D": WEIGHTED})
+@rows({"CONV_2D": WEIGHTED, "DEPTHWISE_CONV_2D": WEIGHTED}, sums=True)
 def conv(d: Draw, op, kind):
     deep = op == "DEPTHWISE_CONV_2D"
     n, h, w, c = d.integer(1, 2), d.integer(1, 10), d.integer(1, 10), d.pick([1, 2, 3, 4, 8, 17])
@@ -92,7 +92,7 @@ def conv(d: Draw, op, kind):
     )  # fmt: skip
 
 
-@rows({"TRANSPOSE_CONV": "float32 qint8 quint8 qint16"})
+@rows({"TRANSPOSE_CONV": "float32 qint8 quint8 qint16"}, sums=True)
 def transpose_conv(d: Draw, op, kind):
     n, h, w, c = d.integer(1, 2), d.integer(1, 7), d.integer(1, 7), d.pick([1, 2, 3, 8])
     strides, taps = [d.integer(1, 3) for _ in "hw"], [d.integer(1, 4) for _ in "hw"]
@@ -109,7 +109,7 @@ def transpose_conv(d: Draw, op, kind):
           fused_activation_function=d.pick(ACTIVATIONS[:3]))  # fmt: skip
 
 
-@rows({"CONV_3D": "float32"})
+@rows({"CONV_3D": "float32"}, sums=True)
 def conv_3d(d: Draw, op, kind):
     n, *sizes, c = (d.integer(1, 5) for _ in range(5))
     taps, strides, dilations, padding, counts = window(d, sizes)
@@ -123,8 +123,8 @@ def conv_3d(d: Draw, op, kind):
           padding=padding, fused_activation_function=d.pick(ACTIVATIONS), **steps)  # fmt: skip
 
 
-@rows({"AVERAGE_POOL_2D": "float32 qint8 quint8 qint16", "L2_POOL_2D": "float32"})
-@rows({"MAX_POOL_2D": "float32 qint8 quint8 qint16"})
+@rows({"AVERAGE_POOL_2D": "float32 qint8 quint8 qint16", "L2_POOL_2D": "float32"}, sums=True)
+@rows({"MAX_POOL_2D": "float32 qint8 quint8 qint16"}, sums=True)
 def pool(d: Draw, op, kind):
     x = d.x(kind, ranks=(4,))
     n, h, w, c = d.at(x).shape
@@ -134,7 +134,7 @@ def pool(d: Draw, op, kind):
           fused_activation_function=d.pick(ACTIVATIONS))  # fmt: skip
 
 
-@rows({"FULLY_CONNECTED": WEIGHTED})
+@rows({"FULLY_CONNECTED": WEIGHTED}, sums=True)
 def fully_connected(d: Draw, op, kind):
     shape = d.shape((1, 2, 2, 3))
     depth, out = shape[-1], d.pick([1, 2, 5, 8, 16, 33])
@@ -147,7 +147,7 @@ def fully_connected(d: Draw, op, kind):
           fused_activation_function=d.pick(ACTIVATIONS))  # fmt: skip
 
 
-@rows({"BATCH_MATMUL": "float32 qint8 qint16 hybrid"})
+@rows({"BATCH_MATMUL": "float32 qint8 qint16 hybrid"}, sums=True)
 def batch_matmul(d: Draw, op, kind):
     n, k, m = (d.size() for _ in range(3))
     own = "float32" if kind == "hybrid" else kind

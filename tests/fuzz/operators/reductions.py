@@ -16,7 +16,8 @@ from flatlite.schema.model import Quantization
         "REDUCE_MIN": f"{NUMBERS} {SCALED}",
         "REDUCE_ANY": "bool",
         "REDUCE_ALL": "bool",
-    }
+    },
+    sums=True,
 )
 def reduce(d: Draw, op, kind):
     x = d.x(kind)
@@ -32,7 +33,7 @@ def reduce(d: Draw, op, kind):
     d.add(op, [x, d.known(np.array(asked))], [out], keep_dims=kept)
 
 
-@rows({"CUMSUM": NUMBERS})
+@rows({"CUMSUM": NUMBERS}, sums=True)
 def cumsum(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 5))
     axis = d.integer(-len(d.at(x).shape), len(d.at(x).shape) - 1)
@@ -52,7 +53,7 @@ PRESCRIBED = {
 
 
 @rows({"SOFTMAX": f"float32 {SCALED}", "LOG_SOFTMAX": "float32 qint8 quint8"})
-@rows({"L2_NORMALIZATION": "float32 qint8 quint8"})
+@rows({"L2_NORMALIZATION": "float32 qint8 quint8"}, sums=True)
 def normalize(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 5))
     scale, zero = PRESCRIBED.get((op, kind), (None, None))
@@ -63,7 +64,7 @@ def normalize(d: Draw, op, kind):
     d.add(op, [x], [d.like(x, scheme=scheme)], **options)
 
 
-@rows({"LOCAL_RESPONSE_NORMALIZATION": "float32"})
+@rows({"LOCAL_RESPONSE_NORMALIZATION": "float32"}, sums=True)
 def local_response(d: Draw, op, kind):
     x = d.x(kind, ranks=(4,))
     options = {"radius": d.integer(0, 5), "bias": d.pick([1.0, 2.0]), "alpha": d.pick([0.1, 1.0])}
