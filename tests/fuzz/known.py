@@ -148,7 +148,8 @@ def _far_right(use):
 _FUSED = ("ADD", "SUB", "MUL", "DIV", "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV",
           "FULLY_CONNECTED", "AVERAGE_POOL_2D", "MAX_POOL_2D")  # fmt: skip
 _COMPARISONS = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
-_RATIO = ("ABS", "LEAKY_RELU", "QUANTIZE", "RELU", "RELU6", "RELU_N1_TO_1", "PRELU", "MUL", "DIV")
+_RATIO = ("ABS", "LEAKY_RELU", "QUANTIZE", "RELU", "RELU6", "RELU_N1_TO_1", "PRELU", "MUL", "DIV",
+          "MEAN", "REDUCE_PROD")  # fmt: skip
 
 
 def _faults(ops, holds, reason):
