@@ -8,6 +8,8 @@ import numpy as np
 
 LARGEST = np.finfo(np.float32).max
 """An overflow: kernels with a fused activation end here, others at infinity, and LiteRT's differ."""
+SMALL = 0.01
+"""Added to the largest value: 1 + tanh(x), say, has no digits left where it is small."""
 DEFAULT = 2e-6
 TOLERANCE = {
     **dict.fromkeys(("SIN", "COS"), 1e-5),  # LiteRT's std::sin; ours is vectorised
@@ -48,11 +50,12 @@ def difference(got, want, tolerance, names=None) -> str:
 def close(ours, theirs, tolerance):
     """Where two arrays are equal."""
     if ours.dtype.kind not in "fc":
+        ours, theirs = (a.view(np.uint8) if a.dtype == bool else a for a in (ours, theirs))
         return ours == theirs
     with np.errstate(all="ignore"):
         finite = np.abs(theirs[np.isfinite(theirs)])
         largest = float(finite.max()) if finite.size else 0.0
-        near = np.abs(ours - theirs) <= tolerance * largest + 1e-30
+        near = np.abs(ours - theirs) <= tolerance * (largest + SMALL)
         beyond = [np.sign(a) * (np.abs(a) >= LARGEST) for a in (ours, theirs)]
         near |= (beyond[0] == beyond[1]) & (beyond[0] != 0)
     return (ours == theirs) | near | (np.isnan(ours) & np.isnan(theirs))

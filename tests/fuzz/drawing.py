@@ -26,8 +26,7 @@ MOST = 3000
 INTEREST = {
     "float32": (0.0, -0.0, 1.0, -1.0, 0.5, 1e-30, 3e38, -3e38, np.inf, -np.inf, np.nan),
     **{
-        f"int{n}": (0, 1, -1, -(1 << n - 1), (1 << n - 1) - 1, 1 << n // 2)
-        for n in (8, 16, 32, 64)
+        f"int{n}": (0, 1, -1, -(1 << n - 1), (1 << n - 1) - 1, 1 << n // 2) for n in (8, 16, 32, 64)
     },
 }
 """Values at which functions change or end."""
@@ -232,7 +231,9 @@ class Draw:
     def rescaled(self, index: int, shape=None, kind=None) -> int:
         """A result like a tensor, with a scale of its own where it is quantized."""
         kind = kind or self.kind(index)
-        return self.tensor(kind, self.at(index).shape if shape is None else shape, self.scheme(kind))
+        return self.tensor(
+            kind, self.at(index).shape if shape is None else shape, self.scheme(kind)
+        )
 
     def add(self, op: str, inputs, outputs, **options) -> None:
         """Appends an operator."""

@@ -97,7 +97,8 @@ def _ratio_beyond_shifts(use):
     made = use.outputs[0].quantization
     if made is None or not use.scales:
         return False
-    return max(use.scales) / float(made.scale[0]) >= 2.0**22
+    largest = max(*use.scales, math.prod(use.scales[:2]))
+    return largest / float(made.scale[0]) >= 2.0 ** (14 if use.dtype == "INT16" else 22)
 
 
 def _limit_beyond_int32(use):
@@ -128,10 +129,37 @@ def _folds_nothing(use):
     return use.scales and math.prod(x.shape) == math.prod(out.shape)
 
 
+def _folds_empty(use):
+    """A dimension without elements is folded."""
+    return use.scales and 0 in use.inputs[0].shape
+
+
+def _approximate_below(use):
+    x = use.value(0)
+    return use.options.approximate and (x is None or (x < -1).any())
+
+
+_CURVES = {"LOG": np.log, "EXP": np.exp, "RSQRT": lambda x: 1 / np.sqrt(x)}
+
+
 def _steep(use):
-    """The result's range is so small that a table's interval goes through more than half of it."""
+    """Two neighbouring entries of an int16 table are further apart than int16 can say."""
     made = use.outputs[0].quantization
-    return use.dtype == "INT16" and made is not None
+    if use.dtype != "INT16" or made is None:
+        return False
+    with np.errstate(all="ignore"):
+        x = use.scales[0] * np.arange(-32768.0, 32769.0, 128)
+        entries = np.nan_to_num(_CURVES[use.step.op](x) / float(made.scale[0]), nan=-32768.0)
+    return (np.abs(np.diff(np.clip(entries, -32768, 32767))) > 32767).any()
+
+
+def _root_beyond_shifts(use):
+    """The root's multiplier is no number of 31 bits and a shift."""
+    made = use.outputs[0].quantization
+    if made is None:
+        return False
+    multiplier = 1 / (use.scales[0] ** 0.5 * float(made.scale[0]))
+    return use.dtype == "INT8" and not 2.0**-30 < multiplier < 2.0**20
 
 
 def _wraps_in_steps(use):
@@ -149,7 +177,8 @@ _FUSED = ("ADD", "SUB", "MUL", "DIV", "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE
           "FULLY_CONNECTED", "AVERAGE_POOL_2D", "MAX_POOL_2D")  # fmt: skip
 _COMPARISONS = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
 _RATIO = ("ABS", "LEAKY_RELU", "QUANTIZE", "RELU", "RELU6", "RELU_N1_TO_1", "PRELU", "MUL", "DIV",
-          "MEAN", "REDUCE_PROD")  # fmt: skip
+          "SUM", "MEAN", "REDUCE_PROD", "BATCH_MATMUL", "FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D",
+          "TRANSPOSE_CONV")  # fmt: skip
 
 
 def _faults(ops, holds, reason):
@@ -166,12 +195,19 @@ FAULTS: tuple[Fault, ...] = (
     Fault("POW", lambda use: use.dtype == "INT32", "a result beyond int32 wraps for one exponent"),
     Fault("STRIDED_SLICE", _empty_ellipsis, "an ellipsis of no dimension takes the next field's"),
     Fault("REDUCE_PROD", _folds_nothing, "where nothing is folded, a scale is not converted"),
-    Fault("LOG", _steep, "the line between two entries of a table wraps at int16"),
+    *_faults(_CURVES, _steep, "the line between two entries of a table wraps at int16"),
+    Fault("RSQRT", _root_beyond_shifts, "the multiplier leaves the range of shifts"),
+    Fault("GELU", _approximate_below, "1 + tanh(x) has few digits left below -1"),
+    *_faults(("SUM", "MEAN"), _folds_empty, "a sum of nothing is the stored 0"),
     Fault("RESIZE_BILINEAR", lambda use: use.dtype == "UINT8", "ties round by one multiply-add"),
     Fault("LOGISTIC", _wraps_in_steps, "int16 is shifted beyond int32"),
     Fault("TANH", _wraps_in_steps, "int16 is shifted beyond int32"),
     Fault("HARD_SWISH", _far_right, "a shift by more than 15 bits"),
-    Fault("FULLY_CONNECTED", lambda use: 0 in use.inputs[0].shape, "without elements, nothing is written"),
+    Fault(
+        "FULLY_CONNECTED",
+        lambda use: 0 in use.inputs[0].shape,
+        "without elements, nothing is written",
+    ),
     *_faults(_COMPARISONS, lambda use: max(use.scales, default=0) >= 1, "a scale is shifted out"),
     *_faults(_RATIO, _ratio_beyond_shifts, "the shifted value leaves int32"),
     *_faults(("ADD", "SUB"), _left_shift, "a sum is shifted left, which its kernel cannot"),
@@ -187,8 +223,11 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "DEPTHWISE_CONV_2D",
-        lambda use: use.dtype == "FLOAT32" and use.inputs[1].dtype == "INT8"
-        and len(use.inputs[1].quantization.scale) < use.outputs[0].shape[-1],
+        lambda use: (
+            use.dtype == "FLOAT32"
+            and use.inputs[1].dtype == "INT8"
+            and len(use.inputs[1].quantization.scale) < use.outputs[0].shape[-1]
+        ),
         "floats by int8: a scale for each channel is read, and there is one",
     ),
     Fault(

@@ -132,9 +132,7 @@ def extreme(d: Draw, op, kind):
 
 
 @rows({op: f"{NUMBERS} bool qint8 quint8" for op in ("EQUAL", "NOT_EQUAL")})
-@rows(
-    {op: f"{NUMBERS} qint8 quint8" for op in ("LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")}
-)
+@rows({op: f"{NUMBERS} qint8 quint8" for op in ("LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")})
 def compare(d: Draw, op, kind):
     a, b = pair(d, kind)
     d.add(op, [a, b], [d.tensor("bool", broadcast(d, a, b))])

@@ -151,7 +151,11 @@ def fully_connected(d: Draw, op, kind):
 def batch_matmul(d: Draw, op, kind):
     n, k, m = (d.size() for _ in range(3))
     own = "float32" if kind == "hybrid" else kind
-    outer = d.shape(range(3)) if kind == "hybrid" else tuple(d.integer(1, 4) for _ in range(d.integer(0, 2)))
+    outer = (
+        d.shape(range(3))
+        if kind == "hybrid"
+        else tuple(d.integer(1, 4) for _ in range(d.integer(0, 2)))
+    )
     if np.prod(outer) * max(n * k, k * m, n * m) > 20000:
         outer = ()
     adj_x, adj_y = d.flag(), d.flag()
