@@ -57,8 +57,8 @@ class Use:
 
     @property
     def scales(self):
-        """The scale of every quantized operand."""
-        return [float(t.quantization.scale[0]) for t in self.inputs if t.quantization]
+        """The scale of every quantized operand, the largest one of its channels."""
+        return [float(t.quantization.scale.max()) for t in self.inputs if t.quantization]
 
     @property
     def options(self):
@@ -98,7 +98,7 @@ def _ratio_beyond_shifts(use):
     if made is None or not use.scales:
         return False
     largest = max(*use.scales, math.prod(use.scales[:2]))
-    return largest / float(made.scale[0]) >= 2.0 ** (14 if use.dtype == "INT16" else 22)
+    return largest / float(made.scale[0]) >= 2.0 ** (3 if use.dtype == "INT16" else 22)
 
 
 def _limit_beyond_int32(use):
@@ -143,14 +143,16 @@ _CURVES = {"LOG": np.log, "EXP": np.exp, "RSQRT": lambda x: 1 / np.sqrt(x)}
 
 
 def _steep(use):
-    """Two neighbouring entries of an int16 table are further apart than int16 can say."""
+    """Two neighbouring entries of an int16 table are further apart than int16, or infinite."""
     made = use.outputs[0].quantization
     if use.dtype != "INT16" or made is None:
         return False
     with np.errstate(all="ignore"):
         x = use.scales[0] * np.arange(-32768.0, 32769.0, 128)
-        entries = np.nan_to_num(_CURVES[use.step.op](x) / float(made.scale[0]), nan=-32768.0)
-    return (np.abs(np.diff(np.clip(entries, -32768, 32767))) > 32767).any()
+        curve = _CURVES[use.step.op](x.astype(np.float32))
+        entries = np.nan_to_num(curve / float(made.scale[0]), nan=-32768.0)
+    steps = np.abs(np.diff(np.clip(entries, -32768, 32767)))
+    return (steps > 32767).any() or (curve == np.inf).any()
 
 
 def _root_beyond_shifts(use):
@@ -159,7 +161,7 @@ def _root_beyond_shifts(use):
     if made is None:
         return False
     multiplier = 1 / (use.scales[0] ** 0.5 * float(made.scale[0]))
-    return use.dtype == "INT8" and not 2.0**-30 < multiplier < 2.0**20
+    return use.dtype == "INT8" and not 2.0**-11 < multiplier < 2.0**20
 
 
 def _wraps_in_steps(use):
@@ -168,16 +170,16 @@ def _wraps_in_steps(use):
 
 
 def _far_right(use):
-    """The result's scale is so large that an int16 is shifted by more than its bits."""
+    """Scales so large or small that an int16 is shifted by more than its bits."""
     made = use.outputs[0].quantization
-    return use.scales and use.scales[0] / 128 / float(made.scale[0]) < 2.0**-15
+    return min(use.scales[0] / 128 / float(made.scale[0]), use.scales[0]) < 2.0**-15
 
 
 _FUSED = ("ADD", "SUB", "MUL", "DIV", "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV",
           "FULLY_CONNECTED", "AVERAGE_POOL_2D", "MAX_POOL_2D")  # fmt: skip
 _COMPARISONS = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
 _RATIO = ("ABS", "LEAKY_RELU", "QUANTIZE", "RELU", "RELU6", "RELU_N1_TO_1", "PRELU", "MUL", "DIV",
-          "SUM", "MEAN", "REDUCE_PROD", "BATCH_MATMUL", "FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D",
+          "SUM", "MEAN", "CONCATENATION", "REDUCE_PROD", "BATCH_MATMUL", "FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D",
           "TRANSPOSE_CONV")  # fmt: skip
 
 

@@ -47,7 +47,7 @@ def cases(seed: int) -> Iterator[Drawn]:
 def draw(rng: np.random.Generator) -> Drawn:
     """One operator, or a few that read one another's results."""
     d = Draw(rng)
-    for _ in range(d.pick([1, 1, 1, 2, 3, 5])):
+    for _ in range(1 if d.special else d.pick([1, 1, 1, 2, 3, 5])):
         row = d.pick([row for row in all_rows() if not (d.special and row.sums)])
         there = {d.kind(i) for i in range(len(d.graph.tensors)) if d.at(i).data is None}
         fit = [kind for kind in row.types if kind in there]
@@ -90,7 +90,7 @@ def _judge(case, got, seen, tolerance):
         found = Verdict("differs", difference(got, ran[0], tolerance))
         for resolver in RESOLVERS[:2]:
             theirs = seen[resolver]
-            if isinstance(theirs, list) and _unstable(case, got, theirs, resolver, tolerance):
+            if isinstance(theirs, list) and unstable(case, got, theirs, resolver, tolerance):
                 return Verdict("unstable", found.text)
         if NO_KERNEL in str(seen[RESOLVERS[0]]) and len(case.graph.operators) > 1:
             return Verdict("no reference", found.text)
@@ -98,7 +98,7 @@ def _judge(case, got, seen, tolerance):
     return Verdict("known", reason) if reason else found
 
 
-def _unstable(case, got, theirs, resolver, tolerance):
+def unstable(case, got, theirs, resolver, tolerance):
     """Whether LiteRT's own answer moves as far when floats change by their rounding."""
     spread = [np.zeros(np.shape(a)) for a in theirs]
     with np.errstate(all="ignore"):
@@ -127,7 +127,7 @@ def _moved(case, rng):
     def move(array):
         if array.dtype != np.float32:
             return array
-        return np.asarray(array * (1 + rng.uniform(-2e-7, 2e-7, array.shape)), np.float32)
+        return np.asarray(array * (1 + rng.uniform(-1e-6, 1e-6, array.shape)), np.float32)
 
     found.feeds = [move(feed) for feed in case.feeds]
     for tensor in found.graph.tensors:

@@ -55,12 +55,22 @@ def bias_of(d: Draw, kind, x, weights, channels):
     return d.tensor(wide, (channels,), scheme, d.values(wide, (channels,), -20000, 20000))
 
 
-def operands(d: Draw, kind, shape, filter_shape, channels, axis):
-    """Input, weights, bias and the type of the result."""
-    own = "float32" if kind == "hybrid" else kind
-    x = d.x(own, shape=shape)
-    weights = weights_of(d, kind, filter_shape, channels, axis)
-    return x, weights, bias_of(d, kind, x, weights, channels), own
+def typed(kind):
+    """The type of input and result."""
+    return "float32" if kind == "hybrid" else kind
+
+
+def images(d: Draw, kind):
+    """An operand of images without empty dimensions: one of the graph, or a small new one."""
+    there = [
+        i
+        for i, tensor in enumerate(d.graph.tensors)
+        if d.kind(i) == typed(kind) and len(tensor.shape) == 4 and 0 not in tensor.shape
+    ]
+    if there and d.chance(0.7):
+        return d.pick(there[-3:])
+    n, h, w = d.integer(1, 2), d.integer(1, 10), d.integer(1, 10)
+    return d.x(typed(kind), shape=(n, h, w, d.pick([1, 2, 3, 4, 8, 17])))
 
 
 def result(d: Draw, own, shape, x, weights, depth):
@@ -78,11 +88,13 @@ def result(d: Draw, own, shape, x, weights, depth):
 @rows({"CONV_2D": WEIGHTED, "DEPTHWISE_CONV_2D": WEIGHTED}, sums=True)
 def conv(d: Draw, op, kind):
     deep = op == "DEPTHWISE_CONV_2D"
-    n, h, w, c = d.integer(1, 2), d.integer(1, 10), d.integer(1, 10), d.pick([1, 2, 3, 4, 8, 17])
+    x, own = images(d, kind), typed(kind)
+    n, h, w, c = d.at(x).shape
     taps, strides, dilations, padding, counts = window(d, (h, w))
     out = c * d.pick([1, 1, 2, 3]) if deep else d.pick([1, 2, 5, 8, 16, 33])
     shape = (1, *taps, out) if deep else (out, *taps, c)
-    x, weights, bias, own = operands(d, kind, (n, h, w, c), shape, out, 3 if deep else 0)
+    weights = weights_of(d, kind, shape, out, 3 if deep else 0)
+    bias = bias_of(d, kind, x, weights, out)
     options = {"depth_multiplier": out // c} if deep else {}
     target = result(d, own, (n, *counts, out), x, weights, np.prod(taps) * (1 if deep else c))
     d.add(
@@ -94,14 +106,16 @@ def conv(d: Draw, op, kind):
 
 @rows({"TRANSPOSE_CONV": "float32 qint8 quint8 qint16"}, sums=True)
 def transpose_conv(d: Draw, op, kind):
-    n, h, w, c = d.integer(1, 2), d.integer(1, 7), d.integer(1, 7), d.pick([1, 2, 3, 8])
+    x, own = images(d, kind), typed(kind)
+    n, h, w, c = d.at(x).shape
     strides, taps = [d.integer(1, 3) for _ in "hw"], [d.integer(1, 4) for _ in "hw"]
     padding, out = d.pick(["SAME", "VALID"]), d.pick([1, 2, 5, 16])
     sizes = [
         m * s if padding == "SAME" else (m - 1) * s + t
         for m, s, t in zip((h, w), strides, taps, strict=True)
     ]
-    x, weights, bias, own = operands(d, kind, (n, h, w, c), (out, *taps, c), out, 0)
+    weights = weights_of(d, kind, (out, *taps, c), out, 0)
+    bias = bias_of(d, kind, x, weights, out)
     target = result(d, own, (n, *sizes, out), x, weights, np.prod(taps) * c)
     shape = d.known([n, *sizes, out])
     given = [shape, weights, x] + ([bias] if bias >= 0 else [])
@@ -136,9 +150,11 @@ def pool(d: Draw, op, kind):
 
 @rows({"FULLY_CONNECTED": WEIGHTED}, sums=True)
 def fully_connected(d: Draw, op, kind):
-    shape = d.shape((1, 2, 2, 3))
+    x, own = d.x(typed(kind), ranks=(1, 2, 3)), typed(kind)
+    shape = d.at(x).shape
     depth, out = shape[-1], d.pick([1, 2, 5, 8, 16, 33])
-    x, weights, bias, own = operands(d, kind, shape, (out, depth), out, 0)
+    weights = weights_of(d, kind, (out, depth), out, 0)
+    bias = bias_of(d, kind, x, weights, out)
     keep = d.flag()
     wanted = (*shape[:-1], out) if keep else (int(np.prod(shape[:-1])), out)
     target = result(d, own, wanted, x, weights, depth)
@@ -149,19 +165,13 @@ def fully_connected(d: Draw, op, kind):
 
 @rows({"BATCH_MATMUL": "float32 qint8 qint16 hybrid"}, sums=True)
 def batch_matmul(d: Draw, op, kind):
-    n, k, m = (d.size() for _ in range(3))
-    own = "float32" if kind == "hybrid" else kind
-    outer = (
-        d.shape(range(3))
-        if kind == "hybrid"
-        else tuple(d.integer(1, 4) for _ in range(d.integer(0, 2)))
-    )
-    if np.prod(outer) * max(n * k, k * m, n * m) > 20000:
-        outer = ()
-    adj_x, adj_y = d.flag(), d.flag()
-    left, right = ((k, n) if adj_x else (n, k)), ((m, k) if adj_y else (k, m))
-    x = d.x(own, shape=(*outer, *left))
-    other = outer if d.chance(0.7) else tuple(1 if d.flag() else e for e in outer)
+    own = typed(kind)
+    adj_x, adj_y, m = d.flag(), d.flag(), d.size()
+    x = d.x(own, ranks=(2, 2, 3, 4))
+    *outer, n, k = d.at(x).shape
+    n, k = (k, n) if adj_x else (n, k)
+    right = (m, k) if adj_y else (k, m)
+    other = outer if d.chance(0.7) else [1 if d.flag() else e for e in outer]
     if kind == "hybrid":
         scheme = Quantization(d.scheme("qint8").scale, np.zeros(1, np.int64))
         y = d.tensor("qint8", right, scheme, d.values("int8", right, -127, 127))
