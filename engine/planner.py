@@ -110,6 +110,8 @@ def lifetimes(rows, kept, known):
         for storage in row.reads:
             if storage.kind == ARENA and storage not in known:
                 span = alive.get(storage)
+                if span is None and not storage.nbytes:  # nothing that a row could write
+                    span = alive[storage] = [i, i]
                 if span is None:
                     name = storage.name or f"a buffer of {storage.nbytes} bytes"
                     raise ValueError(f"{row.name}: reads {name} before any row has written it")

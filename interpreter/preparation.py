@@ -376,7 +376,7 @@ class Preparation:
         operands = {t: x for t, x in stage.operands.items() if x.storage.kind == CONSTANT}
         for tensor, array in stage.arrays.items():
             operand = stage.operands[tensor]
-            kept = operand.storage.kind == BOUND and operand.offset == 0
+            kept = operand.storage.kind == BOUND and operand.nbytes == operand.storage.nbytes
             operands[tensor] = operand if kept else self.bound(tensor, array)
         return operands, dict(stage.arrays)
 
