@@ -98,7 +98,7 @@ def _ratio_beyond_shifts(use):
     if made is None or not use.scales:
         return False
     largest = max(*use.scales, math.prod(use.scales[:2]))
-    return largest / float(made.scale[0]) >= 2.0 ** (3 if use.dtype == "INT16" else 22)
+    return largest / float(made.scale[0]) >= 2.0 ** (-6 if use.dtype == "INT16" else 22)
 
 
 def _limit_beyond_int32(use):
