@@ -94,6 +94,18 @@ FORMULAS = [
            }""",
     ),
     Rewrite(
+        "l2_normalization/holds_off_on_a_constant_of_more_dimensions",
+        fuse_l2_normalization,
+        """graph main(x: float32[4]) {
+             a = SQUARE(x)
+             s = SUM(a, int32[1]{0}; keep_dims=true)
+             m = MAXIMUM(s, float32[1,1]{1e-12})
+             r = RSQRT(m)
+             y = MUL(x, r)
+             return y
+           }""",
+    ),
+    Rewrite(
         "leaky_relu/holds_off_on_a_constant_of_more_dimensions",
         fuse_leaky_relu,
         """graph main(x: float32[4]) {
