@@ -60,14 +60,17 @@ def shrink(failure: Failure, seconds: float = SHRINK_SECONDS) -> Failure:
     """The same kind of failure in as small a case as greed finds."""
     fuzzer, case, verdict = failure.fuzzer, failure.case, failure.verdict
     end = time.monotonic() + seconds
-    candidates = iter(fuzzer.smaller(case))
-    for candidate in iter(lambda: next(candidates, None), None):
-        if time.monotonic() > end:
-            break
-        seen = fuzzer.check(candidate)
-        if seen.kind == verdict.kind:
-            case, verdict = candidate, seen
-            candidates = iter(fuzzer.smaller(case))
+    found = case
+    while found is not None:
+        case = found
+        found = None
+        for candidate in fuzzer.smaller(case):
+            if time.monotonic() > end:
+                break
+            seen = fuzzer.check(candidate)
+            if seen.kind == verdict.kind:
+                found, verdict = candidate, seen
+                break
     return Failure(fuzzer, failure.address, case, verdict)
 
 

@@ -1,4 +1,4 @@
-"""When two answers count as equal: integers exactly, floats within their operators' tolerance.
+"""When two answers are equal: integers exactly, floats within their operators' tolerance.
 
 A tolerance is for one operator on operands of about one: relative to the largest finite value of
 the output, as sums of values of both signs lose digits against what was added, not what is left.
@@ -7,7 +7,7 @@ the output, as sums of values of both signs lose digits against what was added, 
 import numpy as np
 
 LARGEST = np.finfo(np.float32).max
-"""An overflow: kernels with a fused activation end here, others at infinity, and LiteRT's differ."""
+"""An overflow: kernels with a fused activation end here, others at infinity."""
 SMALL = 0.01
 """Added to the largest value: 1 + tanh(x), say, has no digits left where it is small."""
 DEFAULT = 2e-6

@@ -83,7 +83,7 @@ def _array(array):
 def _options(record):
     if record is None:
         return
-    for name, kind, default, _ in tables.TABLES[type(record).__name__]:
+    for name, _, default, _ in tables.TABLES[type(record).__name__]:
         value = getattr(record, name)
         if isinstance(value, np.ndarray):
             yield name, _array(value)

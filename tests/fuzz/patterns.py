@@ -46,7 +46,9 @@ def along(d: Draw, x):
 
 def affine(d: Draw, x):
     """A scale and an offset, one or both: batch normalisation."""
-    for op in d.pick([("MUL", "ADD"), ("SUB", "MUL"), ("ADD",), ("MUL",), ("DIV",), ("ADD", "MUL")]):
+    for op in d.pick(
+        [("MUL", "ADD"), ("SUB", "MUL"), ("ADD",), ("MUL",), ("DIV",), ("ADD", "MUL")]
+    ):
         y = along(d, x)
         if op == "DIV":
             tensor = d.at(y)
@@ -247,7 +249,9 @@ def difference(d: Draw, x):
     if d.flag():
         y = binary(d, "SUB", x, d.x(FLOAT, shape=d.at(x).shape))
         return unary(d, "SQUARE", y) if d.flag() else binary(d, "MUL", y, y)
-    return unary(d, "NEG", unary(d, "NEG", x)) if d.flag() else binary(d, "ADD", unary(d, "NEG", x), x)
+    return (
+        unary(d, "NEG", unary(d, "NEG", x)) if d.flag() else binary(d, "ADD", unary(d, "NEG", x), x)
+    )
 
 
 PATTERNS = (

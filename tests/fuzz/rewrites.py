@@ -1,10 +1,10 @@
 """Random models through the converter: a shorter file must give the same answers.
 
-    equal                 the shortened file gives what the file gave, in ours and in LiteRT
-    unstable              it does not, but the file's own answers move as far with its last bits
-    unfit                 LiteRT and ours do not agree about the file itself, or refuse it
-    not converted         the converter refuses the file: no float model, or no operator it knows
-    differs, LiteRT differs, LiteRT refuses, converter fails, flatlite dies: failures
+equal                 the shortened file gives what the file gave, in ours and in LiteRT
+unstable              it does not, but the file's own answers move as far with its last bits
+unfit                 LiteRT and ours do not agree about the file itself, or refuse it
+not converted         the converter refuses the file: no float model, or no operator it knows
+differs, LiteRT differs, LiteRT refuses, converter fails, flatlite dies: failures
 """
 
 from __future__ import annotations
@@ -124,5 +124,3 @@ def close() -> None:
     """Ends the children."""
     CONVERTER.close()
     models.close()
-
-

@@ -87,7 +87,7 @@ def pair(d: Draw, kind, **limits):
     return (b, a) if d.chance(0.2) and not limits else (a, b)
 
 
-@rows({op: f"{NUMBERS} {SCALED}" for op in ("ADD", "SUB", "MUL")} | {"DIV": "float32 int32 quint8"})
+@rows(dict.fromkeys(("ADD", "SUB", "MUL"), f"{NUMBERS} {SCALED}") | {"DIV": "float32 int32 quint8"})
 def arithmetic(d: Draw, op, kind):
     limits = {"low": 1, "high": 9} if op == "DIV" and kind != "float32" else {}
     a, b = pair(d, kind, **limits)
@@ -123,7 +123,7 @@ def plain(d: Draw, op, kind):
     d.add(op, [a, b], [d.rescaled(a, broadcast(d, a, b), kind)])
 
 
-@rows({op: f"{NUMBERS} qint8 quint8 qint16" for op in ("MAXIMUM", "MINIMUM")})
+@rows(dict.fromkeys(("MAXIMUM", "MINIMUM"), f"{NUMBERS} qint8 quint8 qint16"))
 def extreme(d: Draw, op, kind):
     a = d.x(kind)
     scheme = d.at(a).quantization
@@ -131,8 +131,8 @@ def extreme(d: Draw, op, kind):
     d.add(op, [a, b], [d.like(a, broadcast(d, a, b))])
 
 
-@rows({op: f"{NUMBERS} bool qint8 quint8" for op in ("EQUAL", "NOT_EQUAL")})
-@rows({op: f"{NUMBERS} qint8 quint8" for op in ("LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")})
+@rows(dict.fromkeys(("EQUAL", "NOT_EQUAL"), f"{NUMBERS} bool qint8 quint8"))
+@rows(dict.fromkeys(("LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"), f"{NUMBERS} qint8 quint8"))
 def compare(d: Draw, op, kind):
     a, b = pair(d, kind)
     d.add(op, [a, b], [d.tensor("bool", broadcast(d, a, b))])

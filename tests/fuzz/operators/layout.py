@@ -141,8 +141,14 @@ def slices(d: Draw, op, kind):
     x = d.x(kind)
     shape = d.at(x).shape
     begin = [d.integer(0, n) if d.chance(0.7) else 0 for n in shape]
-    size = [d.integer(0 if d.hollow else min(1, n - b), n - b) for b, n in zip(begin, shape)]
-    asked = [-1 if d.chance(0.2) and s == n - b else s for s, b, n in zip(size, begin, shape)]
+    size = [
+        d.integer(0 if d.hollow else min(1, n - b), n - b)
+        for b, n in zip(begin, shape, strict=True)
+    ]
+    asked = [
+        -1 if d.chance(0.2) and s == n - b else s
+        for s, b, n in zip(size, begin, shape, strict=True)
+    ]
     dtype = d.pick(["int32", "int64"])
     d.add(op, [x, d.known(begin, dtype), d.known(asked, dtype)], [d.like(x, size)])
 
@@ -210,7 +216,7 @@ def pad(d: Draw, op, kind):
     x = d.x(kind)
     shape = d.at(x).shape
     widths = [[d.integer(0, 3) if d.flag() else 0 for _ in range(2)] for _ in shape]
-    wanted = [n + before + after for n, (before, after) in zip(shape, widths)]
+    wanted = [n + before + after for n, (before, after) in zip(shape, widths, strict=True)]
     operands = [x, d.known(np.array(widths).reshape(-1, 2), d.pick(["int32", "int32", "int64"]))]
     if op == "PADV2":
         operands.append(d.constant(kind, d.pick([(), (1,)]), d.at(x).quantization))
@@ -225,7 +231,7 @@ def mirror_pad(d: Draw, op, kind):
         [d.integer(0, max(0, min(4, n if symmetric else n - 1))) for _ in range(2)]
         for n in d.at(x).shape
     ]
-    wanted = [n + sum(width) for n, width in zip(d.at(x).shape, widths)]
+    wanted = [n + sum(width) for n, width in zip(d.at(x).shape, widths, strict=True)]
     mode = "SYMMETRIC" if symmetric else "REFLECT"
     d.add(op, [x, d.known(widths)], [d.like(x, wanted)], mode=mode)
 
@@ -238,14 +244,14 @@ def blocks(d: Draw, op, kind):
     if op == "BATCH_TO_SPACE_ND":
         shape[0] = d.integer(1, 3) * prod(block)
         sides = [[d.integer(0, 1), d.integer(0, 1)] for _ in range(n)]
-        inner = [m * b - sum(side) for m, b, side in zip(shape[1:], block, sides)]
+        inner = [m * b - sum(side) for m, b, side in zip(shape[1:-1], block, sides, strict=True)]
         wanted = [shape[0] // prod(block), *(max(0, m) for m in inner), shape[-1]]
     else:
         sides = []
-        for m, b in zip(shape[1:-1], block):
+        for m, b in zip(shape[1:-1], block, strict=True):
             before = d.integer(0, 2)
             sides.append([before, -(m + before) % b + b * d.integer(0, 1)])
-        inner = [(m + sum(side)) // b for m, b, side in zip(shape[1:], block, sides)]
+        inner = [(m + sum(side)) // b for m, b, side in zip(shape[1:-1], block, sides, strict=True)]
         wanted = [shape[0] * prod(block), *inner, shape[-1]]
     x = d.x(kind, shape=shape)
     d.add(op, [x, d.known(block), d.known(sides)], [d.like(x, wanted)])
@@ -265,7 +271,7 @@ def depths(d: Draw, op, kind):
 def tile(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 5))
     times = [d.integer(0 if d.hollow else 1, 3) if d.flag() else 1 for _ in d.at(x).shape]
-    wanted = [n * t for n, t in zip(d.at(x).shape, times)]
+    wanted = [n * t for n, t in zip(d.at(x).shape, times, strict=True)]
     d.add(op, [x, d.known(times, d.pick(["int32", "int64"]))], [d.like(x, wanted)])
 
 
