@@ -6,6 +6,7 @@ unpacks the record; all are linked, everything but the entries made internal, an
 
 from __future__ import annotations
 
+import functools
 import importlib
 from dataclasses import dataclass, field
 from typing import Any
@@ -105,8 +106,8 @@ def _add(compiled, key, made, choice):
     signature = _signature(made, choice)
     if signature not in made.lowered:  # the same for all processors
         made.lowered[signature] = _lowered(f"{compiled.label}.{key}", made, signature)
-    text, body = made.lowered[signature]
-    code = llvm.parse_assembly(text)
+    content, body = made.lowered[signature]
+    code = llvm.parse_bitcode(content)
     code.get_function(body).add_function_attribute("alwaysinline")
     symbol = f"flatlite_{len(compiled.symbols)}"
     emit = _record_entry if made.declaration else _plain_entry
@@ -120,7 +121,7 @@ def _add(compiled, key, made, choice):
 
 
 def _lowered(label, made, signature):
-    """What numba makes of a function: LLVM code, and the function's name there."""
+    """What numba makes of a function: LLVM code as bitcode, and the function's name there."""
     dispatcher: Any = njit(made.function, **kernels.OPTIONS)
     try:
         dispatcher.compile(signature)
@@ -131,12 +132,28 @@ def _lowered(label, made, signature):
     if result.signature.return_type != returns:
         got = result.signature.return_type
         raise KernelError(f"{label} must return {returns}, returns {got}")
-    text = result.library.get_llvm_str()
+    module = result.library.linked()
+    _inline_helpers(module)
     if made.declaration and made.declaration.in_place:
+        text = str(module)
         if _FAULTS in text:
             raise KernelError(f"{label} must report no fault: its result may lie on an argument")
-        text = independent(text)
-    return text, result.fndesc.llvm_func_name
+        module = llvm.parse_assembly(independent(text))
+    return module.as_bitcode(), result.fndesc.llvm_func_name
+
+
+def _inline_helpers(module):
+    """Puts what a function calls in place of the calls; changes nothing else."""
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.run(module, _inliner()[0])
+
+
+@functools.cache
+def _inliner():
+    """What passes for no processor in particular are run by, and what that needs."""
+    machine, options = _machine("", ""), llvm.create_pipeline_tuning_options(speed_level=0)
+    return llvm.create_pass_builder(machine, options), machine, options
 
 
 def _add_pieces(compiled, lanes):
