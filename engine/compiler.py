@@ -24,7 +24,7 @@ from numba.np.arrayobj import make_array, populate_array
 from . import kernel as kernels
 from . import target
 from .arrays import KernelArray
-from .declaration import READ
+from .declaration import READ, named
 from .independent import independent
 from .lanes import lanes as lanes_of
 from .linker import EXTERNALS
@@ -54,15 +54,25 @@ class Compiled:
     kernels: dict = field(default_factory=dict)  # name -> (declaration, sets)
 
 
-def compile_module(name, aim=target.HOST):
-    """Compiles kernels/<name>.py. Raises KernelError."""
+def compile_module(name, aim=target.HOST, wanted=None):
+    """Compiles kernels/<name>.py: all of it, or what `wanted` says (declaration.py).
+
+    Raises KernelError.
+    """
     module_name = f"{__package__}.kernels.{name}"
     importlib.import_module(module_name)
-    return compile_kernels(name, kernels.KERNELS.get(module_name, {}).values(), aim)
+    made = kernels.KERNELS.get(module_name, {})
+    if wanted is not None:
+        declarations = {one.name: one.declaration for one in made.values() if one.declaration}
+        wanted = {named(request, declarations) for request in wanted}
+    return compile_kernels(name, made.values(), aim, wanted)
 
 
-def compile_kernels(label, made, aim=target.HOST):
-    """Compiles some kernels for a processor; `label` stands before their names in errors."""
+def compile_kernels(label, made, aim=target.HOST, wanted=None):
+    """Compiles some kernels for a processor; `label` stands before their names in errors.
+
+    `wanted` are the keys of the specialisations that are compiled; None for all.
+    """
     compiled = _empty(label, aim)
     for one in made:
         if one.declaration is None:
@@ -71,7 +81,9 @@ def compile_kernels(label, made, aim=target.HOST):
         declaration = one.declaration
         compiled.kernels[one.name] = (declaration.text, declaration.described_sets())
         for choice in declaration.specialisations():
-            _add(compiled, declaration.key(choice), one, choice)
+            key = declaration.key(choice)
+            if wanted is None or key in wanted:
+                _add(compiled, key, one, choice)
     _add_pieces(compiled, lanes_of(aim.needs if aim.cpu else _host_features()))
     _optimise(compiled)
     _check_calls(compiled)

@@ -106,7 +106,7 @@ def _reached(library, found=None):
 class _Passes(PassManager):
     """numba's passes without what it measures and checks about each."""
 
-    def _runPass(self, index, pss, internal_state):  # noqa: N802
+    def _runPass(self, index, pss, internal_state):
         pss.analysis = self._analysis
         pss.run_pass(internal_state)
 
