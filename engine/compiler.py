@@ -28,6 +28,7 @@ from .declaration import READ, named
 from .independent import independent
 from .lanes import lanes as lanes_of
 from .linker import EXTERNALS
+from .lowering import remembering
 from .words import FAULT, FAULT_WORDS, ITEMS
 
 WORD = ir.IntType(64)
@@ -136,7 +137,8 @@ def _lowered(label, made, signature):
     """What numba makes of a function: LLVM code as bitcode, and the function's name there."""
     dispatcher: Any = njit(made.function, **kernels.OPTIONS)
     try:
-        dispatcher.compile(signature)
+        with remembering():
+            dispatcher.compile(signature)
     except NumbaError as error:
         raise KernelError(f"{label} does not compile: {error}") from error
     result = dispatcher.overloads[signature]

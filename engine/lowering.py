@@ -7,13 +7,19 @@ do not have. That takes longer than all the rest.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import llvmlite.binding as llvm
 from numba import _dynfunc
-from numba.core import cgutils, typed_passes, untyped_passes
+from numba.core import cgutils, typed_passes, types, untyped_passes
 from numba.core.codegen import CodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.runtime import rtsys
+from numba.core.types.functions import BaseFunction
+
+_NUMBERS = types.Number, types.Boolean, types.Literal
+_known = {}
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -101,6 +107,29 @@ def _reached(library, found=None):
             _reached(other, found)
         found[library] = None
     return found
+
+
+@contextmanager
+def remembering():
+    """A block in which numba knows what it has found out of operators on numbers.
+
+    It looks through a long list of ways to do them, at each use, and again when it writes the code.
+    """
+    find, found = BaseFunction.get_call_type, _known
+
+    def get_call_type(self, context, args, kws):
+        signature = None if kws else found.get((id(self), args), (None,))[0]
+        if signature is None:
+            signature = find(self, context, args, kws)
+            if not kws and all(isinstance(kind, _NUMBERS) for kind in args):
+                found[id(self), args] = signature, self  # as long as it lives, its id is its own
+        return signature
+
+    BaseFunction.get_call_type = get_call_type
+    try:
+        yield
+    finally:
+        BaseFunction.get_call_type = find
 
 
 class _Passes(PassManager):
