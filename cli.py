@@ -480,7 +480,7 @@ def warmup(arguments: argparse.Namespace) -> None:
     from .engine import build, cache, image
 
     modules = cache.modules()
-    missing = [name for name in modules if image.available(name) is None]
+    missing = image.missing(modules)
     with Progress("compiling kernels", len(missing), quiet=arguments.json) as progress:
         build.build_all(lambda done, total, left: progress.reach(done))
     if arguments.json:
