@@ -86,7 +86,11 @@ class Conversion:
         content = save(written.model)
         functions = [
             Function(
-                content, graph.signature, written.origins[i], i, tuple(t.sizes for t in graph.inputs)
+                content,
+                graph.signature,
+                written.origins[i],
+                i,
+                tuple(t.sizes for t in graph.inputs),
             )
             for i, graph in enumerate(graphs)
         ]

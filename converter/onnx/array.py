@@ -182,7 +182,9 @@ def expand(node, b):
     x, target = node.inputs
     want, own = node.known(1), node.shape()
     if want is None or None in own:
-        return b.BROADCAST_TO(x, b.BROADCAST_ARGS(b.SHAPE(x, out_type="INT32"), as_int32(target, b)))
+        return b.BROADCAST_TO(
+            x, b.BROADCAST_ARGS(b.SHAPE(x, out_type="INT32"), as_int32(target, b))
+        )
     shape = np.broadcast_shapes(own, tuple(int(n) for n in want))
     return x if shape == own else b.BROADCAST_TO(x, np.asarray(shape, np.int32))
 
