@@ -84,9 +84,11 @@ class Conversion:
     ) -> tuple[Written, list[Function]]:
         """The file of some graphs, and its functions, one for each source."""
         from ..schema.model import save
+        from .litert_rules import check_runs_in_litert
         from .verify import Function
         from .write import write
 
+        check_runs_in_litert(graphs)
         written = write(graphs, metadata=self._metadata(recipe))
         content = save(written.model)
         functions = [
