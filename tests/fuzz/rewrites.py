@@ -110,6 +110,8 @@ def _in_litert(case, shorter, after, tolerance):
         seen.append(found)
     ran = [found for found in seen if isinstance(found, list)]
     if not ran:
+        if models.UNREADABLE in str(seen[1]):
+            return Verdict("unfit", models.UNREADABLE)
         return Verdict("LiteRT refuses", seen[1])
     found = Verdict("LiteRT differs", difference(after, ran[0], tolerance))
     return _unless_unstable(case, after, ran[0], tolerance, found)
