@@ -304,6 +304,13 @@ def test_an_input_of_unknown_rank_asks_for_a_shape():
         lower_graph(draft.source(y))
 
 
+def test_a_reverse_along_no_axis_is_none():
+    draft = Draft()
+    x = draft.input("x", (2, 3))
+    y = draft.op("Exp", draft.op("ReverseV2", x, np.zeros(0, np.int32)))
+    assert kinds_of(draft.source(y)) == ["EXP"]
+
+
 def test_every_lowering_is_of_an_operation_with_a_signature_and_an_oracle():
     lowering_of("Add")
     known = {"ClipByValue", "Inv", "Snapshot", "Div"}
