@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import io
 import os
 import sys
@@ -244,15 +245,23 @@ def convert(arguments: argparse.Namespace) -> None:
     if arguments.json:
         keys = ("file", "bytes", "operators", "signatures", "inputs", "outputs")
         told = {k: result[k] for k in keys} | {"verified": converter.verified}
+        told["verified_on"] = {
+            key: dataclasses.asdict(one) for key, one in converter.verified_on.items()
+        }
         if arguments.quantize:
             told["signal_to_noise"] = converter.signal_to_noise
+            told["reader_signal_to_noise"] = converter.reader_signal_to_noise
+            told["measured_on"] = converter.measured_on
             told["float_operators"] = converter.float_operators
         return show_json(told)
     verified = "verified" if converter.verified else "not verified"
     print(f"wrote {arguments.output}: {len(content):,} bytes, {n_ops} operators, {verified}")
-    for noise in converter.signal_to_noise.values():
-        for name, decibels in noise.items():
-            print(f"quantized: {decibels:.1f} dB signal to noise at '{name}'")
+    for noise in (converter.signal_to_noise, converter.reader_signal_to_noise):
+        for key, found in noise.items():
+            for name, decibels in found.items():
+                where = name if " -> " in name else f"'{name}'"
+                inputs = converter.measured_on[key]
+                print(f"quantized: {decibels:.1f} dB signal to noise at {where}, on {inputs}")
     if arguments.quantize and converter.float_operators:
         kinds = ", ".join(f"{kind} x {n}" for kind, n in converter.float_operators.items())
         print(f"in float: {kinds}")
@@ -471,7 +480,7 @@ def warmup(arguments: argparse.Namespace) -> None:
     from .engine import build, cache, image
 
     modules = cache.modules()
-    missing = [name for name in modules if image.available(name) is None]
+    missing = image.missing(modules)
     with Progress("compiling kernels", len(missing), quiet=arguments.json) as progress:
         build.build_all(lambda done, total, left: progress.reach(done))
     if arguments.json:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .quantize.ranges import Range
     from .quantize.recipe import Recipe
     from .settings import Settings
-    from .verify import Function
+    from .verify import Function, Verified
     from .write import Written
 
 N_SAMPLES = 2  # of a representative dataset that the written file is verified on
@@ -34,7 +34,12 @@ class Conversion:
 
     Attributes:
         verified: whether the float file was compared with its source.
+        verified_on: the shapes of the inputs on which it was, and those that the source refused,
+            by signature key.
         signal_to_noise: decibels of a quantized file's outputs, by signature key and output name.
+        reader_signal_to_noise: the same of tensors that are read in several scales, by "tensor ->
+            reader".
+        measured_on: the inputs on which decibels were measured, in words, by signature key.
         float_operators: how many operators of a quantized file are not, by kind.
     """
 
@@ -42,7 +47,10 @@ class Conversion:
         self.settings = settings
         self.sources = sources
         self.verified = False
+        self.verified_on: dict[str, Verified] = {}
         self.signal_to_noise: dict[str, dict[str, float]] = {}
+        self.reader_signal_to_noise: dict[str, dict[str, float]] = {}
+        self.measured_on: dict[str, str] = {}
         self.float_operators: dict[str, int] = {}
 
     def run(self) -> bytes:
@@ -69,7 +77,7 @@ class Conversion:
         if calibrates:
             ranges = self._calibrate(functions, written, samples)
         self._verify(graphs, functions, samples)
-        return self._quantized(graphs, recipe, ranges, functions, samples)
+        return self._quantized(graphs, recipe, ranges, (written, functions), samples)
 
     def _written(
         self, graphs: list[Graph], recipe: Recipe | None = None
@@ -82,7 +90,13 @@ class Conversion:
         written = write(graphs, metadata=self._metadata(recipe))
         content = save(written.model)
         functions = [
-            Function(content, graph.signature, written.origins[i], i)
+            Function(
+                content,
+                graph.signature,
+                written.origins[i],
+                i,
+                tuple(t.sizes for t in graph.inputs),
+            )
             for i, graph in enumerate(graphs)
         ]
         return written, functions
@@ -92,21 +106,22 @@ class Conversion:
         graphs: list[Graph],
         recipe: Recipe,
         ranges: list[dict[Tensor, Range]],
-        functions: list[Function],
+        plain: tuple[Written, list[Function]],
         samples: Samples,
     ) -> bytes:
-        """The quantized file, compared with the functions of the float one."""
+        """The quantized file, compared with the float one."""
         from .quantize.quantizer import quantize
 
         calibrated = not recipe.weights_only  # so that the float file has run on the samples
         self.float_operators = dict(quantize(graphs, recipe, ranges))
-        _, after = self._written(graphs, recipe)
+        quantized = self._written(graphs, recipe)
         if self.verified or (self.settings.verify and calibrated):
-            self._compare(functions, after, samples)
-        return after[0].content
+            self._compare(graphs, plain, quantized, samples)
+        return quantized[1][0].content
 
     def _graphs(self) -> list[Graph]:
         """The sources lowered and made short."""
+        from .check_sizes import check_sizes
         from .graphviz import write_drawing
         from .passes import optimize
 
@@ -123,6 +138,7 @@ class Conversion:
             write_drawing(self.settings.dump_graphviz_dir, "before_passes", graphs)
         for graph in graphs:
             optimize(graph)
+            check_sizes(graph)
         if self.settings.dump_graphviz_dir is not None:
             write_drawing(self.settings.dump_graphviz_dir, "after_passes", graphs)
         return graphs
@@ -163,19 +179,37 @@ class Conversion:
 
         if not self.settings.verify or not custom_ops_are_there(graphs):
             return
-        done = []
         for i, (source, function) in enumerate(zip(self.sources, functions, strict=True)):
-            done.append(verify(source.oracle(), function, samples.first(i) or None))
-        self.verified = all(done)
+            done = verify(source.oracle(), function, samples.first(i) or None)
+            self.verified_on[source.key or ""] = done
+        self.verified = all(self.verified_on.values())
 
-    def _compare(self, before: list[Function], after: list[Function], samples: Samples) -> None:
+    def _compare(
+        self,
+        graphs: list[Graph],
+        plain: tuple[Written, list[Function]],
+        quantized: tuple[Written, list[Function]],
+        samples: Samples,
+    ) -> None:
         """Compares the functions of the quantized file with those of the float one."""
-        from .quantize.check import compare
-        from .verify import random_inputs
+        from .quantize.check import compare, compare_readers
+        from .trial_inputs import trial_inputs
 
-        for i, (one, two) in enumerate(zip(before, after, strict=True)):
-            inputs = samples.first(i) or list(random_inputs(self.sources[i].oracle()))[:1]
-            self.signal_to_noise[self.sources[i].key or ""] = compare(one, two, inputs)
+        for i, graph in enumerate(graphs):
+            key = self.sources[i].key or ""
+            before, after = plain[1][i], quantized[1][i]
+            tensors = plain[0].tensors[i], quantized[0].tensors[i]
+            given = samples.first(i)
+            inputs = given or [next(trial_inputs(self.sources[i].oracle(), before.sizes))]
+            self.signal_to_noise[key] = compare(before, after, inputs)
+            self.reader_signal_to_noise[key] = compare_readers(
+                graph, before, after, tensors, inputs
+            )
+            self.measured_on[key] = (
+                f"{len(given)} sample{'s' * (len(given) > 1)} of representative_dataset"
+                if given
+                else "seeded random inputs"
+            )
 
 
 def check_size(source: Source) -> None:

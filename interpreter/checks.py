@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from ..engine.sizes import largest
 from ..schema.tables import name_of
 from .node import Node, Operand
 
@@ -127,7 +128,8 @@ class Window:
         """Number of positions over `n` elements; negative when they are far too few."""
         if self.padding == "SAME":
             return -(-n // self.stride)
-        return int((n + self.stride - self.reach) / self.stride)
+        room = n + self.stride - self.reach
+        return largest(room // self.stride, 0) if room > -self.stride else room // self.stride
 
     def before(self, n: int) -> int:
         """Padding before the first of `n` elements."""
@@ -146,7 +148,9 @@ def windows(node: Node, sizes: Sequence[int], axes: str = "hw") -> tuple[Window,
         node.require(size > 0, f"filter must not be empty, got {size} along {axis}")
         node.require(stride > 0, f"stride_{axis} must be positive, got {stride}")
         node.require(dilation > 0, f"dilation_{axis}_factor must be positive, got {dilation}")
-        found.append(Window(int(size), stride, dilation, padding))
+        found.append(
+            Window(size if isinstance(size, int) else int(size), stride, dilation, padding)
+        )
     return tuple(found)
 
 

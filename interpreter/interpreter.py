@@ -515,6 +515,8 @@ class Interpreter:
                 "Tensor data is not valid: the last invoke did not come to its end; invoke again"
             )
         memory = plan.array(tensor)
+        if memory is None and 0 in declared.shape:  # a constant of no elements has no data
+            memory = np.empty(declared.shape, declared.dtype)
         if memory is None:
             raise ValueError(
                 f"{_NULL}; tensor {tensor} '{declared.name}' is an intermediate result whose "

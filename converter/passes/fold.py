@@ -23,11 +23,14 @@ def fold_constants(graph: Graph) -> int:
         SHAPE(x: float32[8,4]) -> s      becomes      s = int32[2]{8, 4}
 
     Holds off where the result would be larger than 1 MB and twice its inputs, on random and
-    stateful ops, and on what gives a variable its first value.
+    stateful ops, on what gives a variable its first value, and on outputs without elements: LiteRT
+    cannot read such a constant.
     """
     spent = count = 0
     for op in list(graph.ops):
         if not op.outputs or not is_pure(op) or any(one.is_variable for one in op.outputs):
+            continue
+        if any(graph.is_output(one) and 0 in (one.shape or ()) for one in op.outputs):
             continue
         values = _known([tensor.value for tensor in op.outputs])
         if not values and all(tensor.is_constant for tensor in op.given):
@@ -38,8 +41,7 @@ def fold_constants(graph: Graph) -> int:
             continue
         spent += size
         for tensor, value in zip(op.outputs, values, strict=True):
-            shapes = (value.shape, value.shape)
-            constant = Tensor(tensor.name, value.dtype, shapes, (value, value))
+            constant = Tensor(tensor.name, value.dtype, value.shape, value)
             constant.origin = tensor.origin
             graph.replace(tensor, constant)
         graph.remove(op)
@@ -57,7 +59,7 @@ def _computed(op: Op) -> list[np.ndarray]:
     """The values of an op with constant inputs; none when they are too large or an error."""
     if not all(tensor.is_static for tensor in op.outputs):
         return []
-    sizes = [t.dtype.itemsize * prod(t.shapes[0] or ()) for t in op.outputs]
+    sizes = [t.dtype.itemsize * prod(n or 0 for n in t.dims) for t in op.outputs]
     given = sum(tensor.data.nbytes for tensor in op.given)
     if sum(sizes) > max(LIMIT, 2 * given):
         return []

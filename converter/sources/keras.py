@@ -169,6 +169,11 @@ def _source(
     return GraphSource(
         KEY,
         frozen,
-        tuple(Port(key, _input_name(key), tensor) for key, tensor in ports),
+        tuple(Port(key, _input_name(key), tensor, dims=_dims(tensor)) for key, tensor in ports),
         tuple(Port(key, names.get(key, full_name(key)), tensor) for key, tensor in results),
     )
+
+
+def _dims(tensor: Tensor) -> tuple[str | None, ...]:
+    """Names of an input's dimensions: a Keras model has one batch."""
+    return tuple("n" if i == 0 else None for i in range(len(tensor.shape or ())))

@@ -14,7 +14,7 @@ from ...graph.shapes import Shape
 from ...schema import proto
 from ...schema.files import read_bytes
 from .calls import argument_order, result_order
-from .freeze import freeze
+from .freeze import Ends, freeze_all
 from .source import (
     GraphSource,
     Port,
@@ -78,7 +78,25 @@ def load(
     keep_needed(meta.graph_def, [restore_op, *roots])
     graph = import_graph_def(meta.graph_def)
     variables = Variables(graph, restore_op, _inside(folder, CHECKPOINT))
-    return [_source(graph, outline, input_shapes, variables, known) for outline in outlines]
+    found = [_tensors(graph, outline, known) for outline in outlines]
+    ends = [
+        Ends(
+            list(zip(inputs.values(), _shapes(inputs, outline, input_shapes), strict=True)),
+            list(outputs.values()),
+        )
+        for (inputs, outputs), outline in zip(found, outlines, strict=True)
+    ]
+    return [
+        GraphSource(
+            outline.key,
+            frozen,
+            _ports(inputs, outline.inputs, frozen.inputs),
+            _ports(outputs, outline.outputs, frozen.outputs),
+        )
+        for outline, (inputs, outputs), frozen in zip(
+            outlines, found, freeze_all(graph, ends, variables), strict=True
+        )
+    ]
 
 
 def read_saved_model(folder: Path):
@@ -200,23 +218,18 @@ def _chosen(named: dict[str, str], arrays: Iterable[str] | None) -> dict[str, st
     return {keys.get(full_name(name), short_name(name)): name for name in names}
 
 
-def _source(
-    graph: Graph, outline: _Outline, shapes: Shapes | None, values, known: dict[str, str]
-) -> GraphSource:
-    """One signature, frozen; `known` are the operations of the whole graph and their types."""
+def _tensors(
+    graph: Graph, outline: _Outline, known: dict[str, str]
+) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """A signature's inputs and outputs by key; `known` are the types of all operations by name."""
     found = dict(zip(outline.names(), find_tensors(graph, outline.names(), known), strict=True))
     inputs = {key: found[name] for key, name in outline.inputs.items()}
     outputs = {key: found[name] for key, name in outline.outputs.items()}
-    if not outline.is_ordered:
-        inputs = {key: inputs[key] for key in argument_order(inputs)}
-        outputs = {key: outputs[key] for key in result_order(outputs)}
-    pairs = list(zip(inputs.values(), _shapes(inputs, outline, shapes), strict=True))
-    frozen = freeze(graph, pairs, list(outputs.values()), values)
-    return GraphSource(
-        outline.key,
-        frozen,
-        _ports(inputs, outline.inputs, frozen.inputs),
-        _ports(outputs, outline.outputs, frozen.outputs),
+    if outline.is_ordered:
+        return inputs, outputs
+    return (
+        {key: inputs[key] for key in argument_order(inputs)},
+        {key: outputs[key] for key in result_order(outputs)},
     )
 
 

@@ -47,12 +47,14 @@ class Port:
         name: its tensor's name in the source, which the written file keeps.
         tensor: what stands for it in the source, such as a tensor of a frozen graph.
         is_open: whether unknown dimensions after the first are meant to stay so.
+        dims: names of its dimensions; unknown ones of one name are equal. None for no names.
     """
 
     key: str
     name: str
     tensor: Any
     is_open: bool = True
+    dims: tuple[str | None, ...] | None = None
 
 
 class Source(Protocol):
@@ -141,12 +143,6 @@ def check_shapes(source: Source) -> None:
             raise ValueError(
                 f"Provide an input shape for input array '{short_name(port.name)}'. The source "
                 "does not say how many dimensions it has; give input_shapes (--input-shape)"
-            )
-        if None in shape[1:] and not port.is_open:
-            raise ValueError(
-                "None is only supported in the 1st dimension. "
-                f"Tensor '{short_name(port.name)}' has invalid shape '{list(shape)}'. Give its "
-                "shape in input_shapes (--input-shape), with None (-1) for what is to stay unknown"
             )
 
 

@@ -6,8 +6,10 @@ import numpy as np
 
 from ...engine.buffer import arena, constant
 from ...engine.families.layout import fill, move
+from ...engine.sizes import is_plain
 from ...engine.view import View
 from ..checks import required, same_dtype
+from ..node import Unknown
 from ..registry import op
 from .cast import convert
 from .quantized import scheme_of
@@ -25,8 +27,9 @@ def gather(node):
         0 <= batch <= min(axis, indices.ndim),
         f"batch_dims must be in [0, {min(axis, indices.ndim)}], got {node.options.batch_dims}",
     )
-    node.require(
-        params.shape[:batch] == indices.shape[:batch],
+    node.require_equal(
+        params.shape[:batch],
+        indices.shape[:batch],
         f"the first {batch} dimensions must be equal, got {params.shape} and {indices.shape}",
     )
     shape = params.shape[:axis] + indices.shape[batch:] + params.shape[axis + 1 :]
@@ -62,7 +65,7 @@ def gather_nd(node):
         indices.ndim >= 1 and indices.shape[-1] <= params.ndim,
         f"indices must have 1 to {params.ndim} numbers in each row, got shape {indices.shape}",
     )
-    depth = indices.shape[-1]
+    depth = _depth(indices)
     shape = indices.shape[:-1] + params.shape[depth:]
     if params.dtype.hasobject:
         return node.late(lambda text, at: [text[tuple(np.moveaxis(at, -1, 0))]], [shape])
@@ -87,15 +90,16 @@ def gather_nd(node):
 def scatter_nd(node):
     """Zeros of the shape of the third input, with `updates` added at the points of `indices`."""
     indices, updates = required(node, 2)
-    shape = [int(n) for n in node.constant(2).ravel()]
+    shape = node.sizes(2)
     node.require(indices.dtype == np.int32, f"indices must be int32, got {indices.dtype}")
     node.require(
         indices.ndim >= 1 and indices.shape[-1] <= len(shape),
         f"indices must have 1 to {len(shape)} numbers in each row, got shape {indices.shape}",
     )
-    depth = indices.shape[-1]
+    depth = _depth(indices)
     wanted = (*indices.shape[:-1], *shape[depth:])
-    node.require(updates.shape == wanted, f"updates must have shape {wanted}, got {updates.shape}")
+    message = f"updates must have shape {wanted}, got {updates.shape}"
+    node.require_equal(updates.shape, wanted, message)
     out = node.result(shape, updates.dtype)
     count, inner = prod(indices.shape[:-1]), prod(shape[depth:])
 
@@ -117,7 +121,7 @@ def scatter_nd(node):
 def sparse_to_dense(node):
     """The fourth input everywhere, but the values of the third at the points of the first."""
     indices, _, values, default = required(node, 4)
-    shape = [int(n) for n in node.constant(1).ravel()]
+    shape = node.sizes(1)
     _require_indices(node, indices)
     same_dtype(node, (values, default))
     depth = indices.shape[-1] if indices.ndim == 2 else 1
@@ -245,6 +249,13 @@ def _row_scales(node, table, out):
         f"rows, got {len(given.scales)} along axis {given.axis}",
     )
     return given.scales
+
+
+def _depth(indices):
+    """How many dimensions a row of indices names."""
+    if not is_plain(indices.shape[-1]):
+        raise Unknown(1)
+    return indices.shape[-1]
 
 
 def _require_indices(node, indices):

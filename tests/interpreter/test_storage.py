@@ -98,3 +98,18 @@ def test_nothing_is_found(builder, saved, litert):
     theirs = litert.run(model, [[empty]])[0]
     for ours, wanted in zip(answers(Interpreter(model_content=model), empty), theirs, strict=True):
         np.testing.assert_array_equal(ours, wanted)
+
+
+@pytest.mark.parametrize("kind", ["REDUCE_ALL", "REDUCE_ANY"])
+def test_all_of_nothing_is_one(builder, saved, litert, kind):
+    b = builder()
+    x, truth, number = (
+        b.input("x", (3, 0), "BOOL"),
+        b.tensor("t", (3,), "BOOL"),
+        b.tensor("n", (3,), "UINT8"),
+    )
+    b.op(kind, [x, axes(b, 1)], [truth])
+    b.op("CAST", [truth], [number])
+    content, empty = saved(b.outputs(number)), np.zeros((3, 0), bool)
+    (theirs,) = litert.run(content, [[empty]])
+    np.testing.assert_array_equal(answers(Interpreter(model_content=content), empty), theirs)
