@@ -6,7 +6,10 @@ import errno
 import mmap
 import os
 import stat
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # where it is used it is imported: it takes as long as all of the interpreter
+    from pathlib import Path
 
 
 def read_bytes(path) -> bytes:
@@ -46,6 +49,8 @@ def member(folder, name) -> Path:
 
     Raises ModelError when it leads out of the folder, or is a link, also a hard one.
     """
+    from pathlib import Path
+
     from .errors import ModelError
 
     folder = Path(folder)
@@ -75,6 +80,8 @@ def write_atomic(path, data) -> None:
     The bytes go to a temporary file in the same folder, to the disk, and then to their name. A link
     keeps pointing where it did; the file it names is replaced.
     """
+    from pathlib import Path
+
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
@@ -107,6 +114,8 @@ def _open_temporary(target: Path) -> tuple[Path, int]:
 
 def remove_leftovers(path) -> None:
     """Removes temporary files that a killed writer left behind, of files named `path...`."""
+    from pathlib import Path
+
     target = Path(os.path.realpath(path))
     for name in listed(target.parent):
         if name.startswith(f".{target.name[:200]}") and name.endswith(".tmp"):
@@ -153,11 +162,15 @@ def listed(folder) -> list[str]:
 
 def remove(path) -> None:
     """Removes a file; nothing happens when it is not there."""
+    from pathlib import Path
+
     Path(path).unlink(missing_ok=True)
 
 
 def make_folder(path) -> None:
     """Makes a folder; nothing happens when there is one."""
+    from pathlib import Path
+
     Path(path).mkdir(exist_ok=True)
 
 
