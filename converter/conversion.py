@@ -9,11 +9,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..schema.errors import ConverterError, UnsupportedOps
+from .ophint import OpHint
 from .options import OpsSet, constants
-from .samples import Samples
-from .sources.source import Source, check_shapes
+from .samples import Samples, check_verify_inputs
+from .sources.positions import arranged
+from .sources.source import Source, among_signatures, check_shapes
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from .ir import Graph, Tensor
     from .quantize.ranges import Range
     from .quantize.recipe import Recipe
@@ -31,16 +35,19 @@ class Conversion:
     Args:
         settings: the attributes of a converter, checked.
         sources: the signatures of one model.
+        api_version: the TensorFlow whose converter the caller knows, 1 or 2.
 
     Attributes:
+        sources: the signatures, with inputs and outputs in the order of the file's.
         verified: whether the float file was compared with its source.
         signal_to_noise: decibels of a quantized file's outputs, by signature key and output name.
         float_operators: how many operators of a quantized file are not, by kind.
     """
 
-    def __init__(self, settings: Settings, sources: Sequence[Source]) -> None:
+    def __init__(self, settings: Settings, sources: Sequence[Source], api_version: int) -> None:
         self.settings = settings
-        self.sources = sources
+        self.sources = arranged(sources, settings.io_order)
+        self.api_version = api_version
         self.verified = False
         self.signal_to_noise: dict[str, dict[str, float]] = {}
         self.float_operators: dict[str, int] = {}
@@ -52,8 +59,9 @@ class Conversion:
 
         recipe = recipe_of(self.settings)
         for source in self.sources:
-            check_shapes(source)
+            check_shapes(source, self._wants_known_shapes(source))
             check_size(source)
+        first = check_verify_inputs(self.settings.verify_inputs, self.sources)
         calibrates = recipe is not None and not recipe.weights_only
         is_read = calibrates or self.settings.verify
         dataset = self.settings.representative_dataset if is_read else None
@@ -63,12 +71,12 @@ class Conversion:
             return drawing(graphs).encode()
         written, functions = self._written(graphs)
         if recipe is None:
-            self._verify(graphs, functions, samples)
+            self._verify(graphs, functions, samples, first)
             return functions[0].content
         ranges = []
         if calibrates:
             ranges = self._calibrate(functions, written, samples)
-        self._verify(graphs, functions, samples)
+        self._verify(graphs, functions, samples, first)
         return self._quantized(graphs, recipe, ranges, functions, samples)
 
     def _written(
@@ -112,7 +120,7 @@ class Conversion:
 
         try:
             custom = bool(self.settings.allow_custom_ops)
-            graphs = [source.lower(custom) for source in self.sources]
+            graphs = [self._lowered(source, custom) for source in self.sources]
         except UnsupportedOps as error:
             if OpsSet.SELECT_TF_OPS not in self.settings.target_spec.supported_ops:
                 raise
@@ -127,6 +135,18 @@ class Conversion:
             write_drawing(self.settings.dump_graphviz_dir, "after_passes", graphs)
         return graphs
 
+    def _lowered(self, source: Source, allow_custom_ops: bool) -> Graph:
+        with among_signatures(source.key, [str(one.key) for one in self.sources]):
+            return source.lower(allow_custom_ops)
+
+    def _wants_known_shapes(self, source: Source) -> bool:
+        """Whether TensorFlow's old converter would be used, which knew no unknown dimensions."""
+        return (
+            not self.settings.experimental_new_converter
+            or self.settings.conversion_summary_dir is not None
+            or has_op_hints(source)
+        )
+
     def _metadata(self, recipe: Recipe | None = None) -> dict[str, bytes]:
         """What the file says of its conversion, as TensorFlow's tools read it."""
         from .. import __version__
@@ -140,6 +160,7 @@ class Conversion:
         content = conversion_metadata(
             self.sources[0].kind,
             writer=f"flatlite {__version__}",
+            api_version=self.api_version,
             optimizations=modes,
             allow_custom_ops=bool(self.settings.allow_custom_ops),
             select_tf_ops=OpsSet.SELECT_TF_OPS in self.settings.target_spec.supported_ops,
@@ -157,7 +178,13 @@ class Conversion:
             tensors = written.tensors[: len(functions)]
             return calibrate(functions, tensors, samples.each(), progress.advance)
 
-    def _verify(self, graphs: list[Graph], functions: list[Function], samples: Samples) -> None:
+    def _verify(
+        self,
+        graphs: list[Graph],
+        functions: list[Function],
+        samples: Samples,
+        first: Sequence[list[list[np.ndarray]]],
+    ) -> None:
         """Compares every function of the float file with its source, unless told not to."""
         from .verify import custom_ops_are_there, verify
 
@@ -165,7 +192,8 @@ class Conversion:
             return
         done = []
         for i, (source, function) in enumerate(zip(self.sources, functions, strict=True)):
-            done.append(verify(source.oracle(), function, samples.first(i) or None))
+            kept = samples.first(i) or None
+            done.append(verify(source.oracle(), function, kept, first=first[i]))
         self.verified = all(done)
 
     def _compare(self, before: list[Function], after: list[Function], samples: Samples) -> None:
@@ -176,6 +204,13 @@ class Conversion:
         for i, (one, two) in enumerate(zip(before, after, strict=True)):
             inputs = samples.first(i) or list(random_inputs(self.sources[i].oracle()))[:1]
             self.signal_to_noise[self.sources[i].key or ""] = compare(one, two, inputs)
+
+
+def has_op_hints(source: Source) -> bool:
+    """Whether functions are marked by an OpHint in a source."""
+    graph = getattr(source, "graph", None)
+    mark = OpHint.FUNCTION_INPUT_INDEX_ATTR
+    return graph is not None and any(mark in op.attrs for op in graph.operations)
 
 
 def check_size(source: Source) -> None:

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +100,7 @@ def verify(
     function: Function,
     samples: Iterable[list[np.ndarray]] | None = None,
     seconds: float = SECONDS,
+    first: Sequence[list[np.ndarray]] = (),
 ) -> bool:
     """Compares a source and what was written from it on the same inputs.
 
@@ -107,6 +109,7 @@ def verify(
         function: what was written from it.
         samples: inputs to compare on, arrays in input order; None for seeded random ones.
         seconds: how long the source may take in all.
+        first: inputs to compare on before any other, which the source must take.
 
     Returns:
         Whether everything that was to be compared was compared.
@@ -123,16 +126,19 @@ def verify(
     refused: NotVerified | None = None
     try:
         oracle.check()
-        for arrays in samples if samples is not None else random_inputs(oracle):
+        others = samples if samples is not None else random_inputs(oracle)
+        for n, arrays in enumerate(chain(first, others)):
             try:
                 expected = source.run(oracle.outputs, arrays)
             except Refused as refusal:
+                if n < len(first):
+                    raise
                 refused = refused or refusal
                 continue
             interpreter = interpreter or function.interpreter()
             compare(source, function, arrays, expected, function.run(interpreter, arrays))
             done.append(shapes_of(arrays))
-            if samples is None and len(done) == N_RUNS:
+            if samples is None and len(done) == N_RUNS + len(first):
                 break
         if not done:
             raise refused or NotVerified("there is nothing to compare")

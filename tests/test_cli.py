@@ -167,7 +167,7 @@ def test_convert_several_signatures(two_signatures):
         ("nowhere", "'{path}' does not exist."),
         ("nowhere.pb", "File '{path}' does not exist."),
         ("nowhere.h5", "'{path}' does not exist."),
-        ("empty.pb", "Unable to parse input file '{path}'. The file is empty."),
+        ("empty.pb", "Unable to parse input file '{path}'.\nThe file is empty."),
         ("noise.pb", "Unable to parse input file '{path}'"),
         (
             "folder",
@@ -210,11 +210,11 @@ def test_bad_sources_write_nothing(cli, tmp_path, source, words):
     [
         (("--outputs", "nox"), "Invalid tensors 'nox' were found."),
         (("--outputs", "Identitty"), "Similar names in the graph are 'Identity:0'"),
-        (("--inputs", "nox"), "found. The graph's placeholders are 'x0:0'."),
+        (("--inputs", "nox"), "found.\nThe graph's placeholders are 'x0:0'."),
         (("--input-shape", "x0:1,2"), "--input-shape must be NAME=1,224,224,3, got 'x0:1,2'"),
         (("--input-shape", "x0=1,b"), "--input-shape must be NAME=1,224,224,3, got 'x0=1,b'"),
         (("--input-shape", "=1,2"), "--input-shape must be NAME=1,224,224,3, got '=1,2'"),
-        (("--input-shape", "z=1,2"), "tensor shapes map. The inputs are 'x0'."),
+        (("--input-shape", "z=1,2"), "tensor shapes map.\nThe inputs are 'x0'."),
         (("--input-shape", "x0=2,28,28,1"), "cannot be changed from (1, 28, 28, 1)"),
     ],
 )
@@ -242,7 +242,7 @@ def test_options_of_saved_models(cli, tmp_path, name, kind, option):
     ("options", "words"),
     [
         (("--signature", "nokey"), "Invalid signature key 'nokey' found. Valid keys are"),
-        (("--tags", "serve,gpu"), "tags {'gpu', 'serve'} could not be found in the SavedModel"),
+        (("--tags", "serve,gpu"), "tags {'gpu', 'serve'} could not be found in SavedModel"),
         (("--inputs", "serving_default"), "signature_keys=['serving_default']"),
     ],
 )

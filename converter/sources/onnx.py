@@ -150,11 +150,7 @@ def load(
         wanted = dict.fromkeys(output_arrays)
     nodes = needed_nodes(graph, wanted)
     used = {name for node in nodes for name in node.input} | set(wanted)
-    given = set(input_shapes or ())
-    ports = [
-        Port(name, name, Value(name, v.dtype, shapes[name]), _is_open(v.shape) or name in given)
-        for name, v in inputs.items()
-    ]
+    ports = [Port(name, name, Value(name, v.dtype, shapes[name])) for name, v in inputs.items()]
     return OnnxSource(
         opset,
         nodes,
@@ -264,11 +260,6 @@ def _shape(kind: Any) -> Shape:
         return None
     dims = [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.shape.dim]
     return tuple(None if n is None or n < 0 else int(n) for n in dims)
-
-
-def _is_open(shape: Shape) -> bool:
-    """Whether the model itself leaves dimensions after the first open: ONNX models may."""
-    return shape is not None
 
 
 def _output(name: str, graph: GraphProto) -> Value:

@@ -97,6 +97,9 @@ def test_corpus_rows(row, file, corpus, litert):
 
 def test_names_are_those_of_tensorflow():
     source = keras.load(MODELS / "nested_keras2.h5")
+    assert [p.name for p in source.inputs] == ["b_in", "a_in"]
+    assert [p.name for p in source.outputs] == ["Identity", "Identity_1"]
+    source = keras.load(MODELS / "nested_keras2.keras")
     assert source.key == "serving_default"
     assert [(p.key, p.name) for p in source.inputs] == [
         ("b_in", "serving_default_b_in:0"),
@@ -104,7 +107,7 @@ def test_names_are_those_of_tensorflow():
     ]
     names = [("zz", "StatefulPartitionedCall:1"), ("aa", "StatefulPartitionedCall:0")]
     assert [(p.key, p.name) for p in source.outputs] == names
-    source = keras.load(MODELS / "nested_keras3.h5")
+    source = keras.load(MODELS / "nested_keras3.keras")
     names = [("output_0", "StatefulPartitionedCall:0"), ("output_1", "StatefulPartitionedCall:1")]
     assert [(p.key, p.name) for p in source.outputs] == names
     source = keras.load(MODELS / "activations_keras3.keras")

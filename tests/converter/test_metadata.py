@@ -40,4 +40,7 @@ def test_conversion_metadata_says_what_was_asked():
 
 
 def test_same_options_same_bytes():
-    assert conversion_metadata("keras", writer="w") == conversion_metadata("keras", writer="w")
+    assert (
+        conversion_metadata("keras", writer="w", api_version=2) ==
+        conversion_metadata("keras", writer="w", api_version=2)
+    )

@@ -308,17 +308,14 @@ def test_written_variables():
 
 
 def test_unknown_signature_and_tags():
-    words = (
-        "Invalid signature key 'nox' found. Valid keys are 'many_results,nested,serving_default,sk"
-    )
+    words = r"No 'nox' in .*\nName signatures with signature_keys=\[...\] \(--signature KEY\)"
     with pytest.raises(ValueError, match=words):
         saved_model.load(MODELS / "orders", signature_keys=["nox"])
-    with pytest.raises(ValueError, match="at least one signature"):
-        saved_model.load(MODELS / "orders", signature_keys=[])
     words = (
-        r"tags {'nox'} could not be found in .*, with available tags: {'serve'}, {'gpu', 'train'}"
+        r"tags {'nox'} could not be found in SavedModel, with available tags '\[{'serve'}, "
+        r"{'gpu', 'train'}\]'"
     )
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(RuntimeError, match=words):
         saved_model.load(MODELS / "version_1", ["nox"])
     (source,) = saved_model.load(MODELS / "version_1", {"train", "gpu"})
     assert source.key == "training"
@@ -330,7 +327,7 @@ def test_unknown_tensors_and_shapes():
     with pytest.raises(ValueError, match="Invalid tensor 'nox' found in tensor shapes map"):
         saved_model.load(MODELS / "orders", input_shapes={"nox": [1]})
     words = (
-        r"The shape of tensor 'serving_default_zeta' cannot be changed from \(None, 2\) to \(1, 3\)"
+        r"The shape of tensor 'serving_default_zeta' cannot be changed from \(None, 2\) to \[1, 3\]"
     )
     with pytest.raises(ValueError, match=words):
         saved_model.load(MODELS / "orders", input_shapes={"zeta": [1, 3]})
