@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import io
 import os
 import sys
@@ -244,6 +245,9 @@ def convert(arguments: argparse.Namespace) -> None:
     if arguments.json:
         keys = ("file", "bytes", "operators", "signatures", "inputs", "outputs")
         told = {k: result[k] for k in keys} | {"verified": converter.verified}
+        told["verified_on"] = {
+            key: dataclasses.asdict(one) for key, one in converter.verified_on.items()
+        }
         if arguments.quantize:
             told["signal_to_noise"] = converter.signal_to_noise
             told["float_operators"] = converter.float_operators

@@ -4,8 +4,8 @@
     x = b.input("x", np.float32, (None, 28, 28, 1))
     y = b.CONV_2D(x, weights, bias, padding="SAME", stride_h=1, stride_w=1)
 
-Every builtin of the schema is a method; keywords are the fields of its options record. `prepare`
-runs under two sizes of the unknown source dimensions, once where they make no difference.
+Every builtin of the schema is a method; keywords are the fields of its options record. An unknown
+dimension of an input becomes a symbol of the graph's scope (sizes.py).
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from ..schema import tables
 from ..schema.dtypes import tensor_type
 from ..schema.errors import ConverterError
 from ..schema.flatbuffer import options_class
+from .dims import Extent
 from .infer import N_OUTPUTS, count_outputs, infer, late_tensor
 from .ir import Graph, Op, Tensor
 
-BINDINGS = ((2, 3), (240, 480))
-"""The two sizes an unknown first dimension stands for, and those of any other."""
+AXES = {4: "nhwc", 5: "ndhwc"}
+"""Names of the dimensions of images, by rank; those of others are numbered."""
 
 
 class Builder:
@@ -33,21 +34,14 @@ class Builder:
     Args:
         graph: where operators go.
         before: an op of the graph; None appends.
-        bindings: two sizes for an unknown first dimension of an input, two for all others.
 
     Attributes:
         origin_name: the source node of what is built now; `origin` sets it.
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        before: Op | None = None,
-        bindings: tuple[tuple[int, int], tuple[int, int]] = BINDINGS,
-    ) -> None:
+    def __init__(self, graph: Graph, before: Op | None = None) -> None:
         self.graph = graph
         self.before = before
-        self._bindings = bindings
         self.origin_name = before.origin if before is not None else ""
 
     def __getattr__(self, kind: str) -> Callable:
@@ -64,8 +58,16 @@ class Builder:
         """The schema's TensorType number of a numpy dtype, for options that hold one."""
         return tensor_type(np.dtype(dtype))
 
-    def input(self, name: str, dtype: Any, shape: Sequence[int | None] | None) -> Tensor:
+    def input(
+        self,
+        name: str,
+        dtype: Any,
+        shape: Sequence[int | None] | None,
+        names: Sequence[str | None] | None = None,
+    ) -> Tensor:
         """A model input; None stands for a dimension that is unknown until the model runs.
+
+        Unknown dimensions to which `names` gives one name are equal.
 
         Raises ConverterError when not even the rank is known.
         """
@@ -74,21 +76,27 @@ class Builder:
                 f"input '{name}': its rank must be known; give its shape (input_shapes), "
                 "None for a free dimension"
             )
-        first, others = self._bindings
-        sizes = [first if i == 0 else others for i in range(len(shape))]
-        shapes = tuple(
-            tuple(pair[k] if n is None else int(n) for n, pair in zip(shape, sizes, strict=True))
-            for k in (0, 1)
+        names = names or [None] * len(shape)
+        sizes = tuple(
+            self._dimension(i, len(shape), names[i]) if n is None else int(n)
+            for i, n in enumerate(shape)
         )
-        tensor = Tensor(name, np.dtype(dtype), (shapes[0], shapes[1]))
+        tensor = Tensor(name, np.dtype(dtype), sizes)
         self.graph.inputs.append(tensor)
         return tensor
+
+    def _dimension(self, axis: int, rank: int, name: str | None) -> Extent:
+        """The symbol of an unknown dimension of an input."""
+        scope = self.graph.scope
+        if name is not None:
+            return scope.named(name, axis == 0)
+        shown = AXES[rank][axis] if rank in AXES else "n" if axis == 0 else f"s{axis}"
+        return scope.batch(shown) if axis == 0 else scope.length(shown)
 
     def constant(self, value: Any, name: str = "") -> Tensor:
         """Data of the model. Python ints become int32, floats float32; arrays keep their type."""
         array = as_array(value)
-        shapes = (array.shape, array.shape)
-        return Tensor(name or self.origin_name, array.dtype, shapes, (array, array))
+        return Tensor(name or self.origin_name, array.dtype, array.shape, array)
 
     def custom(
         self,

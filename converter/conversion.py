@@ -13,7 +13,7 @@ from .ophint import OpHint
 from .options import OpsSet, constants
 from .samples import Samples, check_verify_inputs
 from .sources.positions import arranged
-from .sources.source import Source, among_signatures, check_shapes
+from .sources.source import GraphSource, Source, among_signatures, check_shapes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .quantize.ranges import Range
     from .quantize.recipe import Recipe
     from .settings import Settings
-    from .verify import Function
+    from .verify import Function, Verified
     from .write import Written
 
 N_SAMPLES = 2  # of a representative dataset that the written file is verified on
@@ -40,6 +40,8 @@ class Conversion:
     Attributes:
         sources: the signatures, with inputs and outputs in the order of the file's.
         verified: whether the float file was compared with its source.
+        verified_on: the shapes of the inputs on which it was, and those that the source refused,
+            by signature key.
         signal_to_noise: decibels of a quantized file's outputs, by signature key and output name.
         float_operators: how many operators of a quantized file are not, by kind.
     """
@@ -49,6 +51,7 @@ class Conversion:
         self.sources = arranged(sources, settings.io_order)
         self.api_version = api_version
         self.verified = False
+        self.verified_on: dict[str, Verified] = {}
         self.signal_to_noise: dict[str, dict[str, float]] = {}
         self.float_operators: dict[str, int] = {}
 
@@ -87,10 +90,20 @@ class Conversion:
         from .verify import Function
         from .write import write
 
-        written = write(graphs, metadata=self._metadata(recipe))
+        # what ONNX calls infinite is; TensorFlow's converter bounds it
+        is_tensorflow = all(isinstance(source, GraphSource) for source in self.sources)
+        bounded = bool(self.settings.canonicalizing_inf_as_min_max_float) and is_tensorflow
+        written = write(graphs, metadata=self._metadata(recipe), bounded=bounded)
         content = save(written.model)
         functions = [
-            Function(content, graph.signature, written.origins[i], i)
+            Function(
+                content,
+                graph.signature,
+                written.origins[i],
+                i,
+                tuple(t.sizes for t in graph.inputs),
+                written.is_bounded,
+            )
             for i, graph in enumerate(graphs)
         ]
         return written, functions
@@ -115,6 +128,7 @@ class Conversion:
 
     def _graphs(self) -> list[Graph]:
         """The sources lowered and made short."""
+        from .check_sizes import check_sizes
         from .graphviz import write_drawing
         from .passes import optimize
 
@@ -131,6 +145,7 @@ class Conversion:
             write_drawing(self.settings.dump_graphviz_dir, "before_passes", graphs)
         for graph in graphs:
             optimize(graph)
+            check_sizes(graph)
         if self.settings.dump_graphviz_dir is not None:
             write_drawing(self.settings.dump_graphviz_dir, "after_passes", graphs)
         return graphs
@@ -190,19 +205,19 @@ class Conversion:
 
         if not self.settings.verify or not custom_ops_are_there(graphs):
             return
-        done = []
         for i, (source, function) in enumerate(zip(self.sources, functions, strict=True)):
             kept = samples.first(i) or None
-            done.append(verify(source.oracle(), function, kept, first=first[i]))
-        self.verified = all(done)
+            done = verify(source.oracle(), function, kept, first=first[i])
+            self.verified_on[source.key or ""] = done
+        self.verified = all(self.verified_on.values())
 
     def _compare(self, before: list[Function], after: list[Function], samples: Samples) -> None:
         """Compares the functions of the quantized file with those of the float one."""
         from .quantize.check import compare
-        from .verify import random_inputs
+        from .trial_inputs import trial_inputs
 
         for i, (one, two) in enumerate(zip(before, after, strict=True)):
-            inputs = samples.first(i) or list(random_inputs(self.sources[i].oracle()))[:1]
+            inputs = samples.first(i) or [next(trial_inputs(self.sources[i].oracle(), one.sizes))]
             self.signal_to_noise[self.sources[i].key or ""] = compare(one, two, inputs)
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .conversion import Conversion
 from .options import constants
 from .settings import Settings
 from .sources.positions import SOURCE, arranged, difference
 from .sources.source import Shapes, Source, naming, short_name
+
+if TYPE_CHECKING:
+    from .verify import Verified
 
 _LOGGER = logging.getLogger("flatlite")
 EXPORT = (
@@ -317,7 +320,9 @@ class TFLiteConverter(Settings):
             NotImplementedError: they are.
         """
         if not isinstance(funcs, Iterable) or any(not _is_concrete(one) for one in funcs):
-            raise ValueError(f"This function takes in a list of ConcreteFunction.\nGiven is {funcs}")
+            raise ValueError(
+                f"This function takes in a list of ConcreteFunction.\nGiven is {funcs}"
+            )
         if not list(funcs):
             raise ValueError("No ConcreteFunction is specified.")
         raise NotImplementedError(
@@ -333,6 +338,14 @@ class TFLiteConverter(Settings):
     def verified(self) -> bool | None:
         """Whether the last `convert` compared its result with the source; None before."""
         return None if self._last is None else self._last.verified
+
+    @property
+    def verified_on(self) -> dict[str, Verified]:
+        """The shapes on which the last `convert` compared, and those that the source refused.
+
+        By signature key ("" without signatures); empty before, and without `verify`.
+        """
+        return {} if self._last is None else self._last.verified_on
 
     @property
     def signal_to_noise(self) -> dict[str, dict[str, float]]:

@@ -1,8 +1,9 @@
-"""What an operator results in: the interpreter's `prepare`, run under both bindings."""
+"""What an operator results in: the interpreter's `prepare`, run on sizes that carry expressions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
 from math import inf, prod
 from typing import Any, NamedTuple
 
@@ -17,7 +18,11 @@ from ..interpreter.registry import row_of
 from ..schema.dtypes import numpy_dtype
 from ..schema.errors import ConverterError
 from ..schema.flatbuffer import options_class
-from .ir import Graph, Op, Tensor
+from . import dims
+from .dims import Extent
+from .elements import elements_of
+from .ir import Elements, Graph, Op, Sizes, Tensor
+from .sizes import extent, sized
 
 SMALL = 1024
 """Elements up to which results of known inputs are computed while building."""
@@ -87,7 +92,10 @@ RANKS: dict[str, Callable[[Op], int | None]] = {
 
 
 class Outcome(NamedTuple):
-    """What `prepare` says of one result; None for a dimension that is known only at run time."""
+    """What `prepare` says of one result; None for a dimension that is known only at run time.
+
+    `value` is of the numbers that unknown sizes took.
+    """
 
     shape: tuple[Any, ...]
     dtype: np.dtype
@@ -103,7 +111,7 @@ Declarations = Sequence[np.dtype | None]
 
 
 def infer(graph: Graph, op: Op, declared: Declarations) -> list[Tensor]:
-    """The results of `op`, with shapes and small values under both bindings.
+    """The results of `op`, with sizes and with the values that do not depend on data.
 
     Args:
         graph: where the op goes.
@@ -112,86 +120,117 @@ def infer(graph: Graph, op: Op, declared: Declarations) -> list[Tensor]:
 
     Raises:
         ConverterError: the op cannot take these inputs, or the interpreter lacks it.
+        Assumption: it can take them only if a size is what the exception says.
     """
-    given = [tensor for tensor in op.inputs if tensor is not None]
     if op.graphs:
         return of_called(graph, op)
-    if any(tensor.shapes[0] is None or tensor.shapes[1] is None for tensor in given):
+    if any(tensor.sizes is None for tensor in op.given):
         return unknown(graph, op, declared)
-    varies = any(
-        tensor.shapes[0] != tensor.shapes[1]
-        or (tensor.values[0] is not tensor.values[1] and tensor.value is None)
-        for tensor in given
-    )
     try:
-        first = prepared(op, 0, declared)
-        second = prepared(op, 1, declared) if varies else first
+        outcomes = _outcomes(graph, op, declared)
     except Unknown:
         return unknown(graph, op, declared)
     except NodeError as error:
-        if any(tensor.is_late for tensor in given):
+        if any(isinstance(x, dims.Dim) and x.is_late for t in op.given for x in t.sizes or ()):
             return unknown(graph, op, declared)
         raise ConverterError(str(error)) from None
     except Fault as error:
+        if _is_symbolic(op):
+            return unknown(graph, op, declared)
         raise ConverterError(f"{op.kind} '{op.origin}': {error}") from None
     except LookupError as error:
         raise ConverterError(f"{op.kind} '{op.origin}': {error.args[0]}") from None
-    results = []
-    for one, two in zip(first, second, strict=True):
-        if None in one.shape:
-            pairs = zip(one.shape, two.shape, strict=True)
-            shape = [m if m == n else None for m, n in pairs]
-            results.append(late_tensor(graph, op.origin, one.dtype, shape))
-        else:
-            shapes, values = (one.shape, two.shape), (one.value, two.value)
-            results.append(Tensor(op.origin, one.dtype, shapes, values))
-            results[-1].is_late = any(tensor.is_late for tensor in given)
+    results = [
+        late_tensor(graph, op.origin, one.dtype, [None if n is None else extent(n) for n in one.shape])
+        for one in outcomes
+    ]
+    for i, (result, outcome) in enumerate(zip(results, outcomes, strict=True)):
+        if outcome.value is not None and result.is_static:
+            _settle(op, i, result, outcome.value)
     return results
+
+
+def _is_symbolic(op: Op) -> bool:
+    return any(tensor.elements is not None or not tensor.is_static for tensor in op.given)
+
+
+def _settle(op: Op, i: int, result: Tensor, value: np.ndarray) -> None:
+    """Gives result `i` its value, or its elements where they depend on unknown sizes."""
+    if not _is_symbolic(op):
+        result.value = value
+        return
+    extents = elements_of(op, i, value)
+    if any(isinstance(x, dims.Dim) for x in extents.flat):
+        result.elements = Elements(value, extents)
+    else:
+        result.value = extents.astype(value.dtype)
+
+
+def _outcomes(graph: Graph, op: Op, declared: Declarations) -> list[Outcome]:
+    """What `prepare` says; under other numbers for unknown sizes where it refuses these."""
+    try:
+        return prepared(op, declared)
+    except NodeError as error:
+        if not _is_symbolic(op):
+            raise
+        assumption = None if error.unequal is None else graph.scope.assume(*error.unequal)
+        if assumption is not None:
+            raise assumption from None
+        for numbers in graph.scope.numbers:
+            try:
+                operands = [operand(tensor, numbers) for tensor in op.inputs]
+                found = prepared(op, declared, operands, limit=-1)
+            except (NodeError, ZeroDivisionError):
+                continue
+            return [outcome._replace(value=None) for outcome in found]
+        raise
 
 
 def of_called(graph: Graph, op: Op) -> list[Tensor]:
     """The results of an op that calls graphs, as their outputs say them.
 
-    Those of a loop have the shapes of its body's inputs; those of a branch have what both agree on.
+    Those of a loop have the sizes with which its values enter where no turn changes them; those of
+    a branch have what both agree on.
     """
-    tensors = [one.outputs for one in op.graphs]
+    outputs = [one.outputs for one in op.graphs]
     if op.kind == "WHILE":
-        tensors = [op.graphs[-1].inputs]
+        outputs = [op.graphs[-1].inputs, op.inputs]
+    symbols = _symbols(op.given)
     results = []
-    for outputs in zip(*tensors, strict=True):
-        first = outputs[0]
-        dims = [tensor.shape for tensor in outputs]
-        if all(tensor.shapes == first.shapes for tensor in outputs):
-            result = Tensor(op.origin, first.dtype, first.shapes)
-            result.is_late = any(tensor.is_late for tensor in outputs)
-        elif None in dims or len({len(one) for one in dims if one is not None}) > 1:
-            result = late_tensor(graph, op.origin, first.dtype, None)
-        else:
-            pairs = zip(*(one for one in dims if one is not None), strict=True)
-            shape = [sizes[0] if len(set(sizes)) == 1 else None for sizes in pairs]
-            result = late_tensor(graph, op.origin, first.dtype, shape)
-        results.append(result)
+    for tensors in zip(*outputs, strict=True):
+        every = [tensor.sizes for tensor in tensors]
+        sizes = None
+        if None not in every and len({len(one) for one in every if one is not None}) == 1:
+            columns = zip(*(one for one in every if one is not None), strict=True)
+            sizes = [_agreed(column, symbols) for column in columns]
+        results.append(late_tensor(graph, op.origin, tensors[0].dtype, sizes))
     return results
 
 
-def late_tensor(
-    graph: Graph, name: str, dtype: np.dtype, shape: Sequence[int | None] | None
-) -> Tensor:
-    """A tensor with dimensions that only the run can tell, None in `shape` (or None for all).
+def _symbols(tensors: Sequence[Tensor]) -> set[str]:
+    """The unknown sizes that some tensors know of."""
+    known = [x for tensor in tensors for x in tensor.sizes or ()]
+    known += [x for t in tensors if t.elements is not None for x in t.elements.extents.flat]
+    return {name for x in known if isinstance(x, dims.Dim) for name in x.symbols}
 
-    Such a dimension gets a pair of sizes that no other has.
-    """
-    if shape is None:
-        return Tensor(name, dtype, (None, None))
-    first: list[Any] = list(shape)
-    second: list[Any] = list(shape)
-    for i, n in enumerate(shape):
-        if n is None:
-            graph.n_late += 1
-            first[i], second[i] = 1000 + 7 * graph.n_late, 2000 + 14 * graph.n_late
-    tensor = Tensor(name, dtype, (tuple(first), tuple(second)))
-    tensor.is_late = None in shape
-    return tensor
+
+def _agreed(column: Sequence[Extent], symbols: set[str]) -> Extent | None:
+    """The size that all say, None where they differ or it is one that only they know."""
+    first = column[0]
+    if any(x is not first and x != first for x in column):
+        return None
+    return first if isinstance(first, int) or first.symbols <= symbols else None
+
+
+def late_tensor(
+    graph: Graph, name: str, dtype: np.dtype, shape: Sequence[Extent | None] | None
+) -> Tensor:
+    """A tensor with dimensions that only the run can tell, None in `shape` (or None for all)."""
+    sizes: Sizes | None = None
+    if shape is not None:
+        scope = graph.scope
+        sizes = tuple(scope.length("u", is_late=True) if n is None else n for n in shape)
+    return Tensor(name, dtype, sizes)
 
 
 def unknown(graph: Graph, op: Op, declared: Declarations) -> list[Tensor]:
@@ -225,19 +264,29 @@ def compute(op: Op) -> list[np.ndarray | None]:
 
     Raises NodeError, Unknown, Fault, or LookupError when the interpreter has no such op.
     """
-    outcomes = prepared(op, 0, [tensor.dtype for tensor in op.outputs], limit=inf)
+    outcomes = prepared(op, [tensor.dtype for tensor in op.outputs], limit=inf)
     return [outcome.value for outcome in outcomes]
 
 
-def prepared(op: Op, binding: int, declared: Declarations, limit: float = SMALL) -> list[Outcome]:
-    """The results of `op` under one binding; those of known inputs with their values.
+def prepared(
+    op: Op,
+    declared: Declarations,
+    operands: Sequence[Operand | None] | None = None,
+    limit: float = SMALL,
+) -> list[Outcome]:
+    """The results of `op`; those of known inputs with their values.
 
-    Results of more than `limit` elements are not computed.
+    Args:
+        op: any op that calls no graph.
+        declared: a type for each of its results, None where the op implies it.
+        operands: what stands for its inputs; by default `operand` of each.
+        limit: results of more elements are not computed.
 
     Raises NodeError, Unknown, Fault, or LookupError when the interpreter has no such op.
     """
     row = row_of(op.kind)
-    operands = [operand(tensor, binding) for tensor in op.inputs]
+    if operands is None:
+        operands = [operand(tensor) for tensor in op.inputs]
     options = op.options
     if options is None:
         options = default_options(op.kind)
@@ -245,10 +294,11 @@ def prepared(op: Op, binding: int, declared: Declarations, limit: float = SMALL)
     node = Node(op.kind, operands, outputs, options)
     emit = row.prepare(node)
     known = row.pure and all(one is None or one.value is not None for one in operands)
-    if isinstance(emit, Late) and not known:
+    is_late = isinstance(emit, Late)
+    if is_late and (not known or any(one is not None and one.sizes for one in operands)):
         types = result_types(op, declared)
         return [Outcome(tuple(s), t) for s, t in zip(emit.shapes, types, strict=True)]
-    if isinstance(emit, Late) or (known and sum(prod(r.shape) for r in node.results) <= limit):
+    if is_late or (known and sum(prod(r.shape) for r in node.results) <= limit):
         run_now(node, emit)
     return [Outcome(r.shape, r.dtype, r.value) for r in node.results]
 
@@ -259,10 +309,19 @@ def default_options(kind: str) -> Any:
     return None if cls is None else cls()
 
 
-def operand(tensor: Tensor | None, binding: int) -> Operand | None:
-    """What `prepare` sees of a tensor under one binding."""
+def operand(tensor: Tensor | None, numbers: Mapping[str, int] | None = None) -> Operand | None:
+    """What `prepare` sees of a tensor, unknown sizes being `numbers`, or their references."""
     if tensor is None:
         return None
+    if tensor.elements is not None:
+        known = as_operand(tensor, (), tensor.elements.reference)
+        known.sizes = [_sized(x, numbers) for x in tensor.elements.extents.flat]
+        return known
+    return as_operand(tensor, [_sized(n, numbers) for n in tensor.sizes or ()], tensor.value)
+
+
+def as_operand(tensor: Tensor, shape: Sequence[int], value: np.ndarray | None) -> Operand:
+    """What `prepare` sees of a tensor that has this shape, or this value where it is known."""
     quantization = None
     if tensor.quantization is not None:
         scales, zero_points = tensor.quantization.scale, tensor.quantization.zero_point
@@ -271,8 +330,12 @@ def operand(tensor: Tensor | None, binding: int) -> Operand | None:
             np.asarray(zero_points, np.int64),
             tensor.quantization.axis,
         )
-    value = tensor.values[binding]
     if value is not None:
         return Operand.known(value, tensor.name, quantization)
-    buffer = arena(tensor.shapes[binding], tensor.dtype, tensor.name)
-    return Operand.of(buffer, tensor.name, quantization)
+    return Operand.of(arena(shape, tensor.dtype, tensor.name), tensor.name, quantization)
+
+
+def _sized(x: Any, numbers: Mapping[str, int] | None) -> Any:
+    if not isinstance(x, dims.Dim) or numbers is None:
+        return sized(x) if isinstance(x, dims.Dim) else x
+    return sized(x, dims.evaluate(x, ChainMap(dict(numbers), dims.references(x))))

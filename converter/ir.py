@@ -4,19 +4,35 @@ Passes, quantization and the writer work on it. `Tensor.producer` and `Tensor.re
 by the methods of Graph and by `Op.set_input`; nothing else assigns them. `str(graph)` is its text
 form, which `text.parse` reads back.
 
-An unknown dimension is never a 1: shapes and known values are held twice, under two bindings of the
-unknown source dimensions. A dimension that is a number is the same under both.
+An unknown dimension is never a number: it is an expression over the unknown dimensions of the
+source (dims.py). What is computed from sizes alone is known element by element, as an expression.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-Shape = tuple[int, ...]
+from .dims import Extent
+from .sizes import Scope
+
+Sizes = tuple[Extent, ...]
+
+
+class Elements(NamedTuple):
+    """A value that depends on unknown sizes alone.
+
+    Attributes:
+        reference: the value where every unknown size takes its reference.
+        extents: an array of the same shape; for each element a number or an expression, which for
+            floats and booleans stands for it.
+    """
+
+    reference: np.ndarray
+    extents: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -53,79 +69,70 @@ class Tensor:
     Attributes:
         name: its name; inputs keep it in the file, intermediates get a short one from it.
         dtype: numpy dtype.
-        shapes: its shape under either binding; None where not even the rank is known.
-        values: its value under either binding where known before the model runs, else None.
+        sizes: its dimensions, numbers or expressions; None where not even the rank is known.
+        value: its value where it is known and the same at all sizes, else None.
+        elements: its value where it is known but for unknown sizes, else None.
         producer: the Op that gives it; None for inputs and constants.
         readers: the Ops that take it, one entry for each input that does.
         quantization: schema.model.Quantization or None.
         origin: the source tensor it equals, None when it equals none.
-        is_late: whether it has a dimension, or comes from one, that depends on the data.
         is_variable: whether it keeps its content from run to run.
         sparsity: the schema's sparsity record or None.
     """
 
     __slots__ = (
         "dtype",
-        "is_late",
+        "elements",
         "is_variable",
         "name",
         "origin",
         "producer",
         "quantization",
         "readers",
-        "shapes",
+        "sizes",
         "sparsity",
-        "values",
+        "value",
     )
 
     def __init__(
         self,
         name: str,
         dtype: np.dtype,
-        shapes: tuple[Shape | None, Shape | None],
-        values: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
+        sizes: Sizes | None,
+        value: np.ndarray | None = None,
         *,
+        elements: Elements | None = None,
         origin: Origin | None = None,
         quantization: Any = None,
     ) -> None:
         self.name = name
         self.dtype = np.dtype(dtype)
-        self.shapes = shapes
-        self.values = values
+        self.sizes = sizes
+        self.value = value
+        self.elements = elements
         self.producer: Op | None = None
         self.readers: list[Op] = []
         self.quantization = quantization
         self.origin = origin
-        self.is_late = False
         self.is_variable = False
         self.sparsity: Any = None
 
     @property
     def shape(self) -> tuple[int | None, ...] | None:
         """The dimensions, None for an unknown one; None when not even the rank is known."""
-        first, second = self.shapes
-        if first is None or second is None or len(first) != len(second):
+        if self.sizes is None:
             return None
-        return tuple(m if m == n else None for m, n in zip(first, second, strict=True))
+        return tuple(n if isinstance(n, int) else None for n in self.sizes)
 
     @property
     def rank(self) -> int | None:
         """The number of dimensions, None when unknown."""
-        shape = self.shape
-        return None if shape is None else len(shape)
+        return None if self.sizes is None else len(self.sizes)
 
     @property
     def is_static(self) -> bool:
         """Whether every dimension is a number."""
-        return self.shapes[0] is not None and self.shapes[0] == self.shapes[1]
-
-    @property
-    def value(self) -> np.ndarray | None:
-        """The value, when it is known and the same under both bindings."""
-        first, second = self.values
-        if first is None or second is None:
-            return None
-        return first if first is second or same_bits(first, second) else None
+        return self.sizes is not None and all(isinstance(n, int) for n in self.sizes)
 
     @property
     def dims(self) -> tuple[int | None, ...]:
@@ -241,17 +248,17 @@ class Graph:
         output_names: the names the outputs have in the file; None takes the tensors' own.
         signature: public names for this graph, None for a graph that is only called.
         ops: Ops.
-        n_late: how many dimensions so far depend on the data.
+        scope: the unknown sizes of this graph and of those it calls.
     """
 
-    def __init__(self, name: str = "main") -> None:
+    def __init__(self, name: str = "main", scope: Scope | None = None) -> None:
         self.name = name
+        self.scope = Scope() if scope is None else scope
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
         self.output_names: list[str] | None = None
         self.signature: Signature | None = None
         self.ops: list[Op] = []
-        self.n_late = 0
 
     def append(self, op: Op) -> Op:
         """Puts `op` at the end."""

@@ -114,7 +114,9 @@ def check_choices(settings: Settings) -> None:
             f"{settings.output_format!r}"
         )
     if settings.io_order not in (SOURCE, TENSORFLOW):
-        raise ValueError(f"io_order must be '{SOURCE}' or '{TENSORFLOW}', got {settings.io_order!r}")
+        raise ValueError(
+            f"io_order must be '{SOURCE}' or '{TENSORFLOW}', got {settings.io_order!r}"
+        )
     check_stablehlo(settings)
     refused = changed(settings, REFUSED, TARGET_REFUSED)
     if refused:

@@ -1,12 +1,12 @@
 """The text form of the IR: one op per line, with types and shapes.
 
-    graph main(x: float32[2|3,28,28,1]) {
-      y: float32[2|3,784] = RESHAPE(x, int32[2]{-1, 784})
-      z: float32[2|3,10] = FULLY_CONNECTED(y, float32[10,784]#5f0c9a1b, none; keep_num_dims=true)
+    graph main(x: float32[n,28,28,1]) {
+      y: float32[n,784] = RESHAPE(x, int32[2]{-1, 784})
+      z: float32[n,10] = FULLY_CONNECTED(y, float32[10,784]#5f0c9a1b, none; keep_num_dims=true)
       return z
     }
 
-`2|3` is an unknown dimension under its two bindings, `[?]` an unknown rank. A constant shows its
+`n` is an unknown dimension, `2*n+1` what depends on it (dims.py), `[?]` an unknown rank. A constant shows its
 elements, once when all are equal, or the hash of its content. Options at their default are left
 out. `parse` infers the type of a result that states none. A line may go on inside
 parentheses.
@@ -27,7 +27,9 @@ from ..schema import tables
 from ..schema.dtypes import TENSOR_TYPES, tensor_type
 from ..schema.model import Quantization
 from .builder import Builder, as_array, make_options
-from .ir import Graph, Op, Tensor
+from .dims import parsed
+from .ir import Graph, Op, Sizes, Tensor
+from .sizes import Scope
 
 INLINE = 16  # elements up to which a constant is written out
 BARE = re.compile(r"[A-Za-z_][\w./]*")
@@ -77,10 +79,11 @@ def parse(text: str, constants: Mapping[str, np.ndarray] | None = None) -> Graph
     """
     lines = list(_statements(text))
     graphs: dict[str, Graph] = {}
+    scope = Scope()
     for line in lines:
         if line.startswith("graph "):
             name = line[6:].split("(")[0].strip()
-            graphs[name] = Graph(name)
+            graphs[name] = Graph(name, scope)
     reader = None
     for line in lines:
         if line.startswith("graph "):
@@ -165,11 +168,7 @@ def _options(op: Op) -> Iterator[str]:
 
 
 def _type(tensor: Tensor) -> str:
-    dims = "?"
-    first, second = tensor.shapes
-    if first is not None and second is not None:
-        pairs = zip(first, second, strict=True)
-        dims = ",".join(str(m) if m == n else f"{m}|{n}" for m, n in pairs)
+    dims = "?" if tensor.sizes is None else ",".join(str(n).replace(" ", "") for n in tensor.sizes)
     return f"{_dtype_name(tensor.dtype)}[{dims}]{_quantization(tensor.quantization)}"
 
 
@@ -228,8 +227,8 @@ class _Reader:
         """A new tensor from `name: type`."""
         name, type_ = _split(text, ":")
         name = json.loads(name) if name.startswith('"') else name
-        dtype, shapes, quantization = _read_type(TYPE.fullmatch(type_))
-        tensor = Tensor(name, dtype, shapes, quantization=quantization)
+        dtype, sizes, quantization = self.type(TYPE.fullmatch(type_))
+        tensor = Tensor(name, dtype, sizes, quantization=quantization)
         self.tensors[name] = tensor
         return tensor
 
@@ -295,7 +294,8 @@ class _Reader:
         found = TYPE.match(text)
         if found is None:
             raise ValueError(f"tensor {text} is not known")
-        dtype, shapes, quantization = _read_type(found)
+        dtype, sizes, quantization = self.type(found)
+        shape = tuple(n for n in sizes or () if isinstance(n, int))
         rest = text[found.end() :]
         if rest.startswith("#"):
             if rest[1:] not in self.constants:
@@ -305,31 +305,35 @@ class _Reader:
             elements = [_read_element(one, dtype) for one in _split(rest[1:-1])]
             array = np.empty(len(elements), dtype)
             array[:] = elements
-        splat = array.size == 1 != prod(shapes[0])
-        array = np.broadcast_to(array, shapes[0]) if splat else array.reshape(shapes[0])
+        splat = array.size == 1 != prod(shape)
+        array = np.broadcast_to(array, shape) if splat else array.reshape(shape)
         tensor = self.builder.constant(as_array(array))
         tensor.quantization = quantization
         return tensor
 
+    def type(self, found: re.Match | None) -> tuple[np.dtype, Sizes | None, Any]:
+        """(dtype, sizes, quantization) of a type."""
+        if found is None:
+            raise ValueError("a type must be written 'float32[1,n]'")
+        dtype = TENSOR_TYPES[found["dtype"].upper()]
+        sizes = None
+        if found["dims"] != "?":
+            texts = enumerate(_split(found["dims"]))
+            named = self.graph.scope.named
+            sizes = tuple(parsed(text, lambda name, i=i: named(name, i == 0)) for i, text in texts)
+        return dtype, sizes, _read_quantization(found["quantization"])
 
-def _read_type(found: re.Match | None) -> tuple[np.dtype, tuple, Any]:
-    if found is None:
-        raise ValueError("a type must be written 'float32[1,2|3]'")
-    dtype = TENSOR_TYPES[found["dtype"].upper()]
-    shapes: tuple = (None, None)
-    if found["dims"] != "?":
-        pairs = [(dim.split("|") * 2)[:2] for dim in _split(found["dims"])]
-        shapes = tuple(tuple(int(pair[k]) for pair in pairs) for k in (0, 1))
-    quantization = None
-    if found["quantization"]:
-        pairs, _, axis = found["quantization"].partition("@")
-        scales, zero_points = zip(*(pair.split(":") for pair in pairs.split(",")), strict=True)
-        quantization = Quantization(
-            scale=np.array(scales, np.float32),
-            zero_point=np.array(zero_points, np.int64),
-            axis=int(axis or 0),
-        )
-    return dtype, shapes, quantization
+
+def _read_quantization(text: str | None) -> Quantization | None:
+    if not text:
+        return None
+    pairs, _, axis = text.partition("@")
+    scales, zero_points = zip(*(pair.split(":") for pair in pairs.split(",")), strict=True)
+    return Quantization(
+        scale=np.array(scales, np.float32),
+        zero_point=np.array(zero_points, np.int64),
+        axis=int(axis or 0),
+    )
 
 
 def _read_element(text: str, dtype: np.dtype) -> Any:

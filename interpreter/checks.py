@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from ..engine.sizes import largest
 from ..schema.tables import name_of
 from .node import Node, Operand
 
@@ -125,7 +126,8 @@ class Window:
         """Number of positions over `n` elements; negative when they are far too few."""
         if self.padding == "SAME":
             return -(-n // self.stride)
-        return int((n + self.stride - self.reach) / self.stride)
+        room = n + self.stride - self.reach
+        return largest(room // self.stride, 0) if room > -self.stride else room // self.stride
 
     def before(self, n: int) -> int:
         """Padding before the first of `n` elements."""

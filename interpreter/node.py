@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..engine import sizes
 from ..engine.buffer import CONSTANT, Buffer, Storage, arena, constant
 
 
@@ -14,11 +15,13 @@ class NodeError(ValueError):
 
     Attributes:
         node: the Node, or Part of a delegate, it is about; None when it is not about one.
+        unequal: two sizes that must be equal and are not; None when it is about something else.
     """
 
-    def __init__(self, message: str, node: Any = None):
+    def __init__(self, message: str, node: Any = None, unequal: tuple[int, int] | None = None):
         super().__init__(message)
         self.node = node
+        self.unequal = unequal
 
 
 class Lost(NodeError):
@@ -91,10 +94,11 @@ class Operand(Buffer):
     """A typed buffer with the tensor's name and quantization.
 
     `value` is the array when it is known before the model runs (constants and what is computed
-    from them), else None. Strings have dtype object and memory of Python's own.
+    from them), else None. Strings have dtype object and memory of Python's own. `sizes` are the
+    elements of a value that is known but for unknown dimensions, which only the converter has.
     """
 
-    __slots__ = ("name", "objects", "quantization")
+    __slots__ = ("name", "objects", "quantization", "sizes")
 
     def __init__(
         self,
@@ -109,6 +113,7 @@ class Operand(Buffer):
         self.name = name
         self.quantization = quantization
         self.objects: np.ndarray | None = None
+        self.sizes: list[int] | None = None
 
     @classmethod
     def of(cls, buffer: Buffer, name: str = "", quantization: Quantization | None = None):
@@ -219,6 +224,17 @@ class Node:
         if not condition:
             self.fail(message)
 
+    def require_equal(self, first: Any, second: Any, message: str) -> None:
+        """Raises NodeError "<OP> '<name>': <message>" unless two sizes, or shapes, are equal."""
+        if first == second:
+            return
+        unequal = None
+        if isinstance(first, int):
+            unequal = (first, second)
+        elif first is not None and len(first) == len(second):
+            unequal = next(pair for pair in zip(first, second, strict=True) if pair[0] != pair[1])
+        raise NodeError(f"{self.kind} '{self.name}': {message}", self, unequal)
+
     def optional(self, i: int) -> Operand | None:
         """Input `i`, or None when it is omitted or the list is shorter."""
         return self.inputs[i] if i < len(self.inputs) else None
@@ -229,9 +245,19 @@ class Node:
         if operand is None:
             self.fail(f"input {i} is missing")
         value = operand.value
-        if value is None:
+        if value is None or operand.sizes is not None:
             raise Unknown(i)
         return value
+
+    def sizes(self, i: int) -> list[int]:
+        """The numbers in input `i`; raises Unknown when they are not known yet.
+
+        What is computed of these alone may stand for dimensions: it holds at every size.
+        """
+        operand = self.optional(i)
+        if operand is not None and operand.sizes is not None:
+            return list(operand.sizes)
+        return [int(n) for n in self.constant(i).ravel()]
 
     def axis(self, name: str, operand: Buffer, value: int | None = None) -> int:
         """The option `name` (or `value`) as an axis of `operand`, counted from the front."""
@@ -254,7 +280,7 @@ class Node:
             value: the result itself, when `prepare` already knows it.
         """
         declared = self._declared()
-        shape = tuple(map(int, shape))
+        shape = _whole(shape)
         if dtype is None:
             dtype = declared.dtype
         if dtype is None:
@@ -264,7 +290,7 @@ class Node:
             self.fail(
                 f"output '{declared.name}' must be {dtype}, the model declares {declared.dtype}"
             )
-        if min(shape, default=0) < 0:
+        if sizes.negative(shape):
             self.fail(f"dimensions must not be negative, got {shape}")
         if value is not None:
             array = np.asarray(value, dtype).reshape(shape)
@@ -277,17 +303,16 @@ class Node:
     ) -> Operand:
         """The next output, sharing the memory of `operand` under another shape (or type)."""
         declared = self._declared()
-        shape = tuple(map(int, shape))
+        shape = _whole(shape)
         dtype = operand.dtype if dtype is None else np.dtype(dtype)
         if declared.dtype is not None and dtype != declared.dtype:
             self.fail(
                 f"output '{declared.name}' must be {dtype}, the model declares {declared.dtype}"
             )
-        if prod(shape) * dtype.itemsize != operand.nbytes or min(shape, default=0) < 0:
-            self.fail(
-                f"shape {operand.shape} cannot be seen as {shape}: "
-                f"{operand.size} elements against {prod(shape)}"
-            )
+        message = f"shape {operand.shape} cannot be seen as {shape}: "
+        message += f"{operand.size} elements against {prod(shape)}"
+        self.require(not sizes.negative(shape), message)
+        self.require_equal(prod(shape) * dtype.itemsize, operand.nbytes, message)
         value = operand.value
         if value is not None:
             seen = np.ascontiguousarray(value)
@@ -317,3 +342,8 @@ class Node:
     def _add(self, operand: Operand) -> Operand:
         self.results.append(operand)
         return operand
+
+
+def _whole(shape: Sequence[int]) -> tuple[int, ...]:
+    """Dimensions as ints, those that know how they come from others as they are."""
+    return tuple(n if isinstance(n, int) else int(n) for n in shape)

@@ -93,9 +93,7 @@ CALLS = {
     "unknown output, version 1": v1(ORDERS, output_arrays=["nox"]),
     "input that is no name, version 1": v1(ORDERS, input_arrays=[1]),
     "shape of an unknown input, version 1": v1(ORDERS, input_shapes={"nox": [1]}),
-    "contradicting shape, version 1": v1(
-        ORDERS, input_shapes={"serving_default_alpha": [None, 4]}
-    ),
+    "contradicting shape, version 1": v1(ORDERS, input_shapes={"serving_default_alpha": [None, 4]}),
     "shape of another rank, version 1": v1(ORDERS, input_shapes={"serving_default_alpha": [3]}),
     "no file": frozen(BOTH, ["Add"], path="nowhere.pb"),
     "a file of something else": lambda lite, v1, folder: v1.TFLiteConverter.from_frozen_graph(
@@ -108,26 +106,22 @@ CALLS = {
     "input that is no name": frozen([1], ["Add"]),
     "output that is no name": frozen(BOTH, [None]),
     "shape of an unknown input": frozen(BOTH, ["Add"], {"nox": [1]}),
-    "shape of a known and an unknown input": frozen(
-        BOTH, ["Add"], {"input1": None, "nox": [1]}
-    ),
+    "shape of a known and an unknown input": frozen(BOTH, ["Add"], {"input1": None, "nox": [1]}),
     "contradicting shape": frozen(BOTH, ["Add"], {"input1": [3]}),
     "constructor without tensors": constructed(None, None),
     "constructor without outputs": constructed(None, None, [("input1", [2, 4])]),
     "constructor without inputs": constructed(None, None, None, ["Add"]),
     "constructor with no inputs": constructed(None, None, [], ["Add"]),
-    "functions: none": lambda lite, v1, folder: (
-        lite.TFLiteConverter.from_concrete_functions([]).convert()
-    ),
+    "functions: none": lambda lite, v1, folder: lite.TFLiteConverter.from_concrete_functions(
+        []
+    ).convert(),
     "functions: not concrete": lambda lite, v1, folder: (
         lite.TFLiteConverter.from_concrete_functions(NOT_CONCRETE)
     ),
     "unknown size, old converter": v1(
         OPEN, signature_key="inner", EXPERIMENTAL_NEW_CONVERTER=False
     ),
-    "unknown sizes, old converter": v1(
-        OPEN, signature_key="all", EXPERIMENTAL_NEW_CONVERTER=False
-    ),
+    "unknown sizes, old converter": v1(OPEN, signature_key="all", EXPERIMENTAL_NEW_CONVERTER=False),
     "unknown size, conversion summary": v1(
         OPEN, signature_key="inner", CONVERSION_SUMMARY_DIR="summary"
     ),
@@ -138,9 +132,7 @@ CALLS = {
     "int8 without samples, optimized": v2(
         OPEN, ["fixed"], supported_ops=only_int8, optimizations=default
     ),
-    "int8 without samples, version 1": v1(
-        OPEN, signature_key="fixed", SUPPORTED_OPS=only_int8
-    ),
+    "int8 without samples, version 1": v1(OPEN, signature_key="fixed", SUPPORTED_OPS=only_int8),
     "stablehlo without optimizations": v2(
         OPEN, ["fixed"], experimental_use_stablehlo_quantizer=True
     ),
@@ -184,7 +176,11 @@ POSITIONS = {
     "open": ("v2", OPEN, {}),
     "version 1": ("v1", VERSION_1, {}),
     **{
-        f"{name}_keras{n}{suffix}": ("keras", lambda folder, path=path: os.path.join(folder, path), {})
+        f"{name}_keras{n}{suffix}": (
+            "keras",
+            lambda folder, path=path: os.path.join(folder, path),
+            {},
+        )
         for n in (2, 3)
         for suffix in (".h5", ".keras")
         for name in ("activations", "images", "nested", "sequences")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import running
 
+from flatlite.converter.dims import evaluate
 from flatlite.converter.passes.fold import remove_dead_code
 from flatlite.converter.text import parse
 from flatlite.converter.write import write
@@ -56,12 +57,16 @@ def answers(graph, feeds):
     return running.answers(Interpreter(model_content=save(write(graph).model)), *feeds)
 
 
+SIZES = ({"n": 2, "h": 6}, {"n": 3, "h": 15})
+
+
 def feeds_of(graph, binding, positive=False):
-    """Random inputs of the shapes a binding gives; wide enough to meet every bound of a RELU6."""
+    """Random inputs of some sizes; wide enough to meet every bound of a RELU6."""
     generator = np.random.default_rng(binding)
     feeds = []
     for tensor in graph.inputs:
-        array = generator.normal(0, 4, tensor.shapes[binding])
+        shape = [evaluate(size, SIZES[binding]) for size in tensor.sizes]
+        array = generator.normal(0, 4, shape)
         feeds.append((np.abs(array) + 0.1 if positive else array).astype(tensor.dtype))
     return feeds
 

@@ -62,7 +62,7 @@ def reshape(node, b):
     kept = [old[i] if n == 0 else int(n) for i, n in enumerate(sizes)]
     if kept.count(None) + kept.count(-1) <= 1:
         return reshaped(x, [-1 if n is None else n for n in kept], b)
-    own = b.SHAPE(x)
+    own = b.SHAPE(x, out_type="INT32")
     parts = [
         part_of(own, i, b) if n is None else np.asarray([n], np.int32) for i, n in enumerate(kept)
     ]
@@ -73,12 +73,12 @@ def _filled(node, b):
     """A computed new shape as int32, its zeros replaced by what they stand for."""
     x, target = node.inputs
     sizes = as_int32(target, b)
-    known = [values for values in target.values if values is not None]
-    zeros = {i for values in known for i in np.flatnonzero(values == 0)}
+    known = [] if target.elements is None else target.elements.extents.tolist()
+    zeros = {i for i, n in enumerate(known) if isinstance(n, int) and n == 0}
     if not zeros or node.attr("allowzero", 0):
         return sizes
-    own = b.SHAPE(x)
-    parts = [part_of(own if i in zeros else sizes, i, b) for i in range(len(known[0]))]
+    own = b.SHAPE(x, out_type="INT32")
+    parts = [part_of(own if i in zeros else sizes, i, b) for i in range(len(known))]
     return b.CONCATENATION(*parts, axis=0)
 
 
@@ -182,7 +182,7 @@ def expand(node, b):
     x, target = node.inputs
     want, own = node.known(1), node.shape()
     if want is None or None in own:
-        return b.BROADCAST_TO(x, b.BROADCAST_ARGS(b.SHAPE(x), as_int32(target, b)))
+        return b.BROADCAST_TO(x, b.BROADCAST_ARGS(b.SHAPE(x, out_type="INT32"), as_int32(target, b)))
     shape = np.broadcast_shapes(own, tuple(int(n) for n in want))
     return x if shape == own else b.BROADCAST_TO(x, np.asarray(shape, np.int32))
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...schema.errors import ConverterError, UnsupportedOps
 from ..builder import Builder
 from ..ir import Graph, Origin, Signature
+from ..sizes import Scope, lowered
 from .registry import Node, lowering_of
 
 if TYPE_CHECKING:
@@ -28,20 +30,25 @@ def lower_model(source: OnnxSource) -> Graph:
         ConverterError: a node cannot be lowered as it is used here.
     """
     refuse_unsupported(source.nodes)
-    graph = Graph("main")
+    return lowered(partial(_lower, source))
+
+
+def _lower(source: OnnxSource, scope: Scope) -> Graph:
+    """The IR of a model whose sizes are what `scope` assumes."""
+    graph = Graph("main", scope)
     b = Builder(graph)
     tensors: dict[str, Tensor] = {}
     for port in source.inputs:
-        tensors[port.name] = b.input(port.name, port.tensor.dtype, port.tensor.shape)
+        tensors[port.name] = b.input(port.name, port.tensor.dtype, port.tensor.shape, port.dims)
     for name, array in source.arrays.items():
         tensors[name] = b.constant(array, name)
     for proto in source.nodes:
         node = Node(proto, source.opset, [tensors[name] if name else None for name in proto.input])
         b.origin(next(iter(proto.output), proto.name))
-        for name, lowered in zip(proto.output, lowered_outputs(node, b), strict=False):
-            tensors[name] = lowered
-            if name and lowered.origin is None and not lowered.is_constant:
-                lowered.origin = Origin(name)
+        for name, result in zip(proto.output, lowered_outputs(node, b), strict=False):
+            tensors[name] = result
+            if name and result.origin is None and not result.is_constant:
+                result.origin = Origin(name)
     graph.outputs = [tensors[port.name] for port in source.outputs]
     graph.output_names = [port.name for port in source.outputs]
     names = (tuple(p.key for p in ports) for ports in (source.inputs, source.outputs))

@@ -22,7 +22,7 @@ def softmax(node, b):
         sizes = node.shape()[axis:]
         node.require(None not in sizes, f"the sizes from axis {axis} on must be known, got {sizes}")
         flat = b.RESHAPE(x, np.asarray([-1, np.prod(sizes)], np.int32))
-        return b.RESHAPE(kind(flat, **options), b.SHAPE(x))
+        return b.RESHAPE(kind(flat, **options), b.SHAPE(x, out_type="INT32"))
     axis = node.axis(node.attr("axis", -1))
     order = [i for i in range(rank) if i != axis] + [axis]
     out = kind(transposed(x, order, b), **options)

@@ -77,7 +77,7 @@ def bounds_of(op: Op) -> tuple[Tensor, float | None, float | None] | None:
         return None
     x, _, position = found
     bound = scalar_of(op.inputs[position])
-    if bound is None or x.shapes != op.output.shapes:
+    if bound is None or x.sizes != op.output.sizes:
         return None
     return (x, bound, None) if op.kind == "MAXIMUM" else (x, None, bound)
 

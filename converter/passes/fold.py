@@ -38,8 +38,7 @@ def fold_constants(graph: Graph) -> int:
             continue
         spent += size
         for tensor, value in zip(op.outputs, values, strict=True):
-            shapes = (value.shape, value.shape)
-            constant = Tensor(tensor.name, value.dtype, shapes, (value, value))
+            constant = Tensor(tensor.name, value.dtype, value.shape, value)
             constant.origin = tensor.origin
             graph.replace(tensor, constant)
         graph.remove(op)
@@ -57,7 +56,7 @@ def _computed(op: Op) -> list[np.ndarray]:
     """The values of an op with constant inputs; none when they are too large or an error."""
     if not all(tensor.is_static for tensor in op.outputs):
         return []
-    sizes = [t.dtype.itemsize * prod(t.shapes[0] or ()) for t in op.outputs]
+    sizes = [t.dtype.itemsize * prod(n or 0 for n in t.dims) for t in op.outputs]
     given = sum(tensor.data.nbytes for tensor in op.given)
     if sum(sizes) > max(LIMIT, 2 * given):
         return []

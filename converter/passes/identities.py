@@ -167,7 +167,8 @@ def merge_constants(graph: Graph) -> int:
         x -> ADD(a) -> y -> ADD(b) -> z      becomes      x -> ADD(a + b) -> z
 
     SUB and DIV by a constant count as ADD and MUL. Holds off when y has another reader or is an
-    output, on fused activations in between, on integers, when the product is not finite and when
+    output, on fused activations in between, on integers, on what sizes are computed with, when the
+    product is not finite and when
     the merged constant would be larger than both.
     """
     count = 0
@@ -208,7 +209,7 @@ _GROUP = {"ADD": "ADD", "SUB": "ADD", "MUL": "MUL", "DIV": "MUL"}
 def _term(op: Op) -> tuple[Tensor, np.ndarray] | None:
     """(x, c) of an op that is x + c or x * c; None for another one."""
     found = split_constant(op)
-    if found is None or not is_float(op.output):
+    if found is None or not is_float(op.output) or op.output.elements is not None:
         return None
     x, value, position = found
     value = value.astype(np.float64)
@@ -254,7 +255,7 @@ def multiply_by_zero(graph: Graph) -> int:
             continue
         bounded = not is_float(found[0]) or made_by(found[0], *BOUNDED) is not None
         if bounded and activation_of(op) == NONE and not op.output.quantization:
-            zeros = np.zeros(op.output.shapes[0] or (), op.output.dtype)
+            zeros = np.zeros([n or 0 for n in op.output.dims], op.output.dtype)
             swap(graph, op, builder(graph, op).constant(zeros, op.output.name))
             count += 1
     return count
@@ -265,13 +266,16 @@ def divide_by_multiplying(graph: Graph) -> int:
 
         x -> DIV(c) -> y      becomes      x -> MUL(1 / c) -> y
 
-    Holds off on integers and where 1 / c is not finite.
+    Holds off on integers, where 1 / c is not finite, and on what sizes are computed with, which a
+    last bit may change by one.
     """
     count = 0
     for op in ops_of(graph, "DIV"):
         x, divisor = op.inputs
         value = constant_of(divisor)
         if value is None or x.is_constant or not is_float(x) or divisor.quantization:
+            continue
+        if x.elements is not None:
             continue
         with np.errstate(all="ignore"):
             inverse = (1.0 / value.astype(np.float64)).astype(value.dtype)

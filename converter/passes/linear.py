@@ -11,7 +11,7 @@ import numpy as np
 
 from ...schema.tables import FULLY_CONNECTED_OPTIONS_WEIGHTS_FORMAT, PADDING
 from ..builder import Builder
-from ..ir import Graph, Op, Tensor
+from ..ir import Graph, Op, Sizes, Tensor
 from .rewrite import (
     LINEAR,
     NONE,
@@ -119,9 +119,9 @@ class Linear(NamedTuple):
             op.set_input(position, b.constant(bias.astype(op.output.dtype), name))
 
 
-def _leading(tensor: Tensor) -> list:
-    """All dimensions but the last, under both bindings."""
-    return [None if shape is None else shape[:-1] for shape in tensor.shapes]
+def _leading(tensor: Tensor) -> Sizes | None:
+    """All dimensions but the last."""
+    return None if tensor.sizes is None else tensor.sizes[:-1]
 
 
 def bias_position(op: Op) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from math import prod
 
 import numpy as np
 
-from ..ir import Graph, Op, Shape, Tensor
+from ..dims import broadcast
+from ..ir import Graph, Op, Sizes, Tensor
 from .activation import TAKES_ACTIVATION
 from .linear import WEIGHTED
 from .rewrite import (
@@ -95,12 +97,12 @@ def fuse_keep_dims(graph: Graph) -> int:
         after = graph.sole_reader(op.output)
         axes = constant_of(op.inputs[1])
         x = op.inputs[0]
-        if after is None or after.kind not in RESHAPES or axes is None or x.shapes[0] is None:
+        if after is None or after.kind not in RESHAPES or axes is None or x.sizes is None:
             continue
         if after.inputs[0] is not op.output:
             continue
         keep = not op.options.keep_dims
-        if tuple(_reduced(shape, axes, keep) for shape in x.shapes) != after.output.shapes:
+        if _reduced(x.sizes, axes, keep) != after.output.sizes:
             continue
         with_options(op, keep_dims=keep)
         graph.absorb(op, after)
@@ -108,9 +110,7 @@ def fuse_keep_dims(graph: Graph) -> int:
     return count
 
 
-def _reduced(shape: Shape | None, axes: np.ndarray, keep: bool) -> Shape | None:
-    if shape is None:
-        return None
+def _reduced(shape: Sizes, axes: np.ndarray, keep: bool) -> Sizes:
     gone = {int(axis) % len(shape) for axis in axes.ravel()}
     sizes = [1 if i in gone else n for i, n in enumerate(shape)]
     return tuple(n for i, n in enumerate(sizes) if keep or i not in gone)
@@ -134,7 +134,7 @@ def sink_reshapes(graph: Graph) -> int:
         if reshape is None or not same_shape(reshape.output, op.output):
             continue
         x = reshape.inputs[0]
-        if constant_shape(op.output) is None or not _commutes(op, position, x):
+        if not _commutes(op, position, x):
             continue
         after = graph.sole_reader(op.output)
         joins = after is not None and after.kind in RESHAPES
@@ -207,7 +207,12 @@ def _swap_order(graph: Graph, reshape: Op, op: Op, position: int) -> None:
         shape = _trailing(other.data, inputs[position], op.output)
         inputs[1 - position] = b.constant(other.data.reshape(shape or ()), other.name)
     moved = b.op(op.kind, *inputs, dtype=op.output.dtype, **options_of(op))
-    swap(graph, op, b.RESHAPE(moved, b.constant(constant_shape(op.output))))
+    shape = constant_shape(op.output)
+    if shape is None:
+        again = b.op(reshape.kind, moved, *reshape.inputs[1:], **options_of(reshape))
+    else:
+        again = b.RESHAPE(moved, b.constant(shape))
+    swap(graph, op, again)
     graph.remove(reshape)
 
 
@@ -245,17 +250,15 @@ def sink_reshapes_through_pads(graph: Graph) -> int:
 
 def _moved_rows(amounts: np.ndarray, y: Tensor, x: Tensor) -> np.ndarray | None:
     """The paddings of `y` for `x`, which differs in dimensions of size 1 only; None otherwise."""
-    if y.shape is None or x.shape is None:
+    if y.sizes is None or x.sizes is None:
         return None
-    places = [i for i, n in enumerate(y.shape) if n != 1]
-    targets = [i for i, n in enumerate(x.shape) if n != 1]
-    sizes = [
-        [[(shape or ())[i] for i in axes] for shape in tensor.shapes]
-        for tensor, axes in ((y, places), (x, targets))
-    ]
-    if sizes[0] != sizes[1] or amounts.sum() != amounts[places].sum():
+    places = [i for i, n in enumerate(y.sizes) if n != 1]
+    targets = [i for i, n in enumerate(x.sizes) if n != 1]
+    if [y.sizes[i] for i in places] != [x.sizes[i] for i in targets]:
         return None
-    rows = np.zeros((len(x.shape), 2), amounts.dtype)
+    if amounts.sum() != amounts[places].sum():
+        return None
+    rows = np.zeros((len(x.sizes), 2), amounts.dtype)
     rows[targets] = amounts[places]
     return rows
 
@@ -279,18 +282,18 @@ def fuse_broadcast(graph: Graph) -> int:
             if any(t.rank is None for t in (x, tensor, *others)):
                 continue
             if source.kind == "TILE" and any(
-                m != n and m != 1 for m, n in zip(x.dims, tensor.dims, strict=True)
+                m not in (n, 1) for m, n in zip(x.sizes, tensor.sizes, strict=True)
             ):
                 continue
-            if all(_broadcast(k, x, others) == op.output.shapes[k] for k in (0, 1)):
+            if _broadcast([t.sizes for t in (x, *others)]) == op.output.sizes:
                 op.set_input(i, x)
                 count += 1
         # What nobody reads now goes with remove_dead_code.
     return count
 
 
-def _broadcast(k: int, x: Tensor, others: list[Tensor]) -> Shape | None:
-    try:
-        return np.broadcast_shapes(*(t.shapes[k] or () for t in (x, *others)))
-    except ValueError:
-        return None
+def _broadcast(shapes: list[Sizes]) -> Sizes:
+    """The shape that numpy's rule gives shapes that fit together."""
+    rank = max(map(len, shapes))
+    columns = zip(*((1,) * (rank - len(sizes)) + sizes for sizes in shapes), strict=True)
+    return tuple(reduce(broadcast, column) for column in columns)

@@ -93,7 +93,7 @@ def activation_of(op: Op) -> int:
 
 def same_shape(first: Tensor, second: Tensor) -> bool:
     """Whether both have the same dimensions, unknown ones included."""
-    return first.shapes[0] is not None and first.shapes == second.shapes
+    return first.sizes is not None and first.sizes == second.sizes
 
 
 def is_float(tensor: Tensor | None) -> bool:

@@ -139,7 +139,7 @@ class _Rewriter:
     def give(self, tensor: Tensor, params: Params) -> None:
         """Makes `tensor` itself an int8 one."""
         tensor.dtype, tensor.quantization = INT8, params.record()
-        tensor.values = (None, None)
+        tensor.value = None
         self.stored[tensor, params] = tensor
         self.whole.add(tensor)
 
@@ -254,14 +254,10 @@ class _Rewriter:
 def like(tensor: Tensor, dtype: np.dtype, params: Params | None, name: str) -> Tensor:
     """A tensor of the shape of another, for the same values in another form."""
     quantization = None if params is None else params.record()
-    twin = Tensor(name, dtype, tensor.shapes, origin=tensor.origin, quantization=quantization)
-    twin.is_late = tensor.is_late
-    return twin
+    return Tensor(name, dtype, tensor.sizes, origin=tensor.origin, quantization=quantization)
 
 
 def constant(tensor: Tensor, array: np.ndarray, params: Params) -> Tensor:
     """A stored constant in the place of a real one."""
     array = as_array(array)
-    shapes = (array.shape, array.shape)
-    record = params.record()
-    return Tensor(tensor.name, array.dtype, shapes, (array, array), quantization=record)
+    return Tensor(tensor.name, array.dtype, array.shape, array, quantization=params.record())

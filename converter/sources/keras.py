@@ -72,13 +72,14 @@ def load(
     if output_arrays is not None:
         ends = ends[0], _chosen_outputs(outputs, writer.results, output_arrays)
     call = "Stateful" if any(one.stored for one in model.leaves()) else ""
-    if archive.is_legacy:  # as TensorFlow 1's converter reads .h5
+    is_version_1 = archive.is_legacy and not is_keras3  # TF1's converter reads only these files
+    if is_version_1:
         given = {key: INVALID.sub("_", key) for key in inputs}
         results = {key: f"Identity_{i}" if i else "Identity" for i, key in enumerate(outputs)}
     else:
         given = {key: _input_name(key) for key in inputs}
         results = {key: f"{call}PartitionedCall:{i}" for i, key in enumerate(sorted(outputs))}
-    return _source(graph, ends, (given, results), is_sorted=not archive.is_legacy)
+    return _source(graph, ends, (given, results), is_sorted=not is_version_1)
 
 
 def _inputs(graph: Graph, model: Model, shapes: Shapes | None) -> dict[str, Tensor]:
@@ -183,7 +184,12 @@ def _source(
     frozen = freeze(graph, pairs, list(outputs.values()), lambda variables: {})
     ports = [
         tuple(
-            Port(key, named.get(key, full_name(key)), tensor)
+            Port(
+                key,
+                named.get(key, full_name(key)),
+                tensor,
+                _dims(tensor) if end is inputs else None,
+            )
             for key, tensor in zip(end, tensors or (), strict=True)
         )
         for end, named, tensors in zip(ends, names, (frozen.inputs, frozen.outputs), strict=True)
@@ -192,3 +198,8 @@ def _source(
     return GraphSource(
         KEY, frozen, ports[0], ports[1], "keras", (order[0], order[1]) if is_sorted else None
     )
+
+
+def _dims(tensor: Tensor) -> tuple[str | None, ...]:
+    """Names of an input's dimensions: a Keras model has one batch."""
+    return tuple("n" if i == 0 else None for i in range(len(tensor.shape or ())))

@@ -16,7 +16,7 @@ from ...schema.files import map_file, member
 from .source import Port, Shapes, check_names, set_shapes, some
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
     from ...graph.shapes import Shape
     from .. import ir
@@ -150,7 +150,11 @@ def load(
         wanted = dict.fromkeys(output_arrays)
     nodes = needed_nodes(graph, wanted)
     used = {name for node in nodes for name in node.input} | set(wanted)
-    ports = [Port(name, name, Value(name, v.dtype, shapes[name])) for name, v in inputs.items()]
+    dims = {value.name: _dim_names(value) for value in graph.input}
+    ports = [
+        Port(name, name, Value(name, v.dtype, shapes[name]), dims.get(name))
+        for name, v in inputs.items()
+    ]
     return OnnxSource(
         opset,
         nodes,
@@ -158,6 +162,11 @@ def load(
         tuple(ports),
         tuple(Port(name, name, _output(name, graph)) for name in wanted),
     )
+
+
+def _dim_names(value: ValueInfoProto) -> tuple[str | None, ...]:
+    """The names that a model gives to the dimensions of an input."""
+    return tuple(dim.dim_param or None for dim in value.type.tensor_type.shape.dim)
 
 
 def parsed(path: str | os.PathLike) -> ModelProto:

@@ -73,8 +73,7 @@ def load(
     refuse_keys(meta, input_arrays)
     keys = choose_signatures(meta, signature_keys, api_version)
     outlines = [
-        _outline(key, meta.signature_def[key]).replaced(input_arrays, output_arrays)
-        for key in keys
+        _outline(key, meta.signature_def[key]).replaced(input_arrays, output_arrays) for key in keys
     ]
     restore_op = op_name(meta.saver_def.restore_op_name)
     roots = [op_name(name) for outline in outlines for name in outline.names()]

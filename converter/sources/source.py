@@ -46,11 +46,13 @@ class Port:
         key: its name in the signature.
         name: its tensor's name in the source, which the written file keeps.
         tensor: what stands for it in the source, such as a tensor of a frozen graph.
+        dims: names of its dimensions; unknown ones of one name are equal. None for no names.
     """
 
     key: str
     name: str
     tensor: Any
+    dims: tuple[str | None, ...] | None = None
 
 
 class Source(Protocol):
@@ -153,6 +155,8 @@ def check_shapes(source: Source, all_known: bool = False) -> None:
             )
         if all_known and None in shape:
             port.tensor.set_shape((1, *shape[1:]))
+            if hasattr(port.tensor, "op"):
+                port.tensor.op.attrs["shape"] = (1, *shape[1:])
 
 
 @contextmanager

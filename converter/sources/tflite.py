@@ -20,6 +20,7 @@ from ..builder import Builder
 from ..infer import infer, late_tensor
 from ..ir import Graph, Op, Origin, Signature, Tensor
 from ..oracle import NotVerified, Oracle
+from ..sizes import Scope, lowered
 from ..write import CALLS
 from .source import Port
 
@@ -66,7 +67,7 @@ class FileSource:
 
     def lower(self, allow_custom_ops: bool = False) -> Graph:
         """The IR of the subgraph; what it calls comes with it."""
-        graph = _Reader(self.model).graph(self.subgraph)
+        graph = lowered(lambda scope: _Reader(self.model, scope).graph(self.subgraph))
         graph.output_names = [port.name for port in self.outputs]
         if self.key is not None:
             graph.name = self.key
@@ -139,8 +140,9 @@ def _ports(spec: SubgraphSpec, ends: Sequence[int], names: dict[str, int]) -> tu
 class _Reader:
     """Makes graphs of the subgraphs of a file, each once."""
 
-    def __init__(self, model: LoadedModel) -> None:
+    def __init__(self, model: LoadedModel, scope: Scope) -> None:
         self.model = model
+        self.scope = scope
         self.graphs: dict[int, Graph] = {}
 
     def graph(self, index: int) -> Graph:
@@ -148,7 +150,7 @@ class _Reader:
         if index in self.graphs:
             return self.graphs[index]
         spec = self.model.subgraph(index)
-        graph = self.graphs[index] = Graph(spec.name or f"subgraph_{index}")
+        graph = self.graphs[index] = Graph(spec.name or f"subgraph_{index}", self.scope)
         b = Builder(graph)
         tensors: dict[int, Tensor] = {}
         for i in spec.inputs:
@@ -183,9 +185,11 @@ class _Reader:
                 raise ConverterError(
                     f"{operator.kind} '{result.name}': variable is not supported yet"
                 )
+        certain, self.scope.is_certain = self.scope.is_certain, False
         calls = [
             self.graph(getattr(operator.options, field)) for field in CALLS.get(operator.kind, ())
         ]
+        self.scope.is_certain = certain
         op = Op(
             "CUSTOM" if operator.is_custom else operator.kind,
             inputs,
@@ -219,7 +223,7 @@ class _Reader:
         elif prod(spec.shape) == 0:
             tensor = b.constant(np.empty(spec.shape, spec.dtype), name=spec.name)
         else:
-            tensor = Tensor(spec.name, spec.dtype, (spec.shape, spec.shape))
+            tensor = Tensor(spec.name, spec.dtype, spec.shape)
             tensor.is_variable = spec.is_variable
         tensors[spec.index] = tensor
         return tensor

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..infer import late_tensor
-from ..ir import Graph, Tensor
+from ..ir import Graph, Sizes, Tensor
 from .lists import Reserved
 from .registry import lower
 
@@ -54,13 +54,13 @@ def while_(node, b):
     passed = [i for i, x in enumerate(given) if not (kept[i] and x.value is not None)]
     if not passed:
         return tuple(given)
-    given, shapes, turn = _settled(node, b, body, given, passed)
+    given, sizes, turn = _settled(node, b, body, given, passed)
     for i, made in zip(passed, turn.outputs, strict=True):
         node.require(
             made.dtype == given[i].dtype,
             f"the body must keep the types of its values, got {made.dtype} for {given[i].dtype}",
         )
-    check = lower_body(condition, f"{node.name}_cond", b, given, passed, shapes)
+    check = lower_body(condition, f"{node.name}_cond", b, given, passed, sizes)
     node.require(
         len(check.outputs) == 1 and check.outputs[0].dtype == bool,
         f"the condition must give one bool, got {[x.dtype.name for x in check.outputs]}",
@@ -73,23 +73,23 @@ def while_(node, b):
 
 
 def _settled(node, b, body, given, passed):
-    """What enters a loop, the shapes it has in every turn, and the graph of its body."""
-    shapes, free = {i: given[i].shapes for i in passed}, {i: set() for i in passed}
+    """What enters a loop, the sizes it has in every turn, and the graph of its body."""
+    sizes, free = {i: given[i].sizes for i in passed}, {i: set() for i in passed}
     for _ in range(WIDENINGS):
-        turn = lower_body(body, f"{node.name}_body", b, given, passed, shapes, outputs=passed)
+        turn = lower_body(body, f"{node.name}_body", b, given, passed, sizes, outputs=passed)
         if any(isinstance(given[i], Reserved) for i in passed):
             given = _with_lists(node, b, given, passed, turn)
-            shapes = {i: given[i].shapes for i in passed}
+            sizes = {i: given[i].sizes for i in passed}
             continue
         differing = [
             (i, made)
             for i, made in zip(passed, turn.outputs, strict=True)
-            if not _fits(shapes[i], made.shapes, free[i])
+            if not _fits(sizes[i], made.sizes, free[i])
         ]
         if not differing:
-            return given, shapes, turn
+            return given, sizes, turn
         for i, made in differing:
-            shapes[i] = _widened(b.graph, shapes[i], made.shapes, free[i])
+            sizes[i] = _widened(b.graph, sizes[i], made.sizes, free[i])
     return node.fail("the shapes of its values must settle")
 
 
@@ -99,12 +99,11 @@ def _with_lists(node, b, given, passed, turn):
     for i, made in zip(passed, turn.outputs, strict=True):
         if isinstance(found[i], Reserved):
             node.require(
-                None not in made.shapes,
+                made.sizes is not None,
                 f"the rank of the elements of list {i} must be known; give the model's inputs a "
                 "fixed shape",
             )
-            element = tuple(shape[1:] for shape in made.shapes)
-            found[i] = found[i].filled(b, element)
+            found[i] = found[i].filled(b, made.sizes[1:])
     return found
 
 
@@ -119,7 +118,7 @@ def lower_body(
     b: Builder,
     given: Sequence[Tensor],
     passed: Sequence[int],
-    shapes: dict | None = None,
+    sizes: dict | None = None,
     outputs: Sequence[int] | None = None,
 ) -> Graph:
     """The IR graph of a function.
@@ -130,67 +129,64 @@ def lower_body(
         b: the builder of the caller.
         given: what the caller gives to the function's inputs; constants where not passed.
         passed: positions of the inputs of the graph among them.
-        shapes: of these inputs, where they are not those of what is given.
+        sizes: of these inputs, where they are not those of what is given.
         outputs: positions of the function's outputs that the graph has; all of them by default.
     """
     from ..builder import Builder
     from .lower import Work
 
     work = Work.of(body)
-    graph = Graph(name)
-    graph.n_late = b.graph.n_late  # no size of an unknown dimension stands for two
+    graph = Graph(name, b.graph.scope)
     inner = Builder(graph)
     tensors: dict[tf.Tensor, Tensor] = {}
     for i, tensor in enumerate(work.inputs):
         inner.origin(tensor.op.name)
         if i in passed:
-            pair = given[i].shapes if shapes is None else shapes[i]
             own = given[i]
             if isinstance(own, Reserved):
-                count = Tensor("", own.count.dtype, ((), ()), own.count.values)
+                known = own.count
+                count = Tensor("", known.dtype, (), known.value, elements=known.elements)
                 tensors[tensor] = argument = Reserved(tensor.op.name, own.dtype, count)
-                graph.inputs.append(argument)
-                continue
-            tensors[tensor] = argument = Tensor(tensor.op.name, given[i].dtype, pair)
-            argument.is_late = given[i].is_late or pair != given[i].shapes
+            elif sizes is None:
+                argument = Tensor(tensor.op.name, own.dtype, own.sizes, elements=own.elements)
+            else:
+                argument = Tensor(tensor.op.name, own.dtype, sizes[i])
+            tensors[tensor] = argument
             graph.inputs.append(argument)
         elif given[i].value is not None:
             tensors[tensor] = inner.constant(given[i].value)
-    for _ in work.lower(inner, tensors):
-        pass
+    certain, graph.scope.is_certain = graph.scope.is_certain, False
+    try:
+        for _ in work.lower(inner, tensors):
+            pass
+    finally:
+        graph.scope.is_certain = certain
     chosen = work.outputs if outputs is None else [work.outputs[i] for i in outputs]
     graph.outputs = [tensors[tensor] for tensor in chosen]
-    b.graph.n_late = graph.n_late
     return graph
 
 
-def _fits(shapes: Any, made: Any, free: set[int]) -> bool:
-    """Whether a value that enters a loop with some shapes may leave its body with others.
+def _fits(sizes: Sizes | None, made: Sizes | None, free: set[int]) -> bool:
+    """Whether a value that enters a loop with some sizes may leave its body with others.
 
     `free` are the axes whose size may change.
     """
-    if None in shapes:
+    if sizes is None:
         return True
-    if None in made or len(made[0]) != len(shapes[0]):
+    if made is None or len(made) != len(sizes):
         return False
-    pairs = zip(zip(*shapes, strict=True), zip(*made, strict=True), strict=True)
+    pairs = zip(sizes, made, strict=True)
     return all(old == new or axis in free for axis, (old, new) in enumerate(pairs))
 
 
-def _widened(graph: Graph, shapes: Any, made: Any, free: set[int]) -> Any:
-    """Shapes that hold for what enters and for what leaves; axes that differ become free."""
-    if None in made or len(shapes[0]) != len(made[0]):
-        return (None, None)
-    pairs = zip(zip(*shapes, strict=True), zip(*made, strict=True), strict=True)
-    free |= {axis for axis, (old, new) in enumerate(pairs) if old != new}
-    dims = [None if axis in free else 0 for axis in range(len(shapes[0]))]
-    unknown: Any = late_tensor(graph, "", np.dtype(np.float32), dims).shapes
-    return tuple(
-        tuple(
-            new if axis in free else old for axis, (old, new) in enumerate(zip(*both, strict=True))
-        )
-        for both in zip(shapes, unknown, strict=True)
-    )
+def _widened(graph: Graph, sizes: Sizes | None, made: Sizes | None, free: set[int]) -> Any:
+    """Sizes that hold for what enters and for what leaves; axes that differ become free."""
+    if sizes is None or made is None or len(sizes) != len(made):
+        return None
+    free |= {i for i, (old, new) in enumerate(zip(sizes, made, strict=True)) if old != new}
+    return late_tensor(
+        graph, "", np.dtype(np.float32), [None if i in free else n for i, n in enumerate(sizes)]
+    ).sizes
 
 
 def _source(tensor: tf.Tensor) -> tf.Tensor:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...schema.errors import ConverterError
+from ..dims import Extent
+from ..elements import extents_of
 from ..infer import late_tensor
-from ..ir import Tensor
+from ..ir import Graph, Sizes, Tensor
 from .registry import Node, lower
 
 if TYPE_CHECKING:
@@ -25,12 +27,12 @@ class Reserved(Tensor):
     __slots__ = ("count",)
 
     def __init__(self, name: str, dtype: Any, count: Tensor) -> None:
-        super().__init__(name, dtype, (None, None))
+        super().__init__(name, dtype, None)
         self.count = count
 
-    def filled(self, b: Builder, element: tuple) -> Tensor:
-        """The list with zeros for elements of the shapes `element`."""
-        dims = [_dimension(b, pair) for pair in zip(*element, strict=True)]
+    def filled(self, b: Builder, element: Sizes) -> Tensor:
+        """The list with zeros for elements of the sizes `element`."""
+        dims = [_dimension(b, size) for size in element]
         return zeros(b, self.dtype, [self.count, *dims])
 
 
@@ -71,7 +73,7 @@ def stack(node: Node, b: Builder):
         known = element.value
         if known is None or (known < 0).any():
             node.fail("the shape of the elements of a list must be known, nothing was put into it")
-        return x.filled(b, (tuple(np.ravel(known)),) * 2)
+        return x.filled(b, tuple(np.ravel(known).tolist()))
     return x
 
 
@@ -101,9 +103,8 @@ def set_item(node, b):
     )
     if isinstance(x, Reserved):
         if x in b.graph.inputs:  # the loop is lowered again when this is known
-            element = None if None in item.shapes else item.shapes
-            return Tensor(node.name, item.dtype, counted(b.graph, x, element))
-        x = x.filled(b, item.shapes)
+            return Tensor(node.name, item.dtype, counted(b.graph, x, item.sizes))
+        x = x.filled(b, item.sizes)
     rank = node.rank(2)
     first = b.RESHAPE(index, np.array([1], np.int32))
     start = first
@@ -153,15 +154,13 @@ def resize(node, b):
     return b.CONCATENATION(x, more, axis=0)
 
 
-def counted(graph, x: Reserved, element: tuple | None) -> tuple:
-    """The shapes of a reserved list whose elements have the shapes `element`."""
+def counted(graph: Graph, x: Reserved, element: Sizes | None) -> Sizes | None:
+    """The sizes of a reserved list whose elements have the sizes `element`."""
     if element is None:
-        return (None, None)
-    counts: Any = x.count.values
-    if any(count is None for count in counts):
-        pair: Any = late_tensor(graph, "", np.dtype(np.int32), [None]).shapes
-        return tuple((*first, *rest) for first, rest in zip(pair, element, strict=True))
-    return tuple((int(count.item()), *rest) for count, rest in zip(counts, element, strict=True))
+        return None
+    if x.count.elements is not None or x.count.value is not None:
+        return (extents_of(x.count).item(), *element)
+    return late_tensor(graph, "", np.dtype(np.int32), [None, *element]).sizes
 
 
 def _refuse_reserved(node, x):
@@ -175,17 +174,13 @@ def _size(b: Builder, x: Tensor, axis: int) -> Tensor:
     return b.STRIDED_SLICE(shape, *bounds, shrink_axis_mask=1)
 
 
-def _dimension(b: Builder, pair: tuple[int, int]) -> Tensor:
+def _dimension(b: Builder, size: Extent) -> Tensor:
     """A scalar with a dimension; one that is unknown is looked up at a tensor that has it."""
-    if pair[0] == pair[1]:
-        return b.constant(np.int32(pair[0]))
+    if isinstance(size, int):
+        return b.constant(np.int32(size))
     for x in b.graph.tensors():
-        first, second = x.shapes
-        if x.rank is None or first is None or second is None:
-            continue
-        for axis, sizes in enumerate(zip(first, second, strict=True)):
-            if sizes == pair:
-                return _size(b, x, axis)
+        if x.sizes is not None and size in x.sizes:
+            return _size(b, x, x.sizes.index(size))
     raise ConverterError(
         f"'{b.origin_name}': the size of the elements of a list depends on its loop; give the "
         "model's inputs a fixed shape"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...graph.attributes import FunctionRef
@@ -15,6 +16,7 @@ from ...graph.registry import is_pure
 from ...schema.errors import ConverterError, UnsupportedOps
 from ..builder import Builder
 from ..ir import Graph, Origin, Signature
+from ..sizes import Scope, lowered
 from ..stubs import collapse
 from .composites import Composite, recognise
 from .registry import Node, lowering_of
@@ -41,14 +43,19 @@ def lower_graph(source: GraphSource, allow_custom_ops: bool = False) -> Graph:
     work = Work.of(source.graph)
     if not allow_custom_ops:
         refuse_unsupported(work.unsupported())
-    graph = Graph(source.key or "main")
+    return lowered(partial(_lower, source, work))
+
+
+def _lower(source: GraphSource, work: Work, scope: Scope) -> Graph:
+    """The IR of a source whose sizes are what `scope` assumes."""
+    graph = Graph(source.key or "main", scope)
     b = Builder(graph)
     tensors: dict[tf.Tensor, Tensor] = {}
     for port, tensor in zip(source.inputs, work.inputs, strict=True):
-        tensors[tensor] = b.input(port.name, tensor.dtype, tensor.shape)
-    for tensor, lowered in work.lower(b, tensors):
-        if lowered.origin is None and not lowered.is_constant:
-            lowered.origin = Origin(tensor.name)
+        tensors[tensor] = b.input(port.name, tensor.dtype, tensor.shape, port.dims)
+    for tensor, result in work.lower(b, tensors):
+        if result.origin is None and not result.is_constant:
+            result.origin = Origin(tensor.name)
     graph.outputs = [tensors[t] for t in work.outputs]
     graph.output_names = [port.name for port in source.outputs]
     if source.key is not None:
@@ -107,9 +114,9 @@ class Work(NamedTuple):
                 continue
             b.origin(CALLS.sub("", op.name))
             results = lowered_outputs(op, self.composites.get(op), b, tensors)
-            for tensor, lowered in zip(op.outputs, results, strict=False):
-                tensors[tensor] = lowered
-                yield tensor, lowered
+            for tensor, result in zip(op.outputs, results, strict=False):
+                tensors[tensor] = result
+                yield tensor, result
 
 
 def called_functions(op: tf.Operation) -> list[FunctionRef]:

@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..buffer import arena, constant
+from ..sizes import meet
 from ..view import View, broadcast_strides, collapse, contiguous_strides
 from .layout import move
 
@@ -85,9 +86,10 @@ def _geometry(shape, *shapes):
 def broadcast_shape(*shapes):
     """The shape numpy's rule gives; None when the shapes do not fit together."""
     first, *others = shapes
-    if all(other == first for other in others):
-        return first
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        return None
+    for other in others:
+        if len(other) < len(first):
+            first, other = other, first
+        missing = len(other) - len(first)
+        pairs = zip(first, other[missing:], strict=True)
+        first = (*other[:missing], *(meet(m, n) for m, n in pairs))
+    return None if None in first else tuple(first)

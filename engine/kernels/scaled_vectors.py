@@ -193,19 +193,17 @@ def _both(name, size):
 
 def _held(name, size, second_held):
     """Like `_both`, where each row of the operand `held` is the same: its `held_row` is 0."""
-    total, makers = FORMS[name]
+    make, make_held, joined = _sides(name, second_held)
 
     def emit(builder, lanes, moving, held, out, terms, rows, columns, step, held_row):
         w = _Scaled(builder, lanes, terms, size)
-        make, make_held = makers if second_held else makers[::-1]
         held = w.pointer(held)
 
         def vector(at, mask):
             same = make_held(w, w.elements(held, at, mask))
             with _each_row(w, (moving, out), rows, (step, columns)) as (source, target):
                 value = make(w, w.elements(source, at, mask))
-                pair = (value, same) if second_held else (same, value)
-                w.put(w.result(total(w, *pair)), target, at, mask)
+                w.put(joined(w, value, same), target, at, mask)
 
         _each_vector(w, columns, vector)
 
@@ -214,23 +212,34 @@ def _held(name, size, second_held):
 
 def _lone(name, size, second_lone):
     """Like `_both`, where the operand `lone` has one element for each row, `lone_row` apart."""
-    total, makers = FORMS[name]
+    make, make_lone, joined = _sides(name, second_lone)
 
     def emit(builder, lanes, moving, lone, out, terms, rows, columns, step, lone_row):
         w = _Scaled(builder, lanes, terms, size)
-        make, make_lone = makers if second_lone else makers[::-1]
         places, steps = (moving, lone, out), (step, lone_row, columns)
         with _each_row(w, places, rows, steps) as (source, single, target):
             same = make_lone(w, w.repeated(single))
 
             def vector(at, mask):
                 value = make(w, w.elements(source, at, mask))
-                pair = (value, same) if second_lone else (same, value)
-                w.put(w.result(total(w, *pair)), target, at, mask)
+                w.put(joined(w, value, same), target, at, mask)
 
             _each_vector(w, columns, vector)
 
     return _piece(emit, f"lone_{name}_{size}_{int(second_lone)}")
+
+
+def _sides(name, second_still):
+    """What is done with the operand that moves, with the one that stays, and with both of them.
+
+    The one that stays is the second or the first.
+    """
+    total, makers = FORMS[name]
+
+    def joined(w, moving, still):
+        return w.result(total(w, moving, still) if second_still else total(w, still, moving))
+
+    return *(makers if second_still else makers[::-1]), joined
 
 
 def _piece(emit, name):

@@ -235,7 +235,9 @@ def pool(
     """Pooling over height and width: `pooling_type` is "MAX" or "AVG"."""
     rate = one_of("dilations", dilations, "dilation_rate", dilation_rate)
     if rate is not None and np.any(np.asarray(rate) != 1):
-        raise NotImplementedError(f"pool takes dilations of 1, got {rate}")
+        raise NotImplementedError(
+            f"pool takes dilations of 1, got {rate}: TFLite has no pooling under windows with gaps"
+        )
     if pooling_type not in ("MAX", "AVG"):
         raise ValueError(f"pooling_type must be 'MAX' or 'AVG', got {pooling_type!r}")
     function = max_pool if pooling_type == "MAX" else avg_pool

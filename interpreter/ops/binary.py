@@ -108,8 +108,9 @@ def add_n(node):
     same_dtype(node, node.inputs)
     node.require(first.dtype.name in _NUMBERS, f"{_kind(first)} is not supported")
     for other in others:
-        node.require(
-            other.shape == first.shape,
+        node.require_equal(
+            other.shape,
+            first.shape,
             f"inputs must have one shape, got {first.shape} and {other.shape}",
         )
     if not others:

@@ -7,6 +7,7 @@ import numpy as np
 from ...engine.buffer import Buffer, arena, constant
 from ...engine.families.elementwise import look_up
 from ...engine.families.layout import move
+from ...engine.sizes import is_plain, negative
 from ...engine.view import View
 from ...schema.tables import name_of
 from ..checks import one_scale, required, same_dtype
@@ -23,8 +24,9 @@ def concatenation(node):
     rest = first.shape[:axis] + first.shape[axis + 1 :]
     same_dtype(node, parts)
     for part in parts:
-        node.require(
-            part.ndim == first.ndim and part.shape[:axis] + part.shape[axis + 1 :] == rest,
+        node.require_equal(
+            part.shape[:axis] + part.shape[axis + 1 :] if part.ndim == first.ndim else None,
+            rest,
             f"inputs must have equal shapes but for axis {axis}, "
             f"got {first.shape} and {part.shape}",
         )
@@ -77,8 +79,9 @@ def pack(node):
     axis = _new_axis(node, first.ndim + 1)
     same_dtype(node, parts)
     for part in parts:
-        node.require(
-            part.shape == first.shape,
+        node.require_equal(
+            part.shape,
+            first.shape,
             f"inputs must have equal shapes, got {first.shape} and {part.shape}",
         )
     _same_quantization(node)
@@ -96,10 +99,9 @@ def unpack(node):
     """The slices of `x` along `axis`, without that dimension."""
     (x,) = required(node, 1)
     axis = node.axis("axis", x)
-    count = x.shape[axis]
-    node.require(
-        count == node.options.num,
-        f"num must be the size {count} of axis {axis}, got {node.options.num}",
+    count = int(node.options.num)
+    node.require_equal(
+        x.shape[axis], count, f"num must be the size {x.shape[axis]} of axis {axis}, got {count}"
     )
     shape = x.shape[:axis] + x.shape[axis + 1 :]
     outs = [node.result(shape, x.dtype) for _ in range(count)]
@@ -117,10 +119,9 @@ def split(node):
     _, x = required(node, 2)
     axis = _axis_input(node, 0, x)
     count = int(node.options.num_splits)
-    node.require(
-        count > 0 and x.shape[axis] % count == 0,
-        f"num_splits must divide the size {x.shape[axis]} of axis {axis}, got {count}",
-    )
+    message = f"num_splits must divide the size {x.shape[axis]} of axis {axis}, got {count}"
+    node.require(count > 0, message)
+    node.require_equal(x.shape[axis] % count, 0, message)
     return _cut(node, x, axis, [x.shape[axis] // count] * count)
 
 
@@ -128,19 +129,19 @@ def split(node):
 def split_v(node):
     """`x` in parts of the sizes of the second input; one -1 takes what is left."""
     (x,) = required(node, 1)
-    sizes = [int(n) for n in node.constant(1).ravel()]
+    sizes = node.sizes(1)
     axis = _axis_input(node, 2, x)
-    free = [i for i, n in enumerate(sizes) if n == -1]
+    free = [i for i, n in enumerate(sizes) if n == -1 and is_plain(n)]
+    others = [n for i, n in enumerate(sizes) if i not in free]
     node.require(
-        len(free) <= 1 and all(n >= -1 for n in sizes),
+        len(free) <= 1 and not negative(others),
         f"sizes must not be negative but for one -1, got {sizes}",
     )
     if free:
-        sizes[free[0]] = x.shape[axis] - (sum(sizes) + 1)
-    node.require(
-        sum(sizes) == x.shape[axis] and all(n >= 0 for n in sizes),
-        f"sizes must add up to the size {x.shape[axis]} of axis {axis}, got {sizes}",
-    )
+        sizes[free[0]] = x.shape[axis] - sum(others)
+    message = f"sizes must add up to the size {x.shape[axis]} of axis {axis}, got {sizes}"
+    node.require(not negative(sizes), message)
+    node.require_equal(sum(sizes), x.shape[axis], message)
     return _cut(node, x, axis, sizes)
 
 

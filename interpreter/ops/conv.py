@@ -3,6 +3,7 @@
 from typing import Any
 
 from ...engine.families import products
+from ...engine.sizes import is_plain, negative
 from ..checks import clamp_of, rank, required, slide, supported, windows
 from ..registry import op
 from .arithmetic import arithmetic, one_scale_each
@@ -12,8 +13,8 @@ def _bias(node, i, n):
     """Input `i`: one element for each of `n` output channels, or None."""
     bias = node.optional(i)
     if bias is not None:
-        node.require(
-            bias.size == n, f"bias must have {n} elements, one a channel, got shape {bias.shape}"
+        node.require_equal(
+            bias.size, n, f"bias must have {n} elements, one a channel, got shape {bias.shape}"
         )
     return bias
 
@@ -26,10 +27,11 @@ def conv_2d(node):
     rank(node, "filter", weights, 4)
     n, *taps, of_group = weights.shape
     channels = x.shape[3]
-    node.require(
-        of_group > 0 and channels % of_group == 0,
-        f"channels of the filter must divide those of the input, got {of_group} and {channels}",
-    )
+    message = f"channels of the filter must divide those of the input, got {of_group} and {channels}"
+    node.require(of_group > 0, message)
+    if not is_plain(channels):
+        node.require_equal(channels, of_group, message)
+    node.require_equal(channels % of_group, 0, message)
     groups = max(channels // of_group, 1)
     node.require(
         channels > 0 and n % groups == 0,
@@ -149,10 +151,9 @@ def _differ(weights):
 
 
 def _same_channels(node, channels, x):
-    node.require(
-        channels == x.shape[-1] > 0,
-        f"filter and input must have equal channels, got {channels} and {x.shape[-1]}",
-    )
+    message = f"filter and input must have equal channels, got {channels} and {x.shape[-1]}"
+    node.require(channels > 0, message)
+    node.require_equal(x.shape[-1], channels, message)
 
 
 def _steps(spans, sizes) -> dict[str, Any]:
@@ -166,15 +167,17 @@ def _steps(spans, sizes) -> dict[str, Any]:
 
 def _spread_shape(node, x, n, spans):
     """The first input, if a convolution takes that shape to the shape of `x`."""
-    shape = tuple(int(size) for size in node.constant(0).ravel())
-    node.require(
-        len(shape) == x.ndim and shape[0] == x.shape[0] and shape[-1] == n,
+    shape = tuple(node.sizes(0))
+    node.require_equal(
+        (*shape[:1], *shape[-1:]) if len(shape) == x.ndim else None,
+        (x.shape[0], n),
         f"output shape must be ({x.shape[0]}, ..., {n}) in {x.ndim} dimensions, got {shape}",
     )
-    node.require(min(shape) >= 0, f"output shape must not be negative, got {shape}")
+    node.require(not negative(shape), f"output shape must not be negative, got {shape}")
     counts = slide(node, spans, shape[1:-1])
-    node.require(
-        counts == x.shape[1:-1],
+    node.require_equal(
+        counts,
+        x.shape[1:-1],
         f"a convolution over output shape {shape} must give the input's {x.shape[1:-1]}, "
         f"gives {counts}",
     )

@@ -7,6 +7,7 @@ import numpy as np
 from ...engine.buffer import constant
 from ...engine.families.elementwise import broadcast_shape
 from ...engine.families.layout import fill, move
+from ...engine.sizes import is_plain, negative, steps
 from ...engine.view import View
 from ...schema.dtypes import numpy_dtype
 from ..checks import required, same_dtype
@@ -53,8 +54,12 @@ def zeros_like(node):
 def range_(node):
     """`start`, `start + delta`, ... below `limit`; floats are added up one by one, as in TFLite."""
     same_dtype(node, required(node, 3))
-    start, limit, delta = (node.constant(i).ravel()[0] for i in range(3))
     dtype = node.inputs[0].dtype
+    if any(operand.sizes is not None for operand in node.inputs) and dtype.kind == "i":
+        (start,), (limit,), (delta,) = map(node.sizes, range(3))
+        node.result((steps(start, limit, delta),), dtype)
+        return
+    start, limit, delta = (node.constant(i).ravel()[0] for i in range(3))
     node.require(
         (delta > 0 and start <= limit) or (delta < 0 and start >= limit),
         f"delta must lead from start to limit, got {start}, {limit} and {delta}",
@@ -72,9 +77,9 @@ def range_(node):
 def one_hot(node):
     """`on` where the new dimension `axis` counts the index, `off` elsewhere."""
     indices, _, on, off = required(node, 4)
-    depth = int(node.constant(1).ravel()[0])
+    (depth,) = node.sizes(1)
     node.require(indices.is_integer, f"indices must be integers, got {indices.dtype}")
-    node.require(depth >= 0, f"depth must not be negative, got {depth}")
+    node.require(not negative([depth]), f"depth must not be negative, got {depth}")
     node.require(
         on.size == off.size == 1 and on.dtype == off.dtype,
         f"on and off must be one {on.dtype} each, got shapes {on.shape} and {off.shape}",
@@ -126,8 +131,12 @@ def broadcast_to(node):
     """`x` repeated to the shape of the second input by numpy's rule."""
     (x,) = required(node, 1)
     dims = tuple(_dims(node, 1))
+    met = broadcast_shape(x.shape, dims)
     node.require(
-        broadcast_shape(x.shape, dims) == dims, f"shape {x.shape} does not broadcast to {dims}"
+        met is not None
+        and len(met) == len(dims)
+        and all(n == m or not is_plain(n) for n, m in zip(met, dims, strict=True)),
+        f"shape {x.shape} does not broadcast to {dims}",
     )
     out = node.result(dims, x.dtype)
     return lambda program: move(program, View.of(x).broadcast(dims), out)
@@ -147,6 +156,6 @@ def broadcast_args(node: Node):
 
 def _dims(node, i):
     """Input `i` as a list of sizes."""
-    dims = [int(n) for n in node.constant(i).ravel()]
-    node.require(all(n >= 0 for n in dims), f"sizes must not be negative, got {dims}")
+    dims = node.sizes(i)
+    node.require(not negative(dims), f"sizes must not be negative, got {dims}")
     return dims

@@ -25,8 +25,9 @@ def gather(node):
         0 <= batch <= min(axis, indices.ndim),
         f"batch_dims must be in [0, {min(axis, indices.ndim)}], got {node.options.batch_dims}",
     )
-    node.require(
-        params.shape[:batch] == indices.shape[:batch],
+    node.require_equal(
+        params.shape[:batch],
+        indices.shape[:batch],
         f"the first {batch} dimensions must be equal, got {params.shape} and {indices.shape}",
     )
     shape = params.shape[:axis] + indices.shape[batch:] + params.shape[axis + 1 :]
@@ -87,7 +88,7 @@ def gather_nd(node):
 def scatter_nd(node):
     """Zeros of the shape of the third input, with `updates` added at the points of `indices`."""
     indices, updates = required(node, 2)
-    shape = [int(n) for n in node.constant(2).ravel()]
+    shape = node.sizes(2)
     node.require(indices.dtype == np.int32, f"indices must be int32, got {indices.dtype}")
     node.require(
         indices.ndim >= 1 and indices.shape[-1] <= len(shape),
@@ -95,7 +96,8 @@ def scatter_nd(node):
     )
     depth = indices.shape[-1]
     wanted = (*indices.shape[:-1], *shape[depth:])
-    node.require(updates.shape == wanted, f"updates must have shape {wanted}, got {updates.shape}")
+    message = f"updates must have shape {wanted}, got {updates.shape}"
+    node.require_equal(updates.shape, wanted, message)
     out = node.result(shape, updates.dtype)
     count, inner = prod(indices.shape[:-1]), prod(shape[depth:])
 
@@ -117,7 +119,7 @@ def scatter_nd(node):
 def sparse_to_dense(node):
     """The fourth input everywhere, but the values of the third at the points of the first."""
     indices, _, values, default = required(node, 4)
-    shape = [int(n) for n in node.constant(1).ravel()]
+    shape = node.sizes(1)
     _require_indices(node, indices)
     same_dtype(node, (values, default))
     depth = indices.shape[-1] if indices.ndim == 2 else 1

@@ -4,6 +4,7 @@ from math import prod
 
 import numpy as np
 
+from ...engine.families.elementwise import broadcast_shape
 from ..checks import clamp_of, rank, required
 from ..registry import op
 from .arithmetic import arithmetic, one_scale_each
@@ -21,8 +22,8 @@ def fully_connected(node):
     rank(node, "weights", weights, 2)
     n, depth = weights.shape
     if bias is not None:
-        node.require(
-            bias.size == n, f"bias must have {n} elements, one a unit, got shape {bias.shape}"
+        node.require_equal(
+            bias.size, n, f"bias must have {n} elements, one a unit, got shape {bias.shape}"
         )
     node.require(not node.options.weights_format, "shuffled weights are not supported")
     family, weights, how = arithmetic(
@@ -36,14 +37,16 @@ def fully_connected(node):
     )
     one_scale_each(node, how, n)
     if node.options.keep_num_dims:
-        node.require(
-            x.ndim > 0 and x.shape[-1] == depth,
+        node.require_equal(
+            x.shape[-1] if x.ndim else None,
+            depth,
             f"last dimension of the input must be {depth}, as in the weights, got shape {x.shape}",
         )
         shape = (*x.shape[:-1], n)
     else:
-        node.require(
-            x.size % depth == 0 if depth else x.shape[-1:] == (0,),
+        node.require_equal(
+            x.size % depth if depth else x.shape[-1:] != (0,),
+            0,
             f"input must divide into rows of {depth}, as in the weights, got shape {x.shape}",
         )
         shape = (x.size // depth if depth else prod(x.shape[:-1]), n)
@@ -70,16 +73,14 @@ def batch_matmul(node):
     adj_x, adj_y = bool(node.options.adj_x), bool(node.options.adj_y)
     rows, depth = x.shape[-2:][:: -1 if adj_x else 1]
     same_depth, columns = y.shape[-2:][:: -1 if adj_y else 1]
-    node.require(
-        depth == same_depth,
+    node.require_equal(
+        depth,
+        same_depth,
         f"inner dimensions must agree, got {depth} and {same_depth} in {x.shape} and {y.shape}",
     )
-    repeated = zip(reversed(x.shape[:-2]), reversed(y.shape[:-2]), strict=False)
-    node.require(
-        all(m == n or 1 in (m, n) for m, n in repeated),
-        f"batch dimensions must be equal or 1, got {x.shape} and {y.shape}",
-    )
-    batch = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    batch = broadcast_shape(x.shape[:-2], y.shape[:-2])
+    if batch is None:
+        node.fail(f"batch dimensions must be equal or 1, got {x.shape} and {y.shape}")
     family, y, how = arithmetic(
         node, x, y, None, asymmetric=bool(node.options.asymmetric_quantize_inputs)
     )

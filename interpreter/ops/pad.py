@@ -7,6 +7,7 @@ import numpy as np
 
 from ...engine.buffer import constant
 from ...engine.families.layout import fill, move
+from ...engine.sizes import negative
 from ...engine.view import View
 from ..checks import required
 from ..registry import op
@@ -79,10 +80,9 @@ def space_to_batch(node):
     (x,) = required(node, 1)
     blocks, paddings = _blocks(node, x, "paddings")
     sizes = [n + sum(padding) for n, padding in zip(x.shape[1:], paddings, strict=False)]
-    node.require(
-        all(size % block == 0 for size, block in zip(sizes, blocks, strict=True)),
-        f"padded sizes {sizes} must be multiples of the block {blocks}",
-    )
+    for size, block in zip(sizes, blocks, strict=True):
+        message = f"padded sizes {sizes} must be multiples of the block {blocks}"
+        node.require_equal(size % block, 0, message)
     steps = [size // block for size, block in zip(sizes, blocks, strict=True)]
     rest = x.shape[1 + len(blocks) :]
     out = node.result((x.shape[0] * prod(blocks), *steps, *rest), x.dtype)
@@ -103,13 +103,14 @@ def batch_to_space(node):
     """Batches put back as blocks of rows and columns, with borders cut off."""
     (x,) = required(node, 1)
     blocks, crops = _blocks(node, x, "crops")
-    node.require(
-        x.shape[0] % prod(blocks) == 0,
+    node.require_equal(
+        x.shape[0] % prod(blocks),
+        0,
         f"the batch must be a multiple of the block's {prod(blocks)}, got {x.shape[0]}",
     )
     sizes = [n * block for n, block in zip(x.shape[1:], blocks, strict=False)]
     sizes = [size - sum(crop) for size, crop in zip(sizes, crops, strict=True)]
-    node.require(min(sizes, default=0) >= 0, f"crops {crops} must not exceed shape {x.shape}")
+    node.require(not negative(sizes), f"crops {crops} must not exceed shape {x.shape}")
     rest = x.shape[1 + len(blocks) :]
     out = node.result((x.shape[0] // prod(blocks), *sizes, *rest), x.dtype)
 
@@ -143,31 +144,30 @@ def _interleaved(space, batches, blocks, starts):
 
 def _borders(node, x):
     """(size, (before, after)) of each dimension, from the second input."""
-    paddings = node.constant(1)
+    (_, paddings), sizes = required(node, 2), node.sizes(1)
     node.require(
         paddings.shape == (x.ndim, 2),
         f"paddings must have shape {(x.ndim, 2)}, got {paddings.shape}",
     )
-    node.require(
-        not (paddings < 0).any(), f"paddings must not be negative, got {paddings.tolist()}"
-    )
-    return [(n, (int(a), int(b))) for n, (a, b) in zip(x.shape, paddings, strict=True)]
+    pairs = list(zip(sizes[::2], sizes[1::2], strict=True))
+    node.require(not negative(sizes), f"paddings must not be negative, got {pairs}")
+    return list(zip(x.shape, pairs, strict=True))
 
 
 def _blocks(node, x, name):
     """The block size and the (before, after) of each blocked dimension."""
     blocks = [int(n) for n in node.constant(1).ravel()]
-    edges = node.constant(2)
+    (_, _, edges), sizes = required(node, 3), node.sizes(2)
+    pairs = list(zip(sizes[::2], sizes[1::2], strict=False))
     node.require(
         len(blocks) < x.ndim and all(n > 0 for n in blocks),
         f"block must have fewer than {x.ndim} positive numbers, got {blocks}",
     )
     node.require(
-        edges.shape == (len(blocks), 2) and not (edges < 0).any(),
-        f"{name} must be {len(blocks)} pairs of numbers that are not negative, "
-        f"got {edges.tolist()}",
+        edges.shape == (len(blocks), 2) and not negative(sizes),
+        f"{name} must be {len(blocks)} pairs of numbers that are not negative, got {pairs}",
     )
-    return blocks, [(int(before), int(after)) for before, after in edges]
+    return blocks, pairs
 
 
 def _zero(x):

@@ -1,6 +1,7 @@
 """AVERAGE_POOL_2D, MAX_POOL_2D, L2_POOL_2D."""
 
 from ...engine.families.windows import pool
+from ...engine.sizes import largest
 from ..checks import clamp_of, one_scale, rank, required, supported, windows
 from ..registry import op
 from .quantized import is_quantized, stored_limits
@@ -25,7 +26,7 @@ def pool_2d(node):
     taps = (node.options.filter_height, node.options.filter_width)
     spans = windows(node, taps)
     n, *sizes, channels = x.shape
-    counts = [max(span.positions(size), 0) for span, size in zip(spans, sizes, strict=True)]
+    counts = [largest(span.positions(size), 0) for span, size in zip(spans, sizes, strict=True)]
     out = node.result((n, *counts, channels), x.dtype)
     stride = tuple(span.stride for span in spans)
     before = tuple(span.before(size) for span, size in zip(spans, sizes, strict=True))

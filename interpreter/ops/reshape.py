@@ -2,7 +2,9 @@
 
 from math import prod
 
+from ...engine.sizes import is_plain, negative
 from ..checks import required
+from ..node import Unknown
 from ..registry import op
 
 
@@ -11,21 +13,23 @@ def reshape(node):
     """`x` under the shape of the second input or the option; one -1 takes what is left."""
     (x,) = required(node, 1)
     if node.optional(1) is not None:
-        shape = [int(n) for n in node.constant(1).ravel()]
+        shape = node.sizes(1)
     else:
         declared = node.options.new_shape
         shape = [] if declared is None else [int(n) for n in declared]
         if shape == [0]:  # old converters write [0] for a scalar
             shape = []
-    free = [i for i, n in enumerate(shape) if n == -1]
+    free = [i for i, n in enumerate(shape) if n == -1 and is_plain(n)]
     node.require(len(free) <= 1, f"at most one dimension can be -1, got {shape}")
-    node.require(all(n >= -1 for n in shape), f"dimensions must not be negative, got {shape}")
+    node.require(
+        not negative(n for i, n in enumerate(shape) if i not in free),
+        f"dimensions must not be negative, got {shape}",
+    )
     if free:
-        known = prod(n for n in shape if n != -1)
-        node.require(
-            known > 0 and x.size % known == 0,
-            f"{x.size} elements of shape {x.shape} do not divide into {shape}",
-        )
+        known = prod(n for i, n in enumerate(shape) if i not in free)
+        message = f"{x.size} elements of shape {x.shape} do not divide into {shape}"
+        node.require(known != 0, message)
+        node.require_equal(x.size % known, 0, message)
         shape[free[0]] = x.size // known
     node.alias(x, shape)
 
@@ -36,11 +40,13 @@ def squeeze(node):
     (x,) = required(node, 1)
     dims = node.options.squeeze_dims
     if dims is None or not len(dims):
+        if not all(map(is_plain, x.shape)):
+            raise Unknown(0)
         axes = {i for i, n in enumerate(x.shape) if n == 1}
     else:
         axes = {node.axis("squeeze_dims", x, axis) for axis in dims}
     for i in axes:
-        node.require(x.shape[i] == 1, f"dimension {i} must be 1, got {x.shape[i]}")
+        node.require_equal(x.shape[i], 1, f"dimension {i} must be 1, got {x.shape[i]}")
     node.alias(x, [n for i, n in enumerate(x.shape) if i not in axes])
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...engine.families.resizing import bilinear
+from ...engine.sizes import negative
 from ..checks import rank, required
 from ..registry import op
 
@@ -66,10 +67,10 @@ def _images(node):
     """The input and the result of the size that the second input says."""
     (x,) = required(node, 1)
     rank(node, "input", x, 4)
-    size = node.constant(1)
+    size = node.sizes(1)
     node.require(
-        size.shape == (2,) and (size > 0).all(),
-        f"the size must be two positive numbers, got {size.tolist()}",
+        node.inputs[1].shape == (2,) and not negative(n - 1 for n in size),
+        f"the size must be two positive numbers, got {size}",
     )
     node.require(
         min(x.shape[1:3]) > 0, f"the input must have rows and columns, got shape {x.shape}"

@@ -5,6 +5,7 @@ from math import prod
 import numpy as np
 
 from ...engine.buffer import arena
+from ...engine.sizes import largest
 from ...schema.dtypes import numpy_dtype
 from ..checks import required
 from ..registry import op
@@ -43,7 +44,7 @@ def top_k(node):
     (x,) = required(node, 1)
     node.require(x.dtype in _TOP, f"{x.dtype} is not supported")
     node.require(x.ndim >= 1, f"input must have a dimension, got shape {x.shape}")
-    k = max(0, int(node.constant(1).ravel()[0]))
+    k = largest(node.sizes(1)[0], 0)
     node.require(
         k <= x.shape[-1], f"k must be at most the {x.shape[-1]} elements of a row, got {k}"
     )

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...engine.buffer import constant
 from ...engine.families.layout import fill
+from ...engine.sizes import negative
 from ..checks import required
 from ..registry import op
 
@@ -27,18 +28,17 @@ def segments(node):
     x, ids = required(node, 2)
     node.require(x.dtype in _TYPES, f"{x.dtype} is not supported")
     node.require(ids.dtype == np.int32, f"segment ids must be int32, got {ids.dtype}")
-    node.require(
-        ids.ndim >= 1 and ids.shape == x.shape[: ids.ndim],
-        f"segment ids must have the first dimensions of {x.shape}, got {ids.shape}",
-    )
+    message = f"segment ids must have the first dimensions of {x.shape}, got {ids.shape}"
+    node.require(ids.ndim >= 1, message)
+    node.require_equal(ids.shape, x.shape[: ids.ndim], message)
     in_order = node.kind == "SEGMENT_SUM"
     if in_order:
         known = node.constant(1)
         node.require(ids.ndim == 1, f"segment ids must have one dimension, got {ids.shape}")
         count = max(int(known[-1]) + 1, 0) if known.size else 0
     else:
-        count = int(node.constant(2).ravel()[0])
-        node.require(count >= 0, f"the number of segments must not be negative, got {count}")
+        count = node.sizes(2)[0]
+        node.require(not negative([count]), f"the number of segments must not be negative, got {count}")
     rest = x.shape[ids.ndim :]
     out = node.result((count, *rest), x.dtype)
     kernel, start = SEGMENTS[node.kind]

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...engine.buffer import arena, constant
 from ...engine.families.layout import fill, move
+from ...engine.sizes import from_front, is_plain, largest, least, negative, steps
 from ...engine.view import View, contiguous_strides
 from ..checks import required
 from ..registry import op
@@ -16,9 +17,9 @@ from .cast import convert
 def slice_(node):
     """The box of `x` that begins at the second input and has the size of the third."""
     x, begin = required(node, 2)
-    sizes = [int(n) for n in node.constant(2).ravel()]
-    late = begin.value is None and min(sizes, default=0) >= 0
-    begins = [0] * begin.size if late else [int(i) for i in node.constant(1).ravel()]
+    sizes = node.sizes(2)
+    late = begin.value is None and not negative(sizes)
+    begins = [0] * begin.size if late else node.sizes(1)
     node.require(
         len(begins) == len(sizes) == x.ndim,
         f"begin and size must have one number for each of {x.ndim} dimensions, "
@@ -26,10 +27,10 @@ def slice_(node):
     )
     for axis, (start, size) in enumerate(zip(begins, sizes, strict=True)):
         n = x.shape[axis]
-        if size == -1:
+        if size == -1 and is_plain(size):
             sizes[axis] = size = n - start
         node.require(
-            min(start, size) >= 0 and start + size <= n,
+            start >= 0 and size >= 0 and start + size <= n,
             f"begin {start} and size {size} must lie within the {n} slices of dimension {axis}, "
             f"got begin {begins} and size {sizes} for shape {x.shape}",
         )
@@ -142,7 +143,8 @@ def _late_picks(node, x, begin, entries):
 
 def _cuts(node, x, entries):
     """(start, step, count, kept) of each entry; step is None for a new dimension."""
-    begin, end, stride = ([int(i) for i in node.constant(j).ravel()] for j in (1, 2, 3))
+    begin, end = node.sizes(1), node.sizes(2)
+    stride = [int(i) for i in node.constant(3).ravel()]
     node.require(
         len(begin) == len(end) == len(stride),
         f"begin, end and strides must have one length, got {begin}, {end} and {stride}",
@@ -164,7 +166,7 @@ def _cut(node, i, n, begin, end, stride):
     node.require(stride != 0, f"strides must not be zero, got 0 at position {i}")
     if options.offset:
         end += begin
-    start = begin + n if begin < 0 else begin
+    start = from_front(begin, n)
     if options.shrink_axis_mask >> i & 1:
         if options.begin_mask >> i & 1:
             start = 0 if stride > 0 else n - 1
@@ -172,10 +174,10 @@ def _cut(node, i, n, begin, end, stride):
         return start, stride, 1, False
     low, high = (0, n) if stride > 0 else (-1, n - 1)
     first, last = (low, high) if stride > 0 else (high, low)
-    start = first if options.begin_mask >> i & 1 else min(max(start, low), high)
-    stop = end + n if end < 0 and not options.offset else end
-    stop = last if options.end_mask >> i & 1 else min(max(stop, low), high)
-    return start, stride, len(range(start, stop, stride)), True
+    start = first if options.begin_mask >> i & 1 else least(largest(start, low), high)
+    stop = end if options.offset else from_front(end, n)
+    stop = last if options.end_mask >> i & 1 else least(largest(stop, low), high)
+    return start, stride, steps(start, stop, stride), True
 
 
 @op("REVERSE_V2")

@@ -4,6 +4,7 @@ import numpy as np
 
 from ...engine.buffer import constant
 from ...engine.families.layout import fill, move
+from ...engine.sizes import least
 from ...engine.view import View
 from ..checks import required, same_dtype
 from ..registry import op
@@ -47,10 +48,9 @@ def space_to_depth(node):
     """Each block of rows and columns becomes one pixel with the channels of all."""
     x, block = _blocks(node)
     n, h, w, c = x.shape
-    node.require(
-        h % block == 0 and w % block == 0,
-        f"height and width must be multiples of block_size {block}, got {x.shape}",
-    )
+    for n_pixels in (h, w):
+        message = f"height and width must be multiples of block_size {block}, got {x.shape}"
+        node.require_equal(n_pixels % block, 0, message)
     out = node.result((n, h // block, w // block, block * block * c), x.dtype)
 
     def emit(program):
@@ -101,9 +101,9 @@ def matrix_set_diag(node):
     x, diagonals = required(node, 2)
     same_dtype(node, (x, diagonals))
     node.require(x.ndim >= 2, f"input must have two dimensions, got shape {x.shape}")
-    wanted = (*x.shape[:-2], min(x.shape[-2:]))
-    node.require(
-        diagonals.shape == wanted, f"diagonals must have shape {wanted}, got {diagonals.shape}"
+    wanted = (*x.shape[:-2], least(*x.shape[-2:]))
+    node.require_equal(
+        diagonals.shape, wanted, f"diagonals must have shape {wanted}, got {diagonals.shape}"
     )
     out = node.result(x.shape, x.dtype)
 

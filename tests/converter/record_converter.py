@@ -66,7 +66,7 @@ def write_models(tf):
 
 def load(lite, v1, keras, kind, path, arguments):
     """A converter of TensorFlow's."""
-    if kind == "keras" and path.endswith(".keras") or kind == "keras" and "keras3" in path:
+    if (kind == "keras" and path.endswith(".keras")) or (kind == "keras" and "keras3" in path):
         return lite.TFLiteConverter.from_keras_model(keras.models.load_model(path))
     if kind == "keras":
         return v1.TFLiteConverter.from_keras_model_file(path)

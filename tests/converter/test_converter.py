@@ -206,7 +206,9 @@ def test_names_of_both_tensorflows_exclude_each_other(corpus):
         TFLiteConverter.from_saved_model(path, signature_key="a", signature_keys=["a"])
     with pytest.raises(ValueError, match="either tag_set or tags"):
         TFLiteConverter.from_saved_model(path, tag_set={"serve"}, tags={"serve"})
-    with pytest.raises(ValueError, match=r"No 'nokey' in the SavedModel's SignatureDefs. Possible values are"):
+    with pytest.raises(
+        ValueError, match=r"No 'nokey' in the SavedModel's SignatureDefs. Possible values are"
+    ):
         TFLiteConverter.from_saved_model(path, signature_key="nokey")
     assert TFLiteConverter.from_saved_model(path, tags={"serve"}).get_input_arrays()
 

@@ -124,7 +124,9 @@ def test_placeholders_that_are_no_inputs():
 def test_graphs_that_are_not_frozen():
     text = (CORPUS / "C/tf1_checkpoint_sharded/graph.pbtxt").read_bytes()
     graph = proto.parse_text("GraphDef", text)
-    with pytest.raises(ValueError, match=r"Please freeze the graph using freeze_graph.py\.\n.*'net/"):
+    with pytest.raises(
+        ValueError, match=r"Please freeze the graph using freeze_graph.py\.\n.*'net/"
+    ):
         frozen.load(graph, ["x"], ["net/probs"])
 
 

@@ -50,7 +50,7 @@ FOLD = [
     Rewrite(
         "fold/holds_off_on_unknown_dimension",
         fold_constants,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              s = SHAPE(x)
              return s
            }""",
@@ -145,7 +145,7 @@ IDENTITIES = [
     Rewrite(
         "identities/arithmetic",
         remove_identities,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = MUL(x, float32[4]{1.0})
              b = ADD(a, float32[]{0.0})
              c = SUB(b, float32[1]{0.0})
@@ -155,7 +155,7 @@ IDENTITIES = [
              g = ABS(f)
              return g
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              g = ABS(x)
              return g
            }""",
@@ -163,7 +163,7 @@ IDENTITIES = [
     Rewrite(
         "identities/movement",
         remove_identities,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = RESHAPE(x, int32[2]{-1, 4})
              b = TRANSPOSE(a, int32[2]{0, 1})
              c = PAD(b, int32[2,2]{0})
@@ -176,8 +176,8 @@ IDENTITIES = [
              i = RELU(h)
              j = RELU(i)
              return j
-           }""".replace("g = CAST(f)", "g: float32[2|3,4] = CAST(f)"),
-        """graph main(x: float32[2|3,4]) {
+           }""".replace("g = CAST(f)", "g: float32[n,4] = CAST(f)"),
+        """graph main(x: float32[n,4]) {
              i = RELU(x)
              return i
            }""",
@@ -193,7 +193,7 @@ IDENTITIES = [
     Rewrite(
         "identities/hold_off_on_a_cut_that_small_sizes_hide",
         remove_identities,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = STRIDED_SLICE(x, int32[2]{0, 0}, int32[2]{5, 4}, int32[2]{1, 1};
                begin_mask=3, end_mask=2)
              return a
@@ -218,12 +218,12 @@ IDENTITIES = [
     Rewrite(
         "operands/constant_second",
         order_operands,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = ADD(float32[]{1.0}, x)
              b = SUB(float32[]{1.0}, a)
              return b
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = ADD(x, float32[]{1.0})
              b = SUB(float32[]{1.0}, a)
              return b
@@ -232,14 +232,14 @@ IDENTITIES = [
     Rewrite(
         "constants/merged",
         merge_constants,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = MUL(x, float32[]{2.0})
              b = DIV(a, float32[]{4.0})
              c = ADD(b, float32[]{3.0})
              d = SUB(c, float32[4]{1.0}; fused_activation_function=RELU)
              return d
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              b = MUL(x, float32[]{0.5})
              d = ADD(b, float32[4]{2.0}; fused_activation_function=RELU)
              return d
@@ -248,7 +248,7 @@ IDENTITIES = [
     Rewrite(
         "constants/hold_off_on_two_readers",
         merge_constants,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = MUL(x, float32[]{2.0})
              b = MUL(a, float32[]{4.0})
              c = ADD(a, b)
@@ -267,11 +267,11 @@ IDENTITIES = [
     Rewrite(
         "constants/shrunk",
         shrink_constants,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = MAXIMUM(x, float32[1,4]{0.5})
              return a
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = MAXIMUM(x, float32[]{0.5})
              return a
            }""",
@@ -340,12 +340,12 @@ JOINS = [
     Rewrite(
         "join/concatenations",
         merge_concatenations,
-        """graph main(x: float32[2|3,4], y: float32[2|3,4]) {
+        """graph main(x: float32[n,4], y: float32[n,4]) {
              a = CONCATENATION(x, y; axis=1)
              b = CONCATENATION(a, x; axis=-1)
              return b
            }""",
-        """graph main(x: float32[2|3,4], y: float32[2|3,4]) {
+        """graph main(x: float32[n,4], y: float32[n,4]) {
              b = CONCATENATION(x, y, x; axis=-1)
              return b
            }""",
@@ -362,13 +362,13 @@ JOINS = [
     Rewrite(
         "join/split_and_concatenation",
         cancel_split_and_join,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a, b = SPLIT(int32[]{1}, x; num_splits=2)
              c = CONCATENATION(a, b; axis=1)
              d = NEG(c)
              return d
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              d = NEG(x)
              return d
            }""",
@@ -390,7 +390,7 @@ JOINS = [
     Rewrite(
         "join/hold_off_on_other_order",
         cancel_split_and_join,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a, b = SPLIT(int32[]{1}, x; num_splits=2)
              c = CONCATENATION(b, a; axis=1)
              return c
@@ -408,11 +408,11 @@ JOINS = [
     Rewrite(
         "join/empty_part",
         drop_empty_parts,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = CONCATENATION(float32[0,4]{}, x, x)
              return a
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = CONCATENATION(x, x)
              return a
            }""",
@@ -420,11 +420,11 @@ JOINS = [
     Rewrite(
         "join/single_pack",
         single_pack_to_reshape,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = PACK(x; values_count=1, axis=1)
              return a
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = RESHAPE(x, int32[3]{-1, 1, 4})
              return a
            }""",
@@ -435,12 +435,12 @@ ACTIVATIONS = [
     Rewrite(
         "clipping/relu6",
         recognise_clipping,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = MAXIMUM(x, float32[]{0.0})
              b = MINIMUM(a, float32[]{6.0})
              return b
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              b = RELU6(x)
              return b
            }""",
@@ -448,12 +448,12 @@ ACTIVATIONS = [
     Rewrite(
         "clipping/relu_n1_to_1_minimum_first",
         recognise_clipping,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = MINIMUM(x, float32[]{1.0})
              b = MAXIMUM(a, float32[]{-1.0})
              return b
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              b = RELU_N1_TO_1(x)
              return b
            }""",
@@ -461,12 +461,12 @@ ACTIVATIONS = [
     Rewrite(
         "clipping/relu_then_minimum",
         recognise_clipping,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = RELU(x)
              b = MINIMUM(a, float32[]{6.0})
              return b
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              b = RELU6(x)
              return b
            }""",
@@ -474,7 +474,7 @@ ACTIVATIONS = [
     Rewrite(
         "clipping/holds_off_on_other_bounds",
         recognise_clipping,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = MAXIMUM(x, float32[]{0.5})
              b = MINIMUM(a, float32[]{6.0})
              return b
@@ -483,12 +483,12 @@ ACTIVATIONS = [
     Rewrite(
         "activation/conv",
         fuse_activation,
-        """graph main(x: float32[2|3,4,4,2]) {
+        """graph main(x: float32[n,4,4,2]) {
              a = CONV_2D(x, float32[3,3,3,2]#w; stride_w=1, stride_h=1)
              b = RELU6(a)
              return b
            }""",
-        """graph main(x: float32[2|3,4,4,2]) {
+        """graph main(x: float32[n,4,4,2]) {
              b = CONV_2D(x, float32[3,3,3,2]#w;
                stride_w=1, stride_h=1, fused_activation_function=RELU6)
              return b
@@ -497,14 +497,14 @@ ACTIVATIONS = [
     Rewrite(
         "activation/add_and_pool",
         fuse_activation,
-        """graph main(x: float32[2|3,4,4,2]) {
+        """graph main(x: float32[n,4,4,2]) {
              a = ADD(x, x)
              b = RELU(a)
              c = AVERAGE_POOL_2D(b; stride_w=1, stride_h=1, filter_width=2, filter_height=2)
              d = RELU_N1_TO_1(c)
              return d
            }""",
-        """graph main(x: float32[2|3,4,4,2]) {
+        """graph main(x: float32[n,4,4,2]) {
              b = ADD(x, x; fused_activation_function=RELU)
              d = AVERAGE_POOL_2D(b;
                stride_w=1, stride_h=1,
@@ -563,7 +563,7 @@ def test_every_pass_says_why_it_is_where_it_is():
 
 
 def test_optimize_ends_at_a_fixed_point():
-    text = """graph main(x: float32[2|3,8,8,3]) {
+    text = """graph main(x: float32[n,8,8,3]) {
         a = CONV_2D(x, float32[4,3,3,3]#w; stride_w=1, stride_h=1)
         b = MUL(a, float32[4]{2.0})
         c = ADD(b, float32[4]{1.0})

@@ -19,14 +19,14 @@ FORMULAS = [
     Rewrite(
         "hard_swish/keras",
         fuse_hard_swish,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = ADD(x, float32[]{3.0})
              b = RELU6(a)
              c = MUL(b, float32[]{0.16666667})
              d = MUL(x, c)
              return d
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              d = HARD_SWISH(x)
              return d
            }""",
@@ -34,13 +34,13 @@ FORMULAS = [
     Rewrite(
         "hard_swish/division_last_and_fused_relu6",
         fuse_hard_swish,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = ADD(x, float32[]{3.0}; fused_activation_function=RELU6)
              b = MUL(a, x)
              c = DIV(b, float32[]{6.0})
              return c
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              c = HARD_SWISH(x)
              return c
            }""",
@@ -48,7 +48,7 @@ FORMULAS = [
     Rewrite(
         "hard_swish/holds_off_on_other_numbers",
         fuse_hard_swish,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = ADD(x, float32[]{2.0})
              b = RELU6(a)
              c = MUL(b, float32[]{0.16666667})
@@ -59,7 +59,7 @@ FORMULAS = [
     Rewrite(
         "hard_swish/holds_off_on_a_partial_output",
         fuse_hard_swish,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = ADD(x, float32[]{3.0})
              b = RELU6(a)
              c = MUL(b, float32[]{0.16666667})
@@ -70,7 +70,7 @@ FORMULAS = [
     Rewrite(
         "gelu/tanh",
         fuse_gelu,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = POW(x, float32[]{3.0})
              b = MUL(a, float32[]{0.044715})
              c = ADD(x, b)
@@ -81,7 +81,7 @@ FORMULAS = [
              h = MUL(g, f)
              return h
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              h = GELU(x; approximate=true)
              return h
            }""",
@@ -89,7 +89,7 @@ FORMULAS = [
     Rewrite(
         "gelu/x_outside_and_products",
         fuse_gelu,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              s = MUL(x, x)
              a = MUL(s, float32[]{0.044715})
              b = ADD(a, float32[]{1.0})
@@ -101,7 +101,7 @@ FORMULAS = [
              h = MUL(x, g)
              return h
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              h = GELU(x; approximate=true)
              return h
            }""",
@@ -109,7 +109,7 @@ FORMULAS = [
     Rewrite(
         "gelu/holds_off_on_the_square",
         fuse_gelu,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = SQUARE(x)
              b = MUL(a, float32[]{0.044715})
              c = ADD(x, b)
@@ -124,12 +124,12 @@ FORMULAS = [
     Rewrite(
         "leaky_relu/maximum",
         fuse_leaky_relu,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = MUL(x, float32[]{0.1})
              b = MAXIMUM(a, x)
              return b
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              b = LEAKY_RELU(x; alpha=0.10000000149011612)
              return b
            }""",
@@ -137,7 +137,7 @@ FORMULAS = [
     Rewrite(
         "leaky_relu/holds_off_above_1",
         fuse_leaky_relu,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = MUL(x, float32[]{1.5})
              b = MAXIMUM(x, a)
              return b
@@ -146,7 +146,7 @@ FORMULAS = [
     Rewrite(
         "prelu/add",
         fuse_prelu,
-        """graph main(x: float32[2|3,20]) {
+        """graph main(x: float32[n,20]) {
              p = RELU(x)
              n = NEG(x)
              r = RELU(n)
@@ -154,7 +154,7 @@ FORMULAS = [
              y = ADD(p, m)
              return y
            }""",
-        """graph main(x: float32[2|3,20]) {
+        """graph main(x: float32[n,20]) {
              y = PRELU(x, float32[20]#alpha)
              return y
            }""",
@@ -162,7 +162,7 @@ FORMULAS = [
     Rewrite(
         "prelu/sub",
         fuse_prelu,
-        """graph main(x: float32[2|3,20]) {
+        """graph main(x: float32[n,20]) {
              p = RELU(x)
              n = NEG(x)
              r = RELU(n)
@@ -170,7 +170,7 @@ FORMULAS = [
              y = SUB(p, m)
              return y
            }""",
-        """graph main(x: float32[2|3,20]) {
+        """graph main(x: float32[n,20]) {
              y = PRELU(x, float32[20]#alpha)
              return y
            }""",
@@ -178,7 +178,7 @@ FORMULAS = [
     Rewrite(
         "prelu/holds_off_on_another_tensor",
         fuse_prelu,
-        """graph main(x: float32[2|3,20], z: float32[2|3,20]) {
+        """graph main(x: float32[n,20], z: float32[n,20]) {
              p = RELU(x)
              n = NEG(z)
              r = RELU(n)
@@ -190,7 +190,7 @@ FORMULAS = [
     Rewrite(
         "l2/rsqrt",
         fuse_l2_normalization,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = SQUARE(x)
              b = SUM(a, int32[1]{-1}; keep_dims=true)
              c = MAXIMUM(b, float32[]{1e-12})
@@ -198,7 +198,7 @@ FORMULAS = [
              e = MUL(x, d)
              return e
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              e = L2_NORMALIZATION(x)
              return e
            }""",
@@ -206,14 +206,14 @@ FORMULAS = [
     Rewrite(
         "l2/sqrt",
         fuse_l2_normalization,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = MUL(x, x)
              b = SUM(a, int32[]{1}; keep_dims=true)
              c = SQRT(b)
              d = DIV(x, c)
              return d
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              d = L2_NORMALIZATION(x)
              return d
            }""",
@@ -221,7 +221,7 @@ FORMULAS = [
     Rewrite(
         "l2/holds_off_on_another_axis",
         fuse_l2_normalization,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = SQUARE(x)
              b = SUM(a, int32[1]{0}; keep_dims=true)
              c = RSQRT(b)
@@ -232,7 +232,7 @@ FORMULAS = [
     Rewrite(
         "l2/holds_off_on_another_epsilon",
         fuse_l2_normalization,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = SQUARE(x)
              b = SUM(a, int32[1]{-1}; keep_dims=true)
              c = MAXIMUM(b, float32[]{1e-3})
@@ -244,12 +244,12 @@ FORMULAS = [
     Rewrite(
         "squared_difference",
         fuse_squared_difference,
-        """graph main(x: float32[2|3,4], y: float32[4]) {
+        """graph main(x: float32[n,4], y: float32[4]) {
              a = SUB(x, y)
              b = MUL(a, a)
              return b
            }""",
-        """graph main(x: float32[2|3,4], y: float32[4]) {
+        """graph main(x: float32[n,4], y: float32[4]) {
              b = SQUARED_DIFFERENCE(x, y)
              return b
            }""",
@@ -276,12 +276,12 @@ FORMULAS = [
     Rewrite(
         "rsqrt/one_over",
         fuse_rsqrt,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = SQRT(x)
              b = DIV(float32[]{1.0}, a)
              return b
            }""",
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              b = RSQRT(x)
              return b
            }""",
@@ -290,12 +290,12 @@ FORMULAS = [
     Rewrite(
         "rsqrt/over",
         fuse_rsqrt,
-        """graph main(x: float32[2|3,4], y: float32[2|3,4]) {
+        """graph main(x: float32[n,4], y: float32[n,4]) {
              a = SQRT(x)
              b = DIV(y, a)
              return b
            }""",
-        """graph main(x: float32[2|3,4], y: float32[2|3,4]) {
+        """graph main(x: float32[n,4], y: float32[n,4]) {
              a = RSQRT(x)
              b = MUL(y, a)
              return b
@@ -305,7 +305,7 @@ FORMULAS = [
     Rewrite(
         "difference/layer_norm",
         factor_difference,
-        """graph main(x: float32[2|3,20], m: float32[2|3,20]) {
+        """graph main(x: float32[n,20], m: float32[n,20]) {
              u = MEAN(x, int32[1]{-1}; keep_dims=true)
              p = MUL(x, m)
              n = NEG(u)
@@ -314,7 +314,7 @@ FORMULAS = [
              y = ADD(p, r)
              return y
            }""",
-        """graph main(x: float32[2|3,20], m: float32[2|3,20]) {
+        """graph main(x: float32[n,20], m: float32[n,20]) {
              u = MEAN(x, int32[1]{-1}; keep_dims=true)
              d = SUB(x, u)
              p = MUL(d, m)
@@ -325,7 +325,7 @@ FORMULAS = [
     Rewrite(
         "difference/holds_off_on_another_factor",
         factor_difference,
-        """graph main(x: float32[2|3,20], m: float32[2|3,20], k: float32[2|3,20]) {
+        """graph main(x: float32[n,20], m: float32[n,20], k: float32[n,20]) {
              u = MEAN(x, int32[1]{-1}; keep_dims=true)
              p = MUL(x, k)
              n = NEG(u)
@@ -338,12 +338,12 @@ FORMULAS = [
     Rewrite(
         "mean/sum_and_product",
         fuse_mean,
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              a = SUM(x, int32[2]{1, 2})
              b = MUL(a, float32[]{0.05})
              return b
            }""",
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              b = MEAN(x, int32[2]{1, 2})
              return b
            }""",
@@ -351,7 +351,7 @@ FORMULAS = [
     Rewrite(
         "mean/holds_off_on_unknown_size",
         fuse_mean,
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              a = SUM(x, int32[2]{0, 1})
              b = DIV(a, float32[]{8.0})
              return b

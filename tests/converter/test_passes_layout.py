@@ -21,14 +21,14 @@ RESHAPES = [
     Rewrite(
         "settle/one_unknown",
         settle_shapes,
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              s = SHAPE(x)
              n = STRIDED_SLICE(s, int32[1]{0}, int32[1]{1}, int32[1]{1}; shrink_axis_mask=1)
              p = PACK(n, int32[]{20}; values_count=2)
              y = RESHAPE(x, p)
              return y
            }""",
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              y = RESHAPE(x, int32[2]{-1, 20})
              return y
            }""",
@@ -36,7 +36,7 @@ RESHAPES = [
     Rewrite(
         "settle/holds_off_on_two_unknown",
         settle_shapes,
-        """graph main(x: float32[2|3,240|480,4]) {
+        """graph main(x: float32[n,h,4]) {
              s = SHAPE(x)
              n = STRIDED_SLICE(s, int32[1]{0}, int32[1]{2}, int32[1]{1})
              p = CONCATENATION(n, int32[2]{2, 2})
@@ -47,14 +47,14 @@ RESHAPES = [
     Rewrite(
         "merge/chain",
         merge_reshapes,
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              a = RESHAPE(x, int32[2]{-1, 20})
              b = EXPAND_DIMS(a, int32[]{1})
              c = SQUEEZE(b; squeeze_dims=[1])
              d = EXPAND_DIMS(c, int32[]{2})
              return d
            }""",
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              d = RESHAPE(x, int32[3]{-1, 20, 1})
              return d
            }""",
@@ -62,13 +62,13 @@ RESHAPES = [
     Rewrite(
         "merge/there_and_back",
         merge_reshapes,
-        """graph main(x: float32[2|3,240|480,5]) {
+        """graph main(x: float32[n,h,5]) {
              a = EXPAND_DIMS(x, int32[]{1})
              b = SQUEEZE(a; squeeze_dims=[1])
              c = NEG(b)
              return c
            }""",
-        """graph main(x: float32[2|3,240|480,5]) {
+        """graph main(x: float32[n,h,5]) {
              c = NEG(x)
              return c
            }""",
@@ -76,12 +76,12 @@ RESHAPES = [
     Rewrite(
         "merge/another_reader_keeps_the_first",
         merge_reshapes,
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              a = RESHAPE(x, int32[2]{-1, 20})
              b = RESHAPE(a, int32[3]{-1, 5, 4})
              return a, b
            }""",
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              a = RESHAPE(x, int32[2]{-1, 20})
              b = RESHAPE(x, int32[3]{-1, 5, 4})
              return a, b
@@ -90,12 +90,12 @@ RESHAPES = [
     Rewrite(
         "keep_dims/expand",
         fuse_keep_dims,
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              a = REDUCE_MAX(x, int32[2]{1, 2})
              b = RESHAPE(a, int32[3]{-1, 1, 1})
              return b
            }""",
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              b = REDUCE_MAX(x, int32[2]{1, 2}; keep_dims=true)
              return b
            }""",
@@ -103,12 +103,12 @@ RESHAPES = [
     Rewrite(
         "keep_dims/squeeze",
         fuse_keep_dims,
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              a = MEAN(x, int32[1]{-1}; keep_dims=true)
              b = SQUEEZE(a; squeeze_dims=[2])
              return b
            }""",
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              b = MEAN(x, int32[1]{-1})
              return b
            }""",
@@ -116,7 +116,7 @@ RESHAPES = [
     Rewrite(
         "keep_dims/hold_off_on_another_shape",
         fuse_keep_dims,
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              a = MEAN(x, int32[1]{-1})
              b = RESHAPE(a, int32[3]{-1, 1, 4})
              return b
@@ -125,13 +125,13 @@ RESHAPES = [
     Rewrite(
         "sink/bias_of_conv1d",
         sink_reshapes,
-        """graph main(x: float32[2|3,1,6,3]) {
+        """graph main(x: float32[n,1,6,3]) {
              a = CONV_2D(x, float32[20,1,3,3]#w; stride_w=1, stride_h=1)
              b = SQUEEZE(a; squeeze_dims=[1])
              c = ADD(b, float32[20]#bias)
              return c
            }""",
-        """graph main(x: float32[2|3,1,6,3]) {
+        """graph main(x: float32[n,1,6,3]) {
              a = CONV_2D(x, float32[20,1,3,3]#w; stride_w=1, stride_h=1)
              b = ADD(a, float32[20]#bias)
              c = RESHAPE(b, int32[3]{-1, 6, 20})
@@ -141,13 +141,13 @@ RESHAPES = [
     Rewrite(
         "sink/between_reshapes",
         sink_reshapes,
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              a = RESHAPE(x, int32[2]{-1, 20})
              b = NEG(a)
              c = RESHAPE(b, int32[3]{-1, 5, 4})
              return c
            }""",
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              a = NEG(x)
              b = RESHAPE(a, int32[2]{-1, 20})
              c = RESHAPE(b, int32[3]{-1, 5, 4})
@@ -157,13 +157,13 @@ RESHAPES = [
     Rewrite(
         "sink/bias_of_attention_heads",
         sink_reshapes,
-        """graph main(x: float32[2|3,6]) {
+        """graph main(x: float32[n,6]) {
              a = FULLY_CONNECTED(x, float32[20,6]#w, none)
              b = RESHAPE(a, int32[3]{-1, 2, 10})
              c = ADD(b, float32[2,10]#bias)
              return c
            }""",
-        """graph main(x: float32[2|3,6]) {
+        """graph main(x: float32[n,6]) {
              a = FULLY_CONNECTED(x, float32[20,6]#w, none)
              b = ADD(a, float32[20]#bias)
              c = RESHAPE(b, int32[3]{-1, 2, 10})
@@ -173,13 +173,13 @@ RESHAPES = [
     Rewrite(
         "sink/through_pad",
         sink_reshapes_through_pads,
-        """graph main(x: float32[2|3,1,5]) {
+        """graph main(x: float32[n,1,5]) {
              a = RESHAPE(x, int32[3]{-1, 5, 1})
              b = PAD(a, int32[3,2]{0, 0, 1, 2, 0, 0})
              c = RESHAPE(b, int32[4]{-1, 1, 1, 8})
              return c
            }""",
-        """graph main(x: float32[2|3,1,5]) {
+        """graph main(x: float32[n,1,5]) {
              b = PAD(x, int32[3,2]{0, 0, 0, 0, 1, 2})
              a = RESHAPE(b, int32[3]{-1, 8, 1})
              c = RESHAPE(a, int32[4]{-1, 1, 1, 8})
@@ -189,7 +189,7 @@ RESHAPES = [
     Rewrite(
         "sink/through_pad_holds_off_when_size_one_is_padded",
         sink_reshapes_through_pads,
-        """graph main(x: float32[2|3,1,5]) {
+        """graph main(x: float32[n,1,5]) {
              a = RESHAPE(x, int32[3]{-1, 5, 1})
              b = PAD(a, int32[3,2]{0, 0, 1, 2, 0, 1})
              c = RESHAPE(b, int32[4]{-1, 1, 2, 8})
@@ -199,7 +199,7 @@ RESHAPES = [
     Rewrite(
         "sink/holds_off_without_gain",
         sink_reshapes,
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              a = RESHAPE(x, int32[2]{-1, 20})
              b = NEG(a)
              return b
@@ -208,7 +208,7 @@ RESHAPES = [
     Rewrite(
         "sink/holds_off_when_the_last_axis_is_split",
         sink_reshapes,
-        """graph main(x: float32[2|3,6]) {
+        """graph main(x: float32[n,6]) {
              a = FULLY_CONNECTED(x, float32[20,6]#w, none)
              b = RESHAPE(a, int32[3]{-1, 2, 10})
              c = ADD(b, float32[10]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
@@ -218,13 +218,13 @@ RESHAPES = [
     Rewrite(
         "broadcast/dropped",
         fuse_broadcast,
-        """graph main(x: float32[1,4], y: float32[2|3,4]) {
+        """graph main(x: float32[1,4], y: float32[n,4]) {
              s = SHAPE(y)
              a = BROADCAST_TO(x, s)
              b = ADD(a, y)
              return b
            }""",
-        """graph main(x: float32[1,4], y: float32[2|3,4]) {
+        """graph main(x: float32[1,4], y: float32[n,4]) {
              b = ADD(x, y)
              return b
            }""",
@@ -244,12 +244,12 @@ TRANSPOSES = [
     Rewrite(
         "merge/two",
         merge_transposes,
-        """graph main(x: float32[2|3,4,5,6]) {
+        """graph main(x: float32[n,4,5,6]) {
              a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
              b = TRANSPOSE(a, int32[4]{0, 1, 3, 2})
              return b
            }""",
-        """graph main(x: float32[2|3,4,5,6]) {
+        """graph main(x: float32[n,4,5,6]) {
              b = TRANSPOSE(x, int32[4]{0, 3, 2, 1})
              return b
            }""",
@@ -257,13 +257,13 @@ TRANSPOSES = [
     Rewrite(
         "merge/undone",
         merge_transposes,
-        """graph main(x: float32[2|3,4,5,6]) {
+        """graph main(x: float32[n,4,5,6]) {
              a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
              b = TRANSPOSE(a, int32[4]{0, 2, 3, 1})
              c = NEG(b)
              return c
            }""",
-        """graph main(x: float32[2|3,4,5,6]) {
+        """graph main(x: float32[n,4,5,6]) {
              c = NEG(x)
              return c
            }""",
@@ -271,11 +271,11 @@ TRANSPOSES = [
     Rewrite(
         "to_reshape/size_one",
         transpose_to_reshape,
-        """graph main(x: float32[2|3,1,5]) {
+        """graph main(x: float32[n,1,5]) {
              a = TRANSPOSE(x, int32[3]{0, 2, 1})
              return a
            }""",
-        """graph main(x: float32[2|3,1,5]) {
+        """graph main(x: float32[n,1,5]) {
              a = RESHAPE(x, int32[3]{-1, 5, 1})
              return a
            }""",
@@ -283,7 +283,7 @@ TRANSPOSES = [
     Rewrite(
         "to_reshape/holds_off_on_unknown_that_could_be_larger",
         transpose_to_reshape,
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = TRANSPOSE(x, int32[2]{1, 0})
              return a
            }""",
@@ -291,14 +291,14 @@ TRANSPOSES = [
     Rewrite(
         "matmul/adj",
         fuse_transpose_into_matmul,
-        """graph main(x: float32[2|3,4,5], y: float32[2|3,4,6]) {
+        """graph main(x: float32[n,4,5], y: float32[n,4,6]) {
              a = TRANSPOSE(x, int32[3]{0, 2, 1})
              b = BATCH_MATMUL(a, y)
              c = TRANSPOSE(y, int32[3]{0, 2, 1})
              d = BATCH_MATMUL(a, c; adj_y=true)
              return b, d
            }""",
-        """graph main(x: float32[2|3,4,5], y: float32[2|3,4,6]) {
+        """graph main(x: float32[n,4,5], y: float32[n,4,6]) {
              b = BATCH_MATMUL(x, y; adj_x=true)
              d = BATCH_MATMUL(x, y; adj_x=true)
              return b, d
@@ -316,12 +316,12 @@ TRANSPOSES = [
     Rewrite(
         "matmul/result_transposed",
         fuse_transpose_after_matmul,
-        """graph main(x: float32[2|3,4,5], y: float32[2|3,5,6]) {
+        """graph main(x: float32[n,4,5], y: float32[n,5,6]) {
              a = BATCH_MATMUL(x, y)
              b = TRANSPOSE(a, int32[3]{0, 2, 1})
              return b
            }""",
-        """graph main(x: float32[2|3,4,5], y: float32[2|3,5,6]) {
+        """graph main(x: float32[n,4,5], y: float32[n,5,6]) {
              b = BATCH_MATMUL(y, x; adj_x=true, adj_y=true)
              return b
            }""",
@@ -329,12 +329,12 @@ TRANSPOSES = [
     Rewrite(
         "matmul/result_transposed_one_already",
         fuse_transpose_after_matmul,
-        """graph main(x: float32[2|3,4,5], y: float32[2|3,6,5]) {
+        """graph main(x: float32[n,4,5], y: float32[n,6,5]) {
              a = BATCH_MATMUL(x, y; adj_y=true)
              b = TRANSPOSE(a, int32[3]{0, 2, 1})
              return b
            }""",
-        """graph main(x: float32[2|3,4,5], y: float32[2|3,6,5]) {
+        """graph main(x: float32[n,4,5], y: float32[n,6,5]) {
              b = BATCH_MATMUL(y, x; adj_y=true)
              return b
            }""",
@@ -342,7 +342,7 @@ TRANSPOSES = [
     Rewrite(
         "matmul/result_read_twice",
         fuse_transpose_after_matmul,
-        """graph main(x: float32[2|3,4,5], y: float32[2|3,5,6]) {
+        """graph main(x: float32[n,4,5], y: float32[n,5,6]) {
              a = BATCH_MATMUL(x, y)
              b = TRANSPOSE(a, int32[3]{0, 2, 1})
              return a, b
@@ -351,12 +351,12 @@ TRANSPOSES = [
     Rewrite(
         "reduction/axes",
         cancel_transposes,
-        """graph main(x: float32[2|3,4,5,6]) {
+        """graph main(x: float32[n,4,5,6]) {
              a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
              b = MEAN(a, int32[2]{2, 3})
              return b
            }""",
-        """graph main(x: float32[2|3,4,5,6]) {
+        """graph main(x: float32[n,4,5,6]) {
              b = MEAN(x, int32[2]{1, 2})
              return b
            }""",
@@ -364,7 +364,7 @@ TRANSPOSES = [
     Rewrite(
         "reduction/holds_off_when_the_rest_is_moved",
         cancel_transposes,
-        """graph main(x: float32[2|3,4,5,6]) {
+        """graph main(x: float32[n,4,5,6]) {
              a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
              b = MEAN(a, int32[1]{3})
              return b
@@ -376,14 +376,14 @@ REGIONS = [
     Rewrite(
         "region/elementwise",
         cancel_transposes,
-        """graph main(x: float32[2|3,4,5,6]) {
+        """graph main(x: float32[n,4,5,6]) {
              a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
              b = RELU(a)
              c = ADD(b, float32[1,6,1,1]{1, 2, 3, 4, 5, 6})
              d = TRANSPOSE(c, int32[4]{0, 2, 3, 1})
              return d
            }""",
-        """graph main(x: float32[2|3,4,5,6]) {
+        """graph main(x: float32[n,4,5,6]) {
              b = RELU(x)
              c = ADD(b, float32[1,1,1,6]{1, 2, 3, 4, 5, 6})
              return c
@@ -392,14 +392,14 @@ REGIONS = [
     Rewrite(
         "region/two_in_one_out",
         cancel_transposes,
-        """graph main(x: float32[2|3,4,5], y: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5], y: float32[n,4,5]) {
              a = TRANSPOSE(x, int32[3]{0, 2, 1})
              b = TRANSPOSE(y, int32[3]{0, 2, 1})
              c = CONCATENATION(a, b; axis=1)
              d = MUL(c, float32[4]{1, 2, 3, 4})
              return d
            }""",
-        """graph main(x: float32[2|3,4,5], y: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5], y: float32[n,4,5]) {
              c = CONCATENATION(x, y; axis=2)
              d = MUL(c, float32[1,4,1]{1, 2, 3, 4})
              e = TRANSPOSE(d, int32[3]{0, 2, 1})
@@ -409,7 +409,7 @@ REGIONS = [
     Rewrite(
         "region/pad_slice_and_reduction",
         cancel_transposes,
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              a = TRANSPOSE(x, int32[3]{0, 2, 1})
              b = PAD(a, int32[3,2]{0, 0, 1, 2, 3, 0})
              c = STRIDED_SLICE(b, int32[3]{0, 1, 2}, int32[3]{0, 6, 6}, int32[3]{1, 2, 1};
@@ -419,7 +419,7 @@ REGIONS = [
              f = TRANSPOSE(e, int32[3]{0, 2, 1})
              return f
            }""",
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              b = PAD(x, int32[3,2]{0, 0, 3, 0, 1, 2})
              c = STRIDED_SLICE(b, int32[3]{0, 2, 1}, int32[3]{0, 6, 6}, int32[3]{1, 1, 2};
                begin_mask=1, end_mask=3)
@@ -431,7 +431,7 @@ REGIONS = [
     Rewrite(
         "region/an_untransposed_neighbour_is_transposed_when_that_pays",
         cancel_transposes,
-        """graph main(x: float32[2|3,4,5], y: float32[2|3,4,5], z: float32[2|3,5,4]) {
+        """graph main(x: float32[n,4,5], y: float32[n,4,5], z: float32[n,5,4]) {
              a = TRANSPOSE(x, int32[3]{0, 2, 1})
              b = TRANSPOSE(y, int32[3]{0, 2, 1})
              c = MUL(a, b)
@@ -439,7 +439,7 @@ REGIONS = [
              e = TRANSPOSE(d, int32[3]{0, 2, 1})
              return e
            }""",
-        """graph main(x: float32[2|3,4,5], y: float32[2|3,4,5], z: float32[2|3,5,4]) {
+        """graph main(x: float32[n,4,5], y: float32[n,4,5], z: float32[n,5,4]) {
              c = MUL(x, y)
              t = TRANSPOSE(z, int32[3]{0, 2, 1})
              d = ADD(c, t)
@@ -449,7 +449,7 @@ REGIONS = [
     Rewrite(
         "region/pack_and_reduction_change_the_rank",
         cancel_transposes,
-        """graph main(x: float32[2|3,4,5], y: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5], y: float32[n,4,5]) {
              a = TRANSPOSE(x, int32[3]{0, 2, 1})
              b = TRANSPOSE(y, int32[3]{0, 2, 1})
              c = PACK(a, b; values_count=2, axis=-1)
@@ -459,7 +459,7 @@ REGIONS = [
              g = TRANSPOSE(f, int32[3]{0, 2, 1})
              return g
            }""",
-        """graph main(x: float32[2|3,4,5], y: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5], y: float32[n,4,5]) {
              c = PACK(x, y; values_count=2, axis=3)
              d = CONCATENATION(c, c; axis=2)
              e = MUL(d, float32[1,1,10,1]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
@@ -470,14 +470,14 @@ REGIONS = [
     Rewrite(
         "region/split",
         cancel_transposes,
-        """graph main(x: float32[2|3,4,6]) {
+        """graph main(x: float32[n,4,6]) {
              a = TRANSPOSE(x, int32[3]{0, 2, 1})
              b, c = SPLIT(int32[]{1}, a; num_splits=2)
              d = MUL(b, c)
              e = TRANSPOSE(d, int32[3]{0, 2, 1})
              return e
            }""",
-        """graph main(x: float32[2|3,4,6]) {
+        """graph main(x: float32[n,4,6]) {
              b, c = SPLIT(int32[]{2}, x; num_splits=2)
              d = MUL(b, c)
              return d
@@ -486,14 +486,14 @@ REGIONS = [
     Rewrite(
         "region/found_from_below",
         cancel_transposes,
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              a = RELU(x)
              b = NEG(a)
              c = TRANSPOSE(a, int32[3]{0, 2, 1})
              d = TRANSPOSE(b, int32[3]{0, 2, 1})
              return c, d
            }""",
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              t = TRANSPOSE(x, int32[3]{0, 2, 1})
              a = RELU(t)
              b = NEG(a)
@@ -503,7 +503,7 @@ REGIONS = [
     Rewrite(
         "region/softmax_holds_off_when_the_last_axis_moves",
         cancel_transposes,
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              a = TRANSPOSE(x, int32[3]{0, 2, 1})
              b = SOFTMAX(a; beta=1.0)
              c = TRANSPOSE(b, int32[3]{0, 2, 1})
@@ -513,7 +513,7 @@ REGIONS = [
     Rewrite(
         "region/holds_off_without_gain",
         cancel_transposes,
-        """graph main(x: float32[2|3,4,5], z: float32[2|3,5,4]) {
+        """graph main(x: float32[n,4,5], z: float32[n,5,4]) {
              a = TRANSPOSE(x, int32[3]{0, 2, 1})
              d = ADD(a, z)
              e = RELU(d)
@@ -523,7 +523,7 @@ REGIONS = [
     Rewrite(
         "region/holds_off_where_the_transposed_is_needed",
         cancel_transposes,
-        """graph main(x: float32[2|3,4,5]) {
+        """graph main(x: float32[n,4,5]) {
              a = TRANSPOSE(x, int32[3]{0, 2, 1})
              b = RELU(a)
              return b, a
@@ -532,13 +532,13 @@ REGIONS = [
     Rewrite(
         "sink/bias_before_transpose",
         sink_transposes,
-        """graph main(x: float32[2|3,4,4,3]) {
+        """graph main(x: float32[n,4,4,3]) {
              a = CONV_2D(x, float32[20,3,3,3]#w; stride_w=1, stride_h=1)
              b = TRANSPOSE(a, int32[4]{0, 3, 1, 2})
              c = ADD(b, float32[1,20,1,1]#bias)
              return c
            }""",
-        """graph main(x: float32[2|3,4,4,3]) {
+        """graph main(x: float32[n,4,4,3]) {
              a = CONV_2D(x, float32[20,3,3,3]#w; stride_w=1, stride_h=1)
              b = ADD(a, float32[1,1,1,20]#bias)
              c = TRANSPOSE(b, int32[4]{0, 3, 1, 2})

@@ -17,13 +17,13 @@ AFTER = [
     Rewrite(
         "after/batch_norm_and_relu_of_conv",
         fuse_affine_after,
-        """graph main(x: float32[2|3,6,6,3]) {
+        """graph main(x: float32[n,6,6,3]) {
              a = CONV_2D(x, float32[20,3,3,3]#w, float32[20]#b; stride_w=1, stride_h=1)
              c = MUL(a, float32[20]#scale)
              d = ADD(c, float32[20]#offset; fused_activation_function=RELU)
              return d
            }""",
-        """graph main(x: float32[2|3,6,6,3]) {
+        """graph main(x: float32[n,6,6,3]) {
              d = CONV_2D(x, float32[20,3,3,3]#w, float32[20]#b;
                stride_w=1, stride_h=1, fused_activation_function=RELU)
              return d
@@ -32,14 +32,14 @@ AFTER = [
     Rewrite(
         "after/batch_norm_of_depthwise",
         fuse_affine_after,
-        """graph main(x: float32[2|3,6,6,10]) {
+        """graph main(x: float32[n,6,6,10]) {
              a = DEPTHWISE_CONV_2D(x, float32[1,3,3,20]#w;
                stride_w=1, stride_h=1, depth_multiplier=2)
              c = DIV(a, float32[1,1,1,20]#scale)
              d = SUB(c, float32[20]#offset)
              return d
            }""",
-        """graph main(x: float32[2|3,6,6,10]) {
+        """graph main(x: float32[n,6,6,10]) {
              d = DEPTHWISE_CONV_2D(x, float32[1,3,3,20]#w, float32[20]#b;
                stride_w=1, stride_h=1, depth_multiplier=2)
              return d
@@ -48,12 +48,12 @@ AFTER = [
     Rewrite(
         "after/bias_of_fully_connected",
         fuse_affine_after,
-        """graph main(x: float32[2|3,6]) {
+        """graph main(x: float32[n,6]) {
              a = FULLY_CONNECTED(x, float32[20,6]#w, none)
              d = SUB(float32[20]#offset, a)
              return d
            }""",
-        """graph main(x: float32[2|3,6]) {
+        """graph main(x: float32[n,6]) {
              d = FULLY_CONNECTED(x, float32[20,6]#w, float32[20]#b)
              return d
            }""",
@@ -77,12 +77,12 @@ AFTER = [
     Rewrite(
         "after/neg_of_conv",
         fuse_affine_after,
-        """graph main(x: float32[2|3,6,6,3]) {
+        """graph main(x: float32[n,6,6,3]) {
              a = CONV_2D(x, float32[20,3,3,3]#w, float32[20]#b; stride_w=1, stride_h=1)
              c = NEG(a)
              return c
            }""",
-        """graph main(x: float32[2|3,6,6,3]) {
+        """graph main(x: float32[n,6,6,3]) {
              c = CONV_2D(x, float32[20,3,3,3]#w, float32[20]#b; stride_w=1, stride_h=1)
              return c
            }""",
@@ -90,7 +90,7 @@ AFTER = [
     Rewrite(
         "after/holds_off_on_another_reader",
         fuse_affine_after,
-        """graph main(x: float32[2|3,6]) {
+        """graph main(x: float32[n,6]) {
              a = FULLY_CONNECTED(x, float32[20,6]#w, none)
              c = ADD(a, float32[20]#offset)
              d = MUL(a, c)
@@ -100,7 +100,7 @@ AFTER = [
     Rewrite(
         "after/holds_off_on_an_output",
         fuse_affine_after,
-        """graph main(x: float32[2|3,6]) {
+        """graph main(x: float32[n,6]) {
              a = FULLY_CONNECTED(x, float32[20,6]#w, none)
              c = ADD(a, float32[20]#offset)
              return a, c
@@ -109,7 +109,7 @@ AFTER = [
     Rewrite(
         "after/holds_off_on_another_axis",
         fuse_affine_after,
-        """graph main(x: float32[2|3,6,6,3]) {
+        """graph main(x: float32[n,6,6,3]) {
              a = CONV_2D(x, float32[20,3,3,3]#w; stride_w=1, stride_h=1)
              c = MUL(a, float32[6,1]{1, 2, 3, 4, 5, 6})
              return c
@@ -118,7 +118,7 @@ AFTER = [
     Rewrite(
         "after/holds_off_on_an_activation",
         fuse_affine_after,
-        """graph main(x: float32[2|3,6]) {
+        """graph main(x: float32[n,6]) {
              a = FULLY_CONNECTED(x, float32[20,6]#w, none; fused_activation_function=RELU)
              c = ADD(a, float32[20]#offset)
              return c
@@ -127,7 +127,7 @@ AFTER = [
     Rewrite(
         "after/holds_off_when_the_shape_grows",
         fuse_affine_after,
-        """graph main(x: float32[2|3,6]) {
+        """graph main(x: float32[n,6]) {
              a = FULLY_CONNECTED(x, float32[20,6]#w, none)
              c = ADD(a, float32[1,1,20]#offset)
              return c
@@ -136,7 +136,7 @@ AFTER = [
     Rewrite(
         "after/holds_off_on_computed_weights",
         fuse_affine_after,
-        """graph main(x: float32[2|3,6], w: float32[20,6]) {
+        """graph main(x: float32[n,6], w: float32[20,6]) {
              a = FULLY_CONNECTED(x, w, none)
              c = MUL(a, float32[20]#scale)
              return c
@@ -145,7 +145,7 @@ AFTER = [
     Rewrite(
         "after/holds_off_where_weights_would_overflow",
         fuse_affine_after,
-        """graph main(x: float32[2|3,6]) {
+        """graph main(x: float32[n,6]) {
              a = FULLY_CONNECTED(x, float32[20,6]#w, none)
              c = DIV(a, float32[]{1e-45})
              return c
@@ -154,12 +154,12 @@ AFTER = [
     Rewrite(
         "after/bias_of_computed_weights",
         fuse_affine_after,
-        """graph main(x: float32[2|3,6], w: float32[20,6]) {
+        """graph main(x: float32[n,6], w: float32[20,6]) {
              a = FULLY_CONNECTED(x, w, none)
              c = ADD(a, float32[20]#offset)
              return c
            }""",
-        """graph main(x: float32[2|3,6], w: float32[20,6]) {
+        """graph main(x: float32[n,6], w: float32[20,6]) {
              c = FULLY_CONNECTED(x, w, float32[20]#b)
              return c
            }""",
@@ -170,12 +170,12 @@ BEFORE = [
     Rewrite(
         "before/scale_of_padded_conv",
         fuse_affine_before,
-        """graph main(x: float32[2|3,6,6,3]) {
+        """graph main(x: float32[n,6,6,3]) {
              a = MUL(x, float32[3]{1, 2, 3})
              c = CONV_2D(a, float32[20,3,3,3]#w, float32[20]#b; stride_w=1, stride_h=1)
              return c
            }""",
-        """graph main(x: float32[2|3,6,6,3]) {
+        """graph main(x: float32[n,6,6,3]) {
              c = CONV_2D(x, float32[20,3,3,3]#w, float32[20]#b; stride_w=1, stride_h=1)
              return c
            }""",
@@ -183,12 +183,12 @@ BEFORE = [
     Rewrite(
         "before/offset_of_valid_conv",
         fuse_affine_before,
-        """graph main(x: float32[2|3,6,6,3]) {
+        """graph main(x: float32[n,6,6,3]) {
              a = SUB(x, float32[3]{1, 2, 3})
              c = CONV_2D(a, float32[20,3,3,3]#w; padding=VALID, stride_w=1, stride_h=1)
              return c
            }""",
-        """graph main(x: float32[2|3,6,6,3]) {
+        """graph main(x: float32[n,6,6,3]) {
              c = CONV_2D(x, float32[20,3,3,3]#w, float32[20]#b;
                padding=VALID, stride_w=1, stride_h=1)
              return c
@@ -197,13 +197,13 @@ BEFORE = [
     Rewrite(
         "before/depthwise_with_multiplier",
         fuse_affine_before,
-        """graph main(x: float32[2|3,6,6,10]) {
+        """graph main(x: float32[n,6,6,10]) {
              a = ADD(x, float32[10]{1, 2, 3, 4, 5, 6, 7, 8, 9, 0})
              c = DEPTHWISE_CONV_2D(a, float32[1,3,3,20]#w;
                padding=VALID, stride_w=1, stride_h=1, depth_multiplier=2)
              return c
            }""",
-        """graph main(x: float32[2|3,6,6,10]) {
+        """graph main(x: float32[n,6,6,10]) {
              c = DEPTHWISE_CONV_2D(x, float32[1,3,3,20]#w, float32[20]#b;
                padding=VALID, stride_w=1, stride_h=1, depth_multiplier=2)
              return c
@@ -212,12 +212,12 @@ BEFORE = [
     Rewrite(
         "before/fully_connected",
         fuse_affine_before,
-        """graph main(x: float32[2|3,6]) {
+        """graph main(x: float32[n,6]) {
              a = ADD(x, float32[6]{1, 2, 3, 4, 5, 6})
              c = FULLY_CONNECTED(a, float32[20,6]#w, float32[20]#b)
              return c
            }""",
-        """graph main(x: float32[2|3,6]) {
+        """graph main(x: float32[n,6]) {
              c = FULLY_CONNECTED(x, float32[20,6]#w, float32[20]#b)
              return c
            }""",
@@ -225,7 +225,7 @@ BEFORE = [
     Rewrite(
         "before/holds_off_on_offset_where_zeros_are_padded",
         fuse_affine_before,
-        """graph main(x: float32[2|3,6,6,3]) {
+        """graph main(x: float32[n,6,6,3]) {
              a = ADD(x, float32[3]{1, 2, 3})
              c = CONV_2D(a, float32[20,3,3,3]#w; stride_w=1, stride_h=1)
              return c
@@ -234,7 +234,7 @@ BEFORE = [
     Rewrite(
         "before/holds_off_on_activation",
         fuse_affine_before,
-        """graph main(x: float32[2|3,6]) {
+        """graph main(x: float32[n,6]) {
              a = ADD(x, float32[6]{1.0}; fused_activation_function=RELU)
              c = FULLY_CONNECTED(a, float32[20,6]#w, none)
              return c
@@ -243,7 +243,7 @@ BEFORE = [
     Rewrite(
         "before/holds_off_on_another_reader",
         fuse_affine_before,
-        """graph main(x: float32[2|3,6]) {
+        """graph main(x: float32[n,6]) {
              a = MUL(x, float32[6]{2.0})
              c = FULLY_CONNECTED(a, float32[20,6]#w, none)
              return c, a
@@ -252,11 +252,11 @@ BEFORE = [
     Rewrite(
         "bias/zeros",
         add_missing_bias,
-        """graph main(x: float32[2|3,6,6,3]) {
+        """graph main(x: float32[n,6,6,3]) {
              c = CONV_2D(x, float32[20,3,3,3]#w; stride_w=1, stride_h=1)
              return c
            }""",
-        """graph main(x: float32[2|3,6,6,3]) {
+        """graph main(x: float32[n,6,6,3]) {
              c = CONV_2D(x, float32[20,3,3,3]#w, float32[20]{0.0}; stride_w=1, stride_h=1)
              return c
            }""",
@@ -267,11 +267,11 @@ PRODUCTS = [
     Rewrite(
         "matmul/constant_matrix",
         matmul_to_fully_connected,
-        """graph main(x: float32[2|3,5,6]) {
+        """graph main(x: float32[n,5,6]) {
              c = BATCH_MATMUL(x, float32[6,20]#w)
              return c
            }""",
-        """graph main(x: float32[2|3,5,6]) {
+        """graph main(x: float32[n,5,6]) {
              c = FULLY_CONNECTED(x, float32[20,6]#w, none; keep_num_dims=true)
              return c
            }""",
@@ -279,11 +279,11 @@ PRODUCTS = [
     Rewrite(
         "matmul/transposed_constant_matrix",
         matmul_to_fully_connected,
-        """graph main(x: float32[2|3,6]) {
+        """graph main(x: float32[n,6]) {
              c = BATCH_MATMUL(x, float32[20,6]#w; adj_y=true)
              return c
            }""",
-        """graph main(x: float32[2|3,6]) {
+        """graph main(x: float32[n,6]) {
              c = FULLY_CONNECTED(x, float32[20,6]#w, none)
              return c
            }""",
@@ -299,13 +299,13 @@ PRODUCTS = [
     Rewrite(
         "fully_connected/reshapes",
         merge_fully_connected_reshapes,
-        """graph main(x: float32[2|3,5,6]) {
+        """graph main(x: float32[n,5,6]) {
              a = RESHAPE(x, int32[2]{-1, 6})
              c = FULLY_CONNECTED(a, float32[20,6]#w, none)
              d = RESHAPE(c, int32[3]{-1, 5, 20})
              return d
            }""",
-        """graph main(x: float32[2|3,5,6]) {
+        """graph main(x: float32[n,5,6]) {
              d = FULLY_CONNECTED(x, float32[20,6]#w, none; keep_num_dims=true)
              return d
            }""",
@@ -313,7 +313,7 @@ PRODUCTS = [
     Rewrite(
         "fully_connected/holds_off_on_another_split",
         merge_fully_connected_reshapes,
-        """graph main(x: float32[2|3,6,6]) {
+        """graph main(x: float32[n,6,6]) {
              a = RESHAPE(x, int32[2]{-1, 6})
              c = FULLY_CONNECTED(a, float32[20,6]#w, none)
              d = RESHAPE(c, int32[4]{-1, 2, 3, 20})
@@ -326,14 +326,14 @@ ADDENDS = [
     Rewrite(
         "addend/bias_of_a_sum",
         move_bias_to_addend,
-        """graph main(x: float32[2|3,6], y: float32[2|3,6]) {
+        """graph main(x: float32[n,6], y: float32[n,6]) {
              a = FULLY_CONNECTED(x, float32[20,6]#w, none)
              b = FULLY_CONNECTED(y, float32[20,6]#v, none)
              c = ADD(a, b)
              d = ADD(c, float32[20]#bias; fused_activation_function=RELU)
              return d
            }""",
-        """graph main(x: float32[2|3,6], y: float32[2|3,6]) {
+        """graph main(x: float32[n,6], y: float32[n,6]) {
              a = FULLY_CONNECTED(x, float32[20,6]#w, none)
              b = FULLY_CONNECTED(y, float32[20,6]#v, none)
              t = ADD(a, float32[20]#bias)
@@ -344,7 +344,7 @@ ADDENDS = [
     Rewrite(
         "addend/holds_off_without_a_product",
         move_bias_to_addend,
-        """graph main(x: float32[2|3,20], y: float32[2|3,20]) {
+        """graph main(x: float32[n,20], y: float32[n,20]) {
              c = ADD(x, y)
              d = ADD(c, float32[20]#bias)
              return d
@@ -353,7 +353,7 @@ ADDENDS = [
     Rewrite(
         "scale/of_attention_scores",
         fuse_scale_into_matmul,
-        """graph main(x: float32[2|3,5,6], k: float32[2|3,2,10,5]) {
+        """graph main(x: float32[n,5,6], k: float32[n,2,10,5]) {
              a = FULLY_CONNECTED(x, float32[20,6]#w, float32[20]#b; keep_num_dims=true)
              b = RESHAPE(a, int32[4]{-1, 5, 2, 10})
              q = TRANSPOSE(b, int32[4]{0, 2, 1, 3})
@@ -361,7 +361,7 @@ ADDENDS = [
              s = MUL(p, float32[]{0.25})
              return s
            }""",
-        """graph main(x: float32[2|3,5,6], k: float32[2|3,2,10,5]) {
+        """graph main(x: float32[n,5,6], k: float32[n,2,10,5]) {
              a = FULLY_CONNECTED(x, float32[20,6]#w, float32[20]#b; keep_num_dims=true)
              b = RESHAPE(a, int32[4]{-1, 5, 2, 10})
              q = TRANSPOSE(b, int32[4]{0, 2, 1, 3})
@@ -372,7 +372,7 @@ ADDENDS = [
     Rewrite(
         "scale/holds_off_on_another_reader",
         fuse_scale_into_matmul,
-        """graph main(x: float32[2|3,6], k: float32[20,5]) {
+        """graph main(x: float32[n,6], k: float32[20,5]) {
              q = FULLY_CONNECTED(x, float32[20,6]#w, none)
              p = BATCH_MATMUL(q, k)
              s = MUL(p, float32[]{0.25})
@@ -400,12 +400,12 @@ PADDING = [
     Rewrite(
         "padding/same",
         fuse_padding,
-        """graph main(x: float32[2|3,8,8,3]) {
+        """graph main(x: float32[n,8,8,3]) {
              a = PAD(x, int32[4,2]{0, 0, 0, 1, 0, 1, 0, 0})
              c = CONV_2D(a, float32[20,3,3,3]#w; padding=VALID, stride_w=2, stride_h=2)
              return c
            }""",
-        """graph main(x: float32[2|3,8,8,3]) {
+        """graph main(x: float32[n,8,8,3]) {
              c = CONV_2D(x, float32[20,3,3,3]#w; padding=SAME, stride_w=2, stride_h=2)
              return c
            }""",
@@ -413,7 +413,7 @@ PADDING = [
     Rewrite(
         "padding/holds_off_on_other_amounts",
         fuse_padding,
-        """graph main(x: float32[2|3,8,8,3]) {
+        """graph main(x: float32[n,8,8,3]) {
              a = PAD(x, int32[4,2]{0, 0, 1, 0, 1, 0, 0, 0})
              c = CONV_2D(a, float32[20,3,3,3]#w; padding=VALID, stride_w=2, stride_h=2)
              return c
@@ -422,7 +422,7 @@ PADDING = [
     Rewrite(
         "padding/holds_off_on_unknown_height",
         fuse_padding,
-        """graph main(x: float32[2|3,240|480,8,3]) {
+        """graph main(x: float32[n,h,8,3]) {
              a = PAD(x, int32[4,2]{0, 0, 1, 1, 1, 1, 0, 0})
              c = DEPTHWISE_CONV_2D(a, float32[1,3,3,3]#w;
                padding=VALID, stride_w=1, stride_h=1, depth_multiplier=1)

@@ -33,98 +33,98 @@ def same_text(graph, after):
 
 CASES = {
     "own scales; the activation stays fused": (
-        """graph main(x: float32[2|3,4], y: float32[2|3,4]) {
+        """graph main(x: float32[n,4], y: float32[n,4]) {
              z = ADD(x, y; fused_activation_function=RELU)
              return z
            }""",
         {"x": UNIT, "y": (-12.8, 12.7), "z": (0.0, 510.0)},
-        """graph main(x: int8[2|3,4]<1:0>, y: int8[2|3,4]<0.1:0>) {
-             z: int8[2|3,4]<2:-128> = ADD(x, y; fused_activation_function=RELU)
+        """graph main(x: int8[n,4]<1:0>, y: int8[n,4]<0.1:0>) {
+             z: int8[n,4]<2:-128> = ADD(x, y; fused_activation_function=RELU)
              return z as "out0"
            }""",
     ),
     "a range is widened to hold 0": (
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              z = EXP(x)
              return z
            }""",
         {"x": (-255.0, -1.0), "z": (1.0, 25.5)},
-        """graph main(x: int8[2|3,4]<1:127>) {
-             z: int8[2|3,4]<0.1:-128> = EXP(x)
+        """graph main(x: int8[n,4]<1:127>) {
+             z: int8[n,4]<0.1:-128> = EXP(x)
              return z as "out0"
            }""",
     ),
     "pooling keeps the scale of its input": (
-        """graph main(x: float32[2|3,4,4,1]) {
+        """graph main(x: float32[n,4,4,1]) {
              p = MAX_POOL_2D(x; stride_w=2, stride_h=2, filter_width=2, filter_height=2)
              r = RESHAPE(p, int32[2]{-1, 4})
              return r
            }""",
         {"x": UNIT, "p": (0.0, 127.0), "r": (0.0, 127.0)},
-        """graph main(x: int8[2|3,4,4,1]<1:0>) {
-             p: int8[2|3,2,2,1]<1:0> = MAX_POOL_2D(x;
+        """graph main(x: int8[n,4,4,1]<1:0>) {
+             p: int8[n,2,2,1]<1:0> = MAX_POOL_2D(x;
                stride_w=2, stride_h=2, filter_width=2, filter_height=2)
-             r: int8[2|3,4]<1:0> = RESHAPE(p, int32[2]{-1, 4})
+             r: int8[n,4]<1:0> = RESHAPE(p, int32[2]{-1, 4})
              return r as "out0"
            }""",
     ),
     "a concatenation gives its scale to its inputs": (
-        """graph main(x: float32[2|3,4], y: float32[2|3,4]) {
+        """graph main(x: float32[n,4], y: float32[n,4]) {
              z = CONCATENATION(x, y; axis=1)
              return z
            }""",
         {"x": UNIT, "y": (-12.8, 12.7), "z": UNIT},
-        """graph main(x: int8[2|3,4]<1:0>, y: int8[2|3,4]<1:0>) {
-             z: int8[2|3,8]<1:0> = CONCATENATION(x, y; axis=1)
+        """graph main(x: int8[n,4]<1:0>, y: int8[n,4]<1:0>) {
+             z: int8[n,8]<1:0> = CONCATENATION(x, y; axis=1)
              return z as "out0"
            }""",
     ),
     "a prescribed scale is requantized for the concatenation": (
-        """graph main(x: float32[2|3,4], y: float32[2|3,4]) {
+        """graph main(x: float32[n,4], y: float32[n,4]) {
              s = LOGISTIC(x)
              z = CONCATENATION(s, y; axis=1)
              return z
            }""",
         {"x": UNIT, "s": (0.2, 0.8), "y": UNIT, "z": UNIT},
-        """graph main(x: int8[2|3,4]<1:0>, y: int8[2|3,4]<1:0>) {
-             s: int8[2|3,4]<0.00390625:-128> = LOGISTIC(x)
-             t: int8[2|3,4]<1:0> = QUANTIZE(s)
-             z: int8[2|3,8]<1:0> = CONCATENATION(t, y; axis=1)
+        """graph main(x: int8[n,4]<1:0>, y: int8[n,4]<1:0>) {
+             s: int8[n,4]<0.00390625:-128> = LOGISTIC(x)
+             t: int8[n,4]<1:0> = QUANTIZE(s)
+             z: int8[n,8]<1:0> = CONCATENATION(t, y; axis=1)
              return z as "out0"
            }""",
     ),
     "a MINIMUM does not cut off what others read": (
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = MINIMUM(x, float32[]{0.0})
              b = RELU(x)
              return a, b
            }""",
         {"x": UNIT, "a": (-25.5, 0.0), "b": (0.0, 25.5)},
-        """graph main(x: int8[2|3,4]<1:0>) {
-             t: int8[2|3,4]<0.1:127> = QUANTIZE(x)
-             a: int8[2|3,4]<0.1:127> = MINIMUM(t, int8[]<0.1:127>{127})
-             b: int8[2|3,4]<0.1:-128> = RELU(x)
+        """graph main(x: int8[n,4]<1:0>) {
+             t: int8[n,4]<0.1:127> = QUANTIZE(x)
+             a: int8[n,4]<0.1:127> = MINIMUM(t, int8[]<0.1:127>{127})
+             b: int8[n,4]<0.1:-128> = RELU(x)
              return a as "out0", b as "out1"
            }""",
     ),
     "a divisor that would become 0 stays real": (
-        """graph main(x: float32[2|3,4], y: float32[2|3,4]) {
+        """graph main(x: float32[n,4], y: float32[n,4]) {
              a = ABS(y)
              z = DIV(x, a)
              return z
            }""",
         {"x": UNIT, "y": UNIT, "a": (0.1, 255.0), "z": UNIT},
-        """graph main(x: int8[2|3,4]<1:0>, y: int8[2|3,4]<1:0>) {
-             ry: float32[2|3,4] = DEQUANTIZE(y)
-             a: float32[2|3,4] = ABS(ry)
-             rx: float32[2|3,4] = DEQUANTIZE(x)
-             z: float32[2|3,4] = DIV(rx, a)
-             q: int8[2|3,4]<1:0> = QUANTIZE(z)
+        """graph main(x: int8[n,4]<1:0>, y: int8[n,4]<1:0>) {
+             ry: float32[n,4] = DEQUANTIZE(y)
+             a: float32[n,4] = ABS(ry)
+             rx: float32[n,4] = DEQUANTIZE(x)
+             z: float32[n,4] = DIV(rx, a)
+             q: int8[n,4]<1:0> = QUANTIZE(z)
              return q as "out0"
            }""",
     ),
     "an operator without a kernel is a real island": (
-        """graph main(x: float32[2|3,4]) {
+        """graph main(x: float32[n,4]) {
              a = ABS(x)
              s = SIN(a)
              c = COS(s)
@@ -132,26 +132,26 @@ CASES = {
              return z
            }""",
         {"x": UNIT, "a": (0.0, 255.0), "s": (-1.0, 1.0), "c": (0.0, 25.5), "z": (0.0, 25.5)},
-        """graph main(x: int8[2|3,4]<1:0>) {
-             a: int8[2|3,4]<1:-128> = ABS(x)
-             r: float32[2|3,4] = DEQUANTIZE(a)
-             s: float32[2|3,4] = SIN(r)
-             c: float32[2|3,4] = COS(s)
-             q: int8[2|3,4]<0.1:-128> = QUANTIZE(c)
-             z: int8[2|3,4]<0.1:-128> = ABS(q)
+        """graph main(x: int8[n,4]<1:0>) {
+             a: int8[n,4]<1:-128> = ABS(x)
+             r: float32[n,4] = DEQUANTIZE(a)
+             s: float32[n,4] = SIN(r)
+             c: float32[n,4] = COS(s)
+             q: int8[n,4]<0.1:-128> = QUANTIZE(c)
+             z: int8[n,4]<0.1:-128> = ABS(q)
              return z as "out0"
            }""",
     ),
     "integers go through untouched": (
-        """graph main(x: float32[2|3,4], i: int32[2|3,4]) {
-             m: int32[2|3] = ARG_MAX(x, int32[]{1}; output_type=INT32)
+        """graph main(x: float32[n,4], i: int32[n,4]) {
+             m: int32[n] = ARG_MAX(x, int32[]{1}; output_type=INT32)
              r = RESHAPE(i, int32[1]{-1})
              return m, r
            }""",
         {"x": UNIT},
-        """graph main(x: int8[2|3,4]<1:0>, i: int32[2|3,4]) {
-             m: int32[2|3] = ARG_MAX(x, int32[]{1}; output_type=INT32)
-             r: int32[8|12] = RESHAPE(i, int32[1]{-1})
+        """graph main(x: int8[n,4]<1:0>, i: int32[n,4]) {
+             m: int32[n] = ARG_MAX(x, int32[]{1}; output_type=INT32)
+             r: int32[4*n] = RESHAPE(i, int32[1]{-1})
              return m as "out0", r as "out1"
            }""",
     ),
@@ -170,11 +170,11 @@ def test_types_of_inputs_and_outputs():
     graph, left = quantized(before, ranges, UINT8)
     same_text(
         graph,
-        """graph main(x: uint8[2|3,4]<1:128>, y: uint8[2|3,4]<0.1:128>) {
-             a: int8[2|3,4]<1:0> = QUANTIZE(x)
-             b: int8[2|3,4]<0.1:0> = QUANTIZE(y)
-             z: int8[2|3,4]<2:-128> = ADD(a, b; fused_activation_function=RELU)
-             u: uint8[2|3,4]<2:0> = QUANTIZE(z)
+        """graph main(x: uint8[n,4]<1:128>, y: uint8[n,4]<0.1:128>) {
+             a: int8[n,4]<1:0> = QUANTIZE(x)
+             b: int8[n,4]<0.1:0> = QUANTIZE(y)
+             z: int8[n,4]<2:-128> = ADD(a, b; fused_activation_function=RELU)
+             u: uint8[n,4]<2:0> = QUANTIZE(z)
              return u as "out0"
            }""",
     )
@@ -182,11 +182,11 @@ def test_types_of_inputs_and_outputs():
     graph, _ = quantized(before, ranges, REAL)
     same_text(
         graph,
-        """graph main(x: float32[2|3,4], y: float32[2|3,4]) {
-             a: int8[2|3,4]<1:0> = QUANTIZE(x)
-             b: int8[2|3,4]<0.1:0> = QUANTIZE(y)
-             z: int8[2|3,4]<2:-128> = ADD(a, b; fused_activation_function=RELU)
-             r: float32[2|3,4] = DEQUANTIZE(z)
+        """graph main(x: float32[n,4], y: float32[n,4]) {
+             a: int8[n,4]<1:0> = QUANTIZE(x)
+             b: int8[n,4]<0.1:0> = QUANTIZE(y)
+             z: int8[n,4]<2:-128> = ADD(a, b; fused_activation_function=RELU)
+             r: float32[n,4] = DEQUANTIZE(z)
              return r as "out0"
            }""",
     )
@@ -259,7 +259,7 @@ def test_constants_that_are_not_finite_stay_real():
 
 DYNAMIC = {
     "FULLY_CONNECTED": (
-        """graph main(x: float32[2|3,32]) {
+        """graph main(x: float32[n,32]) {
              y = FULLY_CONNECTED(x, float32[32,32]#w, float32[32]#b)
              return y
            }""",
@@ -275,7 +275,7 @@ DYNAMIC = {
         1,
     ),
     "GATHER": (
-        """graph main(i: int32[2|3]) {
+        """graph main(i: int32[n]) {
              y = GATHER(float32[64,16]#w, i)
              return y
            }""",
@@ -283,7 +283,7 @@ DYNAMIC = {
         1,
     ),
     "small weights": (
-        """graph main(x: float32[2|3,32]) {
+        """graph main(x: float32[n,32]) {
              y = FULLY_CONNECTED(x, float32[31,32]#w, none)
              return y
            }""",

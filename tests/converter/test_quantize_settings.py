@@ -114,7 +114,6 @@ def test_all_samples_count():
             {"dataset": None, "target_ops": INT8_ONLY},
             "a `representative_dataset` must be specified.\nSet representative_dataset = Repres",
         ),
-        ({"optimizations": [], "target_ops": INT8_ONLY}, r"set optimizations = \[Optimize.DEFAULT"),
         (
             {"dataset": None, "inference_input_type": np.int8},
             r"and inference_output_type must be tf.float32.\nFor inference_input_type int8 the mo",
@@ -142,6 +141,13 @@ def test_mistakes(settings, words, verify):
         converter.target_spec.supported_ops = ops
     with pytest.raises(ValueError, match=words):
         converter.convert()
+
+
+def test_int8_operators_without_optimizations_stay_float():
+    converter = converter_of("Tanh", optimizations=[])
+    converter.target_spec.supported_ops = INT8_ONLY
+    with pytest.warns(UserWarning, match=r"stays float; set optimizations = \[Optimize.DEFAULT"):
+        assert kinds(converter.convert()) == ["FULLY_CONNECTED", "TANH"]
 
 
 def test_arrays_in_another_order():

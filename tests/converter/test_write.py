@@ -8,7 +8,7 @@ from flatlite.converter.write import write
 from flatlite.lite import Interpreter
 from flatlite.schema.model import load, save
 
-TEXT = """graph main("x:0": float32[2|3,4], "y:0": float32[2|3,4]) {
+TEXT = """graph main("x:0": float32[n,4], "y:0": float32[n,4]) {
   a = ADD("x:0", float32[4]{1.0})
   b = MUL(a, float32[4]{1.0})
   c = SUB(b, "y:0")

@@ -222,8 +222,8 @@ def test_matmul(vectors, module, data):
     check(emit, (batch, height, n), given.dtype, a, b, given.bias(n), f"{module}.matmul")
 
 
-@pytest.mark.parametrize(("depth", "kernel"), [(9000, "matmul"), (60_000, "matmul"), (170_000, "")])
-def test_long_rows(vectors, depth, kernel):
+@pytest.mark.parametrize(("depth", "fast"), [(9000, True), (60_000, True), (170_000, False)])
+def test_long_rows(vectors, depth, fast):
     """Rows of which there is room for few, for less than a tile, and for none."""
     scheme = integers.Stored(np.array([2.0**-15]), (3, 0, -5), (-128, 127), np.int32, "narrow")
     arrays = stored("int8", 9, depth), stored("int8", 5, depth), None, (9, 5), "int8"
@@ -232,7 +232,7 @@ def test_long_rows(vectors, depth, kernel):
         integers.matmul(program, *buffers, scheme=scheme, transpose_b=True)
 
     got, names = run(emit, *arrays)
-    assert (f"byte_product.{kernel}" in names) == bool(kernel)
+    assert any(name.startswith("byte_product.matmul") for name in names) == fast
     np.testing.assert_array_equal(got, run(emit, *arrays, plain=True)[0])
 
 

@@ -1,0 +1,650 @@
+"""Sizes that depend on unknown ones: integer polynomials over symbols, each kept once.
+
+    n, h = symbol("n", 7), symbol("h", 1680)
+    floor_div(2 * n * h + 4, 2)      is      n*h + 2
+
+A size is an int or a `Dim`; equal sizes are the same object. Besides symbols, a term may hold what
+polynomials lack: floor(a / b), the largest or smallest of some sizes, the size two broadcast to, a
+position that counts from the end where it is negative, and opaque numbers, of which only what they
+depend on is known. Every symbol is at least 0.
+
+Rewriting is by identities of integers alone. Each Dim has a reference, the number it takes where
+every symbol takes its own; it decides nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache, reduce
+from math import gcd, prod
+from typing import Any
+from weakref import WeakValueDictionary
+
+Monomial = tuple[tuple["Atom", int], ...]
+"""(atom, power) in the order of their texts; () for the constant term."""
+
+SYMBOL, OPAQUE = "symbol", "opaque"
+FLOOR, MAX, MIN, BROADCAST, WRAP = "floor", "max", "min", "broadcast", "wrap"
+DEPTH = 8  # of proofs that a size is not negative
+WIDTH = 6  # sizes in a max or min that take in those of another
+
+_ATOMS: WeakValueDictionary[tuple, Atom] = WeakValueDictionary()
+_DIMS: WeakValueDictionary[tuple, Dim] = WeakValueDictionary()
+
+
+class Atom:
+    """What a term multiplies: a symbol, or a function of sizes.
+
+    Attributes:
+        kind: SYMBOL, OPAQUE, or which function it is.
+        args: the sizes it is a function of; () for symbols and opaque numbers.
+        text: how it is written; no two atoms have the same.
+        reference: the number it takes where every symbol takes its reference.
+        is_late: whether it depends on the data.
+        symbols: the texts of the symbols and opaque numbers it depends on.
+    """
+
+    __slots__ = ("__weakref__", "args", "is_late", "kind", "reference", "symbols", "text")
+
+    kind: str
+    args: tuple[Any, ...]
+    text: str
+    reference: int
+    is_late: bool
+    symbols: frozenset[str]
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+class Dim:
+    """A size that is not a number: a sum of terms.
+
+    Attributes:
+        terms: (monomial, coefficient) in the order they are written.
+        reference: the number it takes where every symbol takes its reference.
+        symbols: the texts of the symbols and opaque numbers it depends on.
+        is_late: whether it depends on the data.
+    """
+
+    __slots__ = ("__weakref__", "_text", "is_late", "reference", "symbols", "terms")
+
+    terms: tuple[tuple[Monomial, int], ...]
+    reference: int
+    symbols: frozenset[str]
+    is_late: bool
+
+    @property
+    def atoms(self) -> Iterator[Atom]:
+        """The atoms of its terms, those of one term after those of the one before."""
+        return (atom for monomial, _ in self.terms for atom, _ in monomial)
+
+    def __repr__(self) -> str:
+        if not self._text:
+            self._text = _written(self.terms)
+        return self._text
+
+
+Extent = int | Dim
+"""A size: a number, or an expression that is none."""
+
+
+def _atom(
+    kind: str, args: tuple, text: str, reference: int, is_late: bool, symbols: frozenset[str]
+) -> Atom:
+    key = (kind, args, text, reference, is_late)
+    atom = _ATOMS.get(key)
+    if atom is None:
+        atom = Atom()
+        atom.kind, atom.args, atom.text, atom.reference = kind, args, text, reference
+        atom.is_late, atom.symbols = is_late, symbols
+        _ATOMS[key] = atom
+    return atom
+
+
+def _dim_of(terms: Mapping[Monomial, int]) -> Extent:
+    """The sum of `terms`; those with the coefficient 0 are left out."""
+    kept = [(monomial, c) for monomial, c in terms.items() if c]
+    if not kept or (len(kept) == 1 and not kept[0][0]):
+        return kept[0][1] if kept else 0
+    kept.sort(key=_written_order)
+    key = tuple(kept)
+    dim = _DIMS.get(key)
+    if dim is None:
+        dim = Dim()
+        dim.terms, dim._text = key, ""
+        dim.reference = sum(
+            c * prod(atom.reference**power for atom, power in monomial) for monomial, c in key
+        )
+        dim.symbols = frozenset().union(*(atom.symbols for atom in dim.atoms))
+        dim.is_late = any(atom.is_late for atom in dim.atoms)
+        _DIMS[key] = dim
+    return dim
+
+
+def _written_order(term: tuple[Monomial, int]) -> tuple:
+    monomial, _ = term
+    degree = sum(power for _, power in monomial)
+    return -degree, [(atom.text, power) for atom, power in monomial]
+
+
+def _of_atom(atom: Atom) -> Dim:
+    dim = _dim_of({((atom, 1),): 1})
+    assert isinstance(dim, Dim)
+    return dim
+
+
+def symbol(name: str, reference: int, is_late: bool = False) -> Dim:
+    """An unknown size; the same name and reference give the same Dim."""
+    return _of_atom(_atom(SYMBOL, (), name, reference, is_late, frozenset((name,))))
+
+
+def opaque(name: str, reference: int, args: Iterable[Extent] = ()) -> Dim:
+    """A number of which only what it depends on is known; the same name gives the same Dim."""
+    on = [arg for arg in args if isinstance(arg, Dim)]
+    symbols = frozenset((name,)).union(*(dim.symbols for dim in on))
+    is_late = any(dim.is_late for dim in on)
+    return _of_atom(_atom(OPAQUE, (), name, reference, is_late, symbols))
+
+
+def terms_of(x: Extent) -> dict[Monomial, int]:
+    """Monomial -> coefficient, the constant term's monomial being ()."""
+    if isinstance(x, Dim):
+        return dict(x.terms)
+    return {(): x} if x else {}
+
+
+def reference_of(x: Extent) -> int:
+    """The number itself, or that of a Dim's reference."""
+    return x.reference if isinstance(x, Dim) else x
+
+
+def references(x: Extent) -> dict[str, int]:
+    """The references of the symbols and opaque numbers of `x`, by their texts."""
+    if isinstance(x, int):
+        return {}
+    found: dict[str, int] = {}
+    for atom in x.atoms:
+        if atom.kind in (SYMBOL, OPAQUE):
+            found[atom.text] = atom.reference
+        for arg in atom.args:
+            found |= references(arg)
+    return found
+
+
+def add(x: Extent, y: Extent) -> Extent:
+    """x + y"""
+    if isinstance(x, int) and isinstance(y, int):
+        return x + y
+    terms = terms_of(x)
+    for monomial, c in terms_of(y).items():
+        terms[monomial] = terms.get(monomial, 0) + c
+    return _dim_of(terms)
+
+
+def multiply(x: Extent, y: Extent) -> Extent:
+    """x * y"""
+    if isinstance(x, int) and isinstance(y, int):
+        return x * y
+    terms: dict[Monomial, int] = {}
+    for first, a in terms_of(x).items():
+        for second, b in terms_of(y).items():
+            both = _joined(first, second)
+            terms[both] = terms.get(both, 0) + a * b
+    return _dim_of(terms)
+
+
+def subtract(x: Extent, y: Extent) -> Extent:
+    """x - y"""
+    return add(x, multiply(-1, y))
+
+
+def product(sizes: Iterable[Extent]) -> Extent:
+    """All of `sizes` multiplied."""
+    total: Extent = 1
+    for size in sizes:
+        total = multiply(total, size)
+    return total
+
+
+def _joined(first: Monomial, second: Monomial) -> Monomial:
+    powers = dict(first)
+    for atom, power in second:
+        powers[atom] = powers.get(atom, 0) + power
+    return tuple(sorted(powers.items(), key=lambda pair: pair[0].text))
+
+
+def floor_div(x: Extent, y: Extent) -> Extent:
+    """floor(x / y), what Python's x // y is; raises ZeroDivisionError for y = 0."""
+    if isinstance(x, int) and isinstance(y, int):
+        return x // y
+    exact = divided(x, y)
+    if exact is not None:
+        return exact
+    if isinstance(y, int):
+        assert isinstance(x, Dim)
+        return _floor_by(x, y) if y > 0 else floor_div(multiply(-1, x), -y)
+    x, y = _reduced(x, y)
+    if isinstance(y, int):
+        return floor_div(x, y)
+    if not_negative(x) and not_negative(subtract(subtract(y, x), 1)):
+        return 0
+    return _floor_atom(x, y)
+
+
+def modulo(x: Extent, y: Extent) -> Extent:
+    """x - y * floor(x / y), what Python's x % y is."""
+    return subtract(x, multiply(y, floor_div(x, y)))
+
+
+def _floor_by(x: Dim, k: int) -> Extent:
+    """floor(x / k) for k > 1 that does not divide all of x."""
+    whole: dict[Monomial, int] = {}
+    rest: dict[Monomial, int] = {}
+    for monomial, c in terms_of(x).items():
+        whole[monomial] = c // k if not monomial or c >= 0 else -(-c // k)
+        rest[monomial] = c - k * whole[monomial]
+    outside, inside = _dim_of(whole), _dim_of(rest)
+    if isinstance(inside, int):
+        return add(outside, inside // k)
+    offset = rest.get((), 0)
+    slopes = subtract(inside, offset)
+    assert isinstance(slopes, Dim)
+    shared = gcd(k, *(c for _, c in slopes.terms))
+    if shared > 1:
+        slopes = divided(slopes, shared)
+        assert slopes is not None
+        inner = add(slopes, offset // shared)
+        return add(outside, floor_div(inner, k // shared))
+    if slopes.terms[0][1] < 0:
+        upper = add(multiply(-1, inside), k - 1)
+        return subtract(outside, floor_div(upper, k))
+    if not_negative(inside) and not_negative(subtract(k - 1, inside)):
+        return outside
+    return add(outside, _floor_inward(inside, slopes, offset, k))
+
+
+def _floor_inward(inside: Dim, slopes: Dim, offset: int, k: int) -> Extent:
+    """floor(inside / k), where inside = slopes + offset has nothing that k divides."""
+    atom = _only_atom(slopes)
+    if atom is not None and atom.kind == FLOOR and isinstance(atom.args[1], int):
+        x, by = atom.args
+        return floor_div(add(x, offset * by), by * k)
+    if atom is not None and atom.kind in (MAX, MIN):
+        return _extreme(atom.kind, [floor_div(add(arg, offset), k) for arg in atom.args])
+    return _floor_atom(inside, k)
+
+
+def _floor_atom(x: Extent, y: Extent) -> Dim:
+    ends = reference_of(x), reference_of(y)
+    return _of_atom(_function(FLOOR, (x, y), ends[0] // ends[1] if ends[1] else 0))
+
+
+def _function(kind: str, args: tuple[Extent, ...], reference: int) -> Atom:
+    symbols = frozenset().union(*(arg.symbols for arg in args if isinstance(arg, Dim)))
+    is_late = any(arg.is_late for arg in args if isinstance(arg, Dim))
+    text = f"{kind}({', '.join(map(str, args))})"
+    return _atom(kind, args, text, reference, is_late, symbols)
+
+
+def _only_atom(x: Dim) -> Atom | None:
+    """The atom that `x` is; None where it is more."""
+    (monomial, c), *others = x.terms
+    if others or c != 1 or len(monomial) != 1 or monomial[0][1] != 1:
+        return None
+    return monomial[0][0]
+
+
+def divided(x: Extent, y: Extent) -> Extent | None:
+    """x / y where the quotient is a polynomial with integers for coefficients; else None."""
+    if isinstance(y, int):
+        if y == 0:
+            raise ZeroDivisionError("integer division or modulo by zero")
+        terms = terms_of(x)
+        if any(c % y for c in terms.values()):
+            return None
+        return _dim_of({monomial: c // y for monomial, c in terms.items()})
+    if isinstance(x, int):
+        return 0 if x == 0 else None
+    return _long_division(terms_of(x), sorted(y.terms, key=_leading))
+
+
+def _leading(term: tuple[Monomial, int]) -> tuple:
+    """Lexicographic order of monomials, the largest first."""
+    return tuple((atom.text, -power) for atom, power in term[0]) + (("\uffff", 0),)
+
+
+def _long_division(left: dict[Monomial, int], divisor: list) -> Extent | None:
+    head, factor = divisor[0]
+    quotient: dict[Monomial, int] = {}
+    while left:
+        monomial, c = min(left.items(), key=_leading)
+        step = _without(monomial, head)
+        if step is None or c % factor:
+            return None
+        quotient[step] = c // factor
+        for other, coefficient in divisor:
+            both = _joined(step, other)
+            value = left.get(both, 0) - quotient[step] * coefficient
+            if value:
+                left[both] = value
+            else:
+                left.pop(both, None)
+    return _dim_of(quotient)
+
+
+def _without(monomial: Monomial, part: Monomial) -> Monomial | None:
+    """monomial / part; None where it is none."""
+    powers = dict(monomial)
+    for atom, power in part:
+        powers[atom] = powers.get(atom, 0) - power
+    if any(power < 0 for power in powers.values()):
+        return None
+    return tuple((atom, power) for atom, power in powers.items() if power)
+
+
+def _reduced(x: Extent, y: Extent) -> tuple[Extent, Extent]:
+    """x and y without the factors that all their terms share."""
+    terms = [*terms_of(x).items(), *terms_of(y).items()]
+    factor = gcd(*(c for _, c in terms))
+    shared = dict(terms[0][0])
+    for monomial, _ in terms[1:]:
+        powers = dict(monomial)
+        shared = {atom: min(n, powers.get(atom, 0)) for atom, n in shared.items()}
+    common = tuple((atom, n) for atom, n in shared.items() if n)
+    by = _dim_of({common: factor})
+    first, second = divided(x, by), divided(y, by)
+    assert first is not None and second is not None
+    return first, second
+
+
+def largest(*sizes: Extent) -> Extent:
+    """The largest of some sizes."""
+    return _extreme(MAX, sizes)
+
+
+def smallest(*sizes: Extent) -> Extent:
+    """The smallest of some sizes."""
+    return _extreme(MIN, sizes)
+
+
+def _extreme(kind: str, sizes: Iterable[Extent]) -> Extent:
+    sign = 1 if kind == MAX else -1
+    args = _flat(kind, dict.fromkeys(sizes))
+    kept: list[Extent] = []
+    for i, arg in enumerate(args):
+        beaten = any(
+            not_negative(multiply(sign, subtract(other, arg)))
+            for j, other in enumerate(args)
+            if j != i and (other in kept or j > i)
+        )
+        if not beaten:
+            kept.append(arg)
+    if len(kept) == 1:
+        return kept[0]
+    kept.sort(key=lambda arg: str(subtract(arg, terms_of(arg).get((), 0))))
+    offset = terms_of(kept[-1]).get((), 0)
+    shifted = tuple(subtract(arg, offset) for arg in kept)
+    choose: Callable[..., int] = max if kind == MAX else min
+    atom = _function(kind, shifted, choose(reference_of(arg) for arg in shifted))
+    return add(_of_atom(atom), offset)
+
+
+def _flat(kind: str, sizes: Iterable[Extent]) -> list[Extent]:
+    """The sizes, with those of a max within a max in its place."""
+    flat: list[Extent] = []
+    for size in sizes:
+        inner = _inner(kind, size)
+        flat += [size] if inner is None else inner
+    return list(dict.fromkeys(flat)) if len(flat) <= WIDTH else list(sizes)
+
+
+def _inner(kind: str, size: Extent) -> list[Extent] | None:
+    for monomial, c in size.terms if isinstance(size, Dim) else ():
+        if c == 1 and len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0].kind == kind:
+            atom = monomial[0][0]
+            rest = subtract(size, _of_atom(atom))
+            return [add(rest, arg) for arg in atom.args]
+    return None
+
+
+def broadcast(x: Extent, y: Extent) -> Extent:
+    """The size of a dimension in which `x` and `y` meet by numpy's rule."""
+    if x is y or x == y or y == 1:
+        return x
+    if x == 1 or isinstance(y, int):
+        return y
+    if isinstance(x, int):
+        return x
+    parts = dict.fromkeys([*_meeting(x), *_meeting(y)])
+    args = tuple(sorted(parts, key=str))
+    if len(args) == 1:
+        return args[0]
+    return _of_atom(_function(BROADCAST, args, max(reference_of(arg) for arg in args)))
+
+
+def from_front(position: Extent, size: Extent) -> Extent:
+    """A position in a dimension of `size`, where a negative one counts from its end."""
+    if not_negative(position):
+        return position
+    if not_negative(subtract(-1, position)):
+        return add(position, size)
+    ends = reference_of(position), reference_of(size)
+    return _of_atom(_function(WRAP, (position, size), ends[0] + (ends[1] if ends[0] < 0 else 0)))
+
+
+def _meeting(x: Dim) -> tuple[Extent, ...]:
+    atom = _only_atom(x)
+    return atom.args if atom is not None and atom.kind == BROADCAST else (x,)
+
+
+@lru_cache(4096)
+def not_negative(x: Extent, depth: int = DEPTH) -> bool:
+    """Whether `x` is proved to be at least 0 whatever its symbols are."""
+    if isinstance(x, int):
+        return x >= 0
+    low = _lowest(x)
+    if low is not None and low >= 0:
+        return True
+    if not depth:
+        return False
+    return any(
+        _proved(monomial[0][0], c, subtract(x, _dim_of({monomial: c})), depth - 1)
+        for monomial, c in x.terms
+        if len(monomial) == 1 and monomial[0][1] == 1
+    )
+
+
+def _proved(atom: Atom, c: int, rest: Extent, depth: int) -> bool:
+    """Whether c * atom + rest is proved to be at least 0."""
+    if atom.kind in (MAX, MIN, BROADCAST):
+        is_bound = (atom.kind == MAX) == (c > 0) and atom.kind != BROADCAST
+        sums = (not_negative(add(rest, multiply(c, arg)), depth) for arg in atom.args)
+        return any(sums) if is_bound else all(sums)
+    if atom.kind == FLOOR and isinstance(atom.args[1], int):
+        x, k = atom.args
+        least = subtract(x, k - 1) if c > 0 else x
+        return not_negative(add(multiply(k, rest), multiply(c, least)), depth)
+    return False
+
+
+def _lowest(x: Dim) -> int | None:
+    """A number that `x` is never below; None where none is known."""
+    total = 0
+    for monomial, c in x.terms:
+        bound = 1
+        for atom, power in monomial:
+            low, high = _ends(atom)
+            end = low if c > 0 else high
+            if low is None or low < 0 or end is None:
+                return None
+            bound *= end**power
+        total += c * bound
+    return total
+
+
+def _highest(x: Dim) -> int | None:
+    low = _lowest(negated) if isinstance(negated := multiply(-1, x), Dim) else negated
+    return None if low is None else -low
+
+
+def _ends(atom: Atom) -> tuple[int | None, int | None]:
+    """Numbers that an atom is never below and never above."""
+    if atom.kind == SYMBOL:
+        return 0, None
+    if atom.kind in (OPAQUE, WRAP):
+        return None, None
+    if atom.kind == FLOOR:
+        x, by = atom.args
+        if not isinstance(by, int):
+            return (0, None) if not_negative(x) and not_negative(subtract(by, 1)) else (None, None)
+        low, high = _ends_of(x)
+        return None if low is None else low // by, None if high is None else high // by
+    lows, highs = zip(*map(_ends_of, atom.args), strict=True)
+    known_lows, known_highs = [n for n in lows if n is not None], [n for n in highs if n is not None]
+    every_low, every_high = len(known_lows) == len(lows), len(known_highs) == len(highs)
+    if atom.kind == MAX:
+        return max(known_lows, default=None), max(known_highs) if every_high else None
+    if atom.kind == MIN:
+        return min(known_lows) if every_low else None, min(known_highs, default=None)
+    return min(known_lows) if every_low else None, max(known_highs) if every_high else None
+
+
+def _ends_of(x: Extent) -> tuple[int | None, int | None]:
+    return (x, x) if isinstance(x, int) else (_lowest(x), _highest(x))
+
+
+def evaluate(x: Extent, numbers: Mapping[str, int]) -> int:
+    """The number `x` takes where its symbols and opaque numbers take those of `numbers`.
+
+    Raises KeyError when one of them is not there, ZeroDivisionError for a division by 0.
+    """
+    if isinstance(x, int):
+        return x
+    return sum(
+        c * prod(_evaluated(atom, numbers) ** power for atom, power in monomial)
+        for monomial, c in x.terms
+    )
+
+
+def _evaluated(atom: Atom, numbers: Mapping[str, int]) -> int:
+    if atom.kind in (SYMBOL, OPAQUE):
+        return numbers[atom.text]
+    values = [evaluate(arg, numbers) for arg in atom.args]
+    if atom.kind == FLOOR:
+        return values[0] // values[1]
+    if atom.kind == BROADCAST:
+        return next((value for value in values if value != 1), 1)
+    if atom.kind == WRAP:
+        return values[0] + (values[1] if values[0] < 0 else 0)
+    return max(values) if atom.kind == MAX else min(values)
+
+
+def _written(terms: tuple[tuple[Monomial, int], ...]) -> str:
+    parts = []
+    for monomial, c in terms:
+        factors = [atom.text for atom, power in monomial for _ in range(power)]
+        sign, size = "-" if c < 0 else "+", abs(c)
+        if size != 1 or not factors:
+            factors.insert(0, str(size))
+        parts.append(f"{sign}{'*'.join(factors)}")
+    return "".join(parts).removeprefix("+")
+
+
+Function = Callable[..., Extent]
+FUNCTIONS: dict[str, Function] = {
+    FLOOR: floor_div,
+    MAX: largest,
+    MIN: smallest,
+    BROADCAST: lambda first, *others: reduce(broadcast, others, first),
+    WRAP: from_front,
+}
+"""Word in the text of a size -> what it computes."""
+
+
+def substitute(x: Extent, name: str, by: Extent) -> Extent:
+    """`x` with `by` in the place of a symbol."""
+    if isinstance(x, int) or name not in x.symbols:
+        return x
+    total: Extent = 0
+    for monomial, c in x.terms:
+        factors = [_substituted(atom, name, by) for atom, power in monomial for _ in range(power)]
+        total = add(total, multiply(c, product(factors)))
+    return total
+
+
+def _substituted(atom: Atom, name: str, by: Extent) -> Extent:
+    if name not in atom.symbols:
+        return _of_atom(atom)
+    if atom.kind == SYMBOL:
+        return by
+    return FUNCTIONS[atom.kind](*(substitute(arg, name, by) for arg in atom.args))
+
+
+def solved(x: Extent, y: Extent, fresh: Callable[[str], Extent]) -> tuple[str, Extent] | None:
+    """(symbol, size) such that x = y where the symbol is that size, and nowhere else.
+
+    Args:
+        x, y: two sizes.
+        fresh: gives a new symbol for a name, where one is a multiple of something.
+    """
+    gap = subtract(x, y)
+    if isinstance(gap, int):
+        return None
+    gap, _ = _reduced(gap, 0)
+    assert isinstance(gap, Dim)
+    for monomial, c in reversed(gap.terms):
+        if len(monomial) != 1 or abs(c) != 1 or monomial[0][1] != 1:
+            continue
+        atom, rest = monomial[0][0], subtract(gap, _dim_of({monomial: c}))
+        if isinstance(rest, Dim) and atom.text in rest.symbols:
+            found = _as_multiple(gap, atom, c, fresh)
+        else:
+            found = multiply(-c, rest)
+        if atom.kind == SYMBOL and found is not None and not not_negative(subtract(-1, found)):
+            return atom.text, found
+    return None
+
+
+def _as_multiple(gap: Dim, atom: Atom, c: int, fresh: Callable[[str], Extent]) -> Extent | None:
+    """What a symbol is where gap = 0 says that a sum with it is a multiple of k: k*new - rest."""
+    for monomial, factor in gap.terms:
+        other = monomial[0][0] if len(monomial) == 1 else None
+        if other is None or other.kind != FLOOR or abs(factor) != other.args[1]:
+            continue
+        rest = subtract(subtract(gap, _dim_of({monomial: factor})), _dim_of({((atom, 1),): c}))
+        if isinstance(rest, int) or atom.text not in rest.symbols:
+            multiple = multiply(abs(factor), fresh(f"{atom.text}_{abs(factor)}"))
+            return subtract(multiple, rest) if c > 0 else add(rest, multiple)
+    return None
+
+
+def parsed(text: str, lookup: Callable[[str], Extent]) -> Extent:
+    """The size that `text` writes, as `str` does; `lookup` gives the sizes of names.
+
+    Raises ValueError where the text is none.
+    """
+    return _parsed(ast.parse(text, mode="eval").body, lookup)
+
+
+_OPERATORS: dict[type, Callable[[Extent, Extent], Extent]] = {
+    ast.Add: add,
+    ast.Sub: subtract,
+    ast.Mult: multiply,
+}
+
+
+def _parsed(part: ast.expr, lookup: Callable[[str], Extent]) -> Extent:
+    match part:
+        case ast.Constant(value=int(number)):
+            return number
+        case ast.Name(id=name):
+            return lookup(name)
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return multiply(-1, _parsed(inner, lookup))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            return _OPERATORS[type(op)](_parsed(left, lookup), _parsed(right, lookup))
+        case ast.Call(func=ast.Name(id=name), args=args) if name in FUNCTIONS:
+            return FUNCTIONS[name](*(_parsed(arg, lookup) for arg in args))
+    raise ValueError(f"a size must be a sum of products, got {ast.unparse(part)}")

@@ -1,0 +1,196 @@
+"""Sizes while operators are prepared, and what a graph knows of its unknown ones.
+
+`prepare` runs on `Size`, an int whose arithmetic carries the expression it comes from: the number
+lets the rule run, the expression is the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
+from typing import Any
+
+from . import dims
+from .dims import Dim, Extent
+
+STEP = 240
+"""Reference sizes are this times a prime, so that what usual models divide by divides them."""
+
+SPREAD = 1009
+"""Nothing less is the prime of a size that depends on the data."""
+
+BARE = re.compile(r"\W")
+
+
+class Size(int):
+    """A number for a dimension, and the expression that the dimension is.
+
+    Sums, products, quotients and the functions of engine/sizes.py carry the expression on;
+    comparisons look at the number alone.
+    """
+
+    dim: Dim
+    __array_ufunc__ = None  # numpy's numbers leave arithmetic with it to this class
+
+    def __new__(cls, number: int, dim: Dim) -> Size:
+        size = super().__new__(cls, number)
+        size.dim = dim
+        return size
+
+    def __abs__(self) -> int:
+        return self.largest(self, -self)
+
+    def __neg__(self) -> int:
+        return 0 - self
+
+    def least(self, *sizes: int) -> int:
+        """The smallest of some sizes."""
+        return _made(min(map(int, sizes)), dims.smallest, *sizes)
+
+    def largest(self, *sizes: int) -> int:
+        """The largest of some sizes."""
+        return _made(max(map(int, sizes)), dims.largest, *sizes)
+
+    def from_front(self, size: int) -> int:
+        """This position in a dimension of `size`; a negative one counts from its end."""
+        number = int(self) + int(size) if self < 0 else int(self)
+        return _made(number, dims.from_front, self, size)
+
+    def meet(self, other: int) -> int:
+        """The size of a dimension in which both meet by numpy's rule."""
+        sizes = int(self), int(other)
+        number = max(sizes) if 1 in sizes or 0 not in sizes else 0
+        return _made(number, dims.broadcast, self, other)
+
+
+def _operator(name: str, symbolic: Callable[..., Extent]) -> None:
+    """Gives Size the operator `name`, from either side."""
+    plain = getattr(int, f"__{name}__")
+
+    def forward(self: Size, other: Any) -> Any:
+        return _made(plain(int(self), int(other)), symbolic, self, other)
+
+    def backward(self: Size, other: Any) -> Any:
+        return _made(plain(int(other), int(self)), symbolic, other, self)
+
+    setattr(Size, f"__{name}__", forward)
+    setattr(Size, f"__r{name}__", backward)
+
+
+for _name, _symbolic in {
+    "add": dims.add,
+    "sub": dims.subtract,
+    "mul": dims.multiply,
+    "floordiv": dims.floor_div,
+    "mod": dims.modulo,
+}.items():
+    _operator(_name, _symbolic)
+
+
+def _made(number: int, symbolic: Callable[..., Extent], *args: Any) -> int:
+    return sized(symbolic(*(extent(arg) for arg in args)), number)
+
+
+def sized(x: Extent, number: int | None = None) -> int:
+    """What `prepare` sees of a size: a Size of this number, or of its reference; or the number."""
+    if isinstance(x, int):
+        return x
+    return Size(x.reference if number is None else number, x)
+
+
+def extent(n: Any) -> Extent:
+    """The expression that an int of `prepare` carries, or the number."""
+    return n.dim if isinstance(n, Size) else int(n)
+
+
+class Assumption(Exception):
+    """The source runs only where a symbol has a certain size; lowering starts again with that."""
+
+    def __init__(self, name: str, dim: Extent):
+        super().__init__(f"{name} = {dim}")
+        self.name, self.dim = name, dim
+
+
+class Scope:
+    """The unknown sizes of a graph and of those it calls.
+
+    Args:
+        assumed: symbol -> the size that it must have where the source runs at all.
+
+    Attributes:
+        shared: unknown dimensions that the source gives a name.
+        numbers: for each of CHOICES, symbol -> number.
+        is_certain: whether all that is lowered runs whenever the model does; not in a branch.
+    """
+
+    def __init__(self, assumed: Mapping[str, Extent] | None = None) -> None:
+        self.assumed = dict(assumed or {})
+        self.is_certain = True
+        self.shared: dict[str, Extent] = {}
+        self.numbers: list[dict[str, int]] = [{} for _ in CHOICES]
+        self._names: set[str] = set()
+        self._primes: dict[bool, Iterator[int]] = {True: _primes(SPREAD), False: _primes(7)}
+        self._batches = _primes(7)
+
+    def batch(self, name: str) -> Extent:
+        """A new unknown first dimension of an input."""
+        return self._new(name, next(self._batches))
+
+    def length(self, name: str, is_late: bool = False) -> Extent:
+        """A new unknown dimension: of an input, or one that depends on the data."""
+        return self._new(name, STEP * next(self._primes[is_late]), is_late)
+
+    def named(self, name: str, is_first: bool) -> Extent:
+        """The unknown dimension that the source calls `name`; a new one at first.
+
+        `is_first` says whether it is new as a first dimension.
+        """
+        if name not in self.shared:
+            self.shared[name] = self.batch(name) if is_first else self.length(name)
+        return self.shared[name]
+
+    def _new(self, name: str, reference: int, is_late: bool = False) -> Extent:
+        name = BARE.sub("_", name)
+        name = f"_{name}" if name[:1].isdigit() else name
+        unique, numbers = name, count(2)
+        while unique in self._names:
+            unique = f"{name}{next(numbers)}"
+        self._names.add(unique)
+        if unique in self.assumed:
+            return self.assumed[unique]
+        for choice, chosen in zip(CHOICES, self.numbers, strict=True):
+            chosen[unique] = choice(len(chosen), reference)
+        return dims.symbol(unique, reference, is_late)
+
+    def assume(self, x: int, y: int) -> Assumption | None:
+        """What must hold so that two sizes are equal; None when nothing can be said."""
+        found = dims.solved(extent(x), extent(y), lambda name: dims.symbol(name, STEP))
+        return Assumption(*found) if found is not None and self.is_certain else None
+
+
+CHOICES: tuple[Callable[[int, int], int], ...] = (
+    lambda i, reference: STEP if reference > STEP else 4,
+    lambda i, reference: 12,
+    lambda i, reference: STEP * (i + 2),
+    lambda i, reference: STEP * (64 - i % 64),
+    lambda i, reference: 3 + 2 * i,
+    lambda i, reference: 1,
+)
+"""Other numbers for the i-th symbol, for operators that refuse the references."""
+
+
+def lowered(lower: Callable[[Scope], Any]) -> Any:
+    """What `lower` gives, started again with each equality that an operator demands."""
+    assumed: dict[str, Extent] = {}
+    while True:
+        try:
+            return lower(Scope(assumed))
+        except Assumption as found:
+            known = {name: dims.substitute(x, found.name, found.dim) for name, x in assumed.items()}
+            assumed = {**known, found.name: found.dim}
+
+
+def _primes(first: int) -> Iterator[int]:
+    """Primes from `first` on."""
+    return (n for n in count(first) if all(n % k for k in range(2, int(n**0.5) + 1)))
