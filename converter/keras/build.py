@@ -26,6 +26,10 @@ REFUSED = {
 }
 COMPUTED_TYPES = ("None", "float32", "int32", "int64", "uint8")
 INPUT_TYPES = ("bool", "float32", "int8", "int16", "int32", "int64", "uint8")
+EXPORT = (
+    "save the model as a SavedModel (model.export(folder)) and use "
+    "TFLiteConverter.from_saved_model(folder)"
+)
 FIX = (
     "Replace these layers, or save the model as a SavedModel (model.export(folder), or "
     "tf.saved_model.save) and use TFLiteConverter.from_saved_model(folder)."
@@ -127,6 +131,8 @@ class Writer:
             return _value(model, item, values) if is_tensor else item
 
         args, kwargs = mapped(args, value), mapped(kwargs, value)
+        if layer.kind.startswith("ops."):
+            args = self._with_tensors(layer, args)
         _check_arguments(layer, args, kwargs)
         if isinstance(layer, Model):
             return flat(self.write(layer, _flat_like(layer, args), inner_scope(scope, layer.name)))
@@ -136,6 +142,25 @@ class Writer:
         if _form(args) != row.takes:
             raise ModelError(f"{layer.title}: takes {row.takes}, got {_form(args)}")
         return flat(row.write(Call(layer, self.graph, scope, self.is_keras3), *args))
+
+    def _with_tensors(self, layer: Layer, args: list) -> list:
+        """The arguments of `x + 3.0` and its like, the number as a constant of the tensor's type.
+
+        Raises ConverterError when the type of the result is not the tensor's.
+        """
+        numbers = [item for item in args if isinstance(item, bool | int | float)]
+        dtypes = {item.dtype for item in args if isinstance(item, Tensor)}
+        if not numbers or len(dtypes) != 1:
+            return args
+        dtype: Any = dtypes.pop()
+        if any(isinstance(n, float) for n in numbers) and dtype.kind != "f":
+            raise ConverterError(f"{layer.title}: a tensor of {dtype} and {numbers[0]}; {EXPORT}")
+        return [
+            item
+            if isinstance(item, Tensor)
+            else self.graph.constant(np.asarray(item, dtype), self.graph.unique_name("number"))
+            for item in args
+        ]
 
 
 def _reads(model: Model, key: tuple[str, int]) -> list[Reference]:
@@ -171,7 +196,11 @@ def _check_arguments(layer: Layer, args: list, kwargs: dict) -> None:
     if given:
         raise ConverterError(f"{layer.title}: is called with {some(given)}, which is not supported")
     if not args or any(not isinstance(item, Tensor) for item in flat(args)):
-        raise ConverterError(f"{layer.title}: must be called with tensors, got {str(args)[:80]}")
+        kinds = some(sorted({type(a).__name__ for a in flat(args) if not isinstance(a, Tensor)}))
+        raise ConverterError(
+            f"{layer.title}: is called with something that is no tensor ({kinds or 'nothing'}), "
+            f"which is not supported; {EXPORT}"
+        )
 
 
 def _form(args: list) -> str:

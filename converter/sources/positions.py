@@ -6,7 +6,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .source import GraphSource, Port, Source
+from .source import GraphSource, Port, Source, some
 
 SOURCE, TENSORFLOW = "source", "tensorflow"
 """Values of `io_order`."""
@@ -51,4 +51,4 @@ def difference(sources: Sequence[Source]) -> str | None:
 
 
 def _keys(ports: Sequence[Port]) -> str:
-    return ", ".join(port.key for port in ports)
+    return some(port.key for port in ports)
