@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..schema.errors import noted
 from .conversion import Conversion
 from .options import constants
 from .settings import Settings
@@ -84,6 +85,18 @@ class TFLiteConverter(Settings):
     ) -> None:
         from .sources import frozen
 
+        for kind, given, instead in (
+            ("input", input_tensors, input_arrays_with_shape),
+            ("output", output_tensors, output_arrays),
+        ):
+            if given is not None and instead is not None:
+                name = "input_arrays_with_shape" if kind == "input" else "output_arrays"
+                _LOGGER.warning(
+                    "%s will be ignored when both the given %s_tensors and %s are not None.",
+                    name,
+                    kind,
+                    name,
+                )
         if input_tensors is not None and output_tensors:
             input_tensors = tensors_of("input_tensors", input_tensors)
             inputs = [tensor.name for tensor in input_tensors]
@@ -320,9 +333,8 @@ class TFLiteConverter(Settings):
             NotImplementedError: they are.
         """
         if not isinstance(funcs, Iterable) or any(not _is_concrete(one) for one in funcs):
-            raise ValueError(
-                f"This function takes in a list of ConcreteFunction.\nGiven is {funcs}"
-            )
+            text = "This function takes in a list of ConcreteFunction."
+            raise noted(ValueError(text), f"Given is {funcs}")
         if not list(funcs):
             raise ValueError("No ConcreteFunction is specified.")
         raise NotImplementedError(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.errors import noted
 from ..options import OpsSet, Optimize
 from .rules import RULES
 
@@ -53,26 +54,32 @@ def recipe_of(settings: Settings) -> Recipe | None:
     asks_int8 = OpsSet.TFLITE_BUILTINS_INT8 in ops or bool(settings.target_spec.supported_types)
     has_data = settings.representative_dataset is not None
     if asks_int8 and not has_data:
-        raise ValueError(
-            "For full integer quantization, a `representative_dataset` must be specified.\nSet "
-            + DATASET
+        raise noted(
+            ValueError(
+                "For full integer quantization, a `representative_dataset` must be specified."
+            ),
+            f"Set {DATASET}",
         )
     names = ("inference_input_type", "inference_output_type")
     asked = [as_dtype(name, getattr(settings, name)) or REAL for name in names]
     for name, dtype in zip(names, asked, strict=True):
         if dtype != REAL and not (is_asked and has_data):
-            raise ValueError(
-                "The inference_input_type and inference_output_type must be tf.float32.\nFor "
-                f"{name} {dtype} the model must be quantized with samples: optimizations = "
-                f"[Optimize.DEFAULT] and {DATASET}"
+            raise noted(
+                ValueError(
+                    "The inference_input_type and inference_output_type must be tf.float32."
+                ),
+                f"For {name} {dtype} the model must be quantized with samples: optimizations = "
+                f"[Optimize.DEFAULT] and {DATASET}",
             )
         if dtype == INT16:
             raise ValueError(f"{name} {dtype} is not supported yet; take int8 or uint8")
         if dtype not in IO_TYPES:
             known = [f"tf.{one}" for one in (*IO_TYPES, INT16)]
-            raise ValueError(
-                f"The inference_input_type and inference_output_type must be in {known}.\n"
-                f"{name} is {dtype}."
+            raise noted(
+                ValueError(
+                    f"The inference_input_type and inference_output_type must be in {known}."
+                ),
+                f"{name} is {dtype}.",
             )
     if not is_asked and asks_int8:
         warnings.warn(

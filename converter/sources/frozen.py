@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from ...graph.graph import Graph, Operation, Tensor
 from ...graph.graphdef import import_graph_def
 from ...schema import proto
+from ...schema.errors import noted
 from ...schema.files import read_bytes
 from .ends import needed_placeholders, unread_operations
 from .freeze import Values, freeze
@@ -41,13 +42,13 @@ def load_graph_def(path):
         raise FileNotFoundError(f"File '{name}' does not exist.") from None
     failure = f"Unable to parse input file '{name}'."
     if not content:
-        raise OSError(f"{failure}\nThe file is empty.")
+        raise noted(OSError(failure), "The file is empty.")
     try:
         graph_def = _parse(content, name.endswith(TEXT_SUFFIXES))
     except ValueError as error:
-        raise OSError(f"{failure}\nIt has {error}; a GraphDef file is wanted.") from None
+        raise noted(OSError(failure), f"It has {error}; a GraphDef file is wanted.") from None
     if not graph_def.node:
-        raise OSError(f"{failure}\nIt has no nodes; a GraphDef file is wanted.")
+        raise noted(OSError(failure), "It has no nodes; a GraphDef file is wanted.")
     return graph_def
 
 
@@ -151,10 +152,10 @@ def _ports(names: Iterable[str], tensors: Iterable[Tensor] | None) -> tuple[Port
 
 def _refuse_variables(operations: list[Operation]):
     names = [op.name for op in operations]
-    raise ValueError(
-        "Please freeze the graph using freeze_graph.py.\nThe outputs need the variables "
-        f"{some(names)}, which have no values in a GraphDef; convert the SavedModel instead, or "
-        "freeze the graph together with its checkpoint"
+    raise noted(
+        ValueError("Please freeze the graph using freeze_graph.py."),
+        f"The outputs need the variables {some(names)}, which have no values in a GraphDef; "
+        "convert the SavedModel instead, or freeze the graph together with its checkpoint",
     )
 
 

@@ -12,6 +12,7 @@ from ...graph.graph import Graph, Tensor
 from ...graph.graphdef import import_graph_def
 from ...graph.shapes import Shape
 from ...schema import proto
+from ...schema.errors import noted
 from ...schema.files import read_bytes
 from .calls import argument_order, result_order
 from .freeze import freeze
@@ -119,17 +120,21 @@ def choose_graph(saved_model, tags: Iterable[str] | None, folder: Path, api_vers
     wanted = frozenset([tags] if isinstance(tags, str) else tags or DEFAULT_TAGS)
     if wanted not in there and api_version == 2 and len(there) == 1:
         (names,) = map(sorted, there)
-        raise ValueError(
-            f"Got an incompatible argument to `tags`: {tags}. The SavedModel at {folder} has one "
-            f"MetaGraph with tags {names}. You may omit the argument, pass 'None', or pass "
-            "matching tags."
+        raise noted(
+            ValueError(
+                f"Got an incompatible argument to `tags`: {tags}. The SavedModel at {folder} has "
+                f"one MetaGraph with tags {names}. You may omit the argument, pass 'None', or pass "
+                "matching tags."
+            )
         )
     if wanted not in there:
         sets = ", ".join(map(_braced, there))
-        raise RuntimeError(
-            f"MetaGraphDef associated with tags {_braced(wanted)} could not be found in "
-            f"SavedModel, with available tags '[{sets}]'. To inspect available tag-sets in the "
-            "SavedModel, please use the SavedModel CLI: `saved_model_cli`."
+        raise noted(
+            RuntimeError(
+                f"MetaGraphDef associated with tags {_braced(wanted)} could not be found in "
+                f"SavedModel, with available tags '[{sets}]'. To inspect available tag-sets in the "
+                "SavedModel, please use the SavedModel CLI: `saved_model_cli`."
+            )
         )
     return there[wanted]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ...schema.errors import noted
 from .fingerprint import fingerprint64
 
 DEFAULT_SIGNATURE = "serving_default"
@@ -24,10 +25,10 @@ def choose_signatures(meta, keys: Sequence[str] | None, api_version: int) -> lis
     """
     valid = _valid_keys(meta)
     if not valid:
-        raise ValueError(
-            "Only support at least one signature key.\nThe SavedModel has no signatures: nothing "
-            "says what its inputs and outputs are. Save it again with tf.saved_model.save(model, "
-            "folder, signatures=function)"
+        raise noted(
+            ValueError("Only support at least one signature key."),
+            "The SavedModel has no signatures: nothing says what its inputs and outputs are. Save "
+            "it again with tf.saved_model.save(model, folder, signatures=function)",
         )
     if isinstance(keys, str):
         keys = [keys]
@@ -37,12 +38,10 @@ def choose_signatures(meta, keys: Sequence[str] | None, api_version: int) -> lis
         if key in valid:
             continue
         there = ",".join(valid)
-        raise ValueError(
-            f"No '{key}' in the SavedModel's SignatureDefs. Possible values are '{there}'."
-            f"\n{HOW_TO_NAME}"
-            if api_version == 1
-            else f"Invalid signature key '{key}' found. Valid keys are '{there}'.\n{HOW_TO_NAME}"
-        )
+        text = f"Invalid signature key '{key}' found. Valid keys are '{there}'."
+        if api_version == 1:
+            text = f"No '{key}' in the SavedModel's SignatureDefs. Possible values are '{there}'."
+        raise noted(ValueError(text), HOW_TO_NAME)
     return list(dict.fromkeys(keys))
 
 

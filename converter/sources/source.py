@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ...graph.graph import Graph, Tensor
 from ...graph.shapes import Shape, merge, shown
-from ...schema.errors import ConverterError, ModelError
+from ...schema.errors import ConverterError, ModelError, noted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -143,15 +143,18 @@ def check_shapes(source: Source, all_known: bool = False) -> None:
     for port in source.inputs:
         shape = port.tensor.shape
         if shape is None:
-            raise ValueError(
-                f"Provide an input shape for input array '{short_name(port.name)}'.\nThe source "
-                "does not say how many dimensions it has; give input_shapes (--input-shape)."
+            raise noted(
+                ValueError(f"Provide an input shape for input array '{short_name(port.name)}'."),
+                "The source does not say how many dimensions it has; give input_shapes "
+                "(--input-shape).",
             )
         if all_known and None in shape[1:]:
-            raise ValueError(
-                "None is only supported in the 1st dimension. "
-                f"Tensor '{short_name(port.name)}' has invalid shape '{list(shape)}'.\nGive its "
-                "shape in input_shapes (--input-shape)."
+            raise noted(
+                ValueError(
+                    "None is only supported in the 1st dimension. "
+                    f"Tensor '{short_name(port.name)}' has invalid shape '{list(shape)}'."
+                ),
+                "Give its shape in input_shapes (--input-shape).",
             )
         if all_known and None in shape:
             port.tensor.set_shape((1, *shape[1:]))
@@ -166,12 +169,10 @@ def among_signatures(key: str | None, keys: Sequence[str]) -> Iterator[None]:
         yield
     except (ConverterError, ValueError) as error:
         others = [other for other in keys if other != key]
-        if others:
+        if key is not None and others:
             options = " ".join(f"--signature {other}" for other in others)
-            error.args = (
-                f"{error}\nThis is signature '{key}'; without it: signature_keys={others} "
-                f"({options})",
-            )
+            how = f"signature_keys={others} ({options})"
+            error.args = (f"{error}\nThis is signature '{key}'; without it: {how}",)
         raise
 
 
@@ -192,7 +193,9 @@ def naming(path: str | os.PathLike | None) -> Iterator[None]:
         ) from error
     except (ValueError, ConverterError, RuntimeError) as error:
         text = str(error)
-        if path is not None and os.fspath(path) not in text:
+        if path is not None and hasattr(error, "__notes__"):
+            noted(error, f"(in '{os.fspath(path)}')")
+        elif path is not None and os.fspath(path) not in text:
             is_bare = isinstance(error, ModelError) and ";" not in text
             fix = "; the file is damaged or incomplete, write it again" if is_bare else ""
             error.args = (f"{text}\n(in '{os.fspath(path)}'){fix}",)
@@ -228,9 +231,12 @@ def check_names(names, argument: str) -> None:
     seen = set()
     for name in names:
         if not isinstance(name, str):
-            raise ValueError(
-                "Invalid type for a tensor name in the provided graph. Expected type for a tensor "
-                f"name is 'str', instead got type '{type(name)}' for tensor name '{name}'"
+            raise noted(
+                ValueError(
+                    "Invalid type for a tensor name in the provided graph. Expected type for a "
+                    f"tensor name is 'str', instead got type '{type(name)}' for tensor name "
+                    f"'{name}'"
+                )
             )
         if full_name(name) in seen:
             raise ValueError(f"{argument} must name each tensor once, got '{name}' twice")
@@ -257,8 +263,8 @@ def find_tensors(graph: Graph, names: Iterable[str], known: Mapping[str, str]) -
         near = difflib.get_close_matches(op_name(missing[0]), known, SHOWN)
         fed = [name for name, kind in known.items() if kind == "Placeholder"]
         hint = "Similar names in the graph" if near else "The graph's placeholders"
-        there = f"\n{hint} are {some(map(full_name, near or fed))}." if near or fed else ""
-        raise ValueError(f"Invalid tensors '{','.join(missing)}' were found.{there}")
+        there = [f"{hint} are {some(map(full_name, near or fed))}."] if near or fed else []
+        raise noted(ValueError(f"Invalid tensors '{','.join(missing)}' were found."), *there)
     return found
 
 
@@ -291,8 +297,9 @@ def set_shapes(inputs: Mapping[str, Tensor], *said: Shapes) -> dict[str, Shape]:
         for given, shape in one.items():
             if full_name(given) not in names:
                 there = some(map(short_name, inputs)) or "none"
-                raise ValueError(
-                    f"Invalid tensor '{given}' found in tensor shapes map.\nThe inputs are {there}."
+                raise noted(
+                    ValueError(f"Invalid tensor '{given}' found in tensor shapes map."),
+                    f"The inputs are {there}.",
                 )
             name = names[full_name(given)]
             shapes[name] = _merged(short_name(name), shapes[name], shape)
@@ -312,9 +319,12 @@ def _merged(name: str, shape: Shape, given: Sequence[int | None] | None) -> Shap
     try:
         return merge(shape, asked)
     except ValueError:
-        raise ValueError(
-            f"The shape of tensor '{name}' cannot be changed from {shape} to {given}. "
-            f"{_clash(shape or (), asked)}\nOnly unknown (None) dimensions may be given."
+        raise noted(
+            ValueError(
+                f"The shape of tensor '{name}' cannot be changed from {shape} to {given}. "
+                f"{_clash(shape or (), asked)}"
+            ),
+            "Only unknown (None) dimensions may be given.",
         ) from None
 
 
