@@ -128,7 +128,7 @@ def add_conversion(sub: argparse.ArgumentParser) -> None:
         "--io-order",
         choices=("source", "tensorflow"),
         default="source",
-        help="positions of inputs and outputs: the source's, or TensorFlow 2.21's (default: source)",
+        help="positions of inputs and outputs: the source's, or TensorFlow's (default: source)",
     )
     sub.add_argument(
         "--verify-inputs",

@@ -332,10 +332,13 @@ class TFLiteConverter(Settings):
             ValueError: there are no functions, or they are not concrete, as TensorFlow says it.
             NotImplementedError: they are.
         """
-        if not isinstance(funcs, Iterable) or any(not _is_concrete(one) for one in funcs):
+        functions = list(funcs) if isinstance(funcs, Iterable) else [funcs]
+        if not all(map(_is_concrete, functions)):
             text = "This function takes in a list of ConcreteFunction."
+            if any(hasattr(one, "get_concrete_function") for one in functions):
+                text += " To get the ConcreteFunction from a Function, call get_concrete_function."
             raise noted(ValueError(text), f"Given is {funcs}")
-        if not list(funcs):
+        if not functions:
             raise ValueError("No ConcreteFunction is specified.")
         raise NotImplementedError(
             f"from_concrete_functions cannot read functions of a running TensorFlow; {EXPORT}"

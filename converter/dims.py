@@ -502,7 +502,10 @@ def _ends(atom: Atom) -> tuple[int | None, int | None]:
         low, high = _ends_of(x)
         return None if low is None else low // by, None if high is None else high // by
     lows, highs = zip(*map(_ends_of, atom.args), strict=True)
-    known_lows, known_highs = [n for n in lows if n is not None], [n for n in highs if n is not None]
+    known_lows, known_highs = (
+        [n for n in lows if n is not None],
+        [n for n in highs if n is not None],
+    )
     every_low, every_high = len(known_lows) == len(lows), len(known_highs) == len(highs)
     if atom.kind == MAX:
         return max(known_lows, default=None), max(known_highs) if every_high else None

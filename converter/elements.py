@@ -260,7 +260,9 @@ def _moved(*data: int) -> Rule:
                 elements = extents_of(tensor)
                 numbers = np.arange(elements.size, dtype=np.int32) + len(values)
                 values += elements.ravel().tolist()
-                inputs[k] = Value("", numbers.dtype, elements.shape, numbers.reshape(elements.shape))
+                inputs[k] = Value(
+                    "", numbers.dtype, elements.shape, numbers.reshape(elements.shape)
+                )
             elif tensor is not None and tensor.value is None:
                 return None
         stand_in = Operator(op.kind, inputs, [], op.options, origin=op.origin)

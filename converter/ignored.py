@@ -1,4 +1,4 @@
-"""Attributes of TensorFlow's converter that flatlite knows and does not follow, with their defaults.
+"""Attributes of TensorFlow's converter that flatlite does not follow, with their defaults.
 
 Those that only steer the compiler inside TensorFlow change nothing here, and `convert` says so when
 one is set; those that ask for another model are refused.

@@ -141,7 +141,9 @@ def infer(graph: Graph, op: Op, declared: Declarations) -> list[Tensor]:
     except LookupError as error:
         raise ConverterError(f"{op.kind} '{op.origin}': {error.args[0]}") from None
     results = [
-        late_tensor(graph, op.origin, one.dtype, [None if n is None else extent(n) for n in one.shape])
+        late_tensor(
+            graph, op.origin, one.dtype, [None if n is None else extent(n) for n in one.shape]
+        )
         for one in outcomes
     ]
     for i, (result, outcome) in enumerate(zip(results, outcomes, strict=True)):

@@ -22,6 +22,7 @@ def conversion_metadata(
     optimizations: Sequence[int] = (),
     allow_custom_ops: bool = False,
     select_tf_ops: bool = False,
+    only_tf_ops: bool = False,
 ) -> bytes:
     """The flatbuffer of a ConversionMetadata table.
 
@@ -32,6 +33,7 @@ def conversion_metadata(
         optimizations: ModelOptimizationMode numbers.
         allow_custom_ops: whether custom operators were allowed.
         select_tf_ops: whether operators of TensorFlow were allowed.
+        only_tf_ops: whether no others were.
     """
     from flatbuffers import Builder
 
@@ -45,6 +47,7 @@ def conversion_metadata(
     b.PrependUOffsetTRelativeSlot(0, modes, 0)
     b.PrependBoolSlot(1, allow_custom_ops, False)
     b.PrependBoolSlot(2, select_tf_ops, False)
+    b.PrependBoolSlot(3, only_tf_ops, False)
     options = b.EndObject()
     b.StartObject(4)
     b.PrependUOffsetTRelativeSlot(0, version, 0)

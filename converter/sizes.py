@@ -34,6 +34,7 @@ class Size(int):
     __array_ufunc__ = None  # numpy's numbers leave arithmetic with it to this class
 
     def __new__(cls, number: int, dim: Dim) -> Size:
+        """The number `number` for the dimension `dim`."""
         size = super().__new__(cls, number)
         size.dim = dim
         return size
@@ -53,7 +54,7 @@ class Size(int):
         return _made(max(map(int, sizes)), dims.largest, *sizes)
 
     def from_front(self, size: int) -> int:
-        """This position in a dimension of `size`; a negative one counts from its end."""
+        """The position it is in a dimension of `size`; a negative one counts from its end."""
         number = int(self) + int(size) if self < 0 else int(self)
         return _made(number, dims.from_front, self, size)
 
@@ -180,15 +181,15 @@ CHOICES: tuple[Callable[[int, int], int], ...] = (
 """Other numbers for the i-th symbol, for operators that refuse the references."""
 
 
-def lowered(lower: Callable[[Scope], Any]) -> Any:
+def lowered(lower: Callable[[Scope], Any], assumed: Mapping[str, Extent] | None = None) -> Any:
     """What `lower` gives, started again with each equality that an operator demands."""
-    assumed: dict[str, Extent] = {}
-    while True:
-        try:
-            return lower(Scope(assumed))
-        except Assumption as found:
-            known = {name: dims.substitute(x, found.name, found.dim) for name, x in assumed.items()}
-            assumed = {**known, found.name: found.dim}
+    before = dict(assumed or {})
+    try:
+        return lower(Scope(before))
+    except Assumption as found:
+        name, dim = found.name, found.dim
+    known = {other: dims.substitute(x, name, dim) for other, x in before.items()}
+    return lowered(lower, {**known, name: dim})
 
 
 def _primes(first: int) -> Iterator[int]:

@@ -6,9 +6,9 @@
       return z
     }
 
-`n` is an unknown dimension, `2*n+1` what depends on it (dims.py), `[?]` an unknown rank. A constant shows its
-elements, once when all are equal, or the hash of its content. Options at their default are left
-out. `parse` infers the type of a result that states none. A line may go on inside
+`n` is an unknown dimension, `2*n+1` what depends on it (dims.py), `[?]` an unknown rank. A constant
+shows its elements, once when all are equal, or the hash of its content. Options at their default
+are left out. `parse` infers the type of a result that states none. A line may go on inside
 parentheses.
 """
 

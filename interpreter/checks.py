@@ -146,7 +146,9 @@ def windows(node: Node, sizes: Sequence[int], axes: str = "hw") -> tuple[Window,
         node.require(size > 0, f"filter must not be empty, got {size} along {axis}")
         node.require(stride > 0, f"stride_{axis} must be positive, got {stride}")
         node.require(dilation > 0, f"dilation_{axis}_factor must be positive, got {dilation}")
-        found.append(Window(int(size), stride, dilation, padding))
+        found.append(
+            Window(size if isinstance(size, int) else int(size), stride, dilation, padding)
+        )
     return tuple(found)
 
 

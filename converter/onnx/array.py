@@ -182,7 +182,9 @@ def expand(node, b):
     x, target = node.inputs
     want, own = node.known(1), node.shape()
     if want is None or None in own:
-        return b.BROADCAST_TO(x, b.BROADCAST_ARGS(b.SHAPE(x, out_type="INT32"), as_int32(target, b)))
+        return b.BROADCAST_TO(
+            x, b.BROADCAST_ARGS(b.SHAPE(x, out_type="INT32"), as_int32(target, b))
+        )
     shape = np.broadcast_shapes(own, tuple(int(n) for n in want))
     return x if shape == own else b.BROADCAST_TO(x, np.asarray(shape, np.int32))
 
@@ -218,15 +220,17 @@ def pad(node, b):
     x, rank = node.inputs[0], node.rank()
     counts, value, axes = _padding(node)
     mode = node.attr("mode", "constant")
-    node.require(
-        len(counts) == 2 * len(axes), f"pads must have {2 * len(axes)} numbers, got {len(counts)}"
-    )
-    pairs = np.zeros((rank, 2), np.int32)
-    pairs[axes] = np.reshape(counts, (2, -1)).T
-    x = _cropped(node, b, x, np.minimum(pairs, 0))
-    pairs = np.maximum(pairs, 0)
-    if not pairs.any():
-        return x
+    if counts is None:
+        pairs = _computed_pairs(node, b, axes)
+    else:
+        n = 2 * len(axes)
+        node.require(len(counts) == n, f"pads must have {n} numbers, got {len(counts)}")
+        pairs = np.zeros((rank, 2), np.int32)
+        pairs[axes] = np.reshape(counts, (2, -1)).T
+        x = _cropped(node, b, x, np.minimum(pairs, 0))
+        pairs = np.maximum(pairs, 0)
+        if not pairs.any():
+            return x
     if mode in MIRRORS:
         return b.MIRROR_PAD(x, pairs, mode=MIRRORS[mode])
     node.require(mode == "constant", f"mode must be constant or reflect, got '{mode}'")
@@ -236,12 +240,27 @@ def pad(node, b):
 
 
 def _padding(node):
-    """(pads, value, axes) from attributes or inputs."""
+    """(pads, value, axes) from attributes or inputs; None for pads that are computed."""
     if node.opset < 11:
         return node.attr("pads"), node.attr("value", 0.0), list(range(node.rank()))
     value = node.constant(2).item() if node.input(2) is not None else 0
     axes = node.constant(3).tolist() if node.input(3) is not None else range(node.rank())
-    return node.constant(1).tolist(), value, node.axes(axes)
+    counts = node.known(1)
+    return None if counts is None else counts.tolist(), value, node.axes(axes)
+
+
+def _computed_pairs(node, b, axes):
+    """Rows of computed (before, after), as PAD takes them, for all axes."""
+    columns = b.RESHAPE(as_int32(node.inputs[1], b), np.int32([2, len(axes)]))
+    rows = b.TRANSPOSE(columns, np.int32([1, 0]))
+    if axes == list(range(node.rank())):
+        return rows
+    parts = [b.constant(np.zeros((1, 2), np.int32))] * node.rank()
+    for i, axis in enumerate(axes):
+        parts[axis] = b.STRIDED_SLICE(
+            rows, np.int32([i, 0]), np.int32([i + 1, 2]), np.int32([1, 1])
+        )
+    return b.CONCATENATION(*parts, axis=0)
 
 
 def _cropped(node, b, x, pairs):

@@ -28,13 +28,13 @@ class Window:
     size: tuple[int, ...]
     stride: tuple[int, ...]
     dilation: tuple[int, ...]
-    pads: tuple[tuple[int, int], ...]
+    pads: tuple[tuple[int, int] | None, ...]
     sizes: tuple[int | None, ...]
 
     @property
     def is_same(self) -> bool:
         """Whether the padding is TFLite's SAME."""
-        return all(pads == self._same(axis) for axis, pads in enumerate(self.pads))
+        return all(pads is None or pads == self._same(axis) for axis, pads in enumerate(self.pads))
 
     def _same(self, axis):
         size, stride = self.sizes[axis], self.stride[axis]
@@ -48,7 +48,7 @@ class Window:
     @property
     def padding(self) -> str:
         """TFLite's word for the padding; "" where it has none."""
-        if not np.any(self.pads):
+        if None not in self.pads and not np.any(self.pads):
             return "VALID"
         return "SAME" if self.is_same else ""
 
@@ -74,7 +74,7 @@ def window_of(node, size, sizes):
         good = len(values) == len(sizes) and all(v > 0 for v in values)
         node.require(good, f"{name} must be {len(sizes)} positive numbers, got {list(values)}")
     pads = _pads(node, size, stride, dilation, sizes)
-    if node.attr("ceil_mode", 0):
+    if node.attr("ceil_mode", 0) and None not in pads:
         pads = _up(node, pads, size, stride, dilation, sizes)
     if n == 1:  # a line is an image of one row
         size, stride, dilation, sizes = ((1, *v) for v in (size, stride, dilation, sizes))
@@ -83,7 +83,7 @@ def window_of(node, size, sizes):
 
 
 def _pads(node, size, stride, dilation, sizes):
-    """(before, after) of each axis."""
+    """(before, after) of each axis; None for as TFLite's SAME, of an unknown size."""
     n, mode = len(size), node.attr("auto_pad", "NOTSET")
     modes = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
     node.require(mode in modes, f"auto_pad must be one of {modes}, got '{mode}'")
@@ -96,7 +96,10 @@ def _pads(node, size, stride, dilation, sizes):
         return list(zip(pads[:n], pads[n:], strict=True))
     found = []
     for k, s, d, length in zip(size, stride, dilation, sizes, strict=True):
-        node.require(length is not None or s == 1, f"auto_pad {mode} needs a known image size")
+        if length is None and s > 1:
+            node.require(mode == "SAME_UPPER", f"auto_pad {mode} needs a known image size")
+            found.append(None)
+            continue
         reach = (k - 1) * d + 1
         total = reach - 1 if length is None else max((-(-length // s) - 1) * s + reach - length, 0)
         small, large = total // 2, total - total // 2

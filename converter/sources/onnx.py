@@ -75,10 +75,8 @@ class OnnxSource:
                     f"--input-shape {name}={','.join(map(str, shape))}"
                     for name, shape in shapes.items()
                 )
-                error.args = (
-                    f"{error}\nWith fixed sizes it can be converted, such as "
-                    f"input_shapes={shapes} ({options})",
-                )
+                how = f"input_shapes={shapes} ({options})"
+                error.args = (f"{error}\nWith fixed sizes it can be converted, such as {how}",)
             raise
 
     def _curing_shapes(self) -> dict[str, list[int]] | None:

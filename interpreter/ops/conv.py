@@ -27,7 +27,9 @@ def conv_2d(node):
     rank(node, "filter", weights, 4)
     n, *taps, of_group = weights.shape
     channels = x.shape[3]
-    message = f"channels of the filter must divide those of the input, got {of_group} and {channels}"
+    message = (
+        f"channels of the filter must divide those of the input, got {of_group} and {channels}"
+    )
     node.require(of_group > 0, message)
     if not is_plain(channels):
         node.require_equal(channels, of_group, message)

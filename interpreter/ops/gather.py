@@ -6,8 +6,10 @@ import numpy as np
 
 from ...engine.buffer import arena, constant
 from ...engine.families.layout import fill, move
+from ...engine.sizes import is_plain
 from ...engine.view import View
 from ..checks import required, same_dtype
+from ..node import Unknown
 from ..registry import op
 from .cast import convert
 from .quantized import scheme_of
@@ -63,7 +65,7 @@ def gather_nd(node):
         indices.ndim >= 1 and indices.shape[-1] <= params.ndim,
         f"indices must have 1 to {params.ndim} numbers in each row, got shape {indices.shape}",
     )
-    depth = indices.shape[-1]
+    depth = _depth(indices)
     shape = indices.shape[:-1] + params.shape[depth:]
     if params.dtype.hasobject:
         return node.late(lambda text, at: [text[tuple(np.moveaxis(at, -1, 0))]], [shape])
@@ -94,7 +96,7 @@ def scatter_nd(node):
         indices.ndim >= 1 and indices.shape[-1] <= len(shape),
         f"indices must have 1 to {len(shape)} numbers in each row, got shape {indices.shape}",
     )
-    depth = indices.shape[-1]
+    depth = _depth(indices)
     wanted = (*indices.shape[:-1], *shape[depth:])
     message = f"updates must have shape {wanted}, got {updates.shape}"
     node.require_equal(updates.shape, wanted, message)
@@ -247,6 +249,13 @@ def _row_scales(node, table, out):
         f"rows, got {len(given.scales)} along axis {given.axis}",
     )
     return given.scales
+
+
+def _depth(indices):
+    """How many dimensions a row of indices names."""
+    if not is_plain(indices.shape[-1]):
+        raise Unknown(1)
+    return indices.shape[-1]
 
 
 def _require_indices(node, indices):

@@ -150,7 +150,9 @@ def _borders(node, x):
         f"paddings must have shape {(x.ndim, 2)}, got {paddings.shape}",
     )
     pairs = list(zip(sizes[::2], sizes[1::2], strict=True))
-    node.require(not negative(sizes), f"paddings must not be negative, got {pairs}")
+    node.require(
+        not negative(sizes), f"paddings must not be negative, got {list(map(list, pairs))}"
+    )
     return list(zip(x.shape, pairs, strict=True))
 
 

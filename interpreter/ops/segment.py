@@ -38,7 +38,9 @@ def segments(node):
         count = max(int(known[-1]) + 1, 0) if known.size else 0
     else:
         count = node.sizes(2)[0]
-        node.require(not negative([count]), f"the number of segments must not be negative, got {count}")
+        node.require(
+            not negative([count]), f"the number of segments must not be negative, got {count}"
+        )
     rest = x.shape[ids.ndim :]
     out = node.result((count, *rest), x.dtype)
     kernel, start = SEGMENTS[node.kind]

@@ -9,6 +9,7 @@ from ...engine.families.layout import fill, move
 from ...engine.sizes import from_front, is_plain, largest, least, negative, steps
 from ...engine.view import View, contiguous_strides
 from ..checks import required
+from ..node import Unknown
 from ..registry import op
 from .cast import convert
 
@@ -69,6 +70,8 @@ def strided_slice(node):
     """`x[begin:end:stride, ...]` with the masks of TF: ellipsis, new axes, single indices."""
     x, begin = required(node, 2)
     node.require(begin.ndim == 1, f"begin must have one dimension, got shape {begin.shape}")
+    if not is_plain(begin.size):
+        raise Unknown(1)
     entries = _entries(node, x, begin.size)
     if begin.value is None and _only_picks(node, entries):
         return _late_picks(node, x, begin, entries)

@@ -12,8 +12,8 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from recorded import load, rows
 
-from flatlite.converter.sources import onnx as onnx_source
 from flatlite.converter.onnx.registry import LOWERINGS, lowering_of
+from flatlite.converter.sources import onnx as onnx_source
 from flatlite.errors import ConverterError, UnsupportedOps
 from flatlite.lite import Interpreter, TFLiteConverter
 

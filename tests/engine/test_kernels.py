@@ -35,7 +35,10 @@ def test_imports_are_those_an_image_is_named_by(path):
         ("tiled.TABLES", "product.TABLES"),
         ("tiled.TABLES", "byte_product.TABLES"),
         ("tiled.TABLES", "short_product.TABLES"),
-        *(("byte_products._BLOCKS", f"{name}.BLOCKS") for name in ("byte_product", "short_product")),
+        *(
+            ("byte_products._BLOCKS", f"{name}.BLOCKS")
+            for name in ("byte_product", "short_product")
+        ),
         ("byte_products._HEADERS", "_byte_tile.HEADERS"),
         ("byte_products._STEP", "_matrix_tile.STEP"),
         ("byte_products.BLOCK_ROWS", "_tile.ROWS_OF_TABLE"),
@@ -55,10 +58,6 @@ def test_families_know_what_there_is_room_for(family, kernel):
         found = importlib.import_module(f"flatlite.engine.{package}.{module}")
         numbers.append(getattr(found, attribute))
     assert numbers[0] == numbers[1]
-
-
-def test_families_know_the_strips_there_are():
-    assert {*_columns.KINDS} == {*channelwise._STRIPS, (1, 1)}
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,128 @@
+"""Every operator's shape rule on sizes that are expressions: they hold at other numbers.
+
+Each case of tests/cases is prepared once with every dimension of its inputs a symbol (and once with
+the elements of its index inputs as symbols), and many times on plain numbers.
+"""
+
+import numpy as np
+import pytest
+from cases import Case, all_cases
+
+from flatlite.converter import dims
+from flatlite.converter.builder import make_options
+from flatlite.converter.infer import as_operand, infer, prepared
+from flatlite.converter.ir import Elements, Graph, Op, Tensor
+from flatlite.converter.sizes import Assumption
+from flatlite.engine.faults import Fault
+from flatlite.errors import ConverterError
+from flatlite.interpreter.node import NodeError, Unknown
+from flatlite.schema.model import Quantization
+
+CASES = [case for case in all_cases() if isinstance(case, Case)]
+REFUSED = (NodeError, Unknown, Fault, ZeroDivisionError, OverflowError)
+
+
+def quantization_of(case, key):
+    given = (case.quantization or {}).get(key)
+    if given is None:
+        return None
+    scale, zero_point, *axis = given
+    scales = np.atleast_1d(np.float32(scale))
+    zero_points = np.broadcast_to(np.atleast_1d(zero_point), scales.shape).astype(np.int64)
+    return Quantization(scale=scales, zero_point=zero_points, axis=axis[0] if axis else 0)
+
+
+def symbol(name, n):
+    """A symbol for a number; small numbers such as -1 have a meaning of their own."""
+    return dims.symbol(name, n) if n > 1 else n
+
+
+def tensors_of(case, numbers, elements):
+    """The inputs with a symbol for each size, or for each element of a constant index input."""
+    for i, array in enumerate(case.inputs):
+        if array is None:
+            yield None
+            continue
+        array = np.asarray(array)
+        is_indices = array.dtype in (np.int32, np.int64) and array.size <= 8 and array.ndim <= 2
+        quantization = quantization_of(case, i)
+        tensor = Tensor(f"x{i}", array.dtype, array.shape, array, quantization=quantization)
+        if i not in case.constants and not elements:
+            named = [symbol(f"x{i}_{k}", n) for k, n in enumerate(array.shape)]
+            tensor = Tensor(f"x{i}", array.dtype, tuple(named), quantization=quantization)
+        elif i not in case.constants:
+            tensor.value = None
+        elif elements and is_indices:
+            named = [symbol(f"x{i}_{k}", int(n)) for k, n in enumerate(array.ravel())]
+            if any(isinstance(n, dims.Dim) for n in named):
+                extents = np.array([*named, None], object)[:-1].reshape(array.shape)
+                tensor.value, tensor.elements = None, Elements(array, extents)
+        for n in [
+            *(tensor.sizes or ()),
+            *(tensor.elements.extents.flat if tensor.elements else ()),
+        ]:
+            if isinstance(n, dims.Dim):
+                numbers[str(n)] = n.reference
+        yield tensor
+
+
+def plain(tensor, numbers):
+    """The operand of a tensor where its symbols are some numbers."""
+    if tensor is None:
+        return None
+    shape = [dims.evaluate(n, numbers) for n in tensor.sizes]
+    value = tensor.value
+    if tensor.elements is not None:
+        flat = [dims.evaluate(n, numbers) for n in tensor.elements.extents.flat]
+        value = np.array(flat, tensor.dtype).reshape(tensor.elements.extents.shape)
+    return as_operand(tensor, shape, value)
+
+
+def choices(numbers):
+    """Other numbers for symbols: each by itself, and all together."""
+    for name, n in numbers.items():
+        for other in (n + 1, n + 2, 2 * n, 3 * n, n - 1, 1, 0):
+            yield {**numbers, name: other}
+    for factor, more in ((2, 0), (3, 0), (1, 1), (0, 4), (0, 12), (0, 1)):
+        yield {name: factor * n + more for name, n in numbers.items()}
+
+
+@pytest.mark.parametrize("elements", [False, True], ids=["shapes", "elements"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_rule(case, elements):
+    numbers = {}
+    inputs = list(tensors_of(case, numbers, elements))
+    if not numbers:
+        return
+    op = Op(case.op, inputs, [], make_options(case.op, case.options))
+    types = [np.dtype(d) for d in case.outputs or [next(t.dtype for t in inputs if t)]]
+    try:
+        results = infer(Graph(), op, types)
+    except Assumption:
+        return
+    except ConverterError as error:
+        assert case.quantization, error  # scales are declared of results, which infer has not yet
+        return
+    for chosen in choices(numbers):
+        try:
+            outcomes = prepared(op, types, [plain(tensor, chosen) for tensor in inputs])
+        except REFUSED:
+            continue
+        for result, outcome in zip(results, outcomes, strict=True):
+            check(result, outcome, chosen)
+
+
+def check(result, outcome, numbers):
+    if result.sizes is None:
+        return
+    assert len(result.sizes) == len(outcome.shape)
+    for size, got in zip(result.sizes, outcome.shape, strict=True):
+        if got is not None and not getattr(size, "is_late", False):
+            assert dims.evaluate(size, numbers) == got, (result.sizes, outcome.shape, numbers)
+    if result.value is not None and outcome.value is not None:
+        np.testing.assert_array_equal(result.value, outcome.value)
+    if result.elements is not None and outcome.value is not None:
+        for x, got in zip(result.elements.extents.flat, outcome.value.ravel(), strict=True):
+            if not isinstance(x, dims.Dim) or x.symbols <= numbers.keys():
+                want = dims.evaluate(x, numbers) if isinstance(x, dims.Dim) else x
+                assert want == got, (x, got, numbers)

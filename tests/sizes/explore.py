@@ -1,0 +1,122 @@
+"""Draws programs over shapes, converts them and compares the files with the sources.
+
+    python tests/sizes/explore.py --count 100000 --jobs 2 --log build/explore.txt
+
+Says what differs as it goes. The log holds what is done, so that the same command goes on where it
+was stopped; a program of it again: --only tf/17.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import warnings
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import numpy as np
+from draw import draw
+from litert import LiteRT
+from onnx import load_from_string
+from onnx.reference import ReferenceEvaluator
+from programs_run import converter_of, wrong_answers
+from stored import feeds, kept
+
+from flatlite.errors import OpError
+from flatlite.graph.evaluate import evaluate
+from flatlite.graph.graphdef import import_graph_def
+from flatlite.schema import proto
+
+FIRST = 10_000  # number of a program; those before may be recorded ones
+CHUNK = 100  # programs that a process does at a time
+REFUSALS = (OpError, ValueError, RuntimeError, TypeError, IndexError)
+
+
+def source_of(program):
+    """A function of the inputs that gives the source's own outputs."""
+    if program.kind == "onnx":
+        evaluator = ReferenceEvaluator(load_from_string(program.content))
+        names = [name for name, *_ in program.inputs]
+        return lambda arrays: evaluator.run(None, dict(zip(names, arrays, strict=True)))
+    graph = import_graph_def(proto.parse("GraphDef", program.content))
+    outputs = [graph.get_tensor(f"out{i}:0") for i in range(program.n_outputs)]
+    inputs = [graph.get_tensor(f"{name}:0") for name, *_ in program.inputs]
+    return lambda arrays: evaluate(graph, outputs, dict(zip(inputs, arrays, strict=True)))
+
+
+def check(kind: str, number: int, litert, n_sizes: int = 5) -> list[str]:
+    """What is wrong of the file of one program, at some of its sizes."""
+    program = draw(kind, number)
+    sizes = list(program.sizes)
+    random.Random(number).shuffle(sizes)
+    run, rows = source_of(program), []
+    for row in sizes:
+        arrays = feeds(program.inputs, program.shapes(row))
+        try:
+            with np.errstate(all="ignore"):
+                outputs = run(arrays)
+        except REFUSALS:
+            continue
+        rows.append((arrays, [(np.shape(x), kept(x)) for x in outputs]))
+        if len(rows) == n_sizes:
+            break
+    converter = converter_of(kind, program.content, program.inputs, program.n_outputs)
+    converter.verify = False
+    return wrong_answers(converter.convert(), rows, litert)
+
+
+def report(name: str, litert) -> str:
+    """ "" when a program's file is right, else what is wrong, in a line."""
+    kind, number = name.split("/")
+    try:
+        wrong = check(kind, int(number), litert, n_sizes=20)
+    except Exception as error:  # whatever it is, it is a finding
+        wrong = [f"{type(error).__name__}: {error}"]
+    return " | ".join(wrong).replace("\n", " ")[:500]
+
+
+def chunk(start: int) -> tuple[int, list[str]]:
+    """The findings of some programs of both kinds."""
+    warnings.simplefilter("ignore")
+    litert, numbers = LiteRT(), range(start, start + CHUNK // 2)
+    names = [f"{kind}/{i}" for i in numbers for kind in ("tf", "onnx")]
+    found = [(name, report(name, litert)) for name in names]
+    litert.close()
+    return start, [f"{name}: {text}" for name, text in found if text]
+
+
+def main() -> None:
+    """Explores until `count` programs are done."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--log", type=Path)
+    parser.add_argument("--only", metavar="KIND/NUMBER")
+    arguments = parser.parse_args()
+    if arguments.only:
+        litert = LiteRT()
+        print(report(arguments.only, litert) or "right")
+        litert.close()
+        return
+    log, lines = arguments.log, []
+    if log and log.exists():
+        lines = log.read_text().splitlines()
+    done = {int(line.split()[1]) for line in lines if line.startswith("done ")}
+    starts = range(FIRST, FIRST + arguments.count // 2, CHUNK // 2)
+    n_wrong = sum(not line.startswith("done ") for line in lines)
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        left = [pool.submit(chunk, start) for start in starts if start not in done]
+        for start, wrong in (future.result() for future in as_completed(left)):
+            print(*wrong, sep="\n", end="\n" * bool(wrong), flush=True)
+            n_wrong += len(wrong)
+            if log:
+                with log.open("a") as file:
+                    file.writelines(f"{line}\n" for line in [*wrong, f"done {start}"])
+    print(f"{n_wrong} of {len(starts) * CHUNK} programs are wrong")
+
+
+if __name__ == "__main__":
+    main()
