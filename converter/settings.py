@@ -23,6 +23,8 @@ class Settings:
     """The attributes of TFLiteConverter; an unknown name is refused instead of ignored."""
 
     _is_complete = False
+    conversion_summary_dir: Any
+    experimental_stablehlo_quantizer_config: Any
 
     def __init__(self) -> None:
         self.optimizations: Any = []

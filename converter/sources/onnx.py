@@ -94,8 +94,10 @@ class OnnxSource:
                 for name, shape in unknown.items()
             }
             ports = tuple(
-                replace(p, tensor=replace(p.tensor, shape=tuple(fixed.get(p.name, p.tensor.shape))))
-                for p in self.inputs
+                replace(port, tensor=replace(port.tensor, shape=tuple(fixed[port.name])))
+                if port.name in fixed
+                else port
+                for port in self.inputs
             )
             try:
                 lower_model(replace(self, inputs=ports))

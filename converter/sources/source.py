@@ -198,7 +198,7 @@ def naming(path: str | os.PathLike | None) -> Iterator[None]:
         elif path is not None and os.fspath(path) not in text:
             is_bare = isinstance(error, ModelError) and ";" not in text
             fix = "; the file is damaged or incomplete, write it again" if is_bare else ""
-            error.args = (f"{text}\n(in '{os.fspath(path)}'){fix}",)
+            error.args = (f"{text} (in '{os.fspath(path)}'){fix}",)
         raise
 
 
