@@ -11,7 +11,7 @@ BENCH ?=
 TENSORFLOW := $(or $(TENSORFLOW_PYTHON),$(VENV)-tensorflow/bin/python)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all test-tf check dev bench wheel clean
+.PHONY: demo test test-all test-tf fuzz check dev bench wheel clean
 
 demo: $(VENV)/.core
 	$(BIN)/flatlite warmup
@@ -24,6 +24,16 @@ test: $(VENV)/.test
 test-all: $(VENV)/.test
 	$(BIN)/flatlite warmup
 	$(BIN)/python -m pytest -n 2 --corpus=$(CORPUS) -m ""
+
+# Random models and programs until the time is up. FUZZERS: which, all without; SEEDS: A..B; COUNT:
+# cases of each seed; SECONDS: for each fuzzer.
+FUZZERS ?=
+SEEDS ?= 0..
+COUNT ?= 1000
+SECONDS ?= 600
+fuzz: $(VENV)/.test
+	$(BIN)/flatlite warmup
+	$(BIN)/python tests/fuzz $(FUZZERS) --seeds $(SEEDS) --count $(COUNT) --seconds $(SECONDS)
 
 # TensorFlow restores what flatlite has saved, and goes on training it.
 test-tf: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)

@@ -272,14 +272,19 @@ def convert(arguments: argparse.Namespace) -> None:
         }
         if arguments.quantize:
             told["signal_to_noise"] = converter.signal_to_noise
+            told["reader_signal_to_noise"] = converter.reader_signal_to_noise
+            told["measured_on"] = converter.measured_on
             told["float_operators"] = converter.float_operators
         return show_json(told)
     verified = "verified" if converter.verified else "not verified"
     say = partial(print, file=sys.stderr if is_special(arguments.output) else sys.stdout)
     say(f"wrote {arguments.output}: {len(content):,} bytes, {n_ops} operators, {verified}")
-    for noise in converter.signal_to_noise.values():
-        for name, decibels in noise.items():
-            say(f"quantized: {decibels:.1f} dB signal to noise at '{name}'")
+    for noise in (converter.signal_to_noise, converter.reader_signal_to_noise):
+        for key, found in noise.items():
+            for name, decibels in found.items():
+                where = name if " -> " in name else f"'{name}'"
+                inputs = converter.measured_on[key]
+                say(f"quantized: {decibels:.1f} dB signal to noise at {where}, on {inputs}")
     if arguments.quantize and converter.float_operators:
         kinds = ", ".join(f"{kind} x {n}" for kind, n in converter.float_operators.items())
         say(f"in float: {kinds}")
@@ -506,7 +511,7 @@ def warmup(arguments: argparse.Namespace) -> None:
     from .engine import build, cache, image
 
     modules = cache.modules()
-    missing = [name for name in modules if image.available(name) is None]
+    missing = image.missing(modules)
     with Progress("compiling kernels", len(missing), quiet=arguments.json) as progress:
         build.build_all(lambda done, total, left: progress.reach(done))
     if arguments.json:

@@ -43,6 +43,9 @@ class Conversion:
         verified_on: the shapes of the inputs on which it was, and those that the source refused,
             by signature key.
         signal_to_noise: decibels of a quantized file's outputs, by signature key and output name.
+        reader_signal_to_noise: the same of tensors that are read in several scales, by "tensor ->
+            reader".
+        measured_on: the inputs on which decibels were measured, in words, by signature key.
         float_operators: how many operators of a quantized file are not, by kind.
     """
 
@@ -53,6 +56,8 @@ class Conversion:
         self.verified = False
         self.verified_on: dict[str, Verified] = {}
         self.signal_to_noise: dict[str, dict[str, float]] = {}
+        self.reader_signal_to_noise: dict[str, dict[str, float]] = {}
+        self.measured_on: dict[str, str] = {}
         self.float_operators: dict[str, int] = {}
 
     def run(self) -> bytes:
@@ -80,7 +85,7 @@ class Conversion:
         if calibrates:
             ranges = self._calibrate(functions, written, samples)
         self._verify(graphs, functions, samples, first)
-        return self._quantized(graphs, recipe, ranges, functions, samples)
+        return self._quantized(graphs, recipe, ranges, (written, functions), samples)
 
     def _written(
         self, graphs: list[Graph], recipe: Recipe | None = None
@@ -113,18 +118,18 @@ class Conversion:
         graphs: list[Graph],
         recipe: Recipe,
         ranges: list[dict[Tensor, Range]],
-        functions: list[Function],
+        plain: tuple[Written, list[Function]],
         samples: Samples,
     ) -> bytes:
-        """The quantized file, compared with the functions of the float one."""
+        """The quantized file, compared with the float one."""
         from .quantize.quantizer import quantize
 
         calibrated = not recipe.weights_only  # so that the float file has run on the samples
         self.float_operators = dict(quantize(graphs, recipe, ranges))
-        _, after = self._written(graphs, recipe)
+        quantized = self._written(graphs, recipe)
         if self.verified or (self.settings.verify and calibrated):
-            self._compare(functions, after, samples)
-        return after[0].content
+            self._compare(graphs, plain, quantized, samples)
+        return quantized[1][0].content
 
     def _graphs(self) -> list[Graph]:
         """The sources lowered and made short."""
@@ -151,7 +156,7 @@ class Conversion:
         return graphs
 
     def _lowered(self, source: Source, allow_custom_ops: bool) -> Graph:
-        with among_signatures(source.key, [str(one.key) for one in self.sources]):
+        with among_signatures([str(one.key) for one in self.sources], source.key):
             return source.lower(allow_custom_ops)
 
     def _wants_known_shapes(self, source: Source) -> bool:
@@ -212,14 +217,32 @@ class Conversion:
             self.verified_on[source.key or ""] = done
         self.verified = all(self.verified_on.values())
 
-    def _compare(self, before: list[Function], after: list[Function], samples: Samples) -> None:
+    def _compare(
+        self,
+        graphs: list[Graph],
+        plain: tuple[Written, list[Function]],
+        quantized: tuple[Written, list[Function]],
+        samples: Samples,
+    ) -> None:
         """Compares the functions of the quantized file with those of the float one."""
-        from .quantize.check import compare
+        from .quantize.check import compare, compare_readers
         from .trial_inputs import trial_inputs
 
-        for i, (one, two) in enumerate(zip(before, after, strict=True)):
-            inputs = samples.first(i) or [next(trial_inputs(self.sources[i].oracle(), one.sizes))]
-            self.signal_to_noise[self.sources[i].key or ""] = compare(one, two, inputs)
+        for i, graph in enumerate(graphs):
+            key = self.sources[i].key or ""
+            before, after = plain[1][i], quantized[1][i]
+            tensors = plain[0].tensors[i], quantized[0].tensors[i]
+            given = samples.first(i)
+            inputs = given or [next(trial_inputs(self.sources[i].oracle(), before.sizes))]
+            self.signal_to_noise[key] = compare(before, after, inputs)
+            self.reader_signal_to_noise[key] = compare_readers(
+                graph, before, after, tensors, inputs
+            )
+            self.measured_on[key] = (
+                f"{len(given)} sample{'s' * (len(given) > 1)} of representative_dataset"
+                if given
+                else "seeded random inputs"
+            )
 
 
 def has_op_hints(source: Source) -> bool:

@@ -367,10 +367,26 @@ class TFLiteConverter(Settings):
         """Decibels of the last quantized model's outputs, by signature key and output name.
 
         20 dB is an error of a tenth of the output, 40 dB of a hundredth. Measured against the float
-        model, on the first samples of the representative dataset or on random inputs; empty for a
-        model that was not quantized or not verified.
+        model, on what `measured_on` says; empty for a model that was not quantized or not verified.
         """
         return {} if self._last is None else self._last.signal_to_noise
+
+    @property
+    def reader_signal_to_noise(self) -> dict[str, dict[str, float]]:
+        """Decibels of tensors that are read in several scales, by signature and "tensor -> reader".
+
+        Such a tensor is requantized for some of its readers, so that each sees another error.
+        """
+        return {} if self._last is None else self._last.reader_signal_to_noise
+
+    @property
+    def measured_on(self) -> dict[str, str]:
+        """On which inputs decibels were measured, in words, by signature key.
+
+        Random inputs, which a model without a representative dataset is measured on, look like
+        noise, and flatter it; what counts is the error on real ones.
+        """
+        return {} if self._last is None else self._last.measured_on
 
     @property
     def float_operators(self) -> dict[str, int]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..interpreter.spec import CALLS
 from ..schema import model as file
 from ..schema import tables
 from ..schema.dtypes import tensor_type
@@ -15,14 +16,6 @@ from .ir import Graph, Op, Origin, Tensor
 from .text import called
 
 DESCRIPTION = "flatlite converted."
-
-CALLS = {
-    "CALL": ("subgraph",),
-    "CALL_ONCE": ("init_subgraph_index",),
-    "IF": ("then_subgraph_index", "else_subgraph_index"),
-    "WHILE": ("cond_subgraph_index", "body_subgraph_index"),
-}
-"""Options that hold the index of a called graph, in the order of `Op.graphs`."""
 
 
 class Written(NamedTuple):

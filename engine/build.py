@@ -1,14 +1,19 @@
-"""Builds missing code images: in other processes, two at a time, or here when that cannot be.
+"""Builds missing code images: in other processes, or here when that cannot be.
 
-numba costs a process 0.3 s and 140 MB, so the process that runs a model does not import it.
+What is built is what was asked for: a whole module, or the specialisations a program needs (the
+requests of image.py). numba costs a process 0.3 s and 140 MB, so the process that runs a model does
+not import it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 
@@ -20,6 +25,7 @@ except ImportError:  # no lock then: at worst the same image is built twice
     fcntl = None
 
 WORKERS = 2
+MANY = 12  # requests from which on a second worker is worth importing numba once more
 _PATIENCE = 1.0  # seconds before the first word of progress
 _PAUSE = 0.02  # seconds between looks at the workers
 _MARK = "FLATLITE_BUILDING"
@@ -42,22 +48,39 @@ class _Line:
         self._told = done
 
 
-def ensure(modules, progress=None):
-    """Makes the images of `modules` available, building what is missing.
+def ensure(requests, progress=None):
+    """Makes the code for `requests` available, building what is missing.
 
     `progress(done, total, modules still missing)` is called now and then; by default a line appears
     on the standard error once it takes longer than a second.
     Raises KernelError when a kernel cannot be compiled, RuntimeError when no code can run here.
     """
-    missing = [m for m in dict.fromkeys(modules) if image.available(m) is None]
-    if not missing:
+    image.search_again(requests)
+    orders = _by_module(image.missing(requests))
+    if not orders:
         return
     folder, reason = _writable_folder()
-    if folder is not None and _may_start_processes():
-        _build_elsewhere(missing, folder, progress or _Line())
-    for module in missing:
-        if image.available(module) is None:
-            image.provide(module, _build_here(module, folder, reason))
+    if _may_start_processes():
+        if folder is not None:
+            _build_elsewhere(orders, folder, progress or _Line())
+        elif target.supports_images():
+            _warn_once(reason)
+            _build_in_passing(orders, progress or _Line())
+    image.search_again(requests)
+    for module, wanted in _by_module(image.missing(requests)).items():
+        image.provide(module, _build_here(module, wanted, folder, reason))
+
+
+def _by_module(requests):
+    """What is wanted of each module: a list of requests within it, or None for all of it."""
+    orders = {}
+    for request in requests:
+        module, _, wanted = request.partition(".")
+        if not wanted:
+            orders[module] = None
+        elif orders.setdefault(module, []) is not None:
+            orders[module].append(wanted)
+    return orders
 
 
 def build_all(progress=None):
@@ -66,25 +89,23 @@ def build_all(progress=None):
     Raises RuntimeError when there is no folder to keep them in.
     """
     folder, reason = _writable_folder()
-    if folder is None and target.supports_images():
-        missing = [m for m in cache.modules() if image.available(m) is None]
-        if missing:
-            raise RuntimeError(
-                f"compiled kernels cannot be kept: {reason};"
-                " name a folder that can be written in FLATLITE_CACHE"
-            )
+    if folder is None and target.supports_images() and image.missing(cache.modules()):
+        raise RuntimeError(
+            f"compiled kernels cannot be kept: {reason};"
+            " name a folder that can be written in FLATLITE_CACHE"
+        )
     ensure(cache.modules(), progress)
 
 
 def main(arguments=None):
-    """The command: builds the named modules (all by default), one line for each that is done.
+    """The command: builds what is asked for (all modules by default), a line for each module done.
 
-    After `--package` it builds them for the wheel: into the package, for each shipped target.
+    After `--package` it builds modules for the wheel: into the package, for each shipped target.
     """
     names = sys.argv[1:] if arguments is None else list(arguments)
     packaged = names[:1] == ["--package"]
-    names = names[packaged:]
-    unknown = sorted(set(names) - set(cache.modules()))
+    orders = _by_module(names[packaged:] or cache.modules())
+    unknown = sorted(set(orders) - set(cache.modules()))
     if unknown:
         known = ", ".join(cache.modules())
         print(f"no kernel module '{unknown[0]}'; there are {known}", file=sys.stderr)
@@ -92,26 +113,33 @@ def main(arguments=None):
     # Read when numba is imported: compiler.py optimises, once and for all kernels together.
     os.environ.update(NUMBA_OPT="0", NUMBA_DISABLE_INTEL_SVML="1")
     if packaged:
-        for module in names or cache.modules():
+        for module in orders:
             write_packaged(cache.PACKAGED, [module])
             print(module, flush=True)
         return 0
+    if os.environ.get(_MARK):
+        _save_time()
     folder = cache.folder(create=True)
-    waiting = names or cache.modules()
-    while waiting:
+    while orders:
         # First what nobody else is building, then wait for the others.
-        left = [m for m in waiting if not _build_into(folder, m, wait=False)]
-        if left == waiting:
-            _build_into(folder, left.pop(0), wait=True)
-        waiting = left
+        left = {m: o for m, o in orders.items() if not _build_into(folder, m, o, wait=False)}
+        if left == orders:
+            _build_into(folder, *left.popitem(), wait=True)
+        orders = left
     return 0
 
 
-def compile_flat(module, aim=target.HOST):
+def _save_time():
+    """Leaves out what a process that builds and ends can do without: a fifth of its time."""
+    sys.modules["scipy"] = None  # where it is, numba imports it to look for LAPACK
+    gc.disable()  # while code is written, there are ever more objects, and hardly any garbage
+
+
+def compile_flat(module, aim=target.HOST, wanted=None):
     """The linked code of a kernel module: (flat image, kernels, symbols). Imports numba."""
     from . import compiler
 
-    return link(compiler.compile_module(module, aim))
+    return link(compiler.compile_module(module, aim, wanted))
 
 
 def link(compiled):
@@ -166,16 +194,12 @@ def _may_start_processes():
     return bool(sys.executable) and not getattr(sys, "frozen", False) and _MARK not in os.environ
 
 
-def _build_elsewhere(missing, folder, progress):
+def _build_elsewhere(orders, folder, progress):
     """Lets other processes build; whatever they could not is simply still missing after."""
-    names = {m: os.path.join(folder, cache.cached_name(m)) for m in missing}
-    for module, path in names.items():
-        _remove_damaged(folder, module, path)
-    largest = sorted(missing, key=lambda m: -os.path.getsize(f"{cache.ENGINE}/kernels/{m}.py"))
-    orders = [largest, largest[::-1]][: min(WORKERS, len(missing))]
+    names = {m: os.path.join(folder, cache.cached_name(m, o)) for m, o in orders.items()}
     workers = []
     try:
-        workers.extend(_start(order, folder) for order in orders)
+        workers.extend(_start(part, folder) for part in _dealt(orders))
         while any(worker.poll() is None for worker in workers):
             left = [m for m, path in names.items() if not os.path.exists(path)]
             progress(len(names) - len(left), len(names), left)
@@ -192,12 +216,33 @@ def _build_elsewhere(missing, folder, progress):
     _report_crash(workers, left)
 
 
-def _remove_damaged(folder, module, path):
-    """Removes an image that is there and cannot be read, unless another process is building it."""
-    if os.path.lexists(path):
-        with _locked(os.path.join(folder, f"{module}.lock"), wait=False) as mine:
-            if mine and not image.is_sound(path):
-                os.unlink(path)
+def _dealt(orders):
+    """The requests for each worker: all of them, begun from either end, or for one alone."""
+    largest = sorted(orders, key=lambda m: -os.path.getsize(f"{cache.ENGINE}/kernels/{m}.py"))
+    many = None in orders.values() or sum(map(len, orders.values())) >= MANY
+    return [
+        [f"{m}.{wanted}" if wanted else m for m in modules for wanted in orders[m] or [""]]
+        for modules in [largest, largest[::-1]][: min(WORKERS if many else 1, len(orders))]
+    ]
+
+
+def _build_in_passing(orders, progress):
+    """Lets other processes build for this one alone, where nothing can be kept."""
+    try:
+        folder = tempfile.mkdtemp(prefix="flatlite-")
+    except OSError:
+        return
+    try:
+        _build_elsewhere(orders, folder, progress)
+        for name in sorted(os.listdir(folder)):
+            if name.endswith(".image"):
+                with contextlib.suppress(OSError, image.ImageError):
+                    path = os.path.join(folder, name)
+                    found = image.read(path)
+                    found.files = {}  # which are gone in a moment
+                    image.provide(name.split("-")[0], found)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _report_crash(workers, left):
@@ -209,14 +254,14 @@ def _report_crash(workers, left):
         )
 
 
-def _start(order, folder):
-    """A process that builds what is missing of `order`, with our import path and folder."""
+def _start(requests, folder):
+    """A process that builds what is missing of `requests`, with our import path and folder."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
     environment[_MARK] = "1"
     environment["FLATLITE_CACHE"] = folder
     environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in sys.path)
     return subprocess.Popen(
-        [sys.executable, "-m", f"{__package__}.image", *order],
+        [sys.executable, "-m", f"{__package__}.image", *requests],
         env=environment,
         cwd=folder,  # `python -m` imports from the working folder first
         stdin=subprocess.DEVNULL,
@@ -225,19 +270,31 @@ def _start(order, folder):
     )
 
 
-def _build_into(folder, module, wait):
-    """Builds one image unless it is there; False when another process is at it and not to wait."""
+def _build_into(folder, module, wanted, wait):
+    """Builds what is missing of one module; False when another process is at it and not to wait."""
     from ..schema import files
 
-    path = os.path.join(folder, cache.cached_name(module))
     with _locked(os.path.join(folder, f"{module}.lock"), wait) as mine:
         if not mine:
             return False
-        if not os.path.exists(path):
-            files.write_atomic(path, image.pack(*compile_flat(module)))
-            cache.prune(module)
+        requests = [module] if wanted is None else [f"{module}.{w}" for w in wanted]
+        image.search_again(requests)
+        if image.missing(requests):
+            _remove_damaged(module)
+            path = os.path.join(folder, cache.cached_name(module, wanted))
+            files.write_atomic(path, image.pack(*compile_flat(module, wanted=wanted)))
+            cache.prune(module, whole=wanted is None)
             print(module, flush=True)
+            if wanted is None:
+                gc.collect()
     return True
+
+
+def _remove_damaged(module):
+    """Removes images that cannot be read; nobody is building them while we hold the lock."""
+    for path in cache.cached(module):
+        if not image.is_sound(path):
+            os.unlink(path)
 
 
 @contextlib.contextmanager
@@ -254,18 +311,18 @@ def _locked(path, wait):
         yield True
 
 
-def _build_here(module, folder, reason):
-    """Compiles a module in this process; into the cache folder if there is one."""
+def _build_here(module, wanted, folder, reason):
+    """Compiles for a module in this process; into the cache folder if there is one."""
     if folder is None:
         _warn_once(reason)
     if not target.supports_images():
-        return _just_in_time(module)
-    flat, kernels, symbols = compile_flat(module)
+        return _just_in_time(module, wanted)
+    flat, kernels, symbols = compile_flat(module, wanted=wanted)
     if folder is not None:
         from ..schema import files
 
         try:
-            path = os.path.join(folder, cache.cached_name(module))
+            path = os.path.join(folder, cache.cached_name(module, wanted))
             files.write_atomic(path, image.pack(flat, kernels, symbols))
             return image.read(path)
         except OSError as error:
@@ -284,11 +341,11 @@ def _warn_once(reason):
         )
 
 
-def _just_in_time(module):
+def _just_in_time(module, wanted):
     """What `_build_here` gives on systems images are not made for."""
     from . import compiler
 
-    return just_in_time(compiler.compile_module(module))
+    return just_in_time(compiler.compile_module(module, wanted=wanted))
 
 
 def just_in_time(compiled):

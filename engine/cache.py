@@ -24,10 +24,10 @@ except ImportError:
 
 ENGINE = os.path.dirname(os.path.abspath(__file__))
 PACKAGED = os.path.join(ENGINE, "images")
-FORMAT = 2
+FORMAT = 3
 """Of image files; what has another is not found."""
 _COMPILING = ("compiler.py", "linker.py")  # what makes code beside the kernel file and its imports
-_KEPT = 16  # images of one module that stay: other processors, other versions
+_KEPT = 16  # states of one module whose images stay: other processors, other versions
 _sources = {}
 _versions = []
 
@@ -118,11 +118,26 @@ def packaged_name(module, aim, source=None):
     return f"{module}-{aim.name}-{(source or source_digest(module)).hex()[:24]}.image"
 
 
-def cached_name(module, source=None):
-    """The file name of an image built here."""
+def cached_name(module, wanted=None, source=None):
+    """The file name of an image built here: of all of a module, or of the kernels in `wanted`."""
     source = source or source_digest(module)
-    parts = (source, _compilers(), "\n".join(target.processor()).encode())
-    return f"{module}-{digest(*parts).hex()[:24]}.image"
+    state = digest(source, _compilers(), "\n".join(target.processor()).encode()).hex()[:24]
+    if wanted is None:
+        return f"{module}-{state}.image"
+    return (
+        f"{module}-{state}-{digest(*(f'{w} '.encode() for w in sorted(wanted))).hex()[:16]}.image"
+    )
+
+
+def cached(module, source=None):
+    """The paths of the images built here that hold code of a module, that of all of it first."""
+    home, whole = folder(), cached_name(module, source=source)
+    if home is None:
+        return []
+    state = whole.removesuffix(".image")
+    names = [name for name in os.listdir(home) if name.startswith(state)]
+    names = [name for name in sorted(names, key=len) if name.endswith(".image")]
+    return [os.path.join(home, name) for name in names]
 
 
 def source_digest(module):
@@ -187,17 +202,26 @@ def _compilers():
     return _versions[0]
 
 
-def prune(module):
-    """Removes all but the newest images of a module, and what a killed build of it has left."""
-    image = re.compile(rf"{re.escape(module)}-[0-9a-f]{{24}}\.image")
+def prune(module, whole=False):
+    """Removes images of all but the newest states of a module, and what a killed build has left.
+
+    When its image is of the `whole` module, those of parts of it in the same state go, too.
+    """
+    image = re.compile(rf"({re.escape(module)}-[0-9a-f]{{24}})(-[0-9a-f]{{16}})?\.image")
     part = re.compile(rf"\.{image.pattern}\..*\.tmp")
-    images, parts = [], []
+    states, old = {}, []
     with os.scandir(folder()) as entries:
         for entry in entries:
-            if image.fullmatch(entry.name):
-                images.append((entry.stat().st_mtime_ns, entry.path))
+            if found := image.fullmatch(entry.name):
+                files = states.setdefault(found[1], [])
+                files.append((entry.stat().st_mtime_ns, entry.path, bool(found[2])))
             elif part.fullmatch(entry.name):
-                parts.append((0, entry.path))
-    for _, old in [*sorted(images)[:-_KEPT], *parts]:
+                old.append(entry.path)
+    for files in sorted(states.values(), key=max)[:-_KEPT]:
+        old += [path for _, path, _ in files]
+    if whole:
+        own = states.get(cached_name(module).removesuffix(".image"), [])
+        old += [path for _, path, is_part in own if is_part]
+    for path in old:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(old)
+            os.unlink(path)

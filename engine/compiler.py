@@ -6,6 +6,7 @@ unpacks the record; all are linked, everything but the entries made internal, an
 
 from __future__ import annotations
 
+import functools
 import importlib
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,10 +24,11 @@ from numba.np.arrayobj import make_array, populate_array
 from . import kernel as kernels
 from . import target
 from .arrays import KernelArray
-from .declaration import READ
+from .declaration import READ, named
 from .independent import independent
 from .lanes import lanes as lanes_of
 from .linker import EXTERNALS
+from .lowering import remembering
 from .words import FAULT, FAULT_WORDS, ITEMS
 
 WORD = ir.IntType(64)
@@ -53,15 +55,25 @@ class Compiled:
     kernels: dict = field(default_factory=dict)  # name -> (declaration, sets)
 
 
-def compile_module(name, aim=target.HOST):
-    """Compiles kernels/<name>.py. Raises KernelError."""
+def compile_module(name, aim=target.HOST, wanted=None):
+    """Compiles kernels/<name>.py: all of it, or what `wanted` says (declaration.py).
+
+    Raises KernelError.
+    """
     module_name = f"{__package__}.kernels.{name}"
     importlib.import_module(module_name)
-    return compile_kernels(name, kernels.KERNELS.get(module_name, {}).values(), aim)
+    made = kernels.KERNELS.get(module_name, {})
+    if wanted is not None:
+        declarations = {one.name: one.declaration for one in made.values() if one.declaration}
+        wanted = {named(request, declarations) for request in wanted}
+    return compile_kernels(name, made.values(), aim, wanted)
 
 
-def compile_kernels(label, made, aim=target.HOST):
-    """Compiles some kernels for a processor; `label` stands before their names in errors."""
+def compile_kernels(label, made, aim=target.HOST, wanted=None):
+    """Compiles some kernels for a processor; `label` stands before their names in errors.
+
+    `wanted` are the keys of the specialisations that are compiled; None for all.
+    """
     compiled = _empty(label, aim)
     for one in made:
         if one.declaration is None:
@@ -70,7 +82,9 @@ def compile_kernels(label, made, aim=target.HOST):
         declaration = one.declaration
         compiled.kernels[one.name] = (declaration.text, declaration.described_sets())
         for choice in declaration.specialisations():
-            _add(compiled, declaration.key(choice), one, choice)
+            key = declaration.key(choice)
+            if wanted is None or key in wanted:
+                _add(compiled, key, one, choice)
     _add_pieces(compiled, lanes_of(aim.needs if aim.cpu else _host_features()))
     _optimise(compiled)
     _check_calls(compiled)
@@ -105,8 +119,8 @@ def _add(compiled, key, made, choice):
     signature = _signature(made, choice)
     if signature not in made.lowered:  # the same for all processors
         made.lowered[signature] = _lowered(f"{compiled.label}.{key}", made, signature)
-    text, body = made.lowered[signature]
-    code = llvm.parse_assembly(text)
+    content, body = made.lowered[signature]
+    code = llvm.parse_bitcode(content)
     code.get_function(body).add_function_attribute("alwaysinline")
     symbol = f"flatlite_{len(compiled.symbols)}"
     emit = _record_entry if made.declaration else _plain_entry
@@ -120,10 +134,11 @@ def _add(compiled, key, made, choice):
 
 
 def _lowered(label, made, signature):
-    """What numba makes of a function: LLVM code, and the function's name there."""
+    """What numba makes of a function: LLVM code as bitcode, and the function's name there."""
     dispatcher: Any = njit(made.function, **kernels.OPTIONS)
     try:
-        dispatcher.compile(signature)
+        with remembering():
+            dispatcher.compile(signature)
     except NumbaError as error:
         raise KernelError(f"{label} does not compile: {error}") from error
     result = dispatcher.overloads[signature]
@@ -131,12 +146,28 @@ def _lowered(label, made, signature):
     if result.signature.return_type != returns:
         got = result.signature.return_type
         raise KernelError(f"{label} must return {returns}, returns {got}")
-    text = result.library.get_llvm_str()
+    module = result.library.linked()
+    _inline_helpers(module)
     if made.declaration and made.declaration.in_place:
+        text = str(module)
         if _FAULTS in text:
             raise KernelError(f"{label} must report no fault: its result may lie on an argument")
-        text = independent(text)
-    return text, result.fndesc.llvm_func_name
+        module = llvm.parse_assembly(independent(text))
+    return module.as_bitcode(), result.fndesc.llvm_func_name
+
+
+def _inline_helpers(module):
+    """Puts what a function calls in place of the calls; changes nothing else."""
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.run(module, _inliner()[0])
+
+
+@functools.cache
+def _inliner():
+    """What passes for no processor in particular are run by, and what that needs."""
+    machine, options = _machine("", ""), llvm.create_pipeline_tuning_options(speed_level=0)
+    return llvm.create_pass_builder(machine, options), machine, options
 
 
 def _add_pieces(compiled, lanes):

@@ -171,6 +171,17 @@ class Declaration:
             return f"{self.name}[{name}]"
         return f"{self.name}[{','.join(choice[letter] for letter in self.letters)}]"
 
+    def chosen(self, dtypes):
+        """The key of the code for a call with arrays of these dtypes.
+
+        Raises ValueError where `bind` would.
+        """
+        choice = {}
+        for argument, dtype in zip(self.arrays, dtypes, strict=True):
+            if argument.letter is not None:
+                self._check_choice(argument, np.dtype(dtype), choice)
+        return self.key(choice)
+
     def bind(self, buffers, numbers):
         """Checks a call; gives the key of its code and its record without pointers.
 
@@ -264,6 +275,22 @@ class Declaration:
         raise ValueError(
             f"{self.name}: numbers must be {names}, got {', '.join(numbers) or 'none'}"
         )
+
+
+def named(request, declarations):
+    """The key of the code that a request is for; None when it is for none.
+
+    Args:
+        request: a key, or `kernel(dtype,dtype)` with the dtypes of the arrays in a call.
+        declarations: by kernel.
+    """
+    name, bracket, dtypes = request.partition("(")
+    if not bracket:
+        return request
+    try:
+        return declarations[name].chosen([d for d in dtypes[:-1].split(",") if d])
+    except (KeyError, TypeError, ValueError):
+        return None  # the call is refused when its arguments are checked
 
 
 @cache

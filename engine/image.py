@@ -1,12 +1,15 @@
-"""Code images: the compiled kernels of one module in one file, and how they are found.
+"""Code images: compiled kernels of one module in a file, and how they are found.
 
     python -m flatlite.engine.image conv pool      # builds what is missing of these, all by default
+    python -m flatlite.engine.image "copy.copy(float32,float32)"    # what such a call needs
     python -m flatlite.engine.image --package      # the images a wheel has (`make wheel`)
 
-A file holds a fixed head, a header of text lines (declarations, offsets of the compiled
-specialisations, the outside functions they call) and, at a page boundary, the code. Images are
-looked for in the package, then in the user's cache folder; what is not there is built (build.py).
-Nothing here imports numba.
+A file holds a fixed head, a header of text lines (declarations of all kernels of the module,
+offsets of the compiled specialisations, the outside functions they call) and, at a page boundary,
+the code. The images of a package and those `flatlite warmup` builds are of whole modules. What a
+program lacks is built alone (build.py), in a further image of the module; a process uses all it
+finds, those in the package first, then those in the user's cache folder. Nothing here imports
+numba.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import contextlib
 import os
 import struct
 from _thread import allocate_lock
+from math import prod
 
 from . import cache, target
 from .target import PAGE
@@ -32,22 +36,39 @@ class ImageError(Exception):
 
 
 class Image:
-    """The kernels of one module, ready to be called.
+    """The kernels of one module, as far as they are compiled.
 
     Attributes:
         kernels: what `Declaration.restore` takes, by kernel name.
         addresses: of the compiled code, by `Declaration.key`.
-        path: the file it was read from; None when there is none.
-        stamp: what `adopt` knows the very file by.
+        files: where that was read from, by the same keys: the path, and what `adopt` knows the
+            very file by. Code that came from no file is not there.
+        searched: whether all that is kept of the module was looked for.
     """
 
-    def __init__(self, kernels, addresses, owner=None, path=None, stamp=None):
-        self.kernels, self.addresses, self.path, self.stamp = kernels, addresses, path, stamp
+    def __init__(self, kernels, addresses, owner=None, file=None):
+        self.kernels, self.addresses, self.searched = kernels, dict(addresses), False
+        self.files = dict.fromkeys(addresses, file) if file else {}
         self._declarations = {}
-        self._owner = owner  # whatever must live as long as the code
+        self._owners = [owner]  # whatever must live as long as the code
 
     def __repr__(self):
         return f"Image({', '.join(self.kernels)})"
+
+    @property
+    def whole(self):
+        """Whether all specialisations of all kernels are there."""
+        sizes = (
+            prod(len(names) for _, names in sets.values()) for _, sets in self.kernels.values()
+        )
+        return sum(sizes) <= len(self.addresses)
+
+    def add(self, other):
+        """Takes what another image has of the same module and this one has not."""
+        own = self.addresses
+        self.files.update((key, file) for key, file in other.files.items() if key not in own)
+        self.addresses = {**other.addresses, **own}
+        self._owners += other._owners
 
     def declaration(self, name):
         """The declaration of a kernel; None when there is no such kernel."""
@@ -58,66 +79,110 @@ class Image:
             found = self._declarations[name] = Declaration.restore(name, *self.kernels[name])
         return found
 
+    def has(self, request):
+        """Whether the code is there that a request is for (declaration.py).
+
+        True for one that is for none: it has to be found out elsewhere what is wrong with it.
+        """
+        from .declaration import named
+
+        declaration = self.declaration(request.partition("(")[0])
+        key = named(request, {declaration.name: declaration} if declaration else {})
+        return key is None or key in self.addresses
+
 
 def available(module):
-    """The image of a kernel module; None when it has to be built first.
+    """What there is of a kernel module; None when nothing was built yet.
 
     Raises ValueError when there is no such module.
     """
     image = _images.get(module)
-    if image is None:
+    if image is None or not (image.searched or image.whole):
         with _lock:
-            image = _images.get(module) or _find(module)
-            if image is not None:
-                _images[module] = image
+            image = _search(module)
     return image
 
 
+def missing(requests):
+    """Those of the requests whose code has to be built first.
+
+    A request is a module's name, for all of it, or `module.` and what `Image.has` takes.
+    """
+    return [request for request in dict.fromkeys(requests) if not _is_there(request)]
+
+
+def _is_there(request):
+    module, _, wanted = request.partition(".")
+    image = available(module)
+    if image is None:
+        return False
+    return image.has(wanted) if wanted else image.whole
+
+
+def search_again(requests):
+    """Makes what others have built since be seen."""
+    for module in {request.partition(".")[0] for request in requests}:
+        if module in _images:
+            _images[module].searched = False
+
+
 def adopt(module, path, stamp):
-    """The image of a kernel module, read from the file that is known to be the right one.
+    """What there is of a kernel module with the file that is known to be a right one.
 
     Its digest was checked by the process that `stamp` is of, and is not again while the stamp, the
     file's inode, size and times of change, is the same.
     Raises LookupError when it is gone or damaged.
     """
-    image = _images.get(module)
-    if image is None:
-        with _lock:
-            image = _images.get(module)
-            if image is None:
-                try:
-                    image = _images[module] = read(path, stamp)
-                except (OSError, ImageError) as error:
-                    raise LookupError(str(error)) from error
+    with _lock:
+        image = _images.get(module)
+        if image is None or (path, stamp) not in image.files.values():
+            try:
+                image = _merge(module, read(path, stamp))
+            except (OSError, ImageError) as error:
+                raise LookupError(str(error)) from error
     return image
 
 
 def provide(module, image):
-    """Makes `image` the one to be used for `module` in this process."""
+    """Makes `image` be used for `module` in this process, beside what is there."""
     with _lock:
-        return _images.setdefault(module, image)
+        return _merge(module, image)
 
 
 def loaded(module):
-    """The image of a kernel module, built now when there is none."""
-    image = available(module)
-    if image is None:
-        from . import build
+    """The image of a whole kernel module, built now when there is none."""
+    image = _images.get(module)
+    if image is None or not image.whole:
+        if missing([module]):
+            from . import build
 
-        build.ensure([module])
+            build.ensure([module])
         image = _images[module]
     return image
 
 
-def _find(module):
-    """The first image that is there and sound.
+def _merge(module, image):
+    known = _images.setdefault(module, image)
+    if known is not image:
+        known.add(image)
+    return known
 
-    One that is damaged, or that cannot be read, is built anew and replaced.
+
+def _search(module):
+    """What is kept of a module and sound, with what is known of it already.
+
+    A file that is damaged, or that cannot be read, is as good as none.
     """
+    image = _images.get(module)
     for path in _candidates(module):
-        with contextlib.suppress(OSError, ImageError):
-            return read(path)
-    return None
+        if image is None or all(path != known for known, _ in image.files.values()):
+            with contextlib.suppress(OSError, ImageError):
+                image = _merge(module, read(path))
+        if image is not None and image.whole:
+            break
+    if image is not None:
+        image.searched = True
+    return image
 
 
 def _candidates(module):
@@ -129,9 +194,8 @@ def _candidates(module):
     if os.path.isdir(cache.PACKAGED):
         for aim in target.runnable():
             yield os.path.join(cache.PACKAGED, cache.packaged_name(module, aim, source))
-    folder = cache.folder() if target.supports_images() else None
-    if folder is not None:
-        yield os.path.join(folder, cache.cached_name(module, source))
+    if target.supports_images():
+        yield from cache.cached(module, source)
 
 
 def read(path, stamp=None):
@@ -247,7 +311,7 @@ def _parts(data):
 
 def _image(header, base, path=None, stamp=None):
     addresses = {key: base + at for key, at in header["exports"].items()}
-    return Image(header["kernels"], addresses, path=path, stamp=stamp)
+    return Image(header["kernels"], addresses, file=path and (path, stamp))
 
 
 def _renew_lock():

@@ -46,13 +46,13 @@ What holds inside:
 
 from __future__ import annotations
 
-import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import int64, njit, types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 from .declaration import WIDTHS, WIDTHS16, Declaration
+from .lowering import Lowering
 
 __all__ = ["KERNELS", "PIECES", "WIDTHS", "WIDTHS16", "Kernel", "Piece", "address", "inline"]
 __all__ += ["kernel", "native", "piece", "room", "set_fault"]
@@ -63,14 +63,12 @@ KERNELS = {}
 PIECES = {}
 """Symbol -> what `piece` has declared."""
 
-_NEVER_CALLED = 64
-"""Where numba links pieces to in its own compilation, of which only the LLVM code is used."""
-
 OPTIONS = {
     "error_model": "numpy",
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "_nrt": False,  # no reference counts: allocating an array does not compile
+    "pipeline_class": Lowering,
 }
 
 
@@ -110,7 +108,6 @@ def piece(signature, *, inline=False):
     def declare(emit):
         symbol = f"flatlite_piece_{emit.__module__.rpartition('.')[2]}_{emit.__name__}"
         PIECES[symbol] = Piece(signature, emit, inline)
-        llvm.add_symbol(symbol, _NEVER_CALLED)
         return types.ExternalFunction(symbol, signature)
 
     return declare

@@ -84,7 +84,7 @@ def link(data, exports):
         code += bytes(-len(code) % 16)
         jumps[name] = len(code)
         code += b"\xff\x25" + bytes(6)  # jmp *offset(%rip), the offset follows below
-    code += bytes(-len(code) % PAGE)
+    code += bytes(-len(code) % PAGE or (0 if code else PAGE))
     for name, start in jumps.items():
         struct.pack_into("<i", code, start + 2, len(code) + 8 * slots[name] - (start + 6))
     for section, offset, kind, symbol, addend in _references(data, sections, places):

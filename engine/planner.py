@@ -6,6 +6,8 @@ A row here is anything with `buffers`, `reads` and `writes`, the latter tuples o
 
 from __future__ import annotations
 
+import numpy as np
+
 from . import chains
 from .arena import aligned
 from .buffer import ARENA, CONSTANT
@@ -110,6 +112,8 @@ def lifetimes(rows, kept, known):
         for storage in row.reads:
             if storage.kind == ARENA and storage not in known:
                 span = alive.get(storage)
+                if span is None and not storage.nbytes:  # nothing that a row could write
+                    span = alive[storage] = [i, i]
                 if span is None:
                     name = storage.name or f"a buffer of {storage.nbytes} bytes"
                     raise ValueError(f"{row.name}: reads {name} before any row has written it")
@@ -201,14 +205,15 @@ def _root(storage, over):
 
 def _places(alive):
     order = sorted(alive, key=lambda storage: (-storage.nbytes, alive[storage]))
-    offsets, placed, total = {}, [], 0
-    for storage in order[:SHARED]:
-        first, last = alive[storage]
+    offsets, total = {}, 0
+    spans = np.array([alive[storage] for storage in order[:SHARED]], np.int64).reshape(-1, 2)
+    firsts, lasts, places = spans[:, 0], spans[:, 1], []
+    for i, storage in enumerate(order[:SHARED]):
         size = aligned(storage.nbytes)
-        others = sorted([p for p in placed if p[2] <= last and p[3] >= first])
-        offset = _gap(others, size)
+        together = (firsts[:i] <= lasts[i]) & (lasts[:i] >= firsts[i])
+        offset = _gap(sorted([places[k] for k in together.nonzero()[0]]), size)
         offsets[storage] = offset
-        placed.append((offset, offset + size, first, last))
+        places.append((offset, offset + size))
         total = max(total, offset + size)
     for storage in order[SHARED:]:
         offsets[storage] = total
@@ -219,7 +224,7 @@ def _places(alive):
 def _gap(others, size):
     """The start of the smallest gap between `others` that holds `size` bytes, or their end."""
     best, best_room, end = None, None, 0
-    for start, stop, _, _ in others:
+    for start, stop in others:
         room = start - end
         if room >= size and (best is None or room < best_room):
             best, best_room = end, room

@@ -71,7 +71,7 @@ class Program:
             from .guard import END, guarded
 
             self._allocate = partial(guarded, side=END if guard is True else guard)
-        self.rows, self._unchecked = [], []
+        self.rows, self._uncompiled = [], []
         self.kept = set()
         self._places = {}  # storage -> (array that owns the memory, first byte in it)
         self._addresses = {}  # storage of given memory -> where that begins
@@ -84,16 +84,16 @@ class Program:
     def call(self, name, *buffers, split=None, **numbers):
         """Appends a row that runs the kernel `name` ("module.kernel").
 
-        Raises ValueError when an argument is not as the kernel declares it; where the kernel has
-        yet to be compiled, `close` does.
+        Raises ValueError when an argument is not as the kernel declares it; where nothing of the
+        kernel's module was ever compiled, `close` does.
         """
         self._require_open()
         row = Row(name, buffers, numbers, split, self.tag)
         found = image.available(name.partition(".")[0])
-        if found is None:
-            self._unchecked.append(row)
-        else:
+        if found is not None:
             row.bind(found)
+        if row.entry is None:
+            self._uncompiled.append(row)
         self.rows.append(row)
 
     def jump(self, to=None, unless=None):
@@ -244,14 +244,14 @@ class Program:
     def _compile(self):
         """Makes sure of all the machine code; checks the rows that could not be before."""
         needed = ["launch"] if self.threads == 1 else ["launch", "crew"]
-        needed += [row.name.partition(".")[0] for row in self._unchecked]
-        if any(image.available(module) is None for module in needed):
+        needed += [row.wanted for row in self._uncompiled]
+        if image.missing(needed):
             from . import build
 
             build.ensure(needed)
-        for row in self._unchecked:
-            row.bind(image.loaded(row.name.partition(".")[0]))
-        self._unchecked = []
+        for row in self._uncompiled:
+            row.bind(image.available(row.name.partition(".")[0]))
+        self._uncompiled = []
 
     def _run_once(self, rows, layout):
         """Runs constant rows, and lets go of what only they needed."""

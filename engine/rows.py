@@ -29,10 +29,20 @@ class Row:
     def __init__(self, name, buffers, numbers, split, tag):
         self.name, self.buffers, self.numbers = name, buffers, numbers
         self.split, self.tag = split, tag
-        self.record = None
+        self.record = self.entry = None
+
+    @property
+    def wanted(self):
+        """The request for the row's code (image.py)."""
+        if self.record is not None:
+            return f"{self.name.partition('.')[0]}.{self.key}"
+        return f"{self.name}({','.join(buffer.dtype.name for buffer in self.buffers)})"
 
     def bind(self, found):
-        """Checks the arguments against the declaration in the kernel's image."""
+        """Checks the arguments against the declaration in the image of the kernel's module.
+
+        The code need not be compiled yet; `entry` is None then.
+        """
         module, _, kernel = self.name.partition(".")
         declaration = found.declaration(kernel)
         if declaration is None:
@@ -42,7 +52,7 @@ class Row:
         if self.split is not None and self.split < 0:
             raise ValueError(f"{self.name}: split must not be negative, got {self.split}")
         self.record[words.ITEMS] = 1 if self.split is None else self.split
-        self.entry = found.addresses[self.key]
+        self.entry = found.addresses.get(self.key)
         self.arguments = declaration.arrays
         self.alike = self._alike() if declaration.in_place else None
         self.attach()

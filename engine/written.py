@@ -136,13 +136,20 @@ def write(program, layout, content, bound, kept, tag):
 
 
 def _images(program):
-    """(module, path, stamp) of the images that are needed."""
-    modules = {"launch"} if program.threads == 1 else {"launch", "crew"}
-    modules.update(row.name.partition(".")[0] for row in program.rows if row.entry)
-    made = {module: image.loaded(module) for module in sorted(modules)}
-    if any(one.path is None for one in made.values()):
-        raise _Unwritable
-    return [(module, one.path, one.stamp) for module, one in made.items()]
+    """(module, path, stamp) of the image files that are needed."""
+    needed = {}
+    for module in ["launch"] if program.threads == 1 else ["launch", "crew"]:
+        needed[module] = set(image.loaded(module).addresses)
+    for row in program.rows:
+        if row.entry:
+            needed.setdefault(row.name.partition(".")[0], set()).add(row.key)
+    found = set()
+    for module, keys in needed.items():
+        files = image.available(module).files
+        if not keys <= files.keys():
+            raise _Unwritable
+        found.update((module, *files[key]) for key in keys)
+    return sorted(found)
 
 
 class _Row(Row):
@@ -173,7 +180,7 @@ class Written(Program):
     def __init__(self, data, content, threads):
         super().__init__(threads=threads)
         images, self._first, self._table_of_rows, linked, self._sizes, blob, bound, kept = data
-        self._kernels = {one[0]: image.adopt(*one).addresses for one in images}
+        self._kernels = {one[0]: image.adopt(*one) for one in images}
         self._content, self._blob = content, blob
         self._linked = [Chain(*fields) for fields in linked]
         self.given = [_buffer(dtype, shape, BOUND) for dtype, shape, _ in bound]
@@ -221,7 +228,7 @@ class Written(Program):
             if module is None:
                 rows.append(Jump(None, key, tag))
             else:
-                rows.append(_Row(name, split, nbytes, kernels[module][key], tag))
+                rows.append(_Row(name, split, nbytes, kernels[module].addresses[key], tag))
         for row in rows:
             if isinstance(row, Jump) and row.target is not None:
                 row.target = rows[row.target]

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from .build import ops
-from .create import convert_to_tensor
+from .create import constant, convert_to_tensor
 from .derivatives.registry import Derivative, derivative_of
 from .functions import operators as operators
 from .functions.control_flow import tuple as after_all
@@ -18,6 +18,7 @@ from .graph import Operation, Tensor
 from .indexed_slices import IndexedSlices, dense, joined
 from .order import data_inputs, ordered
 from .scopes import name_scope
+from .shapes import is_static
 
 Gradient: TypeAlias = "Tensor | IndexedSlices"
 
@@ -72,8 +73,9 @@ def gradients(
         TypeError: A gradient has another dtype than what it is the gradient of.
     """
     unconnected = UnconnectedGradients(unconnected_gradients)
-    ys, xs = _tensors(ys), _tensors(xs)
+    xs = _tensors(xs)
     with name_scope(name):
+        ys = _tensors([_value(y) for y in _listed(ys)])
         walk = _Walk(ys, xs, _tensors([] if stop_gradients is None else stop_gradients))
         walk.seed(ys, _grad_ys(ys, grad_ys))
         walk.run(gate_gradients)
@@ -91,6 +93,12 @@ def _tensors(values) -> list[Tensor]:
         if not isinstance(value, Tensor):
             raise TypeError(f"gradients are of tensors and variables, got {value!r}")
     return found
+
+
+def _value(y):
+    """Of a variable what it holds."""
+    is_variable = not isinstance(y, Tensor | IndexedSlices) and hasattr(y, "initializer")
+    return convert_to_tensor(y, name="y") if is_variable else y
 
 
 def _tensor(value):
@@ -195,8 +203,18 @@ class _Walk:
         """The gradient of one of `xs`."""
         found = self._sum(x)
         if found is None and unconnected is UnconnectedGradients.ZERO:
-            return ops.ZerosLike(x)
+            return _zeros_like(x)
         return found
+
+
+def _zeros_like(x: Tensor) -> Tensor:
+    """Zeros of the shape and dtype of `x`, or of the variable that it is the handle of."""
+    if x.op.type != "VarHandleOp":
+        return ops.ZerosLike(x)
+    dtype, shape = x.op.get_attr("dtype"), x.op.get_attr("shape")
+    if is_static(shape):
+        return constant(np.zeros(shape, dtype))
+    return ops.Fill(ops.VariableShape(x, out_type=np.dtype(np.int32)), np.zeros((), dtype))
 
 
 def _between(

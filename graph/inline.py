@@ -12,6 +12,7 @@ from .rebuild import Copy, rebuild
 
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 BRANCHES = ("If", "While", "Case")
+PYTHON = ("EagerPyFunc", "PyFunc")
 MAX_OPERATIONS = 200_000
 """What inlining may make of a graph: functions that call others twice grow without bound."""
 MAX_DEPTH = 64
@@ -23,7 +24,8 @@ def inline(graph: Graph) -> Graph:
         x -> StatefulPartitionedCall(f) -> y      becomes      x -> call/a -> call/b -> y
 
     The operation `b` of a body becomes `call/b`. If, While and Case keep their functions. Of the
-    control edges those stay that order operations with state.
+    control edges those stay that order operations with state. What runs in a body though nobody
+    reads it becomes a control output.
 
     Raises:
         ModelError: a function is missing, calls itself, or the graph becomes too large.
@@ -78,7 +80,6 @@ def _inline_call(
         inner.close_loops(inner_op)
     results = [inner.tensors[tensor] for tensor in body.outputs or ()]
     ends = [new for end in body.control_outputs for new in inner.controls[end]]
-    top.graph.control_outputs += [end for end in ends if _has_effect(end)]
     outer.stands_for(op, results, dict.fromkeys([*(t.op for t in results), *ends]))
 
 
@@ -103,6 +104,8 @@ def _add_inner(
         controls = list(dict.fromkeys([*controls, *before]))
     new = inner.add(op, name, controls)
     inner.stands_for(op, new.outputs, [new])
+    if runs_unread(op):
+        top.graph.control_outputs.append(new)
 
 
 def _body(op: Operation, reference: FunctionRef, prefix: str, path: tuple[_Call, ...]) -> Graph:
@@ -119,9 +122,14 @@ def _body(op: Operation, reference: FunctionRef, prefix: str, path: tuple[_Call,
         raise ModelError(f"{op.type} '{prefix}': {error.args[0]}") from None
 
 
-def _has_effect(op: Operation) -> bool:
-    """Whether `op` does something that nothing needs to read, such as writing a variable."""
+def runs_unread(op: Operation) -> bool:
+    """Whether `op`, in the body of a function, does something though nobody reads a result of it.
+
+    TensorFlow runs every stateful operation of a body. Assertions are left out, and so are those
+    that only make values, such as random ones.
+    """
     signature = op.signature
-    if signature is None or not signature.is_stateful or op.type == "Assert":
+    if op.type == "Assert" or (signature is not None and not signature.is_stateful):
         return False
-    return not op.outputs or op.type in BRANCHES
+    takes_handle = any(t.dtype is not None and t.dtype.names == ("resource",) for t in op.inputs)
+    return takes_handle or not op.outputs or op.type in BRANCHES + PYTHON

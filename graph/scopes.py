@@ -65,11 +65,16 @@ class Dependencies:
         self.made: set[Operation] = set()
 
 
+class _OpenNames(threading.local):
+    """The name scope that is open in this thread."""
+
+    name = ""
+
+
 class Scopes:
     """The surroundings of one graph.
 
     Attributes:
-        name: The current name scope, without a slash at its end.
         controls: The open `control_dependencies` blocks.
         devices: The open `device` blocks: strings, functions of an operation, or None.
         collections: Lists by key.
@@ -80,13 +85,22 @@ class Scopes:
     """
 
     def __init__(self) -> None:
-        self.name = ""
+        self._open = _OpenNames()
         self.controls: list[Dependencies] = []
         self.devices: list[str | Callable | None] = []
         self.collections: dict[str, list] = {}
         self.seed: int | None = None
         self.finalized = False
         self.extras: dict[str, Any] = {}
+
+    @property
+    def name(self) -> str:
+        """The current name scope of this thread, without a slash at its end."""
+        return self._open.name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._open.name = name
 
     def controls_for(self, inputs: Iterable[Operation]) -> list[Operation]:
         """The control inputs of a new operation that reads from the operations `inputs`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -88,13 +89,38 @@ class VariableScope:
         return self.get_collection(GraphKeys.LOCAL_VARIABLES)
 
 
+class _Open(threading.local):
+    """The scope that is open in this thread, and how often each name was opened."""
+
+    def __init__(self) -> None:
+        self.scope = VariableScope(False)
+        self.counts: dict[str, int] = {}
+
+
 class _Store:
     """The variables that `get_variable` made in a graph, and the scope that is open."""
 
     def __init__(self) -> None:
         self.variables: dict[str, Variable] = {}
-        self.scope = VariableScope(False)
-        self.counts: dict[str, int] = {}
+        self._open = _Open()
+
+    @property
+    def scope(self) -> VariableScope:
+        """The innermost scope that is open in this thread."""
+        return self._open.scope
+
+    @scope.setter
+    def scope(self, scope: VariableScope) -> None:
+        self._open.scope = scope
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often scopes were opened in this thread, by name."""
+        return self._open.counts
+
+    @counts.setter
+    def counts(self, counts: dict[str, int]) -> None:
+        self._open.counts = counts
 
     def open(self, name: str) -> None:
         """Counts the scopes of a name."""

@@ -127,14 +127,16 @@ def check_type(declared: TensorSpec, dtype: np.dtype) -> None:
 def strings_of(array: np.ndarray) -> np.ndarray:
     """The elements as bytes objects; text is written as UTF-8.
 
-    Raises ValueError when one is neither str nor bytes.
+    Of an array of bytes numpy takes zeros at the end for padding; when it has no dimensions, they
+    belong to the string, as in LiteRT. Raises ValueError when one is neither str nor bytes.
     """
-    items = array.reshape(-1).tolist()
+    whole = array.dtype.kind == "S" and array.ndim == 0
+    items = [array.tobytes()] if whole else array.reshape(-1).tolist()
     for item in items:
         if not isinstance(item, (str, bytes)):
             raise ValueError(f"a string tensor takes str or bytes, got {type(item).__name__}")
     strings = np.empty(len(items), object)
-    strings[:] = [item.encode() if isinstance(item, str) else item for item in items]
+    strings[:] = [item.encode() if isinstance(item, str) else bytes(item) for item in items]
     return strings.reshape(array.shape)
 
 

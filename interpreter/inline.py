@@ -19,6 +19,12 @@ from .stage import PlanError
 
 Emit = Callable[[Program], None]
 
+MAX_INLINED = 2048
+"""Operators that one subgraph, with all it calls, may add to its caller's program."""
+
+MAX_REMEMBERED = 256
+"""Calls of which it is kept that they cannot be inlined."""
+
 
 def call(node: Node, subgraph: int, inputs: Sequence[Operand]) -> Emit | None:
     """`emit` of a call whose results become those of `node`; None where Python has to do it."""
@@ -27,13 +33,13 @@ def call(node: Node, subgraph: int, inputs: Sequence[Operand]) -> Emit | None:
         return None
     for value in recording.values:
         node.alias(value, value.shape)
-    return _with_count(recording.emit, recording)
+    return recording.emit
 
 
 def branch(node: Node, flag: Operand, subgraphs: Sequence[int], inputs: Sequence[Operand]):
     """`emit` of whichever of two subgraphs the flag chooses, `then` and `otherwise`."""
-    recordings = [_record(node, subgraph, inputs) for subgraph in subgraphs]
-    then, otherwise = recordings
+    then = _record(node, subgraphs[0], inputs)
+    otherwise = then and _record(node, subgraphs[1], inputs)
     if then is None or otherwise is None or _kinds(then.values) != _kinds(otherwise.values):
         return None
     outs = [persistent(value.shape, value.dtype) for value in then.values]
@@ -50,7 +56,7 @@ def branch(node: Node, flag: Operand, subgraphs: Sequence[int], inputs: Sequence
         _move_all(program, otherwise.values, outs)
         to_end.target = program.jump()
 
-    return _with_count(emit, then, otherwise)
+    return emit
 
 
 def loop(node: Node, condition: int, body: int, inputs: Sequence[Operand]) -> Emit | None:
@@ -65,7 +71,7 @@ def loop(node: Node, condition: int, body: int, inputs: Sequence[Operand]) -> Em
     for operand, given in zip(carried, inputs, strict=True):
         operand.quantization = given.quantization
     check = _record(node, condition, carried)
-    turn = _record(node, body, carried)
+    turn = check and _record(node, body, carried)
     if check is None or turn is None or _kinds(turn.values) != _kinds(carried):
         return None
     if len(check.values) != 1 or check.values[0].dtype != bool or check.values[0].size != 1:
@@ -85,23 +91,25 @@ def loop(node: Node, condition: int, body: int, inputs: Sequence[Operand]) -> Em
         program.jump(to=head)
         leave.target = program.jump()
 
-    return _with_count(emit, check, turn)
+    return emit
 
 
 def _record(node: Node, subgraph: int, inputs: Sequence[Operand]) -> Recording | None:
-    """The operators of a subgraph, for inputs of these shapes."""
+    """The operators of a subgraph, for inputs of these shapes; not tried again where it failed."""
     scope = node.scope
-    if scope is None or scope.preserve or subgraph in scope.recorded:
+    if scope is None or scope.preserve:
         return None
+    key = subgraph, tuple(_nature(operand) for operand in inputs)
+    if key in scope.not_inlined:
+        return None
+    recording = None
     try:
         spec = scope.callee(subgraph)
         kinds = [spec.tensors[tensor].dtype for tensor in spec.inputs]
-        if kinds != [operand.dtype for operand in inputs] or not all(map(_moves, kinds)):
-            return None
-        scope.recorded.append(subgraph)
-        try:
+        fit = kinds == [operand.dtype for operand in inputs] and all(map(_moves, kinds))
+        if fit and scope.n_inlined(spec) <= MAX_INLINED:
             preparation = Preparation(scope, spec, node)
-            return preparation.record(
+            recording = preparation.record(
                 {
                     tensor: Operand.of(
                         operand, spec.tensors[tensor].name, spec.tensors[tensor].quantization
@@ -109,10 +117,18 @@ def _record(node: Node, subgraph: int, inputs: Sequence[Operand]) -> Recording |
                     for tensor, operand in zip(spec.inputs, inputs, strict=True)
                 }
             )
-        finally:
-            scope.recorded.pop()
     except (NodeError, PlanError):  # said when it is run, if it ever is
-        return None
+        pass
+    if recording is None:
+        if len(scope.not_inlined) >= MAX_REMEMBERED:
+            scope.not_inlined.clear()
+        scope.not_inlined.add(key)
+    return recording
+
+
+def _nature(operand: Operand) -> tuple:
+    """What `prepare` may look at: type, shape, and which constant it is."""
+    return operand.dtype.num, operand.shape, None if operand.value is None else operand.storage
 
 
 def _moves(dtype: np.dtype) -> bool:
@@ -148,13 +164,3 @@ def _move_all(program: Program, values: Sequence[Buffer], targets: Sequence[Buff
     for value, target in zip(sources, targets, strict=True):
         if value.storage is not target.storage:
             move(program, value, target)
-
-
-def _with_count(emit: Emit, *recordings: Recording) -> Emit:
-    """`emit` with the number of operators it stands for."""
-
-    def counted(program: Program) -> None:
-        emit(program)
-
-    counted.n_operators = sum(recording.n_operators for recording in recordings)  # pyright: ignore
-    return counted

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, unique
 from functools import partial
 from operator import index as as_index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from .arguments import (
     usable_delegates,
 )
 from .details import operator_details, tensor_details
+from .display import as_html, as_text
 from .model import LoadedModel
 from .plan import Plan
 from .prepared import Prepared, keep, place_of
@@ -78,6 +79,7 @@ class Interpreter:
     """
 
     _custom_ops: Mapping[str, type] = {}
+    _closed: frozenset[str] = frozenset()  # the names of what a closed one held
 
     def __init__(
         self,
@@ -120,6 +122,7 @@ class Interpreter:
         }
         self._delegates = usable_delegates(experimental_delegates)
         content, status = content_of(model_path, model_content)
+        self._path = None if status is None else os.fsdecode(model_path or "")
         place = kept = None
         if status is not None and not (self._delegates or experimental_preserve_all_tensors):
             place = place_of(status, num_threads or 1)
@@ -291,13 +294,41 @@ class Interpreter:
             raise RuntimeError("nothing is delegated yet: call allocate_tensors() first")
         return plan.report
 
+    def close(self) -> None:
+        """Frees what it holds, as `with Interpreter(...)` does; later calls raise RuntimeError."""
+        if not self._closed:
+            with self._turn:
+                self._scope.plans.clear()  # which know the scope
+                held = frozenset(self.__dict__)
+                self.__dict__.clear()
+                self._closed = held
+
+    def __enter__(self) -> Interpreter:
+        with self._turn:
+            return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name in self._closed:
+            raise RuntimeError("This interpreter is closed; make another one")
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __repr__(self) -> str:
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return as_html(self)
+
     def clone(self) -> Interpreter:
         """Another interpreter of the same model, with the same options and variable values.
 
         The constants of the model are shared; the copy is not allocated.
         """
         other = type(self).__new__(type(self))
-        other._options = dict(self._options)
+        other._options, other._path = dict(self._options), self._path
         other._delegates = list(self._delegates)
         other._custom_ops = self._custom_ops
         with self._turn:
@@ -324,7 +355,7 @@ class Interpreter:
             }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._options = state["options"]
+        self._options, self._path = state["options"], None
         self._delegates = state["delegates"]
         self._custom_ops = state["custom_ops"]
         self._start(LoadedModel(state["content"]))
@@ -456,7 +487,7 @@ class Interpreter:
 
     def _set(self, subgraph: int, tensor: int, value: Any) -> None:
         declared = self._model.tensor(subgraph, tensor)
-        array = np.asarray(value)
+        array = np.asarray(value, object if isinstance(value, (str, bytes)) else None)
         check_type(declared, array.dtype)
         plan = self._plans.get(subgraph)
         shape = plan.shape(tensor) if plan is not None else None
@@ -484,6 +515,8 @@ class Interpreter:
                 "Tensor data is not valid: the last invoke did not come to its end; invoke again"
             )
         memory = plan.array(tensor)
+        if memory is None and 0 in declared.shape:  # a constant of no elements has no data
+            memory = np.empty(declared.shape, declared.dtype)
         if memory is None:
             raise ValueError(
                 f"{_NULL}; tensor {tensor} '{declared.name}' is an intermediate result whose "

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from .part import Part, Run
     from .scope import Scope
 
-MAX_RECORDED = 4096
-"""Operators that one subgraph may add to its caller's program."""
-
 Note = Callable[[Stage, set[int], Any], None]
 """Called with a stage, the tensors to be readable after it, and its program's layout."""
 
@@ -51,11 +48,6 @@ class Recording(Stage):
     def __init__(self, operands: dict[int, Operand], stop: int):
         super().__init__(operands, {}, stop, Program())
         self.values: list[Operand] = []
-
-    @property
-    def n_operators(self) -> int:
-        """How many operators there are, those of subgraphs within included."""
-        return sum(1 + getattr(emit, "n_operators", 0) for _, emit in self.steps)
 
     def emit(self, program: Program) -> None:
         """Adds the rows of all operators; can be done once."""
@@ -100,8 +92,6 @@ class Preparation:
                 cut = self._add(recording, operator)
                 if cut is not None or recording.bound:
                     return None
-        if recording.n_operators > MAX_RECORDED:
-            return None
         for tensor in self.spec.outputs:
             operand = self._operand(tensor, recording)
             if operand is None or recording.bound:
@@ -376,7 +366,7 @@ class Preparation:
         operands = {t: x for t, x in stage.operands.items() if x.storage.kind == CONSTANT}
         for tensor, array in stage.arrays.items():
             operand = stage.operands[tensor]
-            kept = operand.storage.kind == BOUND and operand.offset == 0
+            kept = operand.storage.kind == BOUND and operand.nbytes == operand.storage.nbytes
             operands[tensor] = operand if kept else self.bound(tensor, array)
         return operands, dict(stage.arrays)
 

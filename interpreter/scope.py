@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .node import NodeError
 from .plan import Plan
+from .spec import CALLS
 
 if TYPE_CHECKING:
     from .model import LoadedModel
@@ -28,7 +30,7 @@ class Scope:
         preserve: whether every intermediate result stays readable.
         resources: resource id -> what a resource variable or table holds.
         custom_ops: operators registered for this interpreter alone.
-        recorded: the subgraphs that are becoming part of a program (inline.py).
+        not_inlined: calls that did not become part of their caller's program (inline.py).
     """
 
     def __init__(self, model: LoadedModel, n_threads: int = 1, preserve: bool = False):
@@ -42,7 +44,8 @@ class Scope:
         self._resource_ids: dict[tuple[str, str], int] = {}
         self._live: dict[int, frozenset[int]] = {}
         self._called: set[int] = set()
-        self.recorded: list[int] = []
+        self.not_inlined: set[tuple] = set()
+        self._n_inlined: dict[int, tuple[float, int]] = {}
         self._active: list[int] = []
 
     def custom_op(self, name: str) -> type:
@@ -61,6 +64,36 @@ class Scope:
     def is_stateful(self, spec: SubgraphSpec, operator: OperatorSpec) -> bool:
         """Whether an operator may do more than give its results."""
         return not _is_pure(spec, operator)
+
+    def n_inlined(self, spec: SubgraphSpec) -> float:
+        """How many operators `spec` has with those of all it calls.
+
+        inf where it comes to itself again, or calls go too deep.
+        """
+        known, waiting = self._n_inlined, [spec]
+        while waiting:
+            spec = waiting[-1]
+            called = self._called_by(spec)
+            if spec.index not in known:
+                known[spec.index] = inf, 0  # for those that come to it before it is known
+                waiting += [other for other in called if other.index not in known]
+                continue
+            waiting.pop()
+            sizes = [known[other.index] for other in called]
+            depth = 1 + max((depth for _, depth in sizes), default=0)
+            size = len(self.live(spec)) + sum(size for size, _ in sizes)
+            known[spec.index] = inf if depth > MAX_CALL_DEPTH else size, depth
+        return known[spec.index][0]
+
+    def _called_by(self, spec: SubgraphSpec) -> list[SubgraphSpec]:
+        """The subgraphs that live operators of `spec` call, each as often as it is called."""
+        operators = [spec.operators[position] for position in self.live(spec)]
+        return [
+            self.callee(getattr(operator.options, field))
+            for operator in operators
+            if not operator.is_custom
+            for field in CALLS.get(operator.kind, ())
+        ]
 
     def state(self, subgraph: int, tensor: int, value: np.ndarray | None = None) -> np.ndarray:
         """The array of a variable tensor; it keeps its values from one invoke to the next.

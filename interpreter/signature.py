@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .display import as_html, as_text
+
 if TYPE_CHECKING:
     from .interpreter import Interpreter
 
@@ -27,6 +29,7 @@ class SignatureRunner:
             raise ValueError(f'Invalid signature_key provided: "{signature_key}".')
         self._interpreter = interpreter
         self._signature_key = signature_key
+        self._signature = signature
         self._inputs = signature.inputs
         self._outputs = signature.outputs
         self._subgraph_index = signature.subgraph
@@ -54,6 +57,13 @@ class SignatureRunner:
             self._subgraph_index, values, tuple(self._outputs.values())
         )
         return dict(zip(self._outputs, outputs, strict=True))
+
+    def __repr__(self) -> str:
+        return as_text(self._interpreter, self._signature)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return as_html(self._interpreter, self._signature)
 
     def get_input_details(self) -> dict[str, dict[str, Any]]:
         """Input name -> the dictionary `Interpreter.get_input_details` describes."""

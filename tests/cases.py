@@ -96,7 +96,7 @@ def content(case: Case | Refuse) -> bytes:
         outputs.append(len(tensors))
         tensors.append(_tensor(f"out{i}", np.dtype(dtype), (), case, f"out{i}"))
     given = [t for i, t in enumerate(inputs) if t >= 0 and i not in case.constants]
-    step = model.Operator(case.op, inputs, outputs, _options(case))
+    step = model.Operator(case.op, inputs, outputs, options_record(case.op, case.options))
     graph = model.Subgraph("main", tensors, given, outputs, [step])
     return model.save(model.Model([graph]))
 
@@ -114,13 +114,14 @@ def _quantization(scales=None, zero_point=0, axis=0):
     return model.Quantization(scales, np.full(scales.shape, zero_point, np.int64), axis)
 
 
-def _options(case):
-    record = options_class(case.op)
+def options_record(op: str, options: dict[str, Any]):
+    """The options record of an operator, None when it has none."""
+    record = options_class(op)
     if record is None:
         return None
     types = {name: kind for name, kind, *_ in tables.TABLES[record.__name__]}
     fields = {}
-    for name, value in case.options.items():
+    for name, value in options.items():
         members = tables.ENUMS.get(types[name])
         fields[name] = members[value] if members and isinstance(value, str) else value
     return record(**fields)

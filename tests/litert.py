@@ -28,7 +28,7 @@ def serve(pipe) -> None:
                 pipe.send([])
                 continue
             pipe.send([run(interpreter, step, signature) for step in steps])
-        except (ValueError, RuntimeError, TypeError) as error:
+        except (ValueError, RuntimeError, TypeError, AttributeError) as error:
             pipe.send(f"{type(error).__name__}: {error}")
 
 

@@ -73,7 +73,7 @@ def test_convert_dynamic_range(cli, digits, tmp_path):
     lines = out.splitlines()
     assert lines[0].endswith(" operators, verified")
     assert lines[1].startswith("quantized: ")
-    assert lines[1].endswith(" dB signal to noise at 'output_0'")
+    assert lines[1].endswith(" dB signal to noise at 'output_0', on seeded random inputs")
     assert lines[2].startswith("in float: CONV_2D x ")
 
 
@@ -88,6 +88,7 @@ def test_convert_int8(cli, digits, tmp_path):
     result = json.loads(out)
     assert result["verified"] is True
     assert result["signal_to_noise"]["serving_default"]["output_0"] > 40
+    assert result["measured_on"] == {"serving_default": "2 samples of representative_dataset"}
     assert result["float_operators"] == {}
     assert [row["type"] for row in (*result["inputs"], *result["outputs"])] == ["INT8", "UINT8"]
 

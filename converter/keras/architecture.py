@@ -6,7 +6,7 @@ A Sequential model is read as a Functional one whose layers follow one another.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ...schema.errors import ModelError
@@ -21,6 +21,8 @@ MAX_MODELS = 32
 """How deep models may be nested."""
 HOMES = ("keras", "tf_keras", "tensorflow")
 FUNCTION = "builtins"
+TF_FUNCTION = "TFOpLambda"
+"""The layer in which Keras 2 holds a function of TensorFlow, such as the + of two tensors."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,16 @@ def kind_of(said: dict) -> str:
         return registered
     if module and module.split(".")[0] not in (*HOMES, FUNCTION):
         return f"{module}.{kind}"
-    return f"ops.{kind}" if module.startswith("keras.src.ops") else kind
+    config, nodes = said.get("config"), said.get("inbound_nodes")
+    is_operation = module.startswith("keras.src.ops") or (
+        # HDF5 files of Keras 3 leave out the module; every layer has more settings than its name
+        "module" not in said
+        and isinstance(config, dict)
+        and list(config) == ["name"]
+        and isinstance(nodes, list)
+        and any(isinstance(node, dict) for node in nodes)
+    )
+    return f"ops.{kind}" if is_operation else kind
 
 
 def _layer(said: Any, depth: int) -> Layer:
@@ -139,6 +150,8 @@ def _layer(said: Any, depth: int) -> Layer:
     name = said.get("name", config.get("name", kind.lower()))
     if not isinstance(name, str):
         raise ModelError(f"The name of a {kind} layer must be a text, got {name!r}")
+    if kind == TF_FUNCTION:
+        kind = f"tf.{config.get('function')}"
     if kind not in MODELS or "layers" not in config:
         return Layer(kind, name, config)
     if depth >= MAX_MODELS:
@@ -207,7 +220,7 @@ def _connect(model: Model, rows: list[dict]) -> None:
         one.calls = skipped + [_arguments(one, node) for node in nodes]
     for end in ("inputs", "outputs"):
         said = model.config.get(f"{end[:-1]}_layers")
-        structure = _references(said)
+        structure = mapped(_references(said), lambda item: _without_first(model, item, rows))
         if not flat(structure) or any(not isinstance(r, Reference) for r in flat(structure)):
             raise ModelError(f"{model.title}: its {end} must be layers, got {str(said)[:80]}")
         setattr(model, end, structure)
@@ -224,6 +237,19 @@ def _skips_first(row: dict, nodes: list) -> bool:
     return is_keras2 and isinstance(first, dict) and first.get("class_name") == INPUT
 
 
+def _without_first(model: Model, item: Any, rows: list[dict]) -> Any:
+    """An end of a model, which for Keras 3 counts the first call of a nested Functional model.
+
+    The file leaves that call out, and the arguments of calls do not count it.
+    """
+    layer = model.layers.get(item.layer) if isinstance(item, Reference) else None
+    if not isinstance(layer, Model) or layer.kind == "Sequential" or not item.node:
+        return item
+    nodes = rows[list(model.layers).index(item.layer)].get("inbound_nodes", [])
+    is_keras3 = any(isinstance(node, dict) for node in nodes)
+    return replace(item, node=item.node - 1) if is_keras3 else item
+
+
 def _arguments(one: Layer, node: Any) -> tuple[list, dict]:
     """The arguments of one call: {"args", "kwargs"} of Keras 3, lists of calls of Keras 2."""
     if isinstance(node, dict) and isinstance(node.get("args"), list):
@@ -236,6 +262,9 @@ def _arguments(one: Layer, node: Any) -> tuple[list, dict]:
     first = _references(node, kwargs)
     if isinstance(first, list) and len(first) == 1:
         first = first[0]
+    if one.kind.startswith("tf."):  # f(x, y=y, name=None)
+        named = {key: value for key, value in kwargs.items() if (key, value) != ("name", None)}
+        return [first, *([named.pop("y")] if "y" in named else [])], named
     return [first], kwargs
 
 
@@ -259,13 +288,19 @@ def _tensors(said: Any) -> Any:
 
 def _references(said: Any, kwargs: dict | None = None) -> Any:
     """Nested [layer, node, tensor] or [layer, node, tensor, named arguments]."""
-    if _is_reference(said):
+    if _is_reference(said) or _is_constant(said):
         if kwargs is not None and len(said) == 4:
             kwargs.update({key: _references(item) for key, item in said[3].items()})
-        return Reference(*said[:3])
+        return said[2] if _is_constant(said) else Reference(*said[:3])
     if isinstance(said, dict):
         return {key: _references(item, kwargs) for key, item in said.items()}
     return [_references(item, kwargs) for item in said] if isinstance(said, list) else said
+
+
+def _is_constant(said: Any) -> bool:
+    """Whether it is a number in the place of a tensor, as Keras 2 has it."""
+    is_marked = isinstance(said, list) and len(said) == 4 and said[:2] == ["_CONSTANT_VALUE", -1]
+    return is_marked and isinstance(said[3], dict)
 
 
 def _is_reference(said: Any) -> bool:

@@ -13,7 +13,7 @@ from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ..sources.source import some
 from .activation import activation_name
 from .architecture import INPUT, Layer, Model, Reference, flat, mapped
-from .registry import LIST, ONE, PAIR, Call, inner_scope, row_of
+from .registry import LIST, ONE, PAIR, Call, inner_scope, is_number, row_of
 
 SHOWN = 8
 MAX_CALLS = 200_000
@@ -21,7 +21,6 @@ IGNORED = ("mask", "training")
 """Named arguments that change nothing here, where they are None or False."""
 REFUSED = {
     "Lambda": "holds Python code, which is never run from a file",
-    "TFOpLambda": "is a bare TensorFlow function",
     "SlicingOpLambda": "is a bare TensorFlow function",
 }
 COMPUTED_TYPES = ("None", "float32", "int32", "int64", "uint8")
@@ -51,7 +50,9 @@ def _why_not(layer: Layer) -> str:
     if layer.kind == INPUT:
         return ""
     if row_of(layer.kind) is None:
-        return f"{layer.title} {REFUSED.get(layer.kind, '')}".rstrip()
+        is_function = layer.kind.startswith("tf.")
+        why = "is a bare TensorFlow function" if is_function else REFUSED.get(layer.kind, "")
+        return f"{layer.title} {why}".rstrip()
     if "activation" in layer.config and activation_name(layer.config["activation"]) is None:
         return f"{layer.title}: activation {str(layer.config['activation'])[:60]!r}"
     policy = _policy(layer.config.get("dtype"))
@@ -131,36 +132,17 @@ class Writer:
             return _value(model, item, values) if is_tensor else item
 
         args, kwargs = mapped(args, value), mapped(kwargs, value)
-        if layer.kind.startswith("ops."):
-            args = self._with_tensors(layer, args)
+        row = row_of(layer.kind)
+        if row is not None and row.takes == PAIR:
+            args = _with_constants(Call(layer, self.graph, scope, self.is_keras3), args)
         _check_arguments(layer, args, kwargs)
         if isinstance(layer, Model):
             return flat(self.write(layer, _flat_like(layer, args), inner_scope(scope, layer.name)))
-        row = row_of(layer.kind)
         if row is None:  # refuse_unsupported has looked
             raise LookupError(f"no function is registered for {layer.kind}")
         if _form(args) != row.takes:
             raise ModelError(f"{layer.title}: takes {row.takes}, got {_form(args)}")
         return flat(row.write(Call(layer, self.graph, scope, self.is_keras3), *args))
-
-    def _with_tensors(self, layer: Layer, args: list) -> list:
-        """The arguments of `x + 3.0` and its like, the number as a constant of the tensor's type.
-
-        Raises ConverterError when the type of the result is not the tensor's.
-        """
-        numbers = [item for item in args if isinstance(item, bool | int | float)]
-        dtypes = {item.dtype for item in args if isinstance(item, Tensor)}
-        if not numbers or len(dtypes) != 1:
-            return args
-        dtype: Any = dtypes.pop()
-        if any(isinstance(n, float) for n in numbers) and dtype.kind != "f":
-            raise ConverterError(f"{layer.title}: a tensor of {dtype} and {numbers[0]}; {EXPORT}")
-        return [
-            item
-            if isinstance(item, Tensor)
-            else self.graph.constant(np.asarray(item, dtype), self.graph.unique_name("number"))
-            for item in args
-        ]
 
 
 def _reads(model: Model, key: tuple[str, int]) -> list[Reference]:
@@ -188,6 +170,22 @@ def _flat_like(model: Model, args: list) -> list[Tensor]:
     if isinstance(given, dict) and isinstance(model.inputs, dict):
         given = [given[key] for key in model.inputs if key in given]
     return flat(given)
+
+
+def _with_constants(call: Call, args: list) -> list:
+    """Two operands, a number beside a tensor made a constant of the tensor's type."""
+    like = next((item for item in args if isinstance(item, Tensor)), None)
+    if like is None or len(args) != 2:
+        return args
+    for item in args:
+        is_whole = not isinstance(item, float) or like.dtype.kind == "f"
+        call.require(
+            isinstance(item, Tensor) or (is_number(item) and is_whole),
+            f"an operand must be a tensor or a number of type {like.dtype}, got {str(item)[:40]}; "
+            "save the model as a SavedModel (model.export(folder)) and use "
+            "TFLiteConverter.from_saved_model(folder)",
+        )
+    return [x if isinstance(x, Tensor) else call.constant(x, like) for x in args]
 
 
 def _check_arguments(layer: Layer, args: list, kwargs: dict) -> None:

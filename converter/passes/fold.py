@@ -23,11 +23,16 @@ def fold_constants(graph: Graph) -> int:
         SHAPE(x: float32[8,4]) -> s      becomes      s = int32[2]{8, 4}
 
     Holds off where the result would be larger than 1 MB and twice its inputs, on random and
-    stateful ops, and on what gives a variable its first value.
+    stateful ops, on what gives a variable its first value, and on outputs without elements: LiteRT
+    cannot read such a constant.
     """
     spent = count = 0
     for op in list(graph.ops):
         if not op.outputs or not is_pure(op) or any(one.is_variable for one in op.outputs):
+            continue
+        if any(
+            graph.is_output(one) and one.is_static and not prod(one.shapes[0]) for one in op.outputs
+        ):
             continue
         values = _known([tensor.value for tensor in op.outputs])
         if not values and all(tensor.is_constant for tensor in op.given):

@@ -114,7 +114,8 @@ def fuse_hard_swish(graph: Graph) -> int:
         x -> ADD(3) -> RELU6 -> r;  MUL(x, r) -> MUL(1 / 6) -> y
             becomes      x -> HARD_SWISH -> y
 
-    In any association. Holds off when a partial product has another reader or is an output.
+    In any association. Holds off when a partial product has another reader or is an output, or a
+    constant gives the result more dimensions.
     """
     count = 0
     for op in _last_products(graph):
@@ -122,7 +123,7 @@ def fuse_hard_swish(graph: Graph) -> int:
         if len(found.leaves) != 2 or not near(found.factor, 1 / 6):
             continue
         for x, gate in (found.leaves, found.leaves[::-1]):
-            if _is_gate(gate, x):
+            if _is_gate(gate, x) and same_shape(x, op.output):
                 swap(graph, op, builder(graph, op).HARD_SWISH(x))
                 count += 1
                 break
@@ -144,7 +145,7 @@ def fuse_gelu(graph: Graph) -> int:
         x -> MUL, POW, ADD, MUL, TANH, ADD, MUL -> y      becomes      x -> GELU(approximate) -> y
 
     In any association, also with x * (1 + 0.044715 * x**2) inside. Holds off when a partial product
-    has another reader or is an output.
+    has another reader or is an output, or a constant gives the result more dimensions.
     """
     count = 0
     for op in _last_products(graph):
@@ -152,7 +153,7 @@ def fuse_gelu(graph: Graph) -> int:
         if len(found.leaves) != 2 or not near(found.factor, 0.5):
             continue
         for x, gate in (found.leaves, found.leaves[::-1]):
-            if _is_tanh_gate(graph, gate, x):
+            if _is_tanh_gate(graph, gate, x) and same_shape(x, op.output):
                 swap(graph, op, builder(graph, op).GELU(x, approximate=True))
                 count += 1
                 break
@@ -193,7 +194,9 @@ def _last_products(graph: Graph) -> list[Op]:
 def fuse_leaky_relu(graph: Graph) -> int:
     """Recognises max(x, alpha * x) with alpha below 1.
 
-    x -> MUL(alpha) -> m;  MAXIMUM(x, m) -> y      becomes      x -> LEAKY_RELU(alpha) -> y
+        x -> MUL(alpha) -> m;  MAXIMUM(x, m) -> y      becomes      x -> LEAKY_RELU(alpha) -> y
+
+    Holds off when alpha gives the result more dimensions.
     """
     count = 0
     for op in ops_of(graph, "MAXIMUM"):
@@ -205,7 +208,9 @@ def fuse_leaky_relu(graph: Graph) -> int:
             if activation_of(inner) != NONE:
                 continue
             alpha = scalar_of(inner.inputs[found[2]])
-            if alpha is not None and 0 <= alpha < 1 and is_float(x):
+            if alpha is None or not same_shape(x, op.output):
+                continue
+            if 0 <= alpha < 1 and is_float(x):
                 swap(graph, op, builder(graph, op).LEAKY_RELU(x, alpha=alpha))
                 count += 1
                 break

@@ -36,14 +36,17 @@ def fuse_l2_normalization(graph: Graph) -> int:
 
     Also DIV by the SQRT, ADD in place of MAXIMUM, and without either. The kernel has an epsilon of
     its own, 1e-12: up to 1e-5 in a MAXIMUM, which changes only vectors shorter than 0.004, and up
-    to 1e-8 in an ADD are taken for it. Holds off on other axes and on ranks above 4.
+    to 1e-8 in an ADD are taken for it. Holds off on other axes, on ranks above 4, and when a
+    constant gives the result more dimensions.
     """
     count = 0
     for op in ops_of(graph, "MUL", "DIV"):
         pairs = [op.inputs] if op.kind == "DIV" else [op.inputs, op.inputs[::-1]]
         for x, norm in pairs:
             root = made_by(norm, "SQRT" if op.kind == "DIV" else "RSQRT")
-            if root is None or not _is_square_sum(graph, root.inputs[0], x):
+            if root is None or not same_shape(x, op.output):
+                continue
+            if not _is_square_sum(graph, root.inputs[0], x):
                 continue
             b = builder(graph, op)
             activation = activation_of(op)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf, log10
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from ..runnable import Port, port_of
 
 if TYPE_CHECKING:
     from ...interpreter.interpreter import Interpreter
+    from ..ir import Graph, Tensor
     from ..verify import Function
 
+LIMITS = {np.dtype("i1"): (-128, 127), np.dtype("u1"): (0, 255)}
 SMALLEST = 1e-12  # energy of a signal or of noise below which it counts as none
 
 
@@ -114,6 +116,77 @@ def compare(
     for i in sorted(seen):
         found[i].check(step=outputs[i].quantization[0])
     return {found[i].name: found[i].decibels for i in sorted(seen)}
+
+
+class Form(NamedTuple):
+    """One of several scales in which a tensor of a quantized graph is read.
+
+    Attributes:
+        source: the tensor, which in the float graph is real.
+        stored: what the reader gets.
+        reader: kind and name of the reader.
+    """
+
+    source: Tensor
+    stored: Tensor
+    reader: str
+
+
+def forms(graph: Graph) -> list[Form]:
+    """The forms of each tensor of a quantized graph that is read in several scales."""
+    found = []
+    for op in graph.ops:
+        is_requantized = op.kind == "QUANTIZE" and op.inputs[0].quantization is not None
+        if not is_requantized or not op.output.readers:
+            continue
+        source = op.inputs[0]
+        for stored in (source, op.output):
+            kinds = [one for one in stored.readers if one.kind != "QUANTIZE"]
+            found += [Form(source, stored, f"{one.kind} '{one.output.name}'") for one in kinds]
+    return list(dict.fromkeys(found))
+
+
+def compare_readers(
+    graph: Graph,
+    before: Function,
+    after: Function,
+    tensors: tuple[Sequence[Tensor], Sequence[Tensor]],
+    samples: Sequence[list[np.ndarray]],
+) -> dict[str, float]:
+    """Decibels of signal to noise of each form of a tensor that is read in several scales.
+
+    What an operator such as MINIMUM may cut off is no noise: the float values are cut off, too.
+
+    Args:
+        graph: the quantized graph.
+        before, after: the float file's function and the quantized one's.
+        tensors: the IR tensors behind the tensor indices of both.
+        samples: inputs.
+
+    Returns:
+        Decibels by "tensor -> reader".
+    """
+    places = [{tensor: i for i, tensor in enumerate(row)} for row in tensors]
+    read = [form for form in forms(graph) if form.source in places[0] and form.stored in places[1]]
+    if not read:
+        return {}
+    real, quantized = before.interpreter(preserve=True), after.interpreter(preserve=True)
+    (inputs, _) = ports(after, quantized)
+    found = [Comparison(f"{form.source.name} -> {form.reader}") for form in read]
+    for arrays in samples:
+        before.run(real, arrays)
+        given = [port.stored(array) for port, array in zip(inputs, arrays, strict=True)]
+        after.run(quantized, given)
+        for form, one in zip(read, found, strict=True):
+            params = form.stored.quantization
+            want = real.get_tensor(places[0][form.source], before.subgraph).astype(np.float64)
+            got = quantized.get_tensor(places[1][form.stored], after.subgraph).astype(np.float64)
+            steps = np.array([*LIMITS[form.stored.dtype]]) - params.zero_point[0]
+            one.note(
+                np.clip(want, *(steps * params.scale[0])),
+                (got - params.zero_point[0]) * params.scale[0],
+            )
+    return {one.name: one.decibels for one in found}
 
 
 def ports(function: Function, interpreter: Interpreter) -> tuple[list[Port], list[Port]]:

@@ -3,21 +3,23 @@
     x -> CONV_2D -> y -> MAX_POOL_2D -> z        z takes the scale of y, as pooling must not rescale
     a, b -> CONCATENATION -> c                   a and b take the scale of c
 
-Ranges that another one makes needless are dropped first: those of results whose scale is
-prescribed, those behind an operator of one real input that keeps scales (z), and those before an
-operator of several (a, b). What is left is fixed. Scales then spread from there; where two meet,
-the reader that needs another one gets the tensor requantized.
+Ranges that another one makes needless are dropped first: those behind an operator of one real
+input that keeps scales (z), and those before an operator of several (a, b). What is left is fixed,
+and so are results whose scale is prescribed. Scales then spread from there, but only to tensors all
+of whose readers find in them what they need (needs.py); where two meet, the reader that needs
+another one gets the tensor requantized.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+import numpy as np
+
 from ..ir import Graph, Op, Tensor
+from .needs import Needs, Range, covers
 from .rules import endless_constant, is_real, rule_of
 from .scales import Params, of_constant, of_range, of_result
-
-Range = tuple[float, float]
 
 
 class Scales:
@@ -27,10 +29,12 @@ class Scales:
         of: each tensor's own scale.
         read: (op, position of an input) -> the scale in which `op` must get it, where another.
         given: (op, position of a result) -> the scale in which `op` gives it, where another.
+        needs: what the readers need of the tensors' ranges; every scale that is read covers it.
     """
 
     def __init__(self, graph: Graph, ranges: Mapping[Tensor, Range]) -> None:
         self._members = set(graph.ops)  # a reader may stand in a graph that is called
+        self.needs = Needs(graph, ranges)
         self._barred: set[Tensor] = set()
         found: set[Tensor] = set()
         while True:
@@ -39,21 +43,34 @@ class Scales:
             found = divisors_near_zero(graph, ranges, self.of)
             if found <= self._barred:
                 break
+        self._check(graph)
 
     def _assign(self, graph: Graph, ranges: Mapping[Tensor, Range]) -> None:
         """Gives a scale to every tensor that may have one."""
         measured = {t: of_range(*r) for t, r in ranges.items() if is_real(t)}
         measured |= {t: of_constant(t.data) for t in moved_constants(graph)}
+        prescribed = {
+            tensor: of_result(*rule.result)
+            for op in graph.ops
+            if (rule := rule_of(op)) is not None and rule.result is not None
+            for tensor in op.outputs
+            if tensor in measured
+        }
+        measured |= prescribed
         for tensor in self._barred:
             measured.pop(tensor, None)
-        dropped = needless(graph, measured, ranges)
+        dropped = needless(graph, measured, self.needs) - set(prescribed)
         self.of = {t: params for t, params in measured.items() if t not in dropped}
         self.read: dict[tuple[Op, int], Params] = {}
         self.given: dict[tuple[Op, int], Params] = {}
         self._fixed = set(self.of)
-        self._spread(graph)
-        for tensor, params in measured.items():
-            self.of.setdefault(tensor, params)
+        self._done: set[Op] = set()
+        self._spread([op for op in graph.ops if rule_of(op) is not None])
+        for tensor, params in reversed(measured.items()):
+            if tensor not in self.of:  # those that its range gave way to have taken another scale
+                self.of[tensor] = params
+                self._fixed.add(tensor)
+                self._spread(neighbours(tensor))
 
     def known(self, op: Op, i: int) -> Params | None:
         """The scale in which `op` takes input `i`; None for one without."""
@@ -67,19 +84,14 @@ class Scales:
         """The scale in which `op` gives result `i`, which must have one."""
         return self.given[op, i] if (op, i) in self.given else self.of[op.outputs[i]]
 
-    def _spread(self, graph: Graph) -> None:
-        """Gives scales to the tensors between those that have one, from the last operator on."""
-        work = [op for op in graph.ops if rule_of(op) is not None]
-        done: set[Op] = set()
+    def _spread(self, work: list[Op]) -> None:
+        """Gives scales to the tensors around operators, from the last one on, and farther away."""
         while work:
             op = work.pop()
             rule = rule_of(op) if op in self._members else None
-            if rule is None or op in done:
+            if rule is None or op in self._done:
                 continue
-            if rule.result is not None:
-                prescribed = of_result(*rule.result)
-                work += [o for i in range(len(op.outputs)) for o in self._give(op, i, prescribed)]
-            elif rule.same_scale:
+            if rule.same_scale:
                 common = self._common(op)
                 if common is None:
                     continue
@@ -87,15 +99,19 @@ class Scales:
                     if is_real(tensor):
                         work += self._take(op, i, common)
                 work += [o for i in range(len(op.outputs)) for o in self._give(op, i, common)]
-            done.add(op)
+            self._done.add(op)
 
     def _common(self, op: Op) -> Params | None:
         """The one scale of an operator that keeps scales; None when nothing around has one yet."""
         inputs = [t for t in op.inputs if is_real(t) and t in self.of]
         results = [t for t in op.outputs if is_real(t) and t in self.of]
         order = [*results, *inputs] if len(real_inputs(op)) > 1 else [*inputs, *results]
-        first = next((t for t in order if t in self._fixed), order[0] if order else None)
-        return None if first is None else self.of[first]
+        order.sort(key=lambda tensor: tensor not in self._fixed)
+        needed = self.needs.common(op)
+        if not order or needed is None or not np.isfinite(needed).all():
+            return self.of[order[0]] if order else None
+        fitting = (self.of[tensor] for tensor in order if covers(self.of[tensor], needed))
+        return next(fitting, None) or of_range(*needed)
 
     def _take(self, op: Op, i: int, params: Params) -> Iterable[Op]:
         """Lets `op` take input `i` in `params`; the operators to look at again."""
@@ -105,22 +121,44 @@ class Scales:
         if tensor.is_constant and tensor not in self.of:
             self.read[op, i] = params
             return ()
-        if self.of.setdefault(tensor, params) is not params:
-            if self.of[tensor] != params:
+        if not self._adopts(tensor, params):
+            if self.of.get(tensor) != params:
                 self.read[op, i] = params
             return ()
-        return [*([tensor.producer] if tensor.producer is not None else ()), *tensor.readers]
+        return neighbours(tensor)
 
     def _give(self, op: Op, i: int, params: Params) -> Iterable[Op]:
         """Lets `op` give result `i` in `params`; the operators to look at again."""
         tensor = op.outputs[i]
         if not is_real(tensor) or tensor in self._barred:
             return ()
-        if self.of.setdefault(tensor, params) is not params:
-            if self.of[tensor] != params:
+        if not self._adopts(tensor, params):
+            if self.of.get(tensor) != params:
                 self.given[op, i] = params
             return ()
         return tensor.readers
+
+    def _adopts(self, tensor: Tensor, params: Params) -> bool:
+        """Gives `params` to a tensor without a scale, if they do for all who read it."""
+        if tensor in self.of or not self.needs.allow(tensor, params):
+            return False
+        self.of[tensor] = params
+        return True
+
+    def _check(self, graph: Graph) -> None:
+        """Raises ConverterError when a reader would get a tensor cut off."""
+        for op in graph.ops:
+            for i, tensor in enumerate(op.inputs):
+                if is_real(tensor) and not tensor.is_constant and tensor in self.of:
+                    self.needs.check(tensor, self.needs.read(op, i), self.wanted(op, i), op.kind)
+        for tensor in graph.outputs:
+            if tensor in self.of:
+                self.needs.check(tensor, self.needs.of[tensor], self.of[tensor], "the output")
+
+
+def neighbours(tensor: Tensor) -> list[Op]:
+    """The operators that give and read a tensor."""
+    return [*([tensor.producer] if tensor.producer is not None else ()), *tensor.readers]
 
 
 def real_inputs(op: Op) -> list[Tensor]:
@@ -145,18 +183,12 @@ def moved_constants(graph: Graph) -> list[Tensor]:
     ]
 
 
-def needless(
-    graph: Graph, measured: Mapping[Tensor, Params], ranges: Mapping[Tensor, Range]
-) -> set[Tensor]:
+def needless(graph: Graph, measured: Mapping[Tensor, Params], needs: Needs) -> set[Tensor]:
     """Tensors whose measured range gives way to the scale of a neighbour."""
     members = set(graph.ops)
     dropped: set[Tensor] = set()
     for op in graph.ops:
-        rule = rule_of(op)
-        if rule is None:
-            continue
-        one = len(real_inputs(op)) == 1 and real_inputs(op)[0] in measured
-        if rule.result is not None or (rule.same_scale and one):
+        if keeps_scale(op) and len(real_inputs(op)) == 1 and real_inputs(op)[0] in measured:
             dropped.update(tensor for tensor in op.outputs if tensor in measured)
     work = [tensor for tensor in measured if tensor not in dropped]
     seen = set(work)
@@ -168,24 +200,12 @@ def needless(
         before = [
             tensor
             for tensor in real_inputs(op)
-            if tensor in measured
-            and (len(set(tensor.readers)) == 1 or covers(ranges, result, tensor))
+            if tensor in measured and needs.allow(tensor, measured[result])
         ]
         dropped.update(before)
         work += [tensor for tensor in before if tensor not in seen]
         seen.update(before)
     return dropped
-
-
-def covers(ranges: Mapping[Tensor, Range], result: Tensor, tensor: Tensor) -> bool:
-    """Whether the scale of `result` also does for the other readers of `tensor`.
-
-    It does for what goes into a CONCATENATION; a MINIMUM may cut off what others need.
-    """
-    if result not in ranges or tensor not in ranges:
-        return False
-    (low, high), (lowest, highest) = ranges[tensor], ranges[result]
-    return lowest <= low and high <= highest
 
 
 def divisors_near_zero(

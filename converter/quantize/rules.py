@@ -24,6 +24,8 @@ class Rule:
 
     Attributes:
         same_scale: real inputs and results share one scale and zero point.
+        selects: it only moves or chooses elements, so that what is cut off of its results may be
+            cut off of its inputs.
         result: the scale and zero point its results always have.
         weights: the input with the weights; they are symmetric, in -127..127.
         axis: the dimension of the weights that has a scale for each index; None for one scale.
@@ -34,6 +36,7 @@ class Rule:
     """
 
     same_scale: bool = False
+    selects: bool = False
     result: tuple[float, int] | None = None
     weights: int | None = None
     axis: int | None = None
@@ -69,16 +72,17 @@ OWN_SCALES = names(
 """Inputs and results have scales of their own."""
 
 SAME_SCALE = names(
-    "AVERAGE_POOL_2D BATCH_TO_SPACE_ND BROADCAST_TO CONCATENATION DEPTH_TO_SPACE EXPAND_DIMS "
+    "BATCH_TO_SPACE_ND BROADCAST_TO CONCATENATION DEPTH_TO_SPACE EXPAND_DIMS "
     "GATHER GATHER_ND MAXIMUM MAX_POOL_2D MINIMUM MIRROR_PAD PACK PAD PADV2 REDUCE_MAX REDUCE_MIN "
-    "RESHAPE RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR REVERSE_V2 SELECT SELECT_V2 SLICE "
+    "RESHAPE RESIZE_NEAREST_NEIGHBOR REVERSE_V2 SELECT SELECT_V2 SLICE "
     "SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT SPLIT_V SQUEEZE STRIDED_SLICE TILE TRANSPOSE UNPACK"
 )
 """They move or choose elements: the stored numbers stay what they are."""
 
 RULES: dict[str, Rule] = {
     **dict.fromkeys(OWN_SCALES, Rule()),
-    **dict.fromkeys(SAME_SCALE, Rule(same_scale=True)),
+    **dict.fromkeys(SAME_SCALE, Rule(same_scale=True, selects=True)),
+    "AVERAGE_POOL_2D": Rule(same_scale=True),
     "CONV_2D": Rule(weights=1, axis=0, bias=2, limit=constant_weights),
     "DEPTHWISE_CONV_2D": Rule(weights=1, axis=3, bias=2, limit=constant_weights),
     "DIV": Rule(divisor=1, limit=rank_below(5)),
@@ -87,6 +91,7 @@ RULES: dict[str, Rule] = {
     "LOGISTIC": Rule(result=(1 / 256, -128)),
     "LOG_SOFTMAX": Rule(result=(16 / 256, 127)),
     "PRELU": Rule(weights=1),
+    "RESIZE_BILINEAR": Rule(same_scale=True),
     "SOFTMAX": Rule(result=(1 / 256, -128)),
     "SQUARED_DIFFERENCE": Rule(limit=rank_below(5)),
     "TANH": Rule(result=(1 / 128, 0)),

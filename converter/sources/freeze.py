@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,30 +14,41 @@ from ...graph.library import Function
 from ...graph.order import is_back_edge, ordered
 from ...graph.rebuild import Copy, rebuild
 from ...graph.shapes import Shape
-from ...schema.errors import ModelError, UnsupportedOps
+from ...schema.errors import ModelError
 from .branches import has_branches, resolve_branches
+from .effects import flat_body, needed_operations, refuse_effects
 from .frames import raise_frames
+from .handles import (
+    CALLING,
+    HANDLES,
+    LOOPS,
+    PASSING,
+    READING,
+    REFERENCE_PASSING,
+    REFERENCES,
+    Handles,
+    follow,
+)
 from .source import some
+
+
+class Ends(NamedTuple):
+    """Where a computation begins and ends.
+
+    Attributes:
+        inputs: the tensors that become placeholders, with what is known of their shapes.
+        outputs: the tensors to compute.
+    """
+
+    inputs: Sequence[tuple[Tensor, Shape]]
+    outputs: Sequence[Tensor]
+
 
 Values = Callable[[list[Operation]], Mapping[Operation, np.ndarray]]
 """Gives the values of variables; raises when some have none."""
 
-REFERENCES = ("Variable", "VariableV2")
-HANDLES = ("VarHandleOp",)
-PASSING = ("Enter", "Exit", "Identity", "IdentityN", "Merge", "NextIteration", "Switch")
-REFERENCE_PASSING = {f"Ref{kind}": kind for kind in PASSING if kind != "IdentityN"}
-CALLING = {
-    "Case": 1,
-    "If": 1,
-    "StatelessCase": 1,
-    "StatelessIf": 1,
-    "StatelessWhile": 0,
-    "While": 0,
-}
-"""Ops that call functions, and how many of their inputs the functions do not get."""
+NONE: frozenset[str] = frozenset()
 NOTED = "_output_shapes"  # what TensorFlow noted is the shape of a handle, not of a value
-LOOPS = ("StatelessWhile", "While")
-SHOWN = 8  # operations listed in an error message
 
 
 def freeze(
@@ -55,27 +66,32 @@ def freeze(
         values: Is called once, with all variables that are needed.
 
     Raises:
-        UnsupportedOps: The computation writes to a variable.
+        UnsupportedOps: The computation writes to a variable that outputs depend on, or does
+            something else that is not computing them.
         ValueError: The computation needs a placeholder that is not among the inputs.
     """
-    flat = flatten(graph, [tensor for tensor, _ in inputs], outputs, [t.op for t in outputs])
-    flat = resolve_branches(flat)
+    return freeze_all(graph, [Ends(inputs, outputs)], values)[0]
+
+
+def freeze_all(graph: Graph, computations: Sequence[Ends], values: Values) -> list[Graph]:
+    """What `freeze` gives, for each of several computations that share their variables."""
+    flat = [_flat(graph, ends) for ends in computations]
+    refuse_effects(flat)
+    return [_frozen(one, ends, values) for one, ends in zip(flat, computations, strict=True)]
+
+
+def _flat(graph: Graph, ends: Ends) -> Graph:
+    """What a computation needs of `graph`, with its inputs and outputs and no calls."""
+    graph.inputs = [tensor for tensor, _ in ends.inputs]
+    graph.outputs = list(ends.outputs)
+    return resolve_branches(inline(rebuild(graph, [tensor.op for tensor in ends.outputs])))
+
+
+def _frozen(flat: Graph, ends: Ends, values: Values) -> Graph:
     freezer = _Freezer(flat, {}, values)
-    for i, (tensor, shape) in enumerate(inputs):
-        attrs = {"dtype": tensor.dtype, "shape": shape}
-        freezer.add_input(i, "Placeholder", attrs)
+    for i, (tensor, shape) in enumerate(ends.inputs):
+        freezer.add_input(i, "Placeholder", {"dtype": tensor.dtype, "shape": shape})
     return raise_frames(freezer.build())
-
-
-def flatten(
-    graph: Graph,
-    inputs: Sequence[Tensor],
-    outputs: Sequence[Tensor],
-    operations: Iterable[Operation],
-) -> Graph:
-    """A copy of `operations` and all they need, with these inputs and outputs and no calls."""
-    graph.inputs, graph.outputs = list(inputs), list(outputs)
-    return inline(rebuild(graph, operations))
 
 
 class _Freezer:
@@ -88,7 +104,7 @@ class _Freezer:
     def __init__(
         self,
         graph: Graph,
-        handles: Mapping[Tensor, str],
+        handles: Handles,
         values: Values,
         path: tuple[str, ...] = (),
     ):
@@ -107,13 +123,9 @@ class _Freezer:
         self.copy = Copy(Graph(graph.functions))
         self.new_inputs: list[Tensor] = []
         outputs = [tensor.op for tensor in self.outputs if tensor not in self.inputs]
-        self.needed = self._closure(outputs, with_control=False)
-        effects = self._closure([*outputs, *graph.control_outputs], with_control=True)
+        self.needed = needed_operations(outputs, self.inputs)
         self.has_branches = has_branches(self.needed)
-        if self.has_branches:
-            self.needed = self._closure(outputs, with_control=True)
-        self.variables = self._follow(effects, handles)
-        _refuse_writes(effects, self.variables)
+        self.variables = follow([op for op in graph.operations if op in self.needed], handles)
 
     def add_input(self, i: int, kind: str, attrs: Mapping[str, object]) -> Tensor:
         """Puts an operation in the place of the i-th input, which keeps its name where it can."""
@@ -175,7 +187,7 @@ class _Freezer:
         """The attributes of a call whose functions get values where they got handles."""
         skipped = CALLING[op.type]
         inputs = [self.copy.tensors[tensor] for tensor in op.inputs[skipped:]]
-        names = [self.variables.get(tensor, "") for tensor in op.inputs[skipped:]]
+        names = [self.variables.get(tensor, NONE) for tensor in op.inputs[skipped:]]
         arguments = op.signature.inputs if op.signature else ()
         lists = [argument.dtype for argument in arguments if argument.is_list]
         attrs = {key: value for key, value in op.attrs.items() if key not in (*lists, NOTED)}
@@ -192,14 +204,13 @@ class _Freezer:
         return attrs
 
     def _frozen_function(
-        self, reference: FunctionRef, inputs: Sequence[Tensor], names: Sequence[str]
+        self, reference: FunctionRef, inputs: Sequence[Tensor], names: Sequence[frozenset[str]]
     ) -> FunctionRef:
         """A function like another one, with the value of the variable for each handle it gets."""
         library, name = self.old.functions, reference.name
-        if name not in library or name in self.path:
-            problem = "call themselves" if name in self.path else "be missing"
-            raise ModelError(f"Functions must not {problem}, got '{name}'")
-        body = inline(library.body(reference))
+        if name in self.path:
+            raise ModelError(f"Functions must not call themselves, got '{name}'")
+        body = flat_body(self.old, reference)
         arguments = list(body.inputs or ())
         if len(arguments) != len(inputs):
             n = len(arguments)
@@ -222,36 +233,6 @@ class _Freezer:
         ]
         return found + op.control_inputs if self.has_branches else found
 
-    def _closure(self, operations: Iterable[Operation], with_control: bool) -> set[Operation]:
-        """`operations` and all they need, up to the inputs."""
-        found: set[Operation] = set()
-        left = list(operations)
-        while left:
-            op = left.pop()
-            if op not in found:
-                found.add(op)
-                left += [tensor.op for tensor in op.inputs if tensor not in self.inputs]
-                left += op.control_inputs if with_control else ()
-        return found
-
-    def _follow(self, found: set[Operation], handles: Mapping[Tensor, str]) -> dict[Tensor, str]:
-        """The tensors that hold a handle of, or a reference to, a variable, and its name."""
-        variables = dict(handles)
-        for op in self.old.operations:
-            if op not in found:
-                continue
-            if op.type in REFERENCES + HANDLES:
-                variables[op.outputs[0]] = op.name
-                continue
-            held = {i: variables[t] for i, t in enumerate(op.inputs) if t in variables}
-            if not held:
-                continue
-            if op.type == "IdentityN" or op.type in LOOPS:
-                variables.update((op.outputs[i], name) for i, name in held.items())
-            elif op.type in REFERENCE_PASSING or (op.type in PASSING and _is_handle(op.outputs[0])):
-                variables.update(dict.fromkeys(op.outputs, next(iter(held.values()))))
-        return variables
-
     def _refuse_placeholders(self, order: Iterable[Operation]) -> None:
         unfed = [op.name for op in order if op.type in ("Placeholder", "PlaceholderV2")]
         if unfed:
@@ -259,78 +240,3 @@ class _Freezer:
                 f"The outputs need the placeholders {some(unfed)}, which are not among the inputs; "
                 "add them to input_arrays, or make them constants before the graph is frozen"
             )
-
-
-def _is_handle(tensor: Tensor) -> bool:
-    return tensor.dtype is not None and tensor.dtype.names == ("resource",)
-
-
-def _refuse_writes(operations: Iterable[Operation], variables: Mapping[Tensor, str]) -> None:
-    """Raises UnsupportedOps when operations do anything with variables but read them."""
-    found = {
-        (op.type, op.name, variables[tensor])
-        for op in operations
-        for i, tensor in enumerate(op.inputs)
-        if tensor in variables and _writes(op, i)
-    }
-    if not found:
-        return
-    rows = [f"  {kind} '{name}' on variable '{variable}'" for kind, name, variable in sorted(found)]
-    if len(rows) > SHOWN:
-        rows[SHOWN:] = [f"  and {len(rows) - SHOWN} more"]
-    raise UnsupportedOps(
-        "Variables that change while the model runs are not supported yet:\n"
-        + "\n".join(rows)
-        + "\nSave a signature that only reads its variables: pass the state as an input and return "
-        "the new state as an output."
-    )
-
-
-def _writes(op: Operation, position: int) -> bool:
-    """Whether an operation may write the variable that one of its inputs refers to."""
-    if _is_handle(op.inputs[position]):
-        return not (op.type in READING or op.type in PASSING or op.type in CALLING)
-    arguments = op.signature.inputs if op.signature else ()
-    if op.type in REFERENCE_PASSING or op.type in READING:
-        return False
-    return position < len(arguments) and arguments[position].is_reference
-
-
-def _value(copy: Copy, op: Operation) -> list[Tensor]:
-    return [copy.tensors[op.inputs[0]]]
-
-
-def _true(copy: Copy, op: Operation) -> list[Tensor]:
-    return [copy.graph.constant(np.array(True), op.name)]
-
-
-def _shape(copy: Copy, op: Operation) -> list[Tensor]:
-    attrs = {"out_type": op.get_attr("out_type")}
-    return copy.graph.add("Shape", op.name, copy.inputs(op), attrs).outputs
-
-
-def _gather(copy: Copy, op: Operation) -> list[Tensor]:
-    batch_dims: Any = op.get_attr("batch_dims")
-    axis = copy.graph.constant(np.int32(batch_dims), f"{op.name}/axis")
-    attrs = {"batch_dims": batch_dims}
-    return copy.graph.add("GatherV2", op.name, [*copy.inputs(op), axis], attrs).outputs
-
-
-def _gather_nd(copy: Copy, op: Operation) -> list[Tensor]:
-    return copy.graph.add("GatherNd", op.name, copy.inputs(op)).outputs
-
-
-def _nothing(copy: Copy, op: Operation) -> list[Tensor]:
-    return []
-
-
-READING = {
-    "DisableCopyOnRead": _nothing,
-    "IsVariableInitialized": _true,
-    "ReadVariableOp": _value,
-    "ResourceGather": _gather,
-    "ResourceGatherNd": _gather_nd,
-    "VariableShape": _shape,
-    "VarIsInitializedOp": _true,
-}
-"""Ops that read the variable that is their first input, and what gives their outputs."""

@@ -15,7 +15,7 @@ from ...schema import proto
 from ...schema.errors import noted
 from ...schema.files import read_bytes
 from .calls import argument_order, result_order
-from .freeze import freeze
+from .freeze import Ends, freeze_all
 from .signatures import choose_signatures, tensorflow_order
 from .source import (
     GraphSource,
@@ -82,13 +82,30 @@ def load(
     keep_needed(meta.graph_def, [restore_op, *roots])
     graph = import_graph_def(meta.graph_def)
     variables = Variables(graph, restore_op, _inside(folder, CHECKPOINT))
-    sources = []
-    for outline in outlines:
-        with among_signatures(outline.key, keys):
-            found = find_tensors(graph, outline.names(), known)
-            tensors = dict(zip(outline.names(), found, strict=True))
-            sources.append(_source(graph, outline, input_shapes, variables, tensors, api_version))
-    return sources
+    found = [_tensors(graph, outline, known) for outline in outlines]
+    ends = [
+        Ends(
+            list(zip(inputs.values(), _shapes(inputs, outline, input_shapes), strict=True)),
+            list(outputs.values()),
+        )
+        for (inputs, outputs), outline in zip(found, outlines, strict=True)
+    ]
+    with among_signatures(keys):
+        graphs = freeze_all(graph, ends, variables)
+    return [
+        GraphSource(
+            outline.key,
+            frozen,
+            _ports(inputs, outline.inputs, frozen.inputs),
+            _ports(outputs, outline.outputs, frozen.outputs),
+            "saved_model",
+            (
+                tensorflow_order(outline.inputs, api_version),
+                tensorflow_order(outline.outputs, api_version),
+            ),
+        )
+        for outline, (inputs, outputs), frozen in zip(outlines, found, graphs, strict=True)
+    ]
 
 
 def read_saved_model(folder: Path):
@@ -205,32 +222,18 @@ def _chosen(named: dict[str, str], arrays: Iterable[str] | None) -> dict[str, st
     return {keys.get(full_name(name), short_name(name)): name for name in names}
 
 
-def _source(
-    graph: Graph,
-    outline: _Outline,
-    shapes: Shapes | None,
-    values,
-    found: dict[str, Tensor],
-    api_version: int,
-) -> GraphSource:
-    """One signature, frozen; `found` are the tensors of its names."""
+def _tensors(
+    graph: Graph, outline: _Outline, known: dict[str, str]
+) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """A signature's inputs and outputs by key; `known` are the types of all operations by name."""
+    found = dict(zip(outline.names(), find_tensors(graph, outline.names(), known), strict=True))
     inputs = {key: found[name] for key, name in outline.inputs.items()}
     outputs = {key: found[name] for key, name in outline.outputs.items()}
-    if not outline.is_ordered:
-        inputs = {key: inputs[key] for key in argument_order(inputs)}
-        outputs = {key: outputs[key] for key in result_order(outputs)}
-    pairs = list(zip(inputs.values(), _shapes(inputs, outline, shapes), strict=True))
-    frozen = freeze(graph, pairs, list(outputs.values()), values)
-    return GraphSource(
-        outline.key,
-        frozen,
-        _ports(inputs, outline.inputs, frozen.inputs),
-        _ports(outputs, outline.outputs, frozen.outputs),
-        "saved_model",
-        (
-            tensorflow_order(outline.inputs, api_version),
-            tensorflow_order(outline.outputs, api_version),
-        ),
+    if outline.is_ordered:
+        return inputs, outputs
+    return (
+        {key: inputs[key] for key in argument_order(inputs)},
+        {key: outputs[key] for key in result_order(outputs)},
     )
 
 

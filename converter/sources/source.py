@@ -163,16 +163,19 @@ def check_shapes(source: Source, all_known: bool = False) -> None:
 
 
 @contextmanager
-def among_signatures(key: str | None, keys: Sequence[str]) -> Iterator[None]:
-    """Adds to an error of one of several signatures which it is, and how to leave it out."""
+def among_signatures(keys: Sequence[str], key: str | None = None) -> Iterator[None]:
+    """Adds to an error of one of several signatures how to leave it out; `key` is it, if known."""
     try:
         yield
     except (ConverterError, ValueError) as error:
         others = [other for other in keys if other != key]
-        if key is not None and others:
-            options = " ".join(f"--signature {other}" for other in others)
-            how = f"signature_keys={others} ({options})"
-            error.args = (f"{error}\nThis is signature '{key}'; without it: {how}",)
+        options = " ".join(f"--signature {other}" for other in others)
+        text = f"The signatures {some(keys)} can be converted alone: signature_keys=[...] "
+        text += "(--signature KEY)"
+        if key is not None:
+            text = f"This is signature '{key}'; without it: signature_keys={others} ({options})"
+        if len(keys) > 1:
+            error.args = (f"{error}\n{text}",)
         raise
 
 

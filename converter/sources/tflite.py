@@ -13,7 +13,7 @@ import numpy as np
 
 from ...interpreter.interpreter import Interpreter
 from ...interpreter.model import LoadedModel
-from ...interpreter.spec import OperatorSpec, SubgraphSpec, TensorSpec
+from ...interpreter.spec import CALLS, OperatorSpec, SubgraphSpec, TensorSpec
 from ...schema.errors import ConverterError, InvalidArgumentError
 from ...schema.files import read_bytes
 from ..builder import Builder
@@ -21,7 +21,6 @@ from ..infer import infer, late_tensor
 from ..ir import Graph, Op, Origin, Signature, Tensor
 from ..oracle import NotVerified, Oracle
 from ..sizes import Scope, lowered
-from ..write import CALLS
 from .source import Port
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from .rescale import MOST_LEFT, byte_terms, fixed_scales, wide_terms
 _ROWS = 252  # as in kernels/channelwise_stored.py, of whole groups
 _BLOCK = 16  # channels terms are made for at once
 _STRIPS = {(3, 1), (3, 2), (5, 1), (5, 2)}  # widths and strides that have one
-_FIRST_STRIP = 10  # the least kind of these
+_ANY = "1_1"  # the kind that does a filter tap by tap
 
 
 def fits(x, weights, bias, scheme):
@@ -99,15 +99,15 @@ class _Layer:
     Attributes:
         pairs: whether weights are wider than bytes and inputs are not.
         shorts: whether inputs are int16.
-        kind: the kernels' number of that name.
+        kind: which of the kernels for some kind of results.
     """
 
     __slots__ = ("kind", "pairs", "shorts", "steps")
 
     def __init__(self, taps, stride, before, dilation, pairs, shorts):
-        self.pairs, self.shorts, self.kind = pairs, shorts, int(pairs)
+        self.pairs, self.shorts, self.kind = pairs, shorts, "pairs" if pairs else _ANY
         if not pairs and in_strips(taps, stride, dilation):
-            self.kind = 10 * taps[1] + stride[1]
+            self.kind = f"{taps[1]}_{stride[1]}"
         self.steps = {
             **steps("taps", taps),
             **steps("stride", stride),
@@ -118,7 +118,7 @@ class _Layer:
     def pack(self, program, weights, start, zero):
         """The filter as the kernels read it, what sums start from, and the sums of its weights."""
         rows, columns, n = weights.shape
-        if self.kind < _FIRST_STRIP:
+        if self.kind in ("pairs", _ANY):
             rows, columns = rows * columns, 1
         packed = arena((ceil(rows / 2), columns, _padded(n), 4), np.uint8)
         starts, totals = arena((1, _padded(n)), np.int32), arena((_padded(n),), np.int32)
@@ -137,13 +137,12 @@ class _Layer:
     def run(self, program, kernel, x, packed, ends, out):
         """Adds the row of `kernel`; `ends` are its arguments between weights and result."""
         program.call(
-            f"channelwise_stored.{kernel}",
+            f"channelwise_stored.{kernel}_{self.kind}",
             _repeated(program, x, out.shape[3] // x.shape[3]),
             packed,
             *ends,
             out,
             split=out.shape[0] * out.shape[1],
-            kind=self.kind,
             **self.steps,
         )
 

@@ -87,6 +87,7 @@ class Hybrid:
 
     __slots__ = ("asymmetric", "clamp", "scales")
     sums = np.int32
+    zero_points = (0, 0, 0)
     real = True
 
     def __init__(self, scales, asymmetric, clamp):
@@ -137,7 +138,8 @@ def matmul(program, a, b, bias, out, *, scheme, transpose_a=False, transpose_b=F
     n_rows, n = out.shape[-2:]
     if not a.shape[-1]:  # sums of nothing: one product with 0 instead
         sides = (n, 1) if transpose_b else (1, n)
-        a, b = _nothing((*a.shape[:-1], 1), a), _nothing((*b.shape[:-2], *sides), b)
+        nothing = np.full((*a.shape[:-1], 1), scheme.zero_points[0], a.dtype)
+        a, b = constant(nothing), zeros((*b.shape[:-2], *sides), b.dtype)
     batch = out.shape[:-2]
     if isinstance(scheme, Hybrid) and prod(a.shape[:-2]) < prod(batch):
         repeated = arena((*batch, *a.shape[-2:]), a.dtype)
@@ -267,10 +269,6 @@ def centred(program, x, zero_point):
     if x.size:
         program.call("integer.centre", x.ravel(), out.ravel(), split=x.size, zero_point=zero_point)
     return out
-
-
-def _nothing(shape, like):
-    return zeros(shape, like.dtype)
 
 
 def _zeros(n, dtype):

@@ -7,6 +7,7 @@ from math import ceil, prod
 import numpy as np
 
 from ..buffer import arena, constant
+from .layout import fill
 from .products import permuted
 
 _START = {"add": 0, "multiply": 1}
@@ -29,6 +30,9 @@ def reduce(program, kind, x, axes, out):
     if not out.size:
         return
     if x.dtype == np.bool_:
+        if not x.size:
+            fill(program, constant(np.array([kind == "minimum"])), out)
+            return
         x, out = x.view(np.uint8), out.view(np.uint8)
     if kind == "mean" and x.is_integer:
         _integer_mean(program, x, axes, out)

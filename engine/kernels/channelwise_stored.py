@@ -14,7 +14,7 @@ from numba import types
 from ..kernel import address, inline, kernel, piece, room
 from ..lanes import UNSIGNED
 from ..vector import BYTE, FLOAT, INT, WORD
-from ._columns import KINDS, TABLE, point_columns, results_of, strip_width
+from ._columns import KINDS, TABLE, point_columns, results_of
 from ._integers import SHORT, Integers
 from ._requantize import Requantizer, each_rounding, terms_at
 
@@ -200,34 +200,6 @@ def as_reals(w, terms, numbers, own, channel, padded):
     yield made
 
 
-def _strips(name, finish, size, out_size):
-    """A function that does a strip of any of KINDS; kind 0 in groups, kind 1 in pairs."""
-    one, three, three_2, five, five_2 = (
-        strip(f"{name}_{taps}_{stride}", finish, (size, out_size), taps, stride, pairs=size > 1)
-        for taps, stride in KINDS
-    )
-    pairs = one
-    if size == 1:
-        pairs = strip(f"{name}_pairs", finish, (size, out_size), 1, 1, pairs=True)
-
-    @inline
-    def run(kind, tables, groups, weights, start, terms, numbers, own, out, count, c, padded):
-        if kind == 31:
-            three(tables, groups, weights, start, terms, numbers, own, out, count, c, padded)
-        elif kind == 32:
-            three_2(tables, groups, weights, start, terms, numbers, own, out, count, c, padded)
-        elif kind == 51:
-            five(tables, groups, weights, start, terms, numbers, own, out, count, c, padded)
-        elif kind == 52:
-            five_2(tables, groups, weights, start, terms, numbers, own, out, count, c, padded)
-        elif kind == 1:
-            pairs(tables, groups, weights, start, terms, numbers, own, out, count, c, padded)
-        else:
-            one(tables, groups, weights, start, terms, numbers, own, out, count, c, padded)
-
-    return run
-
-
 @inline
 def _group(pairs):
     """Rows of a group, and what is added to the inputs."""
@@ -243,21 +215,20 @@ def _point_row(table, x, row, left, step, nothing):
     point_columns(table, begin, left, step, width, pitch, nothing)
 
 
-def depthwise_with(run):
-    """The kernel that does its strips with `run`."""
+def _depthwise(run, taps, stride, pairs):
+    """The kernel that does its strips with `run`, which is for `taps` and `stride`."""
+    in_strips, most = taps > 1, results_of(taps, stride)
 
     def depthwise(
-        x, weights, start, terms, numbers, own, nothing, out, kind, taps_h, taps_w, stride_h,
-        stride_w, dilation_h, dilation_w, before_h, before_w, first, last, fault,
+        x, weights, start, terms, numbers, own, nothing, out, taps_h, taps_w, stride_h, stride_w,
+        dilation_h, dilation_w, before_h, before_w, first, last, fault,
     ):  # fmt: skip
         rows, columns, channels = out.shape[1], out.shape[2], out.shape[3]
         height, padded, tables = x.shape[1], start.shape[1], _tables()
-        taps = taps_h if kind > 1 else taps_h * taps_w
-        step, most = stride_w, strip_width(1, 1)
-        if kind > 1:
-            step, most = 1, strip_width(taps_w, stride_w)
-        group, _ = _group(kind == 1 or x.itemsize > 1)
-        groups = (taps + group - 1) // group
+        n_taps = taps_h if in_strips else taps_h * taps_w
+        step = 1 if in_strips else stride_w
+        group, _ = _group(pairs)
+        groups = (n_taps + group - 1) // group
         pitch = channels * out.itemsize
         for item in range(first, last):
             n = item // rows
@@ -268,15 +239,15 @@ def depthwise_with(run):
             while column < columns:
                 left, y, j = column * stride_w - before_w, top, 0
                 for tap in range(group * groups):
-                    row = n * height + y if tap < taps and 0 <= y < height else -1
+                    row = n * height + y if tap < n_taps and 0 <= y < height else -1
                     at = left + j * dilation_w
                     _point_row(tables + tap * TABLE, x, row, at, step, outside)
                     j += 1
-                    if kind > 1 or j == taps_w:
+                    if in_strips or j == taps_w:
                         y, j = y + dilation_h, 0
                 target = address(out) + (item * columns + column) * pitch
                 count = min(most, columns - column)
-                run(kind, tables, groups, address(weights), begin, address(terms),
+                run(tables, groups, address(weights), begin, address(terms),
                     address(numbers), address(own) + own.itemsize * n, target, count, channels,
                     padded)  # fmt: skip
                 column += most
@@ -284,26 +255,43 @@ def depthwise_with(run):
     return depthwise
 
 
-_WORDS = (
-    "kind:i taps_h:i taps_w:i stride_h:i stride_w:i dilation_h:i dilation_w:i before_h:i before_w:i"
-)
+_WORDS = "taps_h:i taps_w:i stride_h:i stride_w:i dilation_h:i dilation_w:i before_h:i before_w:i"
 _INPUTS = "[batch,*,*,c] weights:uint8[*,*,padded,4] start:int32[*,padded]"
-kernel(
+
+
+def _kernels(name, declaration, finish, sizes, **sets):
+    """A kernel for each of KINDS and, where these take bytes in groups, one that takes pairs."""
+    kinds = [(f"{taps}_{stride}", taps, stride, sizes[0] > 1) for taps, stride in KINDS]
+    if sizes[0] == 1:
+        kinds.append(("pairs", 1, 1, True))
+    for kind, taps, stride, pairs in kinds:
+        run = strip(f"{name}_{kind}", finish, sizes, taps, stride, pairs=pairs)
+        declare = kernel(f"{declaration} {_WORDS}", name=f"{name}_{kind}", **sets)
+        declare(_depthwise(run, taps, stride, pairs))
+
+
+_kernels(
+    "bytes",
     f"x:int8{_INPUTS} terms:int64[*,48] numbers:int64[*] own:int8[batch] nothing:int8[*,c] "
-    f"out:T[batch,*,*,c] {_WORDS}",
-    name="bytes",
+    "out:T[batch,*,*,c]",
+    as_bytes,
+    (1, 1),
     T=("int8", "uint8"),
-)(depthwise_with(_strips("bytes", as_bytes, 1, 1)))
-kernel(
+)
+_kernels(
+    "shorts",
     f"x:int16{_INPUTS} terms:int64[2,padded] numbers:int64[*] own:int8[batch] nothing:int16[*,c] "
-    f"out:int16[batch,*,*,c] {_WORDS}",
-    name="shorts",
-)(depthwise_with(_strips("shorts", as_shorts, 2, 2)))
-kernel(
+    "out:int16[batch,*,*,c]",
+    as_shorts,
+    (2, 2),
+)
+_kernels(
+    "reals",
     f"x:int8{_INPUTS} terms:float32[2,padded] numbers:float32[*] own:float32[batch] "
-    f"nothing:int8[*,c] out:float32[batch,*,*,c] {_WORDS}",
-    name="reals",
-)(depthwise_with(_strips("reals", as_reals, 1, 4)))
+    "nothing:int8[*,c] out:float32[batch,*,*,c]",
+    as_reals,
+    (1, 4),
+)
 
 
 @kernel("start:int32[*,padded] totals:int32[padded] zeros:int32[batch] out:int32[batch,padded]")

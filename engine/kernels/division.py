@@ -12,23 +12,39 @@ INTEGERS = ("int8", "int16", "int32", "int64")
 _MAX_INT32 = 2147483647
 
 
-@inline
-def divide_of(a, b):
-    """a / b rounded towards zero; -b divides without overflow for -1."""
-    if b == -1:
-        return -a
-    quotient = a // b
-    if quotient < 0 and quotient * b != a:
-        quotient += 1
-    return quotient
+def negation(dtype):
+    """-a, and the highest number of `dtype` for the lowest: the quotient of a and -1."""
+    highest = np.iinfo(dtype).max
+
+    def negative_of(a):
+        return -a if a >= -highest else int64(highest)
+
+    return inline(negative_of)
 
 
-@inline
-def floor_divide_of(a, b):
-    """floor(a / b)"""
-    if b == -1:
-        return -a
-    return a // b
+def division(dtype):
+    """a / b of integers, rounded towards zero."""
+    negative_of = negation(dtype)
+
+    def divide_of(a, b):
+        if b == -1:
+            return negative_of(a)
+        quotient = a // b
+        if quotient < 0 and quotient * b != a:
+            quotient += 1
+        return quotient
+
+    return inline(divide_of)
+
+
+def floor_division(dtype):
+    """floor(a / b) of integers."""
+    negative_of = negation(dtype)
+
+    def floor_divide_of(a, b):
+        return negative_of(a) if b == -1 else a // b
+
+    return inline(floor_divide_of)
 
 
 @inline
@@ -72,12 +88,11 @@ def angle_of(a, b):
     return math.atan2(a, b)
 
 
-for _name, _formula, _types in (
-    ("divide", divide_of, ("int32", "int64")),
-    ("floor_divide", floor_divide_of, ("int8", "int16", "int64")),
-    ("floor_modulo", floor_modulo_of, INTEGERS),
-):
-    kernel(CHECKED, name=_name, T=_types)(checked(_formula))
+for _type in ("int32", "int64"):
+    kernel(CHECKED, name=f"divide_{_type}", T=(_type,))(checked(division(_type)))
+for _type in ("int8", "int16", "int64"):
+    kernel(CHECKED, name=f"floor_divide_{_type}", T=(_type,))(checked(floor_division(_type)))
+kernel(CHECKED, name="floor_modulo", T=INTEGERS)(checked(floor_modulo_of))
 
 kernel(CHECKED, name="floor_divide_int32", T=("int32",))(checked(floor_divide_int32_of, plain))
 for _name, _formula, _types in (

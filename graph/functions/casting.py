@@ -8,6 +8,7 @@ import numpy as np
 
 from ..build import ops
 from ..create import convert_to_tensor
+from ..dtype import as_dtype
 from ..graph import Tensor
 from ..indexed_slices import IndexedSlices
 from ..scopes import name_scope
@@ -47,22 +48,43 @@ to_int64 = _cast_to(np.int64, "ToInt64", "to_int64")
 
 
 def saturate_cast(value, dtype, name=None) -> Tensor:
-    """`value` in another dtype, held within its range."""
+    """`value` in another dtype, held within its range; of a complex number each part."""
     with name_scope(name, "saturate_cast", [value]) as scope:
         value, dtype = convert_to_tensor(value, name="value"), np.dtype(dtype)
-        if dtype.kind in "iu" and value.dtype.kind in "iuf":
-            low, high = _limits_within(value.dtype, np.iinfo(dtype))
-            with name_scope("clamp"):
-                value = ops.Maximum(ops.Minimum(value, high), low)
+        if value.dtype.kind == dtype.kind == "c":
+            own, other = _real_dtype(value.dtype), _real_dtype(dtype)
+            if limits_of(own)[1] > limits_of(other)[1]:
+                low, high = (value.dtype.type(complex(x, x)) for x in limits_of(other))
+                value = ops.ClipByValue(value, low, high, name="clamp")
+            return cast(value, dtype, scope)
+        if value.dtype.kind == "c":
+            value = ops.Real(value, Tout=_real_dtype(value.dtype))
+        if value.dtype.kind != "b" and dtype.kind not in "bO":
+            low, high = _limits_within(value.dtype, _real_dtype(dtype))
+            value = ops.ClipByValue(value, low, high, name="clamp")
         return cast(value, dtype, scope)
 
 
-def _limits_within(dtype: np.dtype, limits) -> tuple:
-    """The range of an integer type as numbers of `dtype` that lie within it."""
-    if dtype.kind in "iu":
-        own = np.iinfo(dtype)
-        return dtype.type(max(own.min, limits.min)), dtype.type(min(own.max, limits.max))
-    high = dtype.type(limits.max)
-    if int(high) > limits.max:
+def _real_dtype(dtype: np.dtype) -> np.dtype:
+    return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
+
+
+def limits_of(dtype: np.dtype) -> tuple:
+    """The smallest and the largest finite number of a dtype."""
+    return as_dtype(dtype).min, as_dtype(dtype).max
+
+
+def _limits_within(dtype: np.dtype, target: np.dtype) -> tuple:
+    """The range of `target` as numbers of `dtype` that lie within it."""
+    own, other = limits_of(dtype), limits_of(target)
+    if dtype.kind in "iu" and target.kind in "iu":
+        return dtype.type(max(own[0], other[0])), dtype.type(min(own[1], other[1]))
+    low, high = (dtype.type(_nearer(*pair)) for pair in zip(own, other, strict=True))
+    if target.kind in "iu" and int(high) > other[1]:
         high = np.nextafter(high, dtype.type(0))
-    return dtype.type(limits.min), high
+    return low, high
+
+
+def _nearer(one, other):
+    """Which of two limits is the nearer to 0."""
+    return one if abs(float(one)) <= abs(float(other)) else other

@@ -10,6 +10,7 @@ from ..graph import Tensor
 from ..scopes import name_scope
 from . import creation, random
 from .arguments import one_of
+from .arithmetic import imag, real
 from .array import squeeze
 from .casting import cast
 from .reductions import reduce_mean, reduce_sum
@@ -81,6 +82,11 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None) -> Tensor:
     axis = one_of("axis", axis, "dim", dim)
     with name_scope(name, "l2_normalize", [x]) as scope:
         x = convert_to_tensor(x, name="x")
+        if x.dtype.kind == "c":
+            parts = real(x), imag(x)
+            total = reduce_sum(ops.AddV2(*map(ops.Square, parts)), axis, keepdims=True)
+            factor = ops.Rsqrt(ops.Maximum(total, epsilon))
+            return ops.Complex(*(ops.Mul(part, factor) for part in parts), Tout=x.dtype, name=scope)
         total = reduce_sum(ops.Square(x), axis, keepdims=True)
         return ops.Mul(x, ops.Rsqrt(ops.Maximum(total, epsilon)), name=scope)
 

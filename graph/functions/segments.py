@@ -8,6 +8,7 @@ from ..build import ops
 from ..create import convert_to_tensor
 from ..graph import Tensor
 from ..scopes import name_scope
+from .arithmetic import truediv
 from .rows import functions
 
 ONE_TO_ONE = """
@@ -37,12 +38,13 @@ def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None) -> Tenso
 
 
 def _over_counts(data, segment_ids, num_segments, divisor) -> Tensor:
-    data = convert_to_tensor(data)
-    counts = divisor(segment_counts(segment_ids, num_segments, data.dtype))
-    sums = ops.UnsortedSegmentSum(data, segment_ids, num_segments)
-    inner = len(data.shape or ()) - 1
-    shape = ops.ConcatV2([ops.Shape(counts), np.ones(inner, np.int32)], 0)
-    return ops.RealDiv(sums, ops.Reshape(counts, shape))
+    """Sums over what `divisor` makes of the counts, which broadcast; integers become floats."""
+    data, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
+    counts = segment_counts(ids, num_segments, data.dtype)
+    sums = ops.UnsortedSegmentSum(data, ids, num_segments)
+    n_inner = ops.Reshape(ops.Sub(ops.Rank(data), ops.Rank(ids)), [1])
+    shape = ops.ConcatV2([ops.Shape(counts), ops.Fill(n_inner, np.int32(1))], np.int32(0))
+    return truediv(sums, divisor(ops.Reshape(counts, shape)))
 
 
 def segment_counts(segment_ids, num_segments, dtype) -> Tensor:

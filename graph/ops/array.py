@@ -84,10 +84,18 @@ def _reshape_shape(op):
         words = f"Cannot reshape a tensor with {total} elements to shape {shown} ({rest} elements)"
         require(op, rest == total, words)
         return target
+    if rest == 0 and total == 0 and None not in given:
+        missing = _size_beside_zeros(given, [-1 if n is None else n for n in target])
+        return tuple(missing if n is None else n for n in target)
     if rest == 0:
         return target
     require(op, total % rest == 0, f"cannot reshape {given} to {target}")
     return tuple(total // rest if n is None else n for n in target)
+
+
+def _size_beside_zeros(given, sizes) -> int:
+    """What -1 means among `sizes` with a 0: zeros count on neither side, as TensorFlow has it."""
+    return prod(n for n in given if n) // prod(n for n in sizes if n > 0)
 
 
 def _same_unknown(given, target) -> bool:
@@ -100,8 +108,8 @@ def reshape(x, dims):
     sizes = [int(n) for n in dims]
     if min(sizes, default=0) < -1:
         raise ValueError(f"sizes must be >= -1, got {sizes}")
-    if -1 in sizes and 0 in sizes and x.size == 0:  # numpy cannot tell; TensorFlow takes 0
-        sizes[sizes.index(-1)] = 0
+    if -1 in sizes and 0 in sizes and x.size == 0:  # numpy cannot tell
+        sizes[sizes.index(-1)] = _size_beside_zeros(x.shape, sizes)
     return x.reshape(sizes)
 
 

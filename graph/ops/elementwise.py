@@ -212,7 +212,13 @@ def add_n(*inputs):
 
 @op("ClipByValue", shape=same)
 def clip_by_value(x, lowest, highest):
-    """`x` within [lowest, highest]."""
+    """`x` within [lowest, highest]; of complex numbers each part."""
+    if x.dtype.kind == "c":
+        real, imag = (
+            clip_by_value(*(getattr(each, part) for each in (x, lowest, highest)))
+            for part in ("real", "imag")
+        )
+        return (real + 1j * imag).astype(x.dtype)
     return np.minimum(np.maximum(x, lowest), highest)
 
 

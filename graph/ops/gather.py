@@ -66,7 +66,9 @@ def _gather_nd_shape(op):
 
 @op("GatherNd", shape=_gather_nd_shape)
 def gather_nd(params, indices):
-    """The slices of `params` at index tuples."""
+    """The slices of `params` at index tuples; the whole of it for each empty one."""
+    if not indices.shape[-1]:
+        return np.broadcast_to(params, indices.shape[:-1] + params.shape)
     return params[_index_tuple(indices, params.shape)]
 
 

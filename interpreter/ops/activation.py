@@ -10,7 +10,7 @@ from ...engine.families.rescale import fixed_scale
 from ...engine.view import View
 from ..checks import one_scale, required, supported
 from ..registry import op
-from .quantized import is_quantized
+from .quantized import is_quantized, quotient
 from .tables import look_up
 
 CLAMPS = {
@@ -101,9 +101,9 @@ def _slopes(node, x, alpha):
         f"quantized {x.dtype} and {alpha.dtype} are not supported, only int8 or uint8",
     )
     one_scale(node, x, alpha)
-    scales = [np.float32(s.scale) for s in (x.quantization, alpha.quantization, wanted)]
-    multiplier, shift = fixed_scale(float(scales[0] / scales[2]))
-    slope, slope_shift = fixed_scale(float(scales[0] * scales[1] / scales[2]))
+    scale, slope_scale = x.quantization.scale, alpha.quantization.scale
+    multiplier, shift = fixed_scale(quotient((scale,), (wanted.scale,)))
+    slope, slope_shift = fixed_scale(quotient((scale, slope_scale), (wanted.scale,)))
     limits = np.iinfo(x.dtype)
     return {
         "x_zero": x.quantization.zero_point,

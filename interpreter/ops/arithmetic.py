@@ -9,9 +9,9 @@ import numpy as np
 
 from ...engine.buffer import Buffer, constant
 from ...engine.families import integers, products
-from ..checks import one_scale
+from ..checks import NO_LIMIT, one_scale
 from ..node import Node, Operand
-from .quantized import stored_limits
+from .quantized import quotient, stored_limits
 
 _STORED = {
     ("int8", "int8"): np.int32,
@@ -43,12 +43,14 @@ def arithmetic(
         weights: what the input is multiplied with.
         bias: None when there is none.
         clamp: the limits of reals; None when the operator has no fused activation.
-        rounding: `exact`, whether stored results are rounded from float64; `asymmetric`, whether
-            reals get a zero point when they meet stored weights.
+        rounding: `exact`, whether stored results are rounded from float64; `narrow`, whether
+            the scales are multiplied and divided in float32; `asymmetric`, whether reals get a
+            zero point when they meet stored weights; `infinite`, whether their results may be
+            infinite.
     """
     pair = (x.dtype.name, weights.dtype.name)
     if pair in _STORED:
-        scheme = _stored(node, x, weights, bias, clamp, rounding.get("exact", False))
+        scheme = _stored(node, x, weights, bias, clamp, rounding)
         return integers, _whole(weights), {"scheme": scheme}
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported yet")
     node.require(
@@ -60,7 +62,7 @@ def arithmetic(
     scheme = integers.Hybrid(
         scales_of(node, weights),
         rounding.get("asymmetric", False),
-        clamp or products.NO_CLAMP,
+        _without_ends(clamp) if clamp and rounding.get("infinite") else clamp or products.NO_CLAMP,
     )
     return integers, bytes_of(weights), {"scheme": scheme}
 
@@ -74,7 +76,12 @@ def one_scale_each(node: Node, how: dict[str, Any], n: int) -> None:
     )
 
 
-def _stored(node, x, weights, bias, clamp, exact):
+def _without_ends(clamp):
+    """`clamp` with infinities for limits that are none."""
+    return tuple(float(np.copysign(np.inf, x)) if abs(x) >= NO_LIMIT else x for x in clamp)
+
+
+def _stored(node, x, weights, bias, clamp, rounding):
     result = node.outputs[0].quantization
     one_scale(node, x)
     sums = _STORED[x.dtype.name, weights.dtype.name]
@@ -85,14 +92,17 @@ def _stored(node, x, weights, bias, clamp, exact):
         )
         sums = bias.dtype.type
     scales = scales_of(node, weights)
-    before, after = (np.float64(np.float32(s.scale)) for s in (x.quantization, result))
+    before, after = x.quantization.scale, result.scale
+    factors = before * scales.astype(np.float64) / after
+    if rounding.get("narrow"):
+        factors = np.array([quotient((before, scale), (after,)) for scale in scales])
     many = "wide" if sums is np.int64 else "narrow"
     return integers.Stored(
-        before * scales.astype(np.float64) / after,
+        factors,
         (x.quantization.zero_point, _zero_point(weights), result.zero_point),
         stored_limits(node, node.outputs[0].dtype or x.dtype, result, fused=clamp is not None),
         sums,
-        "exact" if exact else many,
+        "exact" if rounding.get("exact") else many,
     )
 
 

@@ -30,8 +30,7 @@ PLAIN = {
     "ATAN2": dict.fromkeys(("float32", "float64"), "division.angle"),
     "FLOOR_DIV": {
         "float32": "division.floor_divide_float",
-        "int32": "division.floor_divide_int32",
-        **dict.fromkeys(("int8", "int16", "int64"), "division.floor_divide"),
+        **{kind: f"division.floor_divide_{kind}" for kind in ("int8", "int16", "int32", "int64")},
     },
     "FLOOR_MOD": {
         "float32": "division.floor_modulo_float",
@@ -65,7 +64,7 @@ def arithmetic(node):
     def emit(program):
         limits = limits_of(a.dtype, low, high)
         if node.kind == "DIV" and a.is_integer:
-            elementwise(program, "division.divide", (a, b), out)
+            elementwise(program, f"division.divide_{a.dtype}", (a, b), out)
             for kernel, limit in (("maximum", low), ("minimum", high)):
                 if abs(limit) < _LARGEST:
                     bound = constant(np.array(limit, a.dtype))
@@ -90,8 +89,9 @@ def plain(node):
     )
     if is_quantized(a):
         _require_scale(node)
-    if node.kind == "POW" and a.is_integer and b.value is not None:
-        node.require(not (b.value < 0).any(), f"powers must not be negative, got {b.value.min()}")
+    if node.kind == "POW" and a.is_integer and b.value is not None and b.size:
+        lowest = b.value.min()
+        node.require(lowest >= 0, f"powers must not be negative, got {lowest}")
     out = node.result(shape, a.dtype)
 
     def emit(program):
@@ -119,7 +119,7 @@ def add_n(node):
     out = node.result(first.shape, first.dtype)
 
     def emit(program):
-        limits, total = limits_of(first.dtype, -np.inf, np.inf), first
+        limits, total = _ends(first.dtype), first
         for other in others:
             elementwise(program, "arithmetic.add", (total, other), out, limits)
             total = out
@@ -135,6 +135,12 @@ def limits_of(dtype, low, high):
         return constant(np.array([low, high], dtype))
     known = np.iinfo(dtype)
     return constant(np.array([int(max(low, known.min)), int(min(high, known.max))], dtype))
+
+
+def _ends(dtype):
+    """A buffer with the lowest and highest finite number: no sum of ADD_N exceeds them."""
+    known = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+    return constant(np.array([known.min, known.max], dtype))
 
 
 def _common(node, a, b):

@@ -61,10 +61,12 @@ def _table(node, part):
     if given is None or wanted is None or _equal(given, wanted):
         return None
     one_scale(node, part)
-    scale = np.float32(given.scale) * (np.float32(1) / np.float32(wanted.scale))
-    offset = np.float32(-given.zero_point) * scale
-    values = rounded(np.arange(256, dtype=np.float32) * scale + offset).astype(np.int64)
-    return constant(np.clip(values + wanted.zero_point, 0, 255).astype(np.uint8))
+    with np.errstate(all="ignore"):
+        scale = np.float32(given.scale) * (np.float32(1) / np.float32(wanted.scale))
+        offset = np.float32(-given.zero_point) * scale
+        values = rounded(np.arange(256, dtype=np.float32) * scale + offset).astype(np.float64)
+    values = np.clip(np.nan_to_num(values) + wanted.zero_point, 0, 255)
+    return constant(values.astype(np.uint8))
 
 
 def _equal(given, wanted):

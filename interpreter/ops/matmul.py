@@ -34,6 +34,7 @@ def fully_connected(node):
         clamp_of(node, ignored=()),
         exact=True,
         asymmetric=bool(node.options.asymmetric_quantize_inputs),
+        infinite=True,
     )
     one_scale_each(node, how, n)
     if node.options.keep_num_dims:
@@ -82,7 +83,7 @@ def batch_matmul(node):
     if batch is None:
         node.fail(f"batch dimensions must be equal or 1, got {x.shape} and {y.shape}")
     family, y, how = arithmetic(
-        node, x, y, None, asymmetric=bool(node.options.asymmetric_quantize_inputs)
+        node, x, y, None, asymmetric=bool(node.options.asymmetric_quantize_inputs), narrow=True
     )
     one_scale_each(node, how, 1)
     out = node.result((*batch, rows, columns), x.dtype)

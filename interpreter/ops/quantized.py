@@ -1,12 +1,13 @@
 """Arithmetic of stored integers that stand for real numbers, for the families that have it."""
 
-from math import copysign, trunc
+from collections.abc import Sequence
+from math import copysign, prod
 
 import numpy as np
 
 from ...engine.families import scaled
 from ...engine.families.rescale import common_terms, product_terms
-from ..checks import clamp_of, limits_of
+from ..checks import NO_LIMIT, clamp_of, limits_of
 from ..node import Declared, Node, Operand, Quantization
 
 STORED = ("int8", "uint8", "int16")
@@ -35,15 +36,12 @@ def quantized_pair(node, a, b, shape):
         not squared or a.dtype == np.int8, f"quantized {a.dtype} is not supported, only int8"
     )
     limits = stored_limits(node, a.dtype, schemes[2], fused=not squared)
-    scales = [np.float32(scheme.scale) for scheme in schemes]
-    first, second, wanted = (
-        (float(scale), scheme.zero_point) for scale, scheme in zip(scales, schemes, strict=True)
-    )
+    first, second, wanted = ((scheme.scale, scheme.zero_point) for scheme in schemes)
     if node.kind == "MUL":
-        scale = float(scales[0] * scales[1] / scales[2])
+        scale = quotient((first[0], second[0]), (wanted[0],))
         terms = product_terms(first, second, wanted, limits, scale)
     elif node.kind == "DIV":
-        scale = float(scales[0] / (scales[1] * scales[2]))
+        scale = quotient((first[0],), (second[0], wanted[0]))
         terms = product_terms(first, second, wanted, limits, scale)
     elif squared:
         terms = common_terms(first, second, wanted, limits, _LEFT_SQUARED, 2)
@@ -51,6 +49,16 @@ def quantized_pair(node, a, b, shape):
         terms = common_terms(first, second, wanted, limits, _LEFT[a.dtype.name])
     out = node.result(shape, a.dtype)
     return lambda program: scaled.pair(program, node.kind, a, b, out, terms)
+
+
+def quotient(above: Sequence[float], below: Sequence[float]) -> float:
+    """The product of scales over another one, in float32 as TFLite's kernels multiply them.
+
+    Where float32 comes to its end, float64 does it.
+    """
+    with np.errstate(all="ignore"):
+        narrow = prod(map(np.float32, above)) / prod(map(np.float32, below))
+    return float(narrow) if np.isfinite(narrow) else prod(above) / prod(below)
 
 
 def scheme_of(node: Node, given: Operand | Declared, name: str) -> Quantization:
@@ -62,10 +70,16 @@ def scheme_of(node: Node, given: Operand | Declared, name: str) -> Quantization:
 
 def stored_limits(node, dtype, scheme, fused=True):
     """The lowest and highest stored number: those of the type, or of the fused activation."""
+    limits = clamp_of(node) if fused else (-np.inf, np.inf)
+    return tuple(stored_limit(limit, dtype, scheme) for limit in limits)
+
+
+def stored_limit(limit: float, dtype: np.dtype, scheme: Quantization) -> int:
+    """The stored number for the real `limit`, the type's own end where that is none."""
     lowest, highest = limits_of(dtype)
-    bounds = []
-    for limit in clamp_of(node) if fused else (-np.inf, np.inf):
-        steps = float(np.float32(min(max(limit, -1e9), 1e9)) / np.float32(scheme.scale))
-        stored = trunc(steps + copysign(0.5, steps)) + scheme.zero_point
-        bounds.append(min(max(stored, lowest), highest))
-    return tuple(bounds)
+    if abs(limit) >= NO_LIMIT:
+        return lowest if limit < 0 else highest
+    with np.errstate(over="ignore"):
+        steps = float(np.float32(limit) / np.float32(scheme.scale))
+    nearest = np.trunc(steps + copysign(0.5, steps)) + scheme.zero_point
+    return int(min(max(nearest, lowest), highest))

@@ -4,7 +4,9 @@ from functools import partial
 
 import numpy as np
 
+from ...engine.buffer import constant
 from ...engine.families import reductions
+from ...engine.families.layout import fill
 from ...engine.families.rescale import fixed_scale
 from ..checks import one_scale, required, supported
 from ..registry import op
@@ -62,26 +64,48 @@ def _stored(node, kind, x, out):
             "input and output must have one scale and zero point",
         )
         return partial(reductions.reduce, kind=kind)
+    node.require(kind != "multiply" or name != "uint8", f"quantized {name} is not supported")
+    if not x.size:
+        return _of_nothing(kind, after, limits)
     count = max(x.size // max(out.size, 1), 1)
-    scales = [np.float32(scheme.scale) for scheme in (before, after)]
     ends = {"out_zero": after.zero_point, "low": int(limits.min), "high": int(limits.max)}
     if kind == "add":
-        scale = scales[0] / scales[1]
-        bias = -np.float32(before.zero_point) * scale * np.float32(count)
+        with np.errstate(all="ignore"):
+            scale = np.float32(before.scale) / np.float32(after.scale)
+            bias = -np.float32(before.zero_point) * scale * np.float32(count)
+        node.require(
+            np.isfinite([scale, bias]).all(),
+            f"scales must not be that far apart, got {before.scale} and {after.scale}",
+        )
         numbers = {"scale": float(scale), "bias": float(bias), **ends}
         return partial(reductions.sum_stored, kernel="round_sums", **numbers)
-    wide = [float(scale) for scale in scales]
     if kind == "mean":
-        multiplier, shift = fixed_scale(wide[0] / wide[1])
+        multiplier, shift = fixed_scale(before.scale / after.scale)
         places = min(count.bit_length() - 1, 32, 31 + shift)
         numbers = {"multiplier": (multiplier << places) // count, "shift": shift - places, **ends}
         offset = before.zero_point * count
         return partial(reductions.sum_stored, kernel="rescale_sums", offset=offset, **numbers)
-    node.require(name != "uint8", f"quantized {name} is not supported")
-    node.require(x.size, f"input must not be empty, got shape {x.shape}")
-    multiplier, shift = fixed_scale(wide[0] / wide[1] ** (1 / count))
+    multiplier, shift = fixed_scale(before.scale / after.scale ** (1 / count))
     numbers = {"x_zero": before.zero_point, "multiplier": multiplier, "shift": shift, **ends}
     return partial(reductions.multiply_stored, **numbers)
+
+
+def _of_nothing(kind, scheme, limits):
+    """What fills the result of an empty tensor: a sum of 0, a product of 1.
+
+    A mean has no value: it is stored as 0, as TFLite leaves it.
+    """
+    real = 1 / scheme.scale if kind == "multiply" else 0.0
+    stored = (
+        0 if kind == "mean" else min(max(round(real) + scheme.zero_point, limits.min), limits.max)
+    )
+    value = np.array([stored], limits.dtype)
+
+    def add_rows(program, x, axes, out):
+        if out.size:
+            fill(program, constant(value), out)
+
+    return add_rows
 
 
 @op("ARG_MAX", "ARG_MIN")

@@ -99,6 +99,9 @@ def _entries(node, x, count):
     node.require(len(ellipsis) <= 1, f"at most one ellipsis, got mask {options.ellipsis_mask}")
     new = [i for i in range(count) if options.new_axis_mask >> i & 1 and i not in ellipsis]
     unnamed = x.ndim - (count - len(new) - len(ellipsis))
+    if unnamed < 0 and not ellipsis and max(new, default=0) < x.ndim + len(new):
+        count += unnamed  # as TFLite does, without a look at what is named beyond the last one
+        unnamed = 0
     node.require(
         unnamed >= 0,
         f"begin must name at most {x.ndim} dimensions of shape {x.shape}, got {x.ndim - unnamed}",

@@ -78,12 +78,17 @@ def _fixed_scheme(node, scale, zero_point):
     )
 
 
+_FINEST = 1 + 2.0**-30
+"""A step of the input times 2 ** 26: for smaller ones, TFLite's multipliers are not defined."""
+
+
 def _exponents(x, beta):
     """Differences 0 to 255 from the largest: times 2 ** 26, exp of them, and the scale.
 
     exp is 0 where the difference is too large for TFLite.
     """
-    real = min(beta * float(np.float32(x.quantization.scale)) * (1 << 26), (1 << 31) - 1.0)
+    real = beta * float(np.float32(x.quantization.scale)) * (1 << 26)
+    real = min(max(real, _FINEST), (1 << 31) - 1.0)
     multiplier, shift = fixed_scale(real)
     radius = floor(31 * (1 << 26) / (1 << max(shift, 0)))
     steps = -np.arange(256)

@@ -7,7 +7,7 @@ quantization) -> stored results, with the roundings of TFLite's kernel.
 from __future__ import annotations
 
 from functools import partial
-from math import erfc, log, trunc
+from math import erfc, log
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ...engine.families import elementwise
 from ...engine.families.fixed_arrays import inverse_root, rounding_shift, scaled
 from ...engine.families.rescale import fixed_scale
 from ..checks import one_scale
+from .quantized import quotient, stored_limit
 
 _F = np.float32
 _STEPS = 512
@@ -53,10 +54,12 @@ def sampled(function, low, high, inverse):
     step = (high - low) / kind(_STEPS)
     x = low + np.arange(_STEPS, dtype=kind) * step
     following = low + np.arange(1, _STEPS + 1, dtype=kind) * step
-    here, after, middle = (function(v) * inverse for v in (x, following, x + step / kind(2)))
-    point = rounded(here)
-    error = rounded((after + point) / kind(2)) - rounded(middle)
-    last = rounded(function(np.array([high])) * inverse)
+    with np.errstate(over="ignore", invalid="ignore"):
+        here, after, middle = (function(v) * inverse for v in (x, following, x + step / kind(2)))
+        point = rounded(here)
+        error = rounded((after + point) / kind(2)) - rounded(middle)
+        last = rounded(function(np.array([high])) * inverse)
+    error = np.where(np.isfinite(error), error, 0)
     points = np.append(point - rounded(error / kind(2)), last)
     points = np.clip(points, -32768, 32767).astype(np.int64)
     values = np.arange(-32768, 32768)
@@ -76,7 +79,7 @@ def _through(function):
 
 def _real(make, node, values, given, wanted):
     """The function of reals that `make(node, output's quantization)` gives, of stored values."""
-    return _real_by(_through(make(node, wanted)), values, given, wanted)
+    return _real_by(make(node, wanted), values, given, wanted)
 
 
 def _real_by(function, values, given, wanted):
@@ -85,22 +88,22 @@ def _real_by(function, values, given, wanted):
         low, high = (_F(given.scale) * _F(v - given.zero_point) for v in (-32768, 32767))
         inverse = _F(65536) / (scale * _F(32767) - scale * _F(-32768))
         return sampled(function, low, high, inverse)[values + 32768]
-    x = _F(given.scale) * (values - given.zero_point).astype(_F)
     with np.errstate(all="ignore"):
+        x = _F(given.scale) * (values - given.zero_point).astype(_F)
         results = rounded(function(x) * (_F(1) / scale))
-    results = np.clip(np.nan_to_num(results, nan=0.0), -1e9, 1e9)
-    return results.astype(np.int64) + wanted.zero_point
+    return np.nan_to_num(results, nan=0.0).astype(np.float64) + wanted.zero_point
 
 
 def _log(node, wanted):
     lowest = np.iinfo(node.inputs[0].dtype).min - wanted.zero_point
-    least = float(_F(lowest) * _F(wanted.scale))
-    return lambda x: np.where(x > 0, np.log(np.where(x > 0, x, 1.0)), least)
+    least = _F(lowest) * _F(wanted.scale)
+    log = _through(np.log)
+    return lambda x: np.where(x > 0, log(np.where(x > 0, x, 1.0)), least)
 
 
 def _rsqrt(node, wanted):
-    most = 32767 * wanted.scale
-    return lambda x: np.where(x > 0, 1 / np.sqrt(np.where(x > 0, x, 1.0)), most)
+    most = _F(32767) * _F(wanted.scale)
+    return lambda x: np.where(x > 0, 1 / np.sqrt(np.where(x > 0, x, _F(1))), most)
 
 
 def _gelu(node, values, given, wanted):
@@ -121,6 +124,10 @@ def _gelu_by_tanh(x):
     return _F(0.5) * x * (_F(1) + np.tanh(inner.astype(np.float64)).astype(_F))
 
 
+def _elu(x):
+    return np.where(x < 0, _through(np.expm1)(x), x)
+
+
 def _plain(function):
     return lambda node, wanted: function
 
@@ -129,21 +136,23 @@ def _sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
+def _sigmoid_by_steps(x):
+    """In float32 step by step, as TFLite's kernel: half a step may round the other way."""
+    return 1 / (1 + _through(np.exp)(-x))
+
+
 def _rescaled(values, given, wanted, factor=1.0):
     """Stored values on the output's scale, times `factor`."""
-    with np.errstate(all="ignore"):
-        fixed = fixed_scale(float(_F(given.scale) * _F(factor) / _F(wanted.scale)))
+    if factor < 0:  # halves go the other way
+        return 2 * wanted.zero_point - _rescaled(values, given, wanted, -factor)
+    fixed = fixed_scale(quotient((given.scale, factor), (wanted.scale,)))
     return scaled(values - given.zero_point, *fixed) + wanted.zero_point
 
 
 def _clamp(low, high):
     def table(node, values, given, wanted):
-        limits = [-np.inf, np.inf]
-        for i, limit in enumerate((low, high)):
-            if np.isfinite(limit):
-                steps = float(_F(limit) / _F(wanted.scale))
-                limits[i] = trunc(steps + np.copysign(0.5, steps)) + wanted.zero_point
-        return np.clip(_rescaled(values, given, wanted), limits[0], limits[1])
+        limits = [stored_limit(limit, node.inputs[0].dtype, wanted) for limit in (low, high)]
+        return np.clip(_rescaled(values, given, wanted), *limits)
 
     return table
 
@@ -156,7 +165,7 @@ def _leaky(node, values, given, wanted):
 def _absolute(node, values, given, wanted):
     sizes = abs(values - given.zero_point)
     if given.scale != wanted.scale:
-        sizes = scaled(sizes, *fixed_scale(float(_F(given.scale) / _F(wanted.scale))))
+        sizes = scaled(sizes, *fixed_scale(quotient((given.scale,), (wanted.scale,))))
     return sizes + wanted.zero_point
 
 
@@ -169,8 +178,9 @@ def _negative(node, values, given, wanted):
 
 
 def _square_root(node, values, given, wanted):
-    x = _F(given.scale) * np.maximum(values - given.zero_point, 0).astype(_F)
-    return np.trunc(np.sqrt(x) / _F(wanted.scale)).astype(np.int64) + wanted.zero_point
+    with np.errstate(over="ignore"):
+        x = _F(given.scale) * np.maximum(values - given.zero_point, 0).astype(_F)
+        return np.trunc(np.sqrt(x) / _F(wanted.scale)).astype(np.float64) + wanted.zero_point
 
 
 def _halved(fixed):
@@ -182,8 +192,8 @@ def _halved(fixed):
 def _hard_swish(node, values, given, wanted):
     """x * clamp(x + 3, 0, 6) / 6 in 16-bit steps, as TFLite's reference kernel."""
     fine = _F(1 / 128) * _F(given.scale)
-    multiplier, shift = _halved(fixed_scale(float(fine / _F(wanted.scale))))
-    gate_multiplier, gate_shift = _halved(fixed_scale(float(fine / _F(3 / 32768))))
+    multiplier, shift = _halved(fixed_scale(quotient((fine,), (wanted.scale,))))
+    gate_multiplier, gate_shift = _halved(fixed_scale(quotient((fine,), (3 / 32768,))))
     node.require(shift <= 0, f"output scale must exceed {fine}, got {wanted.scale}")
     x = (values - given.zero_point) << 7
     on_output = _product_16(x, multiplier)
@@ -268,10 +278,10 @@ def _rows(make, *dtypes):
 _BYTES, _SIGNED, _ALL = ("int8", "uint8"), ("int8", "int16"), ("int8", "uint8", "int16")
 
 TABLES = {
-    "TANH": {**_rows(partial(_real, _plain(np.tanh)), *_BYTES), "int16": _tanh_16},
-    "LOGISTIC": {**_rows(partial(_real, _plain(_sigmoid)), *_BYTES), "int16": _sigmoid_16},
-    "ELU": _rows(partial(_real, _plain(lambda x: np.where(x < 0, np.expm1(x), x))), "int8"),
-    "EXP": _rows(partial(_real, _plain(np.exp)), *_SIGNED),
+    "TANH": {**_rows(partial(_real, _plain(_through(np.tanh))), *_BYTES), "int16": _tanh_16},
+    "LOGISTIC": {**_rows(partial(_real, _plain(_sigmoid_by_steps)), *_BYTES), "int16": _sigmoid_16},
+    "ELU": _rows(partial(_real, _plain(_elu)), "int8"),
+    "EXP": _rows(partial(_real, _plain(_through(np.exp))), *_SIGNED),
     "LOG": _rows(partial(_real, _log), *_SIGNED),
     "GELU": _rows(_gelu, *_ALL),
     "NEG": {"int8": _negative},

@@ -93,6 +93,22 @@ def activations(k):
     return k.Model(x, outputs, name="activations")
 
 
+def operators(k):
+    """Python's operators on tensors and numbers, and nested models whose results are outputs."""
+    layers = k.layers
+    x = k.Input((4,), name="x")
+    y = layers.Dense(4)(x)
+    sums = [x + 3.0, 3.0 - x, x * (1 / 6), x / 2.0, 2.0 / (y * y + 1.0), x + y, x - y, x * y]
+    sums += [1 - x, 2 * x, (x * x) ** 1.5, -y]
+    inner_x = k.Input((4,))
+    inner = k.Model(inner_x, [layers.Dense(3)(inner_x), inner_x + 1.0], name="inner")
+    chain = k.Sequential([k.Input((4,)), layers.Dense(2)], name="chain")
+    once = k.Model(inner_x, layers.Dense(2)(inner_x), name="once")
+    one, other = inner(x), inner(y)
+    nested = [*one, other[0], chain(x), chain(y), once(x), layers.ReLU()(other[1])]
+    return k.Model(x, [*sums, *nested], name="operators")
+
+
 def write(model, name: str, rng: np.random.Generator) -> None:
     """Gives a model weights, runs it, and keeps it in both formats."""
     for weight in model.weights:
@@ -112,7 +128,7 @@ def main() -> None:
     HERE.mkdir(exist_ok=True)
     rng = np.random.default_rng(0)
     for version, k in (("keras3", keras), ("keras2", tf_keras)):
-        for make in (images, nested, sequences, activations):
+        for make in (images, nested, sequences, activations, operators):
             write(make(k), f"{make.__name__}_{version}", rng)
 
 

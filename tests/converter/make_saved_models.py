@@ -86,6 +86,165 @@ class Counts(tf.Module):
         return x + self.count
 
 
+ONE = [spec([2], "x")]
+
+
+class Effects(tf.Module):
+    """What changes variables where nobody reads a result of it, and what changes other things."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = tf.Variable([0.0, 0.0], name="seen")
+        self.hidden = tf.Variable([0.0, 0.0], name="hidden")
+        self.count = tf.Variable(np.zeros(3, np.int64), name="count")
+
+    @tf.function(input_signature=ONE)
+    def branch(self, x):
+        if tf.reduce_mean(x) > 1:
+            self.seen.assign_add([1.0, 1.0])
+        return self.seen + x
+
+    @tf.function(input_signature=ONE)
+    def read_before(self, x):
+        y = self.seen + x
+        if tf.reduce_mean(x) > 1:
+            self.seen.assign_add([1.0, 1.0])
+        return y
+
+    @tf.function(input_signature=ONE)
+    def loop(self, x):
+        for _ in tf.range(3):
+            self.seen.assign_add([1.0, 1.0])
+        return self.seen + x
+
+    @tf.function(input_signature=ONE)
+    def nested(self, x):
+        for _ in tf.range(3):
+            if tf.reduce_mean(x) > 1:
+                self.seen.assign_add([1.0, 1.0])
+        return self.seen + x
+
+    @tf.function(input_signature=ONE)
+    def called(self, x):
+        self.inner(x)
+        return self.seen + x
+
+    @tf.function
+    def inner(self, x):
+        if tf.reduce_mean(x) > 1:
+            self.seen.assign_add(x)
+
+    @tf.function(input_signature=ONE, autograph=False)
+    def case(self, x):
+        index = tf.cast(tf.reduce_sum(x), tf.int32) % 2
+        tf.switch_case(index, [lambda: self.seen.assign_add(x), lambda: self.seen.assign_sub(x)])
+        return self.seen + x
+
+    @tf.function(input_signature=ONE, autograph=False)
+    def counter(self, x):
+        tf.raw_ops.RngReadAndSkip(
+            resource=self.count.handle, alg=1, delta=tf.constant(1, tf.uint64)
+        )
+        return x + tf.cast(self.count[0], tf.float32)
+
+    @tf.function(input_signature=ONE)
+    def quiet(self, x):
+        if tf.reduce_mean(x) > 1:
+            self.hidden.assign_add(x)
+            tf.print("large")
+        self.hidden.assign_sub(x)
+        tf.debugging.assert_less(x, 100.0)
+        return x * 2.0
+
+    @tf.function(input_signature=ONE)
+    def tells(self, x):
+        return self.hidden + x
+
+    @tf.function(input_signature=ONE, autograph=False)
+    def file(self, x):
+        tf.io.write_file("/dev/null", "x")
+        return x
+
+    @tf.function(input_signature=ONE, autograph=False)
+    def python(self, x):
+        tf.py_function(lambda a: None, [x], [])
+        return x
+
+
+SIGNATURES = [
+    "branch",
+    "read_before",
+    "loop",
+    "nested",
+    "called",
+    "case",
+    "counter",
+    "quiet",
+    "tells",
+]
+
+
+def save_effects(folder):
+    """What a model gives that changes variables: three runs, <key>/out/0 to <key>/out/2."""
+    shutil.rmtree(folder, ignore_errors=True)
+    module, cases = Effects(), {}
+    keys = [*SIGNATURES, "file", "python"]
+    functions = {key: getattr(module, key) for key in keys}
+    tf.saved_model.save(module, str(folder), signatures=functions)
+    x = np.float32([3, 5])
+    for key in SIGNATURES:
+        function = tf.saved_model.load(str(folder)).signatures[key]
+        answers = [function(tf.constant(x))["output_0"].numpy() for _ in range(3)]
+        record(cases, key, {"x": x}, {str(i): value for i, value in enumerate(answers)})
+    np.savez_compressed(folder / "cases.npz", **cases)
+    (folder / "fingerprint.pb").unlink()
+
+
+def save_effects_1(folder):
+    """As TensorFlow 1 does it: the same three runs, of what Switch, Merge and Enter are made of."""
+    shutil.rmtree(folder, ignore_errors=True)
+    v1.disable_control_flow_v2()
+    x = np.float32([3, 5])
+    with tf.Graph().as_default(), v1.Session() as sess:
+        given = v1.placeholder(FLOAT, [2], name="x")
+        outputs, cases = {}, {}
+        for kind, resource in (("resource", True), ("reference", False)):
+            variables = [
+                v1.get_variable(f"{kind}_{part}", initializer=np.zeros(2, np.float32),
+                                use_resource=resource)
+                for part in ("branch", "loop", "quiet")
+            ]  # fmt: skip
+            branch, loop, quiet = variables
+            is_large = tf.reduce_mean(given) > 1
+            done = v1.cond(is_large, lambda v=branch: v1.assign_add(v, given), lambda: given)
+            with tf.control_dependencies([done]):
+                outputs[f"{kind}_branch"] = v1.identity(branch.read_value() + given)
+
+            def turn(i, v=loop):
+                with tf.control_dependencies([v1.assign_add(v, given)]):
+                    return i + 1
+
+            done = v1.while_loop(lambda i: i < 3, turn, [tf.constant(0)], parallel_iterations=1)
+            with tf.control_dependencies([done]):
+                outputs[f"{kind}_loop"] = v1.identity(loop.read_value() + given)
+            done = v1.cond(is_large, lambda v=quiet: v1.assign_add(v, given), lambda: given)
+            with tf.control_dependencies([done]):
+                outputs[f"{kind}_quiet"] = v1.identity(given * 2.0)
+        for key, output in outputs.items():
+            sess.run(v1.global_variables_initializer())
+            answers = [sess.run(output, {given: x}) for _ in range(3)]
+            record(cases, key, {"x": x}, {str(i): value for i, value in enumerate(answers)})
+        sess.run(v1.global_variables_initializer())
+        builder = v1.saved_model.Builder(str(folder))
+        definitions = {
+            key: v1.saved_model.predict_signature_def({"x": given}, {"output_0": output})
+            for key, output in outputs.items()
+        }
+        builder.add_meta_graph_and_variables(sess, ["serve"], signature_def_map=definitions)
+        builder.save()
+    np.savez_compressed(folder / "cases.npz", **cases)
+
+
 def save(name, module, signatures, inputs):
     """Saves a module, and what its signatures give for `inputs`, {signature: {key: array}}."""
     folder = HERE / name
@@ -216,4 +375,6 @@ def save_version_1(folder):
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
     save_modules()
+    save_effects(HERE / "effects")
+    save_effects_1(HERE / "effects_1")
     save_version_1(HERE / "version_1")

@@ -18,7 +18,8 @@ from flatlite.graph.evaluate import evaluate
 from flatlite.schema.model import load as load_model
 
 MODELS = Path(__file__).parent / "keras_models"
-NAMES = [f"{n}_keras{v}" for v in (2, 3) for n in ("images", "nested", "sequences", "activations")]
+KINDS = ("images", "nested", "sequences", "activations", "operators")
+NAMES = [f"{n}_keras{v}" for v in (2, 3) for n in KINDS]
 RECURRENT = {"GRU", "LSTM", "SimpleRNN", "Bidirectional", "MultiHeadAttention"}
 
 
@@ -424,7 +425,7 @@ def test_calls_that_multiply_are_refused(tmp_path):
         second = one("n", "n", [["n", 0, 0]])["inbound_nodes"]
         nested["inbound_nodes"] = nested["inbound_nodes"] + second
         inner = model(nested, x=[None, 3])
-        inner["config"]["output_layers"] = ["n", 1, 0]
+        inner["config"]["output_layers"] = ["n", 2, 0]  # it counts from 1
     with pytest.raises(ModelError, match="called more than"):
         keras.load(keras_file(tmp_path, inner))
 

@@ -48,6 +48,14 @@ FOLD = [
         rtol=3.0,
     ),
     Rewrite(
+        "fold/holds_off_on_an_output_without_elements",
+        fold_constants,
+        """graph main(x: float32[8,4]) {
+             y = SLICE(float32[2]{1, 2}, int32[1]{1}, int32[1]{0})
+             return y, x
+           }""",
+    ),
+    Rewrite(
         "fold/holds_off_on_unknown_dimension",
         fold_constants,
         """graph main(x: float32[n,4]) {

@@ -68,6 +68,53 @@ FORMULAS = [
            }""",
     ),
     Rewrite(
+        "hard_swish/holds_off_on_a_constant_of_more_dimensions",
+        fuse_hard_swish,
+        """graph main(x: float32[4]) {
+             a = ADD(x, float32[]{3.0})
+             b = RELU6(a)
+             c = MUL(b, float32[1,1]{0.16666667})
+             d = MUL(x, c)
+             return d
+           }""",
+    ),
+    Rewrite(
+        "gelu/holds_off_on_a_constant_of_more_dimensions",
+        fuse_gelu,
+        """graph main(x: float32[4]) {
+             a = POW(x, float32[]{3.0})
+             b = MUL(a, float32[]{0.044715})
+             c = ADD(x, b)
+             d = MUL(c, float32[]{0.7978846})
+             e = TANH(d)
+             f = ADD(e, float32[]{1.0})
+             g = MUL(x, float32[1,1]{0.5})
+             h = MUL(g, f)
+             return h
+           }""",
+    ),
+    Rewrite(
+        "l2_normalization/holds_off_on_a_constant_of_more_dimensions",
+        fuse_l2_normalization,
+        """graph main(x: float32[4]) {
+             a = SQUARE(x)
+             s = SUM(a, int32[1]{0}; keep_dims=true)
+             m = MAXIMUM(s, float32[1,1]{1e-12})
+             r = RSQRT(m)
+             y = MUL(x, r)
+             return y
+           }""",
+    ),
+    Rewrite(
+        "leaky_relu/holds_off_on_a_constant_of_more_dimensions",
+        fuse_leaky_relu,
+        """graph main(x: float32[4]) {
+             m = MUL(x, float32[1,1]{0.1})
+             y = MAXIMUM(x, m)
+             return y
+           }""",
+    ),
+    Rewrite(
         "gelu/tanh",
         fuse_gelu,
         """graph main(x: float32[n,4]) {

@@ -239,6 +239,30 @@ def test_signal_to_noise():
     assert compared(converter_of("Tanh"), GOOD[0] * 0) == {"y": np.inf}
 
 
+def test_signal_to_noise_of_each_reader():
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (2, 4)}).outputs[0]
+    sigmoid = graph.add("Sigmoid", "s", [x]).outputs[0]
+    small = graph.add("Mul", "small", [x, graph.constant(np.float32(0.1), "tenth")]).outputs[0]
+    graph.add("Minimum", "a", [sigmoid, small])
+    w = graph.constant(np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3), "w")
+    graph.add("MatMul", "b", [sigmoid, w])
+    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [2, 4])], ["a", "b"])
+    converter.optimizations = [Optimize.DEFAULT]
+    converter.representative_dataset = samples(*[[x] for x in GOOD])
+    converter.convert()
+    assert min(converter.signal_to_noise[""].values()) > 30  # of b it was 1.4
+    noise = converter.reader_signal_to_noise[""]
+    assert list(noise) == ["s -> FULLY_CONNECTED 'b'", "s -> MINIMUM 'a'"]
+    assert min(noise.values()) > 30
+    assert converter.measured_on == {"": "2 samples of representative_dataset"}
+    converter.representative_dataset = None
+    with pytest.warns(UserWarning, match="the model stays float"):
+        converter.convert()
+    assert converter.measured_on == {"": "seeded random inputs"}
+    assert converter.reader_signal_to_noise == {"": {}}
+
+
 def test_an_output_without_signal():
     tiny = [x / 1000 for x in GOOD]
     rising = np.float32([[-1, -1, 1, 1], [-2, -2, 2, 2]])

@@ -9,7 +9,7 @@ import pytest
 from sourced import keys, run, types
 
 from flatlite.converter.sources import frozen, saved_model
-from flatlite.converter.sources.source import check_shapes
+from flatlite.converter.sources.source import among_signatures, check_shapes
 from flatlite.errors import DataLossError, ModelError, UnsupportedOps
 from flatlite.schema import proto
 
@@ -429,3 +429,13 @@ def test_functions_of_a_loop_that_are_wrong(tmp_path):
 
     with pytest.raises(ModelError, match="Functions must not be missing, got 'nox'"):
         saved_model.load(change(tmp_path, "branches", edit_calls(missing)))
+
+
+def test_an_error_of_one_of_several_signatures_says_how_to_leave_it_out():
+    with pytest.raises(UnsupportedOps) as caught, among_signatures(["good", "bad"], "bad"):
+        raise UnsupportedOps("no")
+    assert str(caught.value).endswith(
+        "This is signature 'bad'; without it: signature_keys=['good'] (--signature good)"
+    )
+    with pytest.raises(UnsupportedOps, match=r"^no$"), among_signatures(["one"], "one"):
+        raise UnsupportedOps("no")

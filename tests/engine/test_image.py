@@ -24,11 +24,11 @@ from flatlite.engine import build, cache, image, loader, target
 from flatlite.engine.buffer import arena, bound
 from flatlite.engine.program import Program
 
-def run():
-    program, x, out = Program(), bound((1000,), np.float32), arena((1000,), np.float32)
+def run(dtype=np.float32):
+    program, x, out = Program(), bound((1000,), dtype), arena((1000,), dtype)
     program.call("copy.copy", x, out, split=1000)
     program.keep(out)
-    values = np.arange(1000, dtype=np.float32)
+    values = np.arange(1000).astype(dtype)
     program.close({x: values})
     program.run()
     assert (program.array(out) == values).all()
@@ -130,27 +130,75 @@ def test_truncated_images_are_refused(folder, size):
         image.read(path)
 
 
-def test_a_damaged_image_is_built_anew(folder):
+def test_a_damaged_image_is_replaced(folder):
     path = next(folder.glob("copy-*.image"))
-    sound = path.read_bytes()
-    path.write_bytes(sound[:-1] + b"x")
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
     assert script("run();" + IMPORTED, folder) == "False"
-    assert path.read_bytes() == sound
+    (built,) = folder.glob("copy-*.image")  # of what the program needs, not of all of the module
+    assert built != path and image.is_sound(built)
+    built.write_bytes(built.read_bytes()[:-1] + b"x")
+    assert script("run();" + IMPORTED, folder) == "False"
+    assert image.is_sound(built)
 
 
-def test_an_image_that_was_just_built_is_not_removed(folder):
+def test_sound_images_are_not_removed(folder, monkeypatch):
+    monkeypatch.setenv("FLATLITE_CACHE", str(folder))
     path = next(folder.glob("copy-*.image"))
-    before = path.stat().st_ino
+    build._remove_damaged("copy")
     assert image.is_sound(path)
-    build._remove_damaged(str(folder), "copy", str(path))
-    assert path.stat().st_ino == before
     path.write_bytes(path.read_bytes()[:-1])
-    with build._locked(folder / "copy.lock", wait=True):  # another process is building it
-        build._remove_damaged(str(folder), "copy", str(path))
+    build._remove_damaged("launch")
     assert path.exists()
-    build._remove_damaged(str(folder), "copy", str(path))
+    build._remove_damaged("copy")
     assert not path.exists()
-    build._remove_damaged(str(folder), "copy", str(path))
+
+
+def compiled(folder, module="copy"):
+    """The keys of the code in each image of a module, the images in the order they were built."""
+    paths = sorted(folder.glob(f"{module}-*.image"), key=lambda path: path.stat().st_mtime_ns)
+    return [sorted(image._check(path, path.read_bytes())[0]["exports"]) for path in paths]
+
+
+def test_programs_have_compiled_what_they_need(tmp_path):
+    folder = tmp_path / "cache"
+    assert script("run(); run(np.int32);" + IMPORTED, folder) == "False"
+    assert compiled(folder) == [["copy[uint32]"]]
+    assert script("run(np.int8); run(); run(bool);" + IMPORTED, folder) == "False"
+    assert compiled(folder) == [["copy[uint32]"], ["copy[uint8]"]]
+    built = {path: path.stat().st_mtime_ns for path in folder.glob("*.image")}
+    assert script("run(np.int8); run();" + IMPORTED, folder) == "False"
+    assert {path: path.stat().st_mtime_ns for path in folder.glob("*.image")} == built
+
+
+def test_a_whole_module_replaces_its_parts(tmp_path):
+    folder = tmp_path / "cache"
+    script("run(); run(np.int8)", folder)
+    script("build.ensure(['copy'])", folder)
+    (keys,) = compiled(folder)
+    assert len(keys) > 2 and {"copy[uint8]", "copy[uint32]"} < {*keys}
+    assert script("run();" + IMPORTED, folder) == "False"
+
+
+def test_concurrent_starts_build_what_each_needs(tmp_path):
+    folder = tmp_path / "cache"
+    kinds = "np.int8", "np.int16", "np.int8"
+    for process in [start(f"run({kind});" + IMPORTED, folder) for kind in kinds]:
+        assert finish(process) == "False"
+    assert sorted(compiled(folder)) == [["copy[uint16]"], ["copy[uint8]"]]
+    assert not list(folder.glob("*.tmp"))
+
+
+def test_a_wrong_call_is_refused_where_nothing_is_compiled(tmp_path):
+    code = """
+program = Program()
+program.call("copy.copy", bound((2,), np.float32), arena((2,), np.int8), split=2)
+try:
+    program.close()
+except ValueError as error:
+    print(error)
+"""
+    want = "copy: 'out' must be uint32 like the arguments before, got uint8"
+    assert script(code, tmp_path / "cache") == want
 
 
 def test_links_are_not_followed(folder):
@@ -231,16 +279,21 @@ def test_without_processes_kernels_are_compiled_here(tmp_path):
     assert script("run();" + IMPORTED, folder) == "False"
 
 
-def test_without_a_folder_kernels_are_compiled_here():
+@pytest.mark.parametrize(("room", "imported"), [("", "False"), ("/missing", "True")])
+def test_without_a_folder_each_process_compiles(tmp_path, room, imported):
+    """In a folder for a moment, or in the process where there is no room for one, either."""
     code = """
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    run()
+    run(), run(np.int8)
 print([str(w.message) for w in caught if w.category is RuntimeWarning][0])
 """
-    got = script(code, "/dev/null/cache")
-    assert got.startswith("kernels are compiled anew by each process")
-    assert ": /dev/null; name a folder that can be written in FLATLITE_CACHE" in got
+    where = "import tempfile; tempfile.tempdir = " + repr(f"{tmp_path}{room}")
+    told, _, last = script(f"{where}\n{code}{IMPORTED}", "/dev/null/cache").rpartition("\n")
+    assert told.startswith("kernels are compiled anew by each process")
+    assert ": /dev/null; name a folder that can be written in FLATLITE_CACHE" in told
+    assert last == imported
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_building_all_needs_a_folder():
@@ -405,10 +458,11 @@ def test_imports_of_kernel_files_are_seen(sources):
 def test_old_images_are_cleared_away(tmp_path, monkeypatch):
     monkeypatch.setenv("FLATLITE_CACHE", str(tmp_path))
     tmp_path.chmod(0o700)
+    part = f"-{0:016x}"
     for i in range(20):
-        path = tmp_path / f"copy-{i:024x}.image"
-        path.touch()
-        os.utime(path, (i, i))
+        for path in [tmp_path / f"copy-{i:024x}{part * half}.image" for half in range(2)]:
+            path.touch()
+            os.utime(path, (i, i))
     others = [
         "copying-000000000000000000000000.image",
         ".copying-000000000000000000000000.image.1.tmp",
@@ -417,7 +471,8 @@ def test_old_images_are_cleared_away(tmp_path, monkeypatch):
         (tmp_path / name).touch()
     cache.prune("copy")
     left = {path.name for path in tmp_path.iterdir()}
-    assert left == {*others, *(f"copy-{i:024x}.image" for i in range(4, 20))}
+    kept = {f"copy-{i:024x}{part * half}.image" for i in range(4, 20) for half in range(2)}
+    assert left == {*others, *kept}
 
 
 def test_the_command_names_unknown_modules(capsys):

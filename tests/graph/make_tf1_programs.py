@@ -17,6 +17,7 @@ def main() -> None:
     found = {
         "tensorflow": tf.__version__,
         "graphs": {build.__name__: programs.graph_rows(tf, build) for build in programs.GRAPHS},
+        "values": {name: programs.value_of(tf, make) for name, make in programs.VALUES.items()},
         "random": {
             name: [array.tolist() for array in programs.random_numbers(tf, make)]
             for name, make in programs.RANDOM.items()

@@ -1,6 +1,8 @@
 """What a Session runs, keeps and refuses."""
 
+import threading
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -236,3 +238,23 @@ def test_types_as_tf_has_them():
     assert (tf.int8.min, tf.int8.max, tf.int8.is_integer, tf.half.size) == (-128, 127, True, 2)
     with pytest.raises(TypeError, match="Cannot convert"):
         tf.as_dtype("nothing")
+
+
+def test_each_thread_has_its_own_scopes():
+    """As in TensorFlow's testTwoThreadsNestedScopeEntry: names, and variables that are shared."""
+    graph, entered, found = tf.Graph(), threading.Barrier(2, timeout=10), {}
+
+    def enter(i):
+        with graph.as_default(), tf.variable_scope("foo"):
+            entered.wait()
+            if i == 0:
+                found[i] = tf.get_variable("v", []).name
+            entered.wait()
+            if i == 1:
+                with pytest.raises(ValueError, match="foo/v already exists"):
+                    tf.get_variable("v", [])
+                found[i] = tf.get_variable_scope().name, tf.constant(1.0).name.count("/")
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(enter, range(2))) == [None, None]
+    assert found == {0: "foo/v:0", 1: ("foo", 1)}

@@ -19,6 +19,15 @@ def test_graph(build):
     assert programs.graph_rows(tf, build) == RECORDED["graphs"][build.__name__]
 
 
+@pytest.mark.parametrize("name", programs.VALUES)
+def test_value(name):
+    """The same dtype, shape and numbers."""
+    found, recorded = programs.value_of(tf, programs.VALUES[name]), RECORDED["values"][name]
+    assert {**found, "is": None} == {**recorded, "is": None}
+    for part, want in zip(found["is"], recorded["is"], strict=True):
+        np.testing.assert_allclose(part, want, rtol=2e-6)
+
+
 @pytest.mark.parametrize("name", programs.RANDOM)
 def test_random(name):
     """The same numbers, in the first run and in the second."""

@@ -1,6 +1,6 @@
 """Programs of TF1, given `tf`: what TensorFlow makes of them is stored in tf1_programs.json.
 
-GRAPHS build operations, RANDOM gives numbers, ERRORS raises.
+GRAPHS build operations, VALUES and RANDOM give numbers, ERRORS raises.
 """
 
 from __future__ import annotations
@@ -170,6 +170,73 @@ RANDOM = {
 """Each with the graph's seed 5, run twice in one session."""
 
 
+IDS = [[0, 1], [1, 0], [2, 0]]
+PAIRS = [[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]], [[9.0, 10.0], [11.0, 12.0]]]
+ENDS = [np.inf, -np.inf, 1e300, -1e300, 1.5, 300.0, -3e9]
+WAVES = np.array([[3 + 4j, 0, 1j], [0, 0, 1e-9]])
+
+
+def _variable(tf, name="v", value=(1.0, 2.0)):
+    return tf.get_variable(name, initializer=np.float32(value), use_resource=True)
+
+
+def _after_a_step(tf):
+    v = _variable(tf)
+    with tf.control_dependencies([tf.train.MomentumOptimizer(0.5, 0.5).minimize(v)]):
+        return v.read_value()
+
+
+VALUES = {
+    "mean of segments of rank 2": lambda tf: tf.math.unsorted_segment_mean(
+        [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], IDS, 3
+    ),
+    "mean of segments of rows": lambda tf: tf.math.unsorted_segment_mean(PAIRS, IDS, 4),
+    "root of segments of rank 2": lambda tf: tf.math.unsorted_segment_sqrt_n(PAIRS, IDS, 3),
+    "mean of integers": lambda tf: tf.math.unsorted_segment_mean([1, 2, 3, 0], [1, 0, 1, 1], 3),
+    "norm of complex": lambda tf: tf.nn.l2_normalize(tf.constant(WAVES), 1),
+    "norm of complex64": lambda tf: tf.nn.l2_normalize(tf.constant(WAVES, tf.complex64)),
+    "no indices": lambda tf: tf.gather_nd(
+        tf.reshape(tf.range(8), [2, 2, 2]), np.zeros((3, 0), "i4")
+    ),
+    "no indices of rank 3": lambda tf: tf.gather_nd([5.0, 6.0], np.zeros((2, 0, 0), "i8")),
+    "0 and -1": lambda tf: tf.reshape(tf.zeros([0, 2, 3]), [0, -1, 3]),
+    "-1 and 0": lambda tf: tf.reshape(tf.zeros([4, 0, 6]), [-1, 0, 8]),
+    "-1 of nothing": lambda tf: tf.reshape(tf.zeros([0, 2, 3]), [-1, 3]),
+    "saturated floats": lambda tf: tf.saturate_cast(tf.constant(ENDS, tf.float64), tf.float32),
+    "saturated halves": lambda tf: tf.saturate_cast(tf.constant(ENDS, tf.float64), tf.float16),
+    "saturated integers": lambda tf: tf.saturate_cast(
+        tf.constant([np.inf, -np.inf, 3e38, 1.5, -3e9], tf.float32), tf.int32
+    ),
+    "saturated bytes": lambda tf: tf.saturate_cast(tf.constant(ENDS, tf.float64), tf.uint8),
+    "wider integers": lambda tf: tf.saturate_cast(tf.constant([-5, 300], tf.int32), tf.int64),
+    "integers as halves": lambda tf: tf.saturate_cast(
+        tf.constant([-5, 70000], tf.int32), tf.float16
+    ),
+    "saturated complex": lambda tf: tf.saturate_cast(
+        tf.constant([1e300 - 1e300j, 1 + 2j], tf.complex128), tf.complex64
+    ),
+    "complex to real": lambda tf: tf.saturate_cast(
+        tf.constant([1e300 - 1e300j, 1 + 2j], tf.complex128), tf.float32
+    ),
+    "real to complex": lambda tf: tf.saturate_cast(tf.constant(ENDS, tf.float64), tf.complex64),
+    "unconnected": lambda tf: tf.gradients(
+        tf.constant(1.0), _variable(tf), unconnected_gradients="zero"
+    )[0],
+    "unconnected of several": lambda tf: tf.gradients(
+        _variable(tf) * 3.0, [_variable(tf, "w", [[1.0]])], unconnected_gradients="zero"
+    )[0],
+    "a variable by itself": lambda tf: _own_gradient(tf, True),
+    "a reference by itself": lambda tf: _own_gradient(tf, False),
+    "a step on a variable": _after_a_step,
+}
+"""Each run once, after the variables were initialized."""
+
+
+def _own_gradient(tf, resource):
+    v = tf.get_variable("v", initializer=[1.0, 2.0], use_resource=resource)
+    return tf.gradients([v * v, v], v)[0]
+
+
 def _run(tf, make, feed=None):
     with tf.Session() as session:
         return session.run(make(), feed)
@@ -308,6 +375,17 @@ def random_numbers(tf, make) -> list[np.ndarray]:
         tensor = make(tf)
         with tf.Session() as session:
             return [np.asarray(session.run(tensor)) for _ in range(2)]
+
+
+def value_of(tf, make) -> dict:
+    """Dtype, shape and elements of what a program gives; of complex ones the parts."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        tensor = make(tf)
+        session.run(tf.global_variables_initializer())
+        array = np.asarray(session.run(tensor))
+    parts = [array.real, array.imag] if array.dtype.kind == "c" else [array]
+    elements = [part.tolist() for part in parts]
+    return {"dtype": array.dtype.name, "shape": list(array.shape), "is": elements}
 
 
 def error_of(tf, provoke) -> tuple[str, str]:

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from running import answers
 
+from flatlite.interpreter.inline import MAX_INLINED
+from flatlite.interpreter.preparation import Preparation
 from flatlite.lite import Interpreter
 
 f32, i32 = np.float32, np.int32
@@ -182,3 +184,66 @@ def test_calls_that_double_at_each_level_stay_small(builder, saved):
             graph.op("CALL", [y], [z], subgraph=level + 1)
         graphs.append(graph.outputs(z))
     Interpreter(model_content=saved(*graphs)).allocate_tensors()
+
+
+def leaf(builder, kind="ABS", late=False):
+    """A subgraph (x, flag) -> y; with `late`, it looks at data in between."""
+    b = builder(kind)
+    x, _ = b.input("x", (4,)), b.input("flag", (), "BOOL")
+    if late:
+        flags, found = b.tensor("flags", (4,), "BOOL"), b.tensor("found", (1, 1), "INT64")
+        b.op("WHERE", [b.op("GREATER", [x, b.constant("zero", f32(0))], [flags])], [found])
+        places = b.op("CAST", [found], [b.tensor("places", (1, 1), "FLOAT32")])
+        axes = b.constant("axes", i32([0, 1]))
+        x = b.op(
+            "ADD", [x, b.op("SUM", [places, axes], [b.tensor("sum", ())])], [b.tensor("s", (4,))]
+        )
+    return b.outputs(b.op(kind, [x], [b.tensor("y", (4,))]))
+
+
+def chosen(b, x, flag, then, otherwise):
+    """The result of an IF of two such subgraphs."""
+    options = {"then_subgraph_index": then, "else_subgraph_index": otherwise}
+    return b.op("IF", [flag, x, flag], [b.tensor("chosen", (4,))], **options)
+
+
+def ifs(builder, n, shape, late=False):
+    """n IFs in a row or in one another: in one branch of each, or in both."""
+    graphs = [builder(f"level{i}") for i in range(1 if shape == "row" else n)]
+    ends = len(graphs), len(graphs) + 1
+    for level, b in enumerate(graphs):
+        x, flag = b.input("x", (4,)), b.input("flag", (), "BOOL")
+        if shape == "row":
+            for _ in range(n):
+                x = chosen(b, x, flag, *ends)
+        else:
+            inner = level + 1 if level + 1 < n else ends[0]
+            x = chosen(b, x, flag, inner, inner if shape == "both" else ends[1])
+        b.outputs(x)
+    return [*graphs, leaf(builder, late=late), leaf(builder, "NEG")]
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("shape", ["row", "one", "both"])
+def test_sixty_ifs_are_prepared_in_a_few_steps(builder, saved, monkeypatch, litert, shape, late):
+    """Each operator a few times; where calls double, no more than one program may have."""
+    n_prepared, add = 0, Preparation._add
+
+    def counted(*arguments):
+        nonlocal n_prepared
+        n_prepared += 1
+        return add(*arguments)
+
+    monkeypatch.setattr(Preparation, "_add", counted)
+    graphs = ifs(builder, 60, shape, late)
+    content = saved(*graphs)
+    interpreter = Interpreter(model_content=content)
+    x, flag = f32([1, -2, 3, 0]), np.array(True)
+    ours = answers(interpreter, x, flag)[0]
+    n_operators = sum(len(graph.subgraph.operators) for graph in graphs)
+    n_calls = 120 if shape == "row" else 1
+    assert n_prepared <= (3 * MAX_INLINED if shape == "both" else 2 * n_operators + 2 * n_calls)
+    if shape == "both":  # LiteRT would not come to an end
+        np.testing.assert_array_equal(ours, abs(x + 2 * late))
+    else:
+        np.testing.assert_array_equal(ours, litert.run(content, [[x, flag]])[0][0])

@@ -380,6 +380,26 @@ def test_details_of_other_subgraphs(builder, saved, make):
         interpreter.get_tensor(c + 1, 1)
 
 
+WHOLE = [b"a\0", b"\0\0", b"a\0b\0", b"ab", b""]
+
+
+@pytest.mark.parametrize("value", [*map(np.array, WHOLE), np.array(b"ab", "S5")], ids=repr)
+def test_a_string_without_dimensions_keeps_its_zeros(builder, saved, litert, value):
+    b = builder()
+    x, one = b.input("x", (), "STRING"), b.constant("one", np.array([1], np.int32))
+    model = saved(b.outputs(b.op("RESHAPE", [x, one], [b.tensor("y", (1,), "STRING")])))
+    ours, theirs = run(Interpreter(model_content=model), value), litert.run(model, [[value]])[0]
+    assert ours[0].tolist() == theirs[0].tolist() == [value.tobytes()]
+
+
+@pytest.mark.parametrize("value", [*WHOLE, *map(np.bytes_, WHOLE), "a\0"], ids=repr)
+def test_bytes_and_text_keep_their_zeros(builder, saved, value):
+    b = builder()
+    interpreter = Interpreter(model_content=saved(b.outputs(b.input("x", (), "STRING"))))
+    got = run(interpreter, value)[0].item()
+    assert type(got) is bytes and got == (value.encode() if isinstance(value, str) else value)
+
+
 def test_strings_pass(builder, saved, make):
     b = builder()
     words = b.tensor("words", (2,), "STRING", data=np.array([b"ab", b""], object))

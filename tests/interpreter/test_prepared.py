@@ -351,7 +351,8 @@ def test_a_changed_image_is_checked_again(corpus, plans, monkeypatch):
     path = corpus / CORPUS_MODELS[1]
     want = answers(Interpreter(path))[0]
     for image in image_module._images.values():
-        monkeypatch.setattr(image, "stamp", None)  # none that a file has
+        files = {key: (path, (0, 0, 0, 0)) for key, (path, _) in image.files.items()}
+        monkeypatch.setattr(image, "files", files)  # with stamps that no file has
     next(plans.iterdir()).unlink()
     answers(Interpreter(path))
     monkeypatch.setattr(image_module, "_images", {})

@@ -105,3 +105,26 @@ def test_second_subgraph_is_not_ready_for_invoke(interpreter):
     with pytest.raises(RuntimeError, match="Invoke called on model that is not ready"):
         interpreter.invoke()
     assert interpreter.get_tensor(2, 1).tolist() == [0, 0]
+
+
+WRONG = {
+    "nothing": {},
+    "one missing": {"first": np.ones(2, np.float32)},
+    "one more": dict.fromkeys(("first", "second", "third"), np.ones(2, np.float32)),
+    "another name": dict.fromkeys(("first", "third"), np.ones(2, np.float32)),
+    "float64": dict.fromkeys(("first", "second"), np.ones(2)),
+    "int32": dict.fromkeys(("first", "second"), np.ones(2, np.int32)),
+    "text": dict.fromkeys(("first", "second"), np.array(["a"])),
+    "a list": {"first": [1.0, 2.0], "second": [1.0, 2.0]},
+    "a number": dict.fromkeys(("first", "second"), 1.0),
+    "None": dict.fromkeys(("first", "second")),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_arguments_are_refused_in_litert_s_words(builder, saved, litert, name):
+    content, values = two_signatures(builder, saved), WRONG[name]
+    theirs = litert.run(content, [values], signature="row")
+    with pytest.raises((ValueError, AttributeError)) as raised:
+        Interpreter(model_content=content).get_signature_runner("row")(**values)
+    assert f"{raised.type.__name__}: {raised.value}" == theirs

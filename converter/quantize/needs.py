@@ -1,0 +1,125 @@
+"""Which part of its range each reader of a tensor tells apart, so that no scale cuts into it.
+
+    x -> RELU -> y                  RELU needs all that x took in calibration
+    x, b -> MINIMUM -> y -> ABS     MINIMUM needs no more of x than y took: what is larger never
+                                    leaves it, and may be cut off before as well as behind it
+
+An operator that moves or chooses elements needs of its inputs what is needed of its results. An
+output of the graph is needed whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...schema.errors import ConverterError
+from ..ir import Graph, Op, Tensor
+from .rules import is_real, rule_of
+from .scales import HIGH, LOW, Params, of_range, of_result
+
+Range = tuple[float, float]
+COARSE = 8  # steps of its own scale in one step of the scale that a shared tensor takes over
+
+
+class Needs:
+    """What the readers of a graph's tensors need of their ranges.
+
+    Attributes:
+        taken: the range of each tensor in calibration, as it can be stored at all.
+        of: the part of it that some reader tells apart.
+        outputs: the graph's outputs.
+    """
+
+    def __init__(self, graph: Graph, ranges: Mapping[Tensor, Range]) -> None:
+        self.taken = dict(ranges)
+        for op in graph.ops:
+            rule = rule_of(op)
+            if rule is not None and rule.result is not None:
+                limits = limits_of(of_result(*rule.result))
+                self.taken.update((t, within(ranges[t], limits)) for t in op.outputs if t in ranges)
+        members = set(graph.ops)
+        self.outputs = set(graph.outputs)
+        self.of: dict[Tensor, Range] = {}
+        for tensor, taken in self.taken.items():
+            if tensor in self.outputs or not set(tensor.readers) <= members:
+                self.of[tensor] = taken
+        for op in reversed(graph.ops):
+            for i, tensor in enumerate(op.inputs):
+                if tensor in self.taken:
+                    needed = within(self.read(op, i), self.taken[tensor])
+                    self.of[tensor] = hull(self.of.get(tensor), needed)
+
+    def read(self, op: Op, i: int) -> Range:
+        """What `op` needs of the range of its input `i`, which must be measured or constant."""
+        tensor = op.inputs[i]
+        taken = constant_range(tensor) if tensor.is_constant else self.taken[tensor]
+        rule = rule_of(op)
+        results = [one for one in op.outputs if is_real(one)]
+        if rule is None or not rule.selects or not all(one in self.of for one in results):
+            return taken
+        needed = None
+        for one in results:
+            needed = hull(needed, self.of[one])
+        return taken if needed is None else within(taken, needed)
+
+    def allow(self, tensor: Tensor, params: Params) -> bool:
+        """Whether `params` do for all who read a tensor, and are not too coarse for some of them.
+
+        The only reader of a tensor may ask for any scale, as its own result has no finer one.
+        """
+        needed = self.of.get(tensor)
+        if needed is None:
+            return True
+        is_shared = tensor in self.outputs or len(set(tensor.readers)) > 1
+        finest = of_range(*needed).scale[0] * COARSE if is_shared else np.inf
+        return covers(params, needed) and params.scale[0] <= finest
+
+    def common(self, op: Op) -> Range | None:
+        """What one scale for all inputs of `op` must hold; None where nothing is measured."""
+        needed = None
+        for i, tensor in enumerate(op.inputs):
+            if is_real(tensor) and (tensor.is_constant or tensor in self.taken):
+                needed = hull(needed, self.read(op, i))
+        return needed
+
+    def check(self, tensor: Tensor, needed: Range, params: Params, reader: str) -> None:
+        """Raises ConverterError when `params` cut into what a reader needs of a tensor."""
+        if tensor in self.taken and not covers(params, needed):
+            low, high = limits_of(params)
+            raise ConverterError(
+                f"{reader} would read '{tensor.name}', of which it needs {needed[0]:.4g} to "
+                f"{needed[1]:.4g}, as {low:.4g} to {high:.4g}; please report it"
+            )
+
+
+def limits_of(params: Params) -> Range:
+    """The smallest and the largest real that `params` can stand for."""
+    (scale,), (zero_point,) = params.scale, params.zero_point
+    return (LOW - zero_point) * scale, (HIGH - zero_point) * scale
+
+
+def covers(params: Params, needed: Range) -> bool:
+    """Whether `params` stand for all of a range, but for the step that rounding may take."""
+    low, high = limits_of(params)
+    step = params.scale[0] * (1 + 1e-5)
+    return low - step <= needed[0] and needed[1] <= high + step
+
+
+def within(inner: Range, outer: Range) -> Range:
+    """A range cut off at another one; its nearest end where they have nothing in common."""
+    low, high = np.clip(inner, *outer).tolist()
+    return low, high
+
+
+def hull(one: Range | None, other: Range) -> Range:
+    """The range that holds two others."""
+    return other if one is None else (min(one[0], other[0]), max(one[1], other[1]))
+
+
+def constant_range(tensor: Tensor) -> Range:
+    """The smallest and the largest element of a constant."""
+    if not tensor.data.size:
+        return 0.0, 0.0
+    return float(tensor.data.min()), float(tensor.data.max())

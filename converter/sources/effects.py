@@ -1,0 +1,180 @@
+"""What runs besides the outputs of a computation: writes to variables, files and Python.
+
+A constant takes the place of every variable, so that one which an output reads must not change. A
+write to a variable that no output reads, such as the moving average of a normalisation that uses
+the batch's own, cannot be seen in any answer, and is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ...graph.attributes import FunctionRef
+from ...graph.graph import Graph, Operation, Tensor
+from ...graph.inline import inline, runs_unread
+from ...schema.errors import ModelError, UnsupportedOps
+from .branches import has_branches, resolve_branches
+from .handles import CALLING, Handles, follow, is_handle, reads, writes
+
+SHOWN = 8  # operations listed in an error message
+SAID = ("Assert", "Print", "PrintV2")
+"""Operations whose effects are left out, as TensorFlow's converter leaves out assertions."""
+
+
+@dataclass
+class Effects:
+    """What some computations do to variables, and besides.
+
+    Attributes:
+        writes: (type, name, variable) of each operation that writes one.
+        reads: the variables whose values outputs need.
+        others: (type, name) of each operation that changes something else.
+    """
+
+    writes: set[tuple[str, str, str]] = field(default_factory=set)
+    reads: set[str] = field(default_factory=set)
+    others: set[tuple[str, str]] = field(default_factory=set)
+    _seen: set[object] = field(default_factory=set)
+
+    def note(
+        self,
+        graph: Graph,
+        handles: Handles,
+        roots: Iterable[Operation],
+        prefix: str = "",
+        is_read: bool = True,
+    ) -> None:
+        """Takes in what a flat graph with inputs and outputs does.
+
+        Args:
+            graph: its outputs are computed.
+            handles: the inputs that hold handles of variables.
+            roots: operations that run whether or not an output needs them.
+            prefix: put before the names of operations.
+            is_read: whether somebody reads the outputs.
+        """
+        outputs = graph.outputs or []
+        ends = [tensor.op for tensor in outputs]
+        inputs = set(graph.inputs or ())
+        running = closure([*ends, *roots], inputs, with_control=True)
+        needed = needed_operations(ends, inputs) if is_read else set()
+        order = [op for op in graph.operations if op in running]
+        variables = follow(order, handles)
+        for op in order:
+            self._note_operation(op, variables, f"{prefix}{op.name}", op in needed)
+            for reference, given in _calls(op, variables):
+                self._note_call(op, reference, given, prefix, op in needed)
+        if is_read:
+            values = [t for t in outputs if t in variables and not is_handle(t)]
+            self.reads.update(*(variables[tensor] for tensor in values))
+
+    def refuse(self) -> None:
+        """Raises UnsupportedOps when outputs depend on what changes, or something else changes."""
+        rows = [
+            f"{kind} '{name}' on variable '{variable}'"
+            for kind, name, variable in sorted(self.writes)
+            if variable in self.reads
+        ]
+        if rows:
+            raise UnsupportedOps(
+                "Variables that change while the model runs are not supported yet:\n"
+                + _shown(rows)
+                + "\nSave a signature that only reads its variables: pass the state as an input "
+                "and return the new state as an output."
+            )
+        if self.others:
+            raise UnsupportedOps(
+                "Operations that do something besides computing outputs are not supported:\n"
+                + _shown([f"{kind} '{name}'" for kind, name in sorted(self.others)])
+                + "\nSave a signature without them."
+            )
+
+    def _note_operation(self, op: Operation, variables: Handles, name: str, needed: bool) -> None:
+        """Takes in what one operation does, but for the functions that it calls."""
+        held = [(i, variables[t]) for i, t in enumerate(op.inputs) if t in variables]
+        for i, names in held:
+            if writes(op, i):
+                self.writes.update((op.type, name, variable) for variable in names)
+            if needed and reads(op, i):
+                self.reads |= names
+        is_other = not (held or needed or op.type in CALLING or op.type in SAID)
+        if is_other and runs_unread(op):
+            self.others.add((op.type, name))
+
+    def _note_call(
+        self,
+        op: Operation,
+        reference: FunctionRef,
+        given: tuple[frozenset[str], ...],
+        prefix: str,
+        needed: bool,
+    ) -> None:
+        """Takes in what a function does that `op` gives handles of the variables `given`."""
+        state = reference.name, repr(reference.attrs), given, needed
+        if state not in self._seen:
+            self._seen.add(state)
+            body = flat_body(op.graph, reference)
+            pairs = zip(body.inputs or (), given, strict=False)
+            handles = {tensor: names for tensor, names in pairs if names}
+            roots = [one for one in body.operations if runs_unread(one)]
+            self.note(body, handles, roots, f"{prefix}{op.name}/", needed)
+
+
+def refuse_effects(graphs: Iterable[Graph]) -> None:
+    """Raises UnsupportedOps unless all that flat graphs do is to compute their outputs.
+
+    The graphs share their variables.
+    """
+    effects = Effects()
+    for graph in graphs:
+        effects.note(graph, {}, graph.control_outputs)
+    effects.refuse()
+
+
+def flat_body(graph: Graph, reference: FunctionRef) -> Graph:
+    """The body of a function that operations of `graph` call, without calls in it."""
+    if reference.name not in graph.functions:
+        raise ModelError(f"Functions must not be missing, got '{reference.name}'")
+    return resolve_branches(inline(graph.functions.body(reference)))
+
+
+def needed_operations(ends: Iterable[Operation], inputs: Iterable[Tensor]) -> set[Operation]:
+    """What the outputs of `ends` are computed from, and in branches when they are."""
+    ends, inputs = list(ends), set(inputs)
+    found = closure(ends, inputs, with_control=False)
+    return closure(ends, inputs, with_control=True) if has_branches(found) else found
+
+
+def closure(
+    operations: Iterable[Operation], inputs: Iterable[Tensor], with_control: bool
+) -> set[Operation]:
+    """`operations` and all they need, up to `inputs`."""
+    found: set[Operation] = set()
+    ends = set(inputs)
+    left = list(operations)
+    while left:
+        op = left.pop()
+        if op not in found:
+            found.add(op)
+            left += [tensor.op for tensor in op.inputs if tensor not in ends]
+            left += op.control_inputs if with_control else ()
+    return found
+
+
+def _calls(
+    op: Operation, variables: Handles
+) -> Iterator[tuple[FunctionRef, tuple[frozenset[str], ...]]]:
+    """The functions that an operation calls, with the variables whose handles each input holds."""
+    if op.type in CALLING:
+        inputs = op.inputs[CALLING[op.type] :]
+        given = tuple(variables.get(tensor, frozenset()) for tensor in inputs)
+        for value in op.attrs.values():
+            for item in value if isinstance(value, list) else [value]:
+                if isinstance(item, FunctionRef):
+                    yield item, given
+
+
+def _shown(rows: list[str]) -> str:
+    more = [f"and {len(rows) - SHOWN} more"] if len(rows) > SHOWN else []
+    return "\n".join(f"  {row}" for row in rows[:SHOWN] + more)

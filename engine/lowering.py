@@ -1,0 +1,157 @@
+"""Turns a kernel's Python function into LLVM code. Imports numba.
+
+numba types and lowers the function and the helpers it calls, and does nothing else: left to itself
+it makes machine code of each, which nobody runs, and looks through the code for much that kernels
+do not have. That takes longer than all the rest.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import llvmlite.binding as llvm
+from numba import _dynfunc
+from numba.core import cgutils, typed_passes, types, untyped_passes
+from numba.core.codegen import CodeLibrary
+from numba.core.compiler import CompilerBase
+from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.runtime import rtsys
+from numba.core.types.functions import BaseFunction
+
+_NUMBERS = types.Number, types.Boolean, types.Literal
+_known = {}
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _CodeOnly(typed_passes.NativeLowering):
+    """Writes LLVM code; what callers know the function by cannot be called."""
+
+    _name = "flatlite_lowering"
+
+    def run_pass(self, state):
+        super().run_pass(state)
+        result = state.cr
+        name = result.fndesc.qualname
+        stub = _dynfunc.make_function(result.fndesc.lookup_module(), name, "", 0, result.env, ())
+        state.targetctx.insert_user_function(stub, result.fndesc, [state.library])
+        state.cr = result._replace(cfunc=stub)
+        return True
+
+
+_PASSES = (
+    untyped_passes.TranslateByteCode,
+    untyped_passes.FixupArgs,
+    untyped_passes.IRProcessing,
+    untyped_passes.RewriteSemanticConstants,
+    untyped_passes.DeadBranchPrune,
+    untyped_passes.GenericRewrites,
+    untyped_passes.ReconstructSSA,
+    typed_passes.NopythonTypeInference,
+    typed_passes.PreLowerStripPhis,
+    _CodeOnly,
+    typed_passes.NoPythonBackend,
+)
+
+
+class Code(CodeLibrary):
+    """The LLVM code of one function, and of those it calls."""
+
+    def __init__(self, codegen, name):
+        super().__init__(codegen, name)
+        self._modules, self._called = [], {}
+
+    def add_ir_module(self, ir_module):
+        """Takes what numba has written."""
+        self._modules.append(cgutils.normalize_ir_text(str(ir_module)))
+
+    def add_linking_library(self, library):
+        """Notes that a function is called."""
+        self._called[library] = None
+
+    def finalize(self):
+        """Nothing is left to do."""
+        self._finalized = True
+
+    def get_function(self, name):
+        """Unused."""
+        raise NotImplementedError(name)
+
+    def get_llvm_str(self):
+        """What numba has written of this function alone."""
+        return "\n".join(self._modules)
+
+    def get_asm_str(self):
+        """Unused."""
+        raise NotImplementedError
+
+    def linked(self):
+        """An LLVM module of the function with all that it calls."""
+        whole = llvm.parse_assembly("")
+        for library in _reached(self):
+            for text in library._modules if isinstance(library, Code) else [_written(library)]:
+                whole.link_in(llvm.parse_assembly(text))
+        return whole
+
+
+def _written(library):
+    """The LLVM code of a function that belongs to numba itself."""
+    return str(library._final_module)
+
+
+def _reached(library, found=None):
+    """A library and those it needs, these first."""
+    found = {} if found is None else found
+    if library not in found and library is not rtsys.library:
+        called = library._called if isinstance(library, Code) else library._linking_libraries
+        for other in called:
+            _reached(other, found)
+        found[library] = None
+    return found
+
+
+@contextmanager
+def remembering():
+    """A block in which numba knows what it has found out of operators on numbers.
+
+    It looks through a long list of ways to do them, at each use, and again when it writes the code.
+    """
+    find, found = BaseFunction.get_call_type, _known
+
+    def get_call_type(self, context, args, kws):
+        signature = None if kws else found.get((id(self), args), (None,))[0]
+        if signature is None:
+            signature = find(self, context, args, kws)
+            if not kws and all(isinstance(kind, _NUMBERS) for kind in args):
+                found[id(self), args] = signature, self  # as long as it lives, its id is its own
+        return signature
+
+    BaseFunction.get_call_type = get_call_type
+    try:
+        yield
+    finally:
+        BaseFunction.get_call_type = find
+
+
+class _Passes(PassManager):
+    """numba's passes without what it measures and checks about each."""
+
+    def _runPass(self, index, pss, internal_state):
+        pss.analysis = self._analysis
+        pss.run_pass(internal_state)
+
+
+class Lowering(CompilerBase):
+    """What numba does to a function of `engine/kernels`: an option of `njit`."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.state.library = Code(self.state.targetctx.codegen(), "kernel")
+        self.state.flags.no_compile = True
+
+    def define_pipelines(self):
+        """The passes, in their order."""
+        passes = _Passes("flatlite")
+        for one in _PASSES:
+            passes.add_pass(one, one.__name__)
+        passes.finalize()
+        return [passes]

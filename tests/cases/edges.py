@@ -1,0 +1,149 @@
+"""The ends of types, scales and shapes: what overflows, what is empty, what lies half way."""
+
+import numpy as np
+from cases import OPTIMIZED, Case, Refuse, f32, floats, i32
+
+BYTES = {"int8": -128, "uint8": 0}
+LEAST = "LiteRT gives the lowest number in rows shorter than a vector, the highest in vectors"
+UNWRITTEN = "LiteRT leaves the result unwritten"
+BIG = f32([3e38, -3e38, np.inf, np.nan, 1])
+HUGE = np.full((1, 4), 3e38, np.float32)
+
+
+def every(dtype):
+    """All numbers of an integer type."""
+    known = np.iinfo(dtype)
+    return np.arange(known.min, known.max + 1).astype(dtype)
+
+
+def positive(scale, zero_point):
+    """The int16 that stand for positive reals."""
+    return every("int16")[32769 + zero_point :]
+
+
+def lowest(dtype, n):
+    """`n` times the lowest number, and -1."""
+    return [np.full(n, np.iinfo(dtype).min, dtype), np.full(n, -1, dtype)]
+
+
+def table(name, op, dtype, given, wanted, oracle="BUILTIN_REF", **options):
+    """An operator that is a table, for each number of `dtype`."""
+    x = positive(*given) if op == "RSQRT" else every(dtype)
+    return Case(f"{op.lower()}/{name}", op, options, [x], quantization={0: given, "out0": wanted},
+        oracle=oracle)  # fmt: skip
+
+
+def nothing(op, dtype, expected, axis=1, **options):
+    """A reduction of int8 or int16 over a dimension without elements."""
+    scheme = (0.1, 0 if dtype == "int16" else 40)
+    inputs = [np.zeros((65, 0, 9), dtype), i32([axis])]
+    return Case(f"{op.lower()}/nothing_{dtype}", op, {}, inputs,
+        lambda x, axes: np.full((65, 9), expected, dtype), constants=(1,),
+        quantization={0: scheme, "out0": scheme}, **options)  # fmt: skip
+
+
+def slices(name, begin, shape=(2, 3, 4), **masks):
+    """STRIDED_SLICE from `begin` to the end."""
+    x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    steps = i32([1] * len(begin))
+    return Case(f"strided_slice/{name}", "STRIDED_SLICE", masks,
+        [x, i32(begin), i32([9] * len(begin)), steps], constants=(1, 2, 3))  # fmt: skip
+
+
+CASES = [
+    # one half of a step, which float64 would round the other way
+    *(
+        table(f"half_{dtype}_{bits}", "LOGISTIC", dtype, (2.0**-bits, 0), (1 / 256, low))
+        for dtype, low in BYTES.items()
+        for bits in (7, 8, 9, 10, 11)
+    ),
+    table("steps_int16", "RSQRT", "int16", (0.0625, 0), (1e-5, 0)),
+    table("steps_int16_2", "RSQRT", "int16", (0.001, 0), (2e-4, 0)),
+    Case(
+        "batch_matmul/float32_scales",
+        "BATCH_MATMUL",
+        {},
+        [np.full((1, 40), 51, np.int8), np.full((40, 1), 38, np.int8)],
+        quantization={0: (0.09607809, 0), 1: (0.0021530702, 0), "out0": (0.109461546, 0)},
+    ),
+    # beyond the ends
+    Case(
+        "exp/saturated_int16",
+        "EXP",
+        {},
+        [np.arange(1600, 32767, 7, np.int16)],
+        lambda x: np.full(x.shape, 32767, np.int16),
+        quantization={0: (0.0625, 0), "out0": (0.001, 0)},
+        oracle=None,
+        why="LiteRT makes integers of infinity minus infinity",
+    ),
+    *(
+        Case(
+            f"{op.lower()}/lowest_{dtype}_{n}",
+            op,
+            {},
+            lowest(dtype, n),
+            lambda a, b: np.full(a.shape, np.iinfo(a.dtype).max, a.dtype),
+            oracle=None if n < 16 and op == "FLOOR_DIV" else OPTIMIZED,
+            why=LEAST,
+        )
+        for op, dtype in (("FLOOR_DIV", "int8"), ("FLOOR_DIV", "int16"), ("DIV", "int32"))
+        for n in (1, 16, 32)
+    ),
+    Case("add_n/overflow", "ADD_N", {}, [BIG, BIG]),
+    Case("add_n/overflow_and_back", "ADD_N", {}, [BIG, BIG, -BIG, BIG]),
+    Case("add_n/ends_int32", "ADD_N", {}, [i32([-(2**31), 2**31 - 1])] * 2),
+    *(
+        Case(
+            f"fully_connected/infinite_{name.lower()}",
+            "FULLY_CONNECTED",
+            {"fused_activation_function": name},
+            [HUGE, np.array([[127] * 4, [-127] * 4], np.int8)],
+            constants=(1,),
+            quantization={1: (1.0, 0)},
+        )
+        for name in ("NONE", "RELU", "RELU6", "RELU_N1_TO_1")
+    ),
+    # nothing
+    *(
+        Case(
+            f"batch_matmul/nothing_{dtype}",
+            "BATCH_MATMUL",
+            {},
+            [np.zeros((2, 1, 0), dtype), np.zeros((0, 13), dtype)],
+            quantization={0: (0.1, zero), 1: (0.1, zero), "out0": (0.1, 2 * zero)},
+        )
+        for dtype, zero in (("int8", -3), ("int16", 0))
+    ),
+    Case("pow/nothing", "POW", {}, [i32(np.zeros((0, 3)))] * 2, constants=(1,)),
+    *(nothing("MEAN", dtype, 0) for dtype in ("int8", "uint8", "int16")),
+    *(
+        nothing("SUM", dtype, zero, oracle=None, why=UNWRITTEN)
+        for dtype, zero in (("int8", 40), ("uint8", 40), ("int16", 0))
+    ),
+    *(
+        nothing("REDUCE_PROD", dtype, zero + 10, oracle=None, why=UNWRITTEN)
+        for dtype, zero in (("int8", 40), ("int16", 0))
+    ),
+    Case(
+        "reduce_prod/nothing_left",
+        "REDUCE_PROD",
+        {},
+        [np.zeros((0, 3), np.int8), i32([1])],
+        constants=(1,),
+        quantization={0: (0.1, 0), "out0": (0.1, 0)},
+    ),
+    # more than there is
+    slices("surplus", [0, 1, 0, 5]),
+    slices("surplus_2", [1, 1, 1, 1, 1, 1]),
+    slices("surplus_new", [0, 1, 0, 1, 7], new_axis_mask=1),
+    slices("surplus_picked", [1, 2, 3, 0], shrink_axis_mask=6),
+    Refuse(
+        "strided_slice/surplus_ellipsis",
+        "STRIDED_SLICE",
+        {"ellipsis_mask": 1},
+        [floats(2, 3), i32([0] * 4), i32([1] * 4), i32([1] * 4)],
+        "begin must name at most 2 dimensions of shape (2, 3), got 3",
+        constants=(1, 2, 3),
+    ),
+]

@@ -1,0 +1,11 @@
+"""Runs fuzzers: python tests/fuzz [FUZZER ...] [SEED/NUMBER] [--seconds S]; `make fuzz`."""
+
+import sys
+from pathlib import Path
+
+sys.path[0] = str(Path(__file__).parents[1])
+
+from fuzz.campaign import main  # noqa: E402
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,141 @@
+"""Runs fuzzers for a time, shrinks what fails and prints how to repeat it."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+SHRINK_SECONDS = 30
+COUNT = 1000
+"""Cases of a seed before the next one."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A case whose verdict is none that passes."""
+
+    fuzzer: Any
+    address: str
+    case: Any
+    verdict: Any
+
+    def __str__(self):
+        return (
+            f"{name_of(self.fuzzer)} {self.address}: {self.verdict.kind}: {self.verdict.text}\n"
+            f"repeat: python tests/fuzz {name_of(self.fuzzer)} {self.address}"
+        )
+
+
+def fuzzers() -> list[Any]:
+    """The modules of this folder that define `cases`."""
+    names = [p.stem for p in sorted(HERE.glob("*.py")) if "\ndef cases(" in p.read_text()]
+    return [import_module(f"fuzz.{name}") for name in names]
+
+
+def name_of(fuzzer) -> str:
+    """A fuzzer's name on the command line."""
+    return fuzzer.__name__.rpartition(".")[2]
+
+
+def hunt(fuzzer, seed: int, count: int, end: float, counts: Counter) -> Iterator[Failure]:
+    """The failures among the first `count` cases of a seed, until time `end`."""
+    for number, case in enumerate(islice(fuzzer.cases(seed), count)):
+        if time.monotonic() > end:
+            return
+        verdict = fuzzer.check(case)
+        counts[verdict.kind] += 1
+        if verdict.kind not in fuzzer.PASSES:
+            yield Failure(fuzzer, f"{seed}/{number}", case, verdict)
+
+
+def shrink(failure: Failure, seconds: float = SHRINK_SECONDS) -> Failure:
+    """The same kind of failure in as small a case as greed finds."""
+    fuzzer, case, verdict = failure.fuzzer, failure.case, failure.verdict
+    end = time.monotonic() + seconds
+    found = case
+    while found is not None:
+        case = found
+        found = None
+        for candidate in fuzzer.smaller(case):
+            if time.monotonic() > end:
+                break
+            seen = fuzzer.check(candidate)
+            if seen.kind == verdict.kind:
+                found, verdict = candidate, seen
+                break
+    return Failure(fuzzer, failure.address, case, verdict)
+
+
+def describe(failure: Failure, small: Failure) -> str:
+    """What failed, and the text of its smallest form."""
+    fuzzer = failure.fuzzer
+    shown = f"smallest: {fuzzer.line(small.case)}\n{small.verdict.text}"
+    return f"{failure}\n{shown}\n\n{fuzzer.script(small.case)}\n"
+
+
+def brief(failure: Failure) -> str:
+    """A failure in two lines."""
+    fuzzer, verdict = failure.fuzzer, failure.verdict
+    head = f"{name_of(fuzzer)} {failure.address}: {verdict.kind}: {verdict.text.splitlines()[0]}"
+    return f"{head}\n    {fuzzer.line(failure.case)}"
+
+
+def main(arguments=None) -> int:
+    """The command line; 1 when anything failed."""
+    parser = argparse.ArgumentParser(prog="python tests/fuzz", description=__doc__)
+    parser.add_argument("what", nargs="*", help="fuzzers, all without; SEED/NUMBER: one case")
+    parser.add_argument("--seeds", default="0..", help="A..B, both included; A.. without end")
+    parser.add_argument("--count", type=int, default=COUNT, help="cases of each seed")
+    parser.add_argument("--seconds", type=float, default=60.0, help="time for each fuzzer")
+    parser.add_argument("--stop", type=int, default=10, help="failures after which it ends")
+    parser.add_argument("--brief", action="store_true", help="two lines for a failure")
+    given = parser.parse_args(arguments)
+    named = [w for w in given.what if "/" not in w]
+    chosen = [f for f in fuzzers() if not named or name_of(f) in named]
+    if unknown := set(named) - {name_of(f) for f in chosen}:
+        parser.error(f"fuzzers are {[name_of(f) for f in fuzzers()]}, got {sorted(unknown)}")
+    addresses = [w for w in given.what if "/" in w]
+    try:
+        if addresses:
+            return max([_repeat(f, a) for f in chosen for a in addresses])
+        return max([_campaign(f, given) for f in chosen])
+    finally:
+        for fuzzer in chosen:
+            fuzzer.close()
+
+
+def _campaign(fuzzer, given) -> int:
+    first, _, last = given.seeds.partition("..")
+    seed, counts, failed = int(first), Counter(), 0
+    end = time.monotonic() + given.seconds
+    while time.monotonic() < end and (not last or seed <= int(last)) and failed < given.stop:
+        for failure in hunt(fuzzer, seed, given.count, end, counts):
+            failed += 1
+            small = shrink(failure)
+            print(brief(small) if given.brief else describe(failure, small), flush=True)
+            if failed >= given.stop:
+                break
+        seed += 1
+    kinds = ", ".join(f"{kind} {n}" for kind, n in counts.most_common())
+    print(f"{name_of(fuzzer)}: {sum(counts.values())} cases: {kinds}", flush=True)
+    return int(failed > 0)
+
+
+def _repeat(fuzzer, address) -> int:
+    seed, _, number = address.partition("/")
+    case = next(islice(fuzzer.cases(int(seed)), int(number), None))
+    verdict = fuzzer.check(case)
+    failure = Failure(fuzzer, address, case, verdict)
+    if verdict.kind in fuzzer.PASSES:
+        print(f"{name_of(fuzzer)} {address}: {verdict.kind} {verdict.text}")
+        return 0
+    print(describe(failure, shrink(failure)))
+    return 1

@@ -1,0 +1,254 @@
+"""What random models are made of: types, shapes, scales, values and operands.
+
+A type is a dtype's name, `qint8`, `quint8` or `qint16` where it has one scale. Everything is drawn
+from one generator and from nothing that the product computes, so a seed stays the same model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from math import prod
+from pathlib import Path
+
+import numpy as np
+from cases import options_record
+
+from flatlite.schema.model import Model, Operator, Quantization, Subgraph, Tensor
+from flatlite.schema.versions import update_versions
+
+QUANTIZED = ("qint8", "quint8", "qint16")
+SIZES = (1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 31, 33, 64, 65)
+MOST = 3000
+"""Elements of a drawn tensor."""
+INTEREST = {
+    "float32": (0.0, -0.0, 1.0, -1.0, 0.5, 1e-30, 3e38, -3e38, np.inf, -np.inf, np.nan),
+    **{
+        f"int{n}": (0, 1, -1, -(1 << n - 1), (1 << n - 1) - 1, 1 << n // 2) for n in (8, 16, 32, 64)
+    },
+}
+"""Values at which functions change or end."""
+
+
+@dataclass
+class Drawn:
+    """A model, and what its inputs are given."""
+
+    model: Model
+    feeds: list[np.ndarray]
+
+    @property
+    def graph(self) -> Subgraph:
+        """The only subgraph."""
+        return self.model.subgraphs[0]
+
+
+@dataclass(frozen=True)
+class Row:
+    """An operator, the types it is drawn with, and `draw(d, operator, type)`.
+
+    Where `sums` is true, values of INTEREST are left out: the order of a sum decides what infinite
+    and huge values leave of it.
+    """
+
+    op: str
+    types: tuple[str, ...]
+    draw: Callable[[Draw, str, str], None]
+    sums: bool
+
+
+ROWS: list[Row] = []
+
+
+def rows(table: dict[str, str], sums: bool = False):
+    """Puts a row for each operator of `table` (operator -> types) into ROWS."""
+
+    def register(draw):
+        ROWS.extend(Row(op, tuple(types.split()), draw, sums) for op, types in table.items())
+        return draw
+
+    return register
+
+
+@lru_cache(1)
+def all_rows() -> tuple[Row, ...]:
+    """The rows of every module of operators/."""
+    for path in sorted((Path(__file__).parent / "operators").glob("*.py")):
+        import_module(f"fuzz.operators.{path.stem}")
+    return tuple(ROWS)
+
+
+class Draw:
+    """A graph that grows operator by operator."""
+
+    def __init__(self, rng: np.random.Generator):
+        self.rng = rng
+        self.graph = Subgraph("main")
+        self.feeds: dict[int, np.ndarray] = {}
+        self.special = self.chance(0.05)  # whether values of INTEREST occur
+        self.extreme = self.chance(0.08)  # whether scales go far beyond what training gives
+        self.hollow = self.chance(0.06)  # whether dimensions may be 0
+        self._types: dict[int, str] = {}
+
+    def chance(self, share: float) -> bool:
+        """True in `share` of all calls."""
+        return bool(self.rng.random() < share)
+
+    def pick(self, choices):
+        """One of `choices`."""
+        choices = list(choices)
+        return choices[int(self.rng.integers(len(choices)))]
+
+    def integer(self, low: int, high: int) -> int:
+        """From `low` to `high`, both included."""
+        return int(self.rng.integers(low, high + 1))
+
+    def flag(self) -> bool:
+        """True or False."""
+        return self.chance(0.5)
+
+    def size(self) -> int:
+        """One dimension."""
+        return 0 if self.hollow and self.chance(0.2) else self.pick(SIZES)
+
+    def shape(self, ranks: Iterable[int] = range(6)) -> tuple[int, ...]:
+        """Dimensions of a tensor of one of these ranks, not too large in all."""
+        sizes = [self.size() for _ in range(self.pick(ranks))]
+        while prod(sizes) > MOST:
+            largest = int(np.argmax(sizes))
+            sizes[largest] = max(1, sizes[largest] // 3)
+        return tuple(sizes)
+
+    def scheme(self, kind: str, channels: int = 0, axis: int = 0) -> Quantization | None:
+        """A random quantization of a type: one scale, or one for each of `channels`."""
+        if kind not in QUANTIZED and not channels:
+            return None
+        spread = 30.0 if self.extreme else 5.0
+        low = -10.0 if kind != "qint16" else -14.0
+        exponents = self.rng.uniform(low - spread, low + spread, channels or 1)
+        scales = np.exp2(np.round(exponents) if self.chance(0.3) else exponents)
+        zero = 0
+        if kind in ("qint8", "quint8"):
+            limits = np.iinfo(kind[1:])
+            zero = self.pick([limits.min, 0 if kind == "qint8" else 128, None, None, None])
+            zero = self.integer(limits.min, limits.max) if zero is None else zero
+        zeros = np.full(len(scales), 0 if channels else zero, np.int64)
+        return Quantization(scales.astype(np.float32), zeros, axis)
+
+    def values(self, kind: str, shape, low=None, high=None) -> np.ndarray:
+        """Random values of a type, within limits where they are given."""
+        dtype = kind.removeprefix("q")
+        rng = self.rng
+        if dtype == "bool":
+            return np.asarray(rng.random(shape) < 0.5)
+        if dtype.startswith("float"):
+            ends = (-4.0, 4.0) if low is None else (low, high)
+            found = np.asarray(rng.uniform(*ends, shape))
+            if self.chance(0.2):
+                found = np.round(found)
+        else:
+            limits = np.iinfo(dtype)
+            wide = kind in QUANTIZED or self.chance(0.2)
+            ends = (limits.min, limits.max) if wide else (max(-9, limits.min), 9)
+            found = rng.integers(*((low, high) if low is not None else ends), shape, endpoint=True)
+        found = np.array(found, dtype)
+        if self.special and low is None and dtype in INTEREST:
+            chosen = rng.choice(np.array(INTEREST[dtype], dtype), shape)
+            found = np.where(rng.random(shape) < 0.2, chosen, found)
+        return np.asarray(found).reshape(shape)
+
+    def at(self, index: int) -> Tensor:
+        """A tensor."""
+        return self.graph.tensors[index]
+
+    def kind(self, index: int) -> str:
+        """The type of a tensor."""
+        return self._types[index]
+
+    def tensor(self, kind: str, shape, scheme=None, data=None) -> int:
+        """A new tensor."""
+        name = kind.removeprefix("q").upper()
+        index = len(self.graph.tensors)
+        unknown = shape is None
+        self.graph.tensors.append(
+            Tensor(f"t{index}", () if unknown else tuple(shape), name, data, quantization=scheme)
+        )
+        self._types[index] = "closed" if unknown else kind
+        return index
+
+    def close(self, index: int) -> None:
+        """Keeps a result from being read by other operators."""
+        self._types[index] = "closed"
+
+    def input(self, kind: str, shape, scheme=None, low=None, high=None) -> int:
+        """A new input."""
+        index = self.tensor(kind, shape, scheme or self.scheme(kind))
+        self.graph.inputs.append(index)
+        self.feeds[index] = self.values(kind, shape, low, high)
+        return index
+
+    def constant(self, kind: str, shape, scheme=None, low=None, high=None) -> int:
+        """A new constant of random values."""
+        values = self.values(kind, shape, low, high)
+        return self.tensor(kind, shape, scheme or self.scheme(kind), values)
+
+    def x(self, kind: str, ranks=range(6), shape=None, scheme=None, low=None, high=None) -> int:
+        """An operand that may be anything: a tensor of the graph, a new input or a constant."""
+        if low is None and self.chance(0.75):
+            fit = [
+                i
+                for i, tensor in enumerate(self.graph.tensors)
+                if self._types[i] == kind
+                and tensor.data is None
+                and (tensor.shape == tuple(shape) if shape is not None else False)
+                | (shape is None and len(tensor.shape) in tuple(ranks))
+                and (scheme is None or _same(scheme, tensor.quantization))
+            ]
+            if fit:
+                return self.pick(fit[-3:])
+        shape = self.shape(ranks) if shape is None else shape
+        make = self.constant if self.graph.inputs and self.chance(0.35) else self.input
+        return make(kind, shape, scheme, low, high)
+
+    def known(self, values, dtype="int32", at_run_time=0.1) -> int:
+        """An operand with exactly these values: mostly a constant, sometimes an input."""
+        values = np.asarray(values, dtype)
+        if not self.chance(at_run_time):
+            return self.tensor(dtype, values.shape, None, values)
+        index = self.tensor(dtype, values.shape)
+        self.graph.inputs.append(index)
+        self.feeds[index] = values
+        return index
+
+    def like(self, index: int, shape=None, scheme=None) -> int:
+        """A result of the type of a tensor, with its scale or another; () is a scalar."""
+        tensor = self.at(index)
+        shape = tensor.shape if shape is None else shape
+        return self.tensor(self.kind(index), shape, scheme or tensor.quantization)
+
+    def rescaled(self, index: int, shape=None, kind=None) -> int:
+        """A result like a tensor, with a scale of its own where it is quantized."""
+        kind = kind or self.kind(index)
+        return self.tensor(
+            kind, self.at(index).shape if shape is None else shape, self.scheme(kind)
+        )
+
+    def add(self, op: str, inputs, outputs, **options) -> None:
+        """Appends an operator."""
+        record = options_record(op, options)
+        self.graph.operators.append(Operator(op, list(inputs), list(outputs), record))
+
+    def finish(self) -> Drawn:
+        """The model: what nobody reads is an output, and sometimes what somebody reads, too."""
+        read = {i for step in self.graph.operators for i in step.inputs}
+        made = [i for step in self.graph.operators for i in step.outputs]
+        self.graph.outputs = [i for i in made if i not in read or self.chance(0.25)]
+        model = Model([self.graph])
+        update_versions(model)
+        return Drawn(model, [self.feeds[i] for i in self.graph.inputs])
+
+
+def _same(one: Quantization, other: Quantization | None) -> bool:
+    return other is not None and one == other

@@ -1,0 +1,148 @@
+"""Random .tflite models: our interpreter against LiteRT.
+
+equal                  each output is that of LiteRT's reference kernels or its optimized ones
+unstable               LiteRT differs from itself as much, when its inputs change in the last bit
+only LiteRT refuses    this interpreter takes more
+both refuse            neither runs it
+LiteRT aborts          a process of LiteRT ends; nothing to compare with
+no reference           the reference kernels lack an operator, an optimized one rounds otherwise
+known                  a fault of LiteRT: a row of known.py
+differs, only flatlite refuses, flatlite dies: failures
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from itertools import count
+
+import numpy as np
+from cases import OPTIMIZED
+
+from flatlite.schema.model import save
+
+from . import known
+from .answers import litert, ours
+from .children import Child, Died
+from .compare import difference, tolerance_of
+from .drawing import Draw, Drawn, all_rows
+from .models_text import line, script
+from .shrinking import smaller
+from .verdict import Verdict
+
+__all__ = ["PASSES", "cases", "check", "close", "line", "script", "smaller"]
+
+PASSES = {"equal", "unstable", "only LiteRT refuses", "both refuse", "LiteRT aborts"}
+PASSES |= {"no reference", "known"}
+NO_KERNEL = "Didn't find op"
+RESOLVERS = ("BUILTIN_REF", OPTIMIZED, "BUILTIN")
+OURS, LITERT = Child(ours.__module__, "ours"), Child(litert.__module__, "litert")
+
+
+def cases(seed: int) -> Iterator[Drawn]:
+    """Endless models, each from its own generator."""
+    return (draw(np.random.default_rng((seed, number))) for number in count())
+
+
+def draw(rng: np.random.Generator) -> Drawn:
+    """One operator, or a few that read one another's results."""
+    d = Draw(rng)
+    for _ in range(1 if d.special else d.pick([1, 1, 1, 2, 3, 5])):
+        row = d.pick([row for row in all_rows() if not (d.special and row.sums)])
+        there = {d.kind(i) for i in range(len(d.graph.tensors)) if d.at(i).data is None}
+        fit = [kind for kind in row.types if kind in there]
+        row.draw(d, row.op, d.pick(fit or row.types))
+    return d.finish()
+
+
+def check(case: Drawn) -> Verdict:
+    """Runs a model in both and compares."""
+    content = save(case.model)
+    OURS.send((content, case.feeds))
+    LITERT.send((content, case.feeds, RESOLVERS[0]))
+    got, theirs = OURS.receive(), LITERT.receive()
+    if isinstance(got, Died):
+        return Verdict("flatlite dies", got.text)
+    tolerance = tolerance_of(step.op for step in case.graph.operators)
+    seen, unequal = {}, set(range(len(case.graph.outputs)))
+    for resolver in RESOLVERS:
+        if seen:
+            theirs = LITERT.run((content, case.feeds, resolver))
+        seen[resolver] = theirs
+        if isinstance(got, list) and isinstance(theirs, list):
+            unequal = {i for i in unequal if difference([got[i]], [theirs[i]], tolerance)}
+            if not unequal:
+                return Verdict("equal")
+    return _judge(case, got, seen, tolerance)
+
+
+def _judge(case, got, seen, tolerance):
+    """The verdict on a model that is equal to no LiteRT."""
+    kernels = [seen[resolver] for resolver in RESOLVERS[:2]]  # without a delegate before them
+    ran = [theirs for theirs in kernels if isinstance(theirs, list)]
+    if not ran:
+        if any(isinstance(theirs, Died) for theirs in kernels):
+            return Verdict("LiteRT aborts")
+        return Verdict("both refuse" if isinstance(got, str) else "only LiteRT refuses")
+    if isinstance(got, str):
+        found = Verdict("only flatlite refuses", got)
+    else:
+        found = Verdict("differs", difference(got, ran[0], tolerance))
+        for resolver in RESOLVERS[:2]:
+            theirs = seen[resolver]
+            if isinstance(theirs, list) and unstable(case, got, theirs, resolver, tolerance):
+                return Verdict("unstable", found.text)
+        if NO_KERNEL in str(seen[RESOLVERS[0]]) and len(case.graph.operators) > 1:
+            return Verdict("no reference", found.text)
+    reason = known.reason(case)
+    return Verdict("known", reason) if reason else found
+
+
+def unstable(case, got, theirs, resolver, tolerance):
+    """Whether LiteRT's own answer moves as far when floats change by their rounding."""
+    spread = [np.zeros(np.shape(a)) for a in theirs]
+    with np.errstate(all="ignore"):
+        for seed in range(5):
+            moved = _moved(case, np.random.default_rng(seed)) if seed else case
+            answer = LITERT.run((save(moved.model), moved.feeds, resolver))
+            if not isinstance(answer, list):
+                return False
+            for i, (a, b) in enumerate(zip(answer, theirs, strict=True)):
+                if a.shape != b.shape:
+                    return True
+                spread[i] = np.maximum(spread[i], _distance(a, b))
+        if not any(s.any() for s in spread):
+            return False
+        for a, b, s in zip(got, theirs, spread, strict=True):
+            near = 4 * np.max(s, initial=0.0) + tolerance * np.max(np.abs(b), initial=0.0)
+            if a.shape != b.shape or not np.all(_distance(a, b) <= near):
+                return False
+    return True
+
+
+def _moved(case, rng):
+    """A model whose float inputs and constants are changed in their last bits."""
+    found = deepcopy(case)
+
+    def move(array):
+        if array.dtype != np.float32:
+            return array
+        return np.asarray(array * (1 + rng.uniform(-1e-6, 1e-6, array.shape)), np.float32)
+
+    found.feeds = [move(feed) for feed in case.feeds]
+    for tensor in found.graph.tensors:
+        if tensor.data is not None:
+            tensor.data = move(np.asarray(tensor.data))
+    return found
+
+
+def _distance(a, b):
+    equal = (a == b) | (np.isnan(a) & np.isnan(b))
+    found = np.abs(np.asarray(a, np.float64) - np.asarray(b, np.float64))
+    return np.where(equal, 0.0, np.where(np.isnan(found), np.inf, found))
+
+
+def close() -> None:
+    """Ends the children."""
+    OURS.close()
+    LITERT.close()

@@ -1,0 +1,182 @@
+"""Convolutions, pools and matrix products: floats, quantized, and floats by quantized weights."""
+
+import numpy as np
+from fuzz.drawing import Draw, rows
+from fuzz.operators.elementwise import ACTIVATIONS
+
+from flatlite.schema.model import Quantization
+
+WEIGHTED = "float32 qint8 quint8 qint16 hybrid"
+
+
+def positions(n, taps, stride, dilation, padding):
+    """Number of windows over `n` elements."""
+    reach = (taps - 1) * dilation + 1
+    return -(-n // stride) if padding == "SAME" else max(-(-(n - reach + 1) // stride), 0)
+
+
+def window(d: Draw, sizes, dilated=True):
+    """Taps along each dimension, options, and the result's sizes."""
+    padding = d.pick(["SAME", "VALID"])
+    strides = [d.pick([1, 1, 2, 3]) for _ in sizes]
+    dilations = [d.pick([1, 1, 1, 2, 3]) if dilated and max(strides) == 1 else 1 for _ in sizes]
+    taps = []
+    for n, dilation in zip(sizes, dilations, strict=True):
+        most = 5 if padding == "SAME" else max((n - 1) // dilation + 1, 1)
+        taps.append(d.integer(1, min(most, 5)))
+    spans = zip(sizes, taps, strides, dilations, strict=True)
+    counts = [positions(*span, padding) for span in spans]
+    return taps, strides, dilations, padding, counts
+
+
+def weights_of(d: Draw, kind, shape, channels, axis):
+    """A constant filter; one scale, or one for each of `channels` along `axis`."""
+    if kind == "float32":
+        return d.constant(kind, shape)
+    if kind == "quint8":
+        return d.constant("quint8", shape)
+    if d.flag():
+        scheme = d.scheme("qint8", channels, axis)
+    else:
+        scale = d.scheme("qint8").scale
+        scheme = Quantization(scale, np.zeros(1, np.int64))
+    return d.tensor("qint8", shape, scheme, d.values("int8", shape, -127, 127))
+
+
+def bias_of(d: Draw, kind, x, weights, channels):
+    """A constant bias, or -1 for none."""
+    if d.chance(0.25):
+        return -1
+    if kind in ("float32", "hybrid"):
+        return d.constant("float32", (channels,))
+    scales = d.at(x).quantization.scale[0] * d.at(weights).quantization.scale
+    scheme = Quantization(scales.astype(np.float32), np.zeros(len(scales), np.int64))
+    wide = "int64" if kind == "qint16" else "int32"
+    return d.tensor(wide, (channels,), scheme, d.values(wide, (channels,), -20000, 20000))
+
+
+def typed(kind):
+    """The type of input and result."""
+    return "float32" if kind == "hybrid" else kind
+
+
+def images(d: Draw, kind):
+    """An operand of images without empty dimensions: one of the graph, or a small new one."""
+    there = [
+        i
+        for i, tensor in enumerate(d.graph.tensors)
+        if d.kind(i) == typed(kind) and len(tensor.shape) == 4 and 0 not in tensor.shape
+    ]
+    if there and d.chance(0.7):
+        return d.pick(there[-3:])
+    n, h, w = d.integer(1, 2), d.integer(1, 10), d.integer(1, 10)
+    return d.x(typed(kind), shape=(n, h, w, d.pick([1, 2, 3, 4, 8, 17])))
+
+
+def result(d: Draw, own, shape, x, weights, depth):
+    """A result whose scale suits a sum of `depth` products, mostly."""
+    if own == "float32":
+        return d.tensor(own, shape)
+    scheme = d.scheme(own)
+    if d.chance(0.8):
+        unit = d.at(x).quantization.scale[0] * np.mean(d.at(weights).quantization.scale)
+        spread = unit * 40 * max(depth, 1) ** 0.5 * d.rng.uniform(0.3, 3)
+        scheme.scale = np.array([max(spread, 1e-30)], np.float32)
+    return d.tensor(own, shape, scheme)
+
+
+@rows({"CONV_2D": WEIGHTED, "DEPTHWISE_CONV_2D": WEIGHTED}, sums=True)
+def conv(d: Draw, op, kind):
+    deep = op == "DEPTHWISE_CONV_2D"
+    x, own = images(d, kind), typed(kind)
+    n, h, w, c = d.at(x).shape
+    taps, strides, dilations, padding, counts = window(d, (h, w))
+    out = c * d.pick([1, 1, 2, 3]) if deep else d.pick([1, 2, 5, 8, 16, 33])
+    shape = (1, *taps, out) if deep else (out, *taps, c)
+    weights = weights_of(d, kind, shape, out, 3 if deep else 0)
+    bias = bias_of(d, kind, x, weights, out)
+    options = {"depth_multiplier": out // c} if deep else {}
+    target = result(d, own, (n, *counts, out), x, weights, np.prod(taps) * (1 if deep else c))
+    d.add(
+        op, [x, weights, bias], [target], padding=padding, stride_h=strides[0],
+        stride_w=strides[1], dilation_h_factor=dilations[0], dilation_w_factor=dilations[1],
+        fused_activation_function=d.pick(ACTIVATIONS), **options,
+    )  # fmt: skip
+
+
+@rows({"TRANSPOSE_CONV": "float32 qint8 quint8 qint16"}, sums=True)
+def transpose_conv(d: Draw, op, kind):
+    x, own = images(d, kind), typed(kind)
+    n, h, w, c = d.at(x).shape
+    strides, taps = [d.integer(1, 3) for _ in "hw"], [d.integer(1, 4) for _ in "hw"]
+    padding, out = d.pick(["SAME", "VALID"]), d.pick([1, 2, 5, 16])
+    sizes = [
+        m * s if padding == "SAME" else (m - 1) * s + t
+        for m, s, t in zip((h, w), strides, taps, strict=True)
+    ]
+    weights = weights_of(d, kind, (out, *taps, c), out, 0)
+    bias = bias_of(d, kind, x, weights, out)
+    target = result(d, own, (n, *sizes, out), x, weights, np.prod(taps) * c)
+    shape = d.known([n, *sizes, out])
+    given = [shape, weights, x] + ([bias] if bias >= 0 else [])
+    d.add(op, given, [target], padding=padding, stride_h=strides[0], stride_w=strides[1],
+          fused_activation_function=d.pick(ACTIVATIONS[:3]))  # fmt: skip
+
+
+@rows({"CONV_3D": "float32"}, sums=True)
+def conv_3d(d: Draw, op, kind):
+    n, *sizes, c = (d.integer(1, 5) for _ in range(5))
+    taps, strides, dilations, padding, counts = window(d, sizes)
+    out = d.pick([1, 2, 7])
+    x = d.x(kind, shape=(n, *sizes, c))
+    weights = d.constant(kind, (*taps, c, out))
+    steps = {f"stride_{a}": s for a, s in zip("dhw", strides, strict=True)}
+    steps |= {f"dilation_{a}_factor": s for a, s in zip("dhw", dilations, strict=True)}
+    bias = bias_of(d, kind, x, weights, out)
+    d.add(op, [x, weights, *([bias] if bias >= 0 else [])], [d.tensor(kind, (n, *counts, out))],
+          padding=padding, fused_activation_function=d.pick(ACTIVATIONS), **steps)  # fmt: skip
+
+
+@rows({"AVERAGE_POOL_2D": "float32 qint8 quint8 qint16", "L2_POOL_2D": "float32"}, sums=True)
+@rows({"MAX_POOL_2D": "float32 qint8 quint8 qint16"}, sums=True)
+def pool(d: Draw, op, kind):
+    x = d.x(kind, ranks=(4,))
+    n, h, w, c = d.at(x).shape
+    taps, strides, _, padding, counts = window(d, (h, w), dilated=False)
+    d.add(op, [x], [d.like(x, (n, *counts, c))], padding=padding, filter_height=taps[0],
+          filter_width=taps[1], stride_h=strides[0], stride_w=strides[1],
+          fused_activation_function=d.pick(ACTIVATIONS))  # fmt: skip
+
+
+@rows({"FULLY_CONNECTED": WEIGHTED}, sums=True)
+def fully_connected(d: Draw, op, kind):
+    x, own = d.x(typed(kind), ranks=(1, 2, 3)), typed(kind)
+    shape = d.at(x).shape
+    depth, out = shape[-1], d.pick([1, 2, 5, 8, 16, 33])
+    weights = weights_of(d, kind, (out, depth), out, 0)
+    bias = bias_of(d, kind, x, weights, out)
+    keep = d.flag()
+    wanted = (*shape[:-1], out) if keep else (int(np.prod(shape[:-1])), out)
+    target = result(d, own, wanted, x, weights, depth)
+    d.add(op, [x, weights, bias], [target], keep_num_dims=keep,
+          asymmetric_quantize_inputs=kind == "hybrid" and d.flag(),
+          fused_activation_function=d.pick(ACTIVATIONS))  # fmt: skip
+
+
+@rows({"BATCH_MATMUL": "float32 qint8 qint16 hybrid"}, sums=True)
+def batch_matmul(d: Draw, op, kind):
+    own = typed(kind)
+    adj_x, adj_y, m = d.flag(), d.flag(), d.size()
+    x = d.x(own, ranks=(2, 2, 3, 4))
+    *outer, n, k = d.at(x).shape
+    n, k = (k, n) if adj_x else (n, k)
+    right = (m, k) if adj_y else (k, m)
+    other = outer if d.chance(0.7) else [1 if d.flag() else e for e in outer]
+    if kind == "hybrid":
+        scheme = Quantization(d.scheme("qint8").scale, np.zeros(1, np.int64))
+        y = d.tensor("qint8", right, scheme, d.values("int8", right, -127, 127))
+    else:
+        y = d.x(own, shape=(*other, *right))
+    target = result(d, own, (*outer, n, m), x, y, k)
+    d.add(op, [x, y], [target], adj_x=adj_x, adj_y=adj_y,
+          asymmetric_quantize_inputs=kind == "hybrid" and d.flag())  # fmt: skip

@@ -1,0 +1,71 @@
+"""Operators that fold dimensions, run along them or normalise over them."""
+
+import numpy as np
+from fuzz.drawing import Draw, rows
+from fuzz.operators.elementwise import NUMBERS, SCALED
+
+from flatlite.schema.model import Quantization
+
+
+@rows(
+    {
+        "SUM": f"{NUMBERS} {SCALED}",
+        "MEAN": f"{NUMBERS} {SCALED}",
+        "REDUCE_PROD": f"{NUMBERS} qint8 qint16",
+        "REDUCE_MAX": f"{NUMBERS} {SCALED}",
+        "REDUCE_MIN": f"{NUMBERS} {SCALED}",
+        "REDUCE_ANY": "bool",
+        "REDUCE_ALL": "bool",
+    },
+    sums=True,
+)
+def reduce(d: Draw, op, kind):
+    x = d.x(kind)
+    shape = d.at(x).shape
+    axes = [i for i in range(len(shape)) if d.flag()]
+    kept = d.flag()
+    wanted = [1 if i in axes else n for i, n in enumerate(shape) if kept or i not in axes]
+    asked = [i - len(shape) if d.chance(0.3) else i for i in axes]
+    if asked and d.chance(0.1):
+        asked.append(asked[0])
+    same = op in ("REDUCE_MAX", "REDUCE_MIN")
+    out = d.like(x, wanted) if same else d.rescaled(x, wanted)
+    d.add(op, [x, d.known(np.array(asked))], [out], keep_dims=kept)
+
+
+@rows({"CUMSUM": NUMBERS}, sums=True)
+def cumsum(d: Draw, op, kind):
+    x = d.x(kind, ranks=range(1, 5))
+    axis = d.integer(-len(d.at(x).shape), len(d.at(x).shape) - 1)
+    d.add(op, [x, d.known(axis)], [d.like(x)], exclusive=d.flag(), reverse=d.flag())
+
+
+PRESCRIBED = {
+    ("SOFTMAX", "qint8"): (1 / 256, -128),
+    ("SOFTMAX", "quint8"): (1 / 256, 0),
+    ("SOFTMAX", "qint16"): (1 / 32768, 0),
+    ("LOG_SOFTMAX", "qint8"): (16 / 256, 127),
+    ("LOG_SOFTMAX", "quint8"): (16 / 256, 255),
+    ("L2_NORMALIZATION", "qint8"): (1 / 128, 0),
+    ("L2_NORMALIZATION", "quint8"): (1 / 128, 128),
+}
+"""Scale and zero point that LiteRT asks of a result."""
+
+
+@rows({"SOFTMAX": f"float32 {SCALED}", "LOG_SOFTMAX": "float32 qint8 quint8"})
+@rows({"L2_NORMALIZATION": "float32 qint8 quint8"}, sums=True)
+def normalize(d: Draw, op, kind):
+    x = d.x(kind, ranks=range(1, 5))
+    scale, zero = PRESCRIBED.get((op, kind), (None, None))
+    scheme = None
+    if scale is not None:
+        scheme = Quantization(np.array([scale], np.float32), np.array([zero], np.int64))
+    options = {"beta": d.pick([1.0, 1.0, 0.5, 2.0])} if op == "SOFTMAX" else {}
+    d.add(op, [x], [d.like(x, scheme=scheme)], **options)
+
+
+@rows({"LOCAL_RESPONSE_NORMALIZATION": "float32"}, sums=True)
+def local_response(d: Draw, op, kind):
+    x = d.x(kind, ranks=(4,))
+    options = {"radius": d.integer(0, 5), "bias": d.pick([1.0, 2.0]), "alpha": d.pick([0.1, 1.0])}
+    d.add(op, [x], [d.like(x)], beta=d.pick([0.5, 0.75, 1.0]), **options)

@@ -1,0 +1,126 @@
+"""Random models through the converter: a shorter file must give the same answers.
+
+equal                 the shortened file gives what the file gave, in ours and in LiteRT
+unstable              it does not, but the file's own answers move as far with its last bits
+unfit                 LiteRT and ours do not agree about the file itself, or refuse it
+not converted         the converter refuses the file: no float model, or no operator it knows
+differs, LiteRT differs, LiteRT refuses, converter fails, flatlite dies: failures
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from itertools import count
+
+import numpy as np
+
+from flatlite.schema.model import save
+
+from . import models
+from .children import Child, Died
+from .compare import difference, tolerance_of
+from .drawing import Draw, Drawn, all_rows
+from .models_text import line, script
+from .patterns import PATTERNS
+from .shrinking import smaller
+from .verdict import Verdict
+
+__all__ = ["PASSES", "cases", "check", "close", "line", "script", "smaller"]
+
+PASSES = {"equal", "unstable", "unfit", "not converted"}
+CONVERTER = Child(__name__, "convert")
+PLAIN = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "AVERAGE_POOL_2D", "CONCATENATION")
+"""Operators that passes fuse others into, drawn between patterns."""
+MORE = 5
+"""A shortened file may round that much worse."""
+
+
+def cases(seed: int) -> Iterator[Drawn]:
+    """Endless models, each from its own generator."""
+    return (draw(np.random.default_rng((seed, number))) for number in count())
+
+
+def draw(rng: np.random.Generator) -> Drawn:
+    """Patterns in a chain with branches, and other operators between them."""
+    d = Draw(rng)
+    d.special = d.extreme = d.hollow = False
+    x = d.input("float32", d.shape(d.pick([(4,), (4,), (2, 3), range(1, 5)])))
+    for _ in range(d.integer(2, 6)):
+        if d.chance(0.6):
+            x = d.pick(PATTERNS)(d, x)
+        else:
+            wanted = [row for row in all_rows() if d.flag() or row.op in PLAIN]
+            row = d.pick([row for row in wanted if "float32" in row.types])
+            row.draw(d, row.op, "float32")
+        there = [i for i in range(len(d.graph.tensors)) if _readable(d, i)]
+        x = x if d.chance(0.6) else d.pick(there[-4:])
+    return d.finish()
+
+
+def _readable(d, i):
+    return d.kind(i) == "float32" and d.at(i).data is None
+
+
+def convert(job):
+    """In a child: the shortened file of (content, feeds), or an error's type and text."""
+    from flatlite.lite import TFLiteConverter
+
+    content, _ = job
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            converter = TFLiteConverter.from_tflite_model(content)
+            converter.verify = False
+            return bytes(converter.convert())
+    except Exception as error:  # any other than a refusal is a finding
+        return f"{type(error).__name__}: {error}"
+
+
+def check(case: Drawn) -> Verdict:
+    """Shortens a model, runs it before and after, and compares."""
+    if models.check(case).kind != "equal":
+        return Verdict("unfit")
+    content = save(case.model)
+    shorter = CONVERTER.run((content, case.feeds))
+    if isinstance(shorter, Died):
+        return Verdict("flatlite dies", shorter.text)
+    if isinstance(shorter, str):
+        refused = shorter.startswith(("ConverterError", "UnsupportedOps"))
+        return Verdict("not converted" if refused else "converter fails", shorter)
+    tolerance = MORE * tolerance_of(step.op for step in case.graph.operators)
+    before, after = (models.OURS.run((file, case.feeds)) for file in (content, shorter))
+    if isinstance(after, Died):
+        return Verdict("flatlite dies", after.text)
+    if isinstance(after, str):
+        return Verdict("differs", after)
+    if found := difference(after, before, tolerance):
+        return _unless_unstable(case, after, before, tolerance, Verdict("differs", found))
+    return _in_litert(case, shorter, after, tolerance)
+
+
+def _in_litert(case, shorter, after, tolerance):
+    """LiteRT's answers of the shortened file, which it has given of the file itself."""
+    seen = []
+    for resolver in models.RESOLVERS:
+        theirs = models.LITERT.run((shorter, case.feeds, resolver))
+        found = theirs if isinstance(theirs, list) else str(theirs)
+        if isinstance(found, list) and not difference(after, found, tolerance):
+            return Verdict("equal")
+        seen.append(found)
+    ran = [found for found in seen if isinstance(found, list)]
+    if not ran:
+        return Verdict("LiteRT refuses", seen[1])
+    found = Verdict("LiteRT differs", difference(after, ran[0], tolerance))
+    return _unless_unstable(case, after, ran[0], tolerance, found)
+
+
+def _unless_unstable(case, got, wanted, tolerance, found):
+    unstable = models.unstable(case, got, wanted, models.RESOLVERS[1], tolerance)
+    return Verdict("unstable", found.text) if unstable else found
+
+
+def close() -> None:
+    """Ends the children."""
+    CONVERTER.close()
+    models.close()

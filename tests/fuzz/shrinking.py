@@ -1,0 +1,146 @@
+"""Smaller models of a model: fewer operators and outputs, shorter dimensions, plainer values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+
+import numpy as np
+
+from flatlite.schema.errors import ModelError
+from flatlite.schema.model import save
+
+from .drawing import Drawn
+
+
+def smaller(case: Drawn) -> Iterator[Drawn]:
+    """Models with something less than `case`, the largest cuts first."""
+    for make in (_without_steps, _without_outputs, _shorter, _plainer):
+        for candidate in make(case):
+            _tidy(candidate)
+            if candidate.graph.outputs and _writable(candidate):
+                yield candidate
+
+
+def _writable(case):
+    try:
+        save(case.model)
+    except ModelError:
+        return False
+    return True
+
+
+def _without_steps(case):
+    """Each operator left out; what others read of it becomes an input."""
+    steps = case.graph.operators
+    if len(steps) < 2:
+        return
+    for position in range(len(steps) - 1, -1, -1):
+        found = deepcopy(case)
+        graph = found.graph
+        gone = graph.operators.pop(position)
+        graph.outputs = [i for i in graph.outputs if i not in gone.outputs]
+        for i in gone.outputs:
+            if any(i in step.inputs for step in graph.operators):
+                graph.inputs.append(i)
+                found.feeds.append(_some(graph.tensors[i]))
+            elif gone.inputs and graph.operators:
+                read = [j for j in gone.inputs if any(j in s.outputs for s in graph.operators)]
+                graph.outputs += [j for j in read if j not in graph.outputs]
+        yield found
+
+
+def _some(tensor):
+    """Small values of a tensor's type."""
+    dtype = np.dtype(tensor.dtype.lower())
+    count = int(np.prod(tensor.shape))
+    return (np.arange(count) % 7).reshape(tensor.shape).astype(dtype)
+
+
+def _without_outputs(case):
+    for i in case.graph.outputs if len(case.graph.outputs) > 1 else ():
+        found = deepcopy(case)
+        found.graph.outputs = [i]
+        yield found
+    for i in case.graph.outputs if len(case.graph.outputs) > 1 else ():
+        found = deepcopy(case)
+        found.graph.outputs.remove(i)
+        yield found
+
+
+def _shorter(case):
+    """Every dimension of one size becomes shorter at once; numbers in constants follow or not."""
+    sizes = {n for tensor in case.graph.tensors for n in tensor.shape if n > 1}
+    for size in sorted(sizes, reverse=True):
+        for wanted in sorted({1, 2, 3, size // 2, size - 1} - {0, size}):
+            if wanted < size:
+                for follow in (False, True):
+                    yield _resized(case, size, wanted, follow)
+
+
+def _resized(case, size, wanted, follow):
+    found = deepcopy(case)
+
+    def cut(array):
+        array = np.asarray(array)
+        kept = array[tuple(slice(wanted if n == size else n) for n in array.shape)]
+        if follow and array.dtype.kind == "i" and array.size < 6:
+            kept = np.where(kept == size, wanted, kept).astype(array.dtype)
+        return np.ascontiguousarray(kept).reshape(kept.shape)
+
+    for tensor in found.graph.tensors:
+        scheme = tensor.quantization
+        if scheme is not None and len(scheme.scale) == size:
+            scheme.scale, scheme.zero_point = scheme.scale[:wanted], scheme.zero_point[:wanted]
+        tensor.shape = tuple(wanted if n == size else n for n in tensor.shape)
+        if tensor.data is not None:
+            tensor.data = cut(tensor.data)
+    found.feeds = [cut(feed) for feed in found.feeds]
+    return found
+
+
+def _plainer(case):
+    """Floats and wide integers as zeros, by halves, then rounded."""
+    graph = case.graph
+    held = [(None, i, feed) for i, feed in enumerate(case.feeds)]
+    held += [(t, None, x.data) for t, x in enumerate(graph.tensors) if x.data is not None]
+    for tensor, feed, array in held:
+        flat = np.asarray(array).ravel()
+        spans = {(0, flat.size), (0, flat.size // 2), (flat.size // 2, flat.size)}
+        candidates = [np.where(_within(flat.size, *span), 0, flat) for span in sorted(spans)]
+        if flat.dtype.kind == "f":
+            with np.errstate(all="ignore"):
+                candidates += [np.round(flat), np.round(flat, 1)]
+        for values in candidates:
+            values = values.astype(flat.dtype)
+            if values.tobytes() != flat.tobytes():
+                found = deepcopy(case)
+                if feed is None:
+                    found.graph.tensors[tensor].data = values.reshape(array.shape)
+                else:
+                    found.feeds[feed] = values.reshape(np.shape(array))
+                yield found
+
+
+def _within(size, first, last):
+    at = np.arange(size)
+    return (first <= at) & (at < last)
+
+
+def _tidy(case):
+    """Drops inputs and tensors that nobody reads, and gives new indices."""
+    graph = case.graph
+    made = {i for step in graph.operators for i in step.outputs}
+    read = {i for step in graph.operators for i in step.inputs}
+    kept = [k for k, i in enumerate(graph.inputs) if i in read]
+    case.feeds = [case.feeds[k] for k in kept]
+    graph.inputs = [graph.inputs[k] for k in kept]
+    graph.outputs = [i for i in graph.outputs if i in made]
+    used = sorted(i for i in made | read if i >= 0)
+    index = {-1: -1, **{old: new for new, old in enumerate(used)}}
+    graph.tensors = [graph.tensors[i] for i in used]
+    graph.inputs = [index[i] for i in graph.inputs]
+    graph.outputs = [index[i] for i in graph.outputs]
+    for step in graph.operators:
+        step.inputs = [index[i] for i in step.inputs]
+        step.outputs = [index[i] for i in step.outputs]

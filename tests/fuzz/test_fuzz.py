@@ -1,0 +1,32 @@
+"""A minute of every fuzzer, elsewhere with each commit; `make fuzz` goes on from there."""
+
+import subprocess
+import time
+from collections import Counter
+from itertools import count
+from pathlib import Path
+
+import pytest
+from fuzz import campaign
+
+SECONDS = 60 / len(campaign.fuzzers())
+
+
+@pytest.fixture(scope="module")
+def seed():
+    """A number of the commit; 0 where there is no repository."""
+    command = ["git", "rev-parse", "HEAD"]
+    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True)
+    return int(done.stdout[:7] or "0", 16)
+
+
+@pytest.mark.parametrize("fuzzer", campaign.fuzzers(), ids=campaign.name_of)
+def test_fuzz(fuzzer, seed):
+    counts, end = Counter(), time.monotonic() + SECONDS
+    for each in count(seed):
+        if time.monotonic() > end:
+            break
+        for failure in campaign.hunt(fuzzer, each, campaign.COUNT, end, counts):
+            pytest.fail(campaign.describe(failure, campaign.shrink(failure)), pytrace=False)
+    fuzzer.close()
+    assert counts["equal"] > sum(counts.values()) / 2, counts
