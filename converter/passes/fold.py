@@ -30,9 +30,7 @@ def fold_constants(graph: Graph) -> int:
     for op in list(graph.ops):
         if not op.outputs or not is_pure(op) or any(one.is_variable for one in op.outputs):
             continue
-        if any(
-            graph.is_output(one) and one.is_static and not prod(one.shapes[0]) for one in op.outputs
-        ):
+        if any(graph.is_output(one) and 0 in (one.shape or ()) for one in op.outputs):
             continue
         values = _known([tensor.value for tensor in op.outputs])
         if not values and all(tensor.is_constant for tensor in op.given):

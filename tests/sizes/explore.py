@@ -47,7 +47,7 @@ def source_of(program):
     return lambda arrays: evaluate(graph, outputs, dict(zip(inputs, arrays, strict=True)))
 
 
-def check(kind: str, number: int, litert, n_sizes: int = 5) -> list[str]:
+def check(kind: str, number: int, litert, n_sizes: int) -> list[str]:
     """What is wrong of the file of one program, at some of its sizes."""
     program = draw(kind, number)
     sizes = list(program.sizes)
@@ -63,16 +63,18 @@ def check(kind: str, number: int, litert, n_sizes: int = 5) -> list[str]:
         rows.append((arrays, [(np.shape(x), kept(x)) for x in outputs]))
         if len(rows) == n_sizes:
             break
+    if not rows:
+        return ["the source refuses every size"]
     converter = converter_of(kind, program.content, program.inputs, program.n_outputs)
     converter.verify = False
     return wrong_answers(converter.convert(), rows, litert)
 
 
-def report(name: str, litert) -> str:
+def report(name: str, litert, n_sizes: int = 20) -> str:
     """ "" when a program's file is right, else what is wrong, in a line."""
     kind, number = name.split("/")
     try:
-        wrong = check(kind, int(number), litert, n_sizes=20)
+        wrong = check(kind, int(number), litert, n_sizes)
     except Exception as error:  # whatever it is, it is a finding
         wrong = [f"{type(error).__name__}: {error}"]
     return " | ".join(wrong).replace("\n", " ")[:500]

@@ -4,6 +4,10 @@ Run as `python tests/sizes/make_tf_models.py [NAME ...]` in an environment that 
 tf_keras; with names, only these are made anew. For each model: the frozen GraphDef, TensorFlow's
 answers at each size, and how many operators of which kind TensorFlow's converter writes. Its file
 is run by its own interpreter: where it refuses a size or answers otherwise, that is stored too.
+
+The answers are those of the operations as they are written, which eager execution gives: Grappler
+and TensorFlow's converter multiply by 1 / c where the source divides by c, and a size that is
+rounded afterwards may come out one smaller (resize_with_pad).
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ from tensorflow.python.framework.convert_to_constants import convert_variables_t
 from tf_models import MODELS
 
 logging.getLogger("tensorflow").setLevel(logging.ERROR)
+tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 PATH = Path(__file__).with_name("tf_models.npz")
 
 

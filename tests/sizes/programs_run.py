@@ -49,10 +49,12 @@ def wrong_answers(content, rows, litert) -> list[str]:
             wrong.append(f"{[array.shape for array in arrays]}: {text}")
     full = [row for row in rows if not _is_empty(*row)]
     found = litert.run(content, [arrays for arrays, _ in full], REFERENCE)
-    if isinstance(found, str):
-        return [*wrong, f"LiteRT: {found}"]
+    if isinstance(found, str):  # LiteRT dies of some IFs that it runs at one size after another
+        runs = [litert.run(content, [arrays], REFERENCE) for arrays, _ in full]
+        found = [run if isinstance(run, str) else run[0] for run in runs]
     for (arrays, want), outputs in zip(full, found, strict=True):
-        if text := differences(outputs, want):
+        text = outputs if isinstance(outputs, str) else differences(outputs, want)
+        if text:
             wrong.append(f"LiteRT, {[array.shape for array in arrays]}: {text}")
     return wrong
 
