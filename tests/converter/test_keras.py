@@ -484,10 +484,3 @@ def test_arithmetic_with_a_number(number_first, tmp_path):
     want = 3.5 - x if number_first else x - 3.5
     path = keras_file(tmp_path, model(layer, x=[None, 3]))
     np.testing.assert_array_equal(run(keras.load(path), x)[0], want)
-
-
-def test_what_is_no_tensor_is_named_by_its_kind(tmp_path):
-    layer = one("Add", "z", X, "keras.src.ops.numpy")
-    layer["inbound_nodes"][0]["args"].append("three")
-    with pytest.raises(ConverterError, match=r"no tensor \('str'\).*model.export\(folder\)"):
-        keras.load(keras_file(tmp_path, model(layer, x=[None, 3])))
