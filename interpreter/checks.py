@@ -59,6 +59,12 @@ def one_scale(node: Node, *operands: Operand) -> None:
 
 
 @cache
+def name_of_dtype(dtype: np.dtype) -> str:
+    """`dtype.name`, which numpy puts together anew each time."""
+    return dtype.name
+
+
+@cache
 def limits_of(dtype: np.dtype) -> tuple[int, int]:
     """The lowest and the highest integer of a dtype."""
     known = np.iinfo(dtype.name)

@@ -6,7 +6,10 @@ import errno
 import mmap
 import os
 import stat
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # where it is used it is imported: it takes as long as all of the interpreter
+    from pathlib import Path
 
 
 def read_bytes(path) -> bytes:
@@ -46,6 +49,8 @@ def member(folder, name) -> Path:
 
     Raises ModelError when it leads out of the folder, or is a link, also a hard one.
     """
+    from pathlib import Path
+
     from .errors import ModelError
 
     folder = Path(folder)
@@ -69,12 +74,42 @@ def release(content) -> None:
         mapped.madvise(mmap.MADV_DONTNEED)
 
 
+def write_file(path, data) -> None:
+    """Puts `data` where `cp` would: into a device or FIFO, else into a file as `write_atomic`.
+
+    Raises OSError, naming the path, also when the disk is full or a link leads to nothing.
+    """
+    try:
+        if is_special(path):
+            with open(os.open(path, os.O_WRONLY), "wb", buffering=0) as file:
+                _write(file, data)
+            return
+        if os.path.islink(path) and not os.path.exists(path):
+            raise FileNotFoundError(errno.ENOENT, "a link that leads to nothing", os.fspath(path))
+        write_atomic(path, data)
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = os.fspath(path)
+        raise
+
+
+def is_special(path) -> bool:
+    """Whether a path leads to a device, a FIFO or a socket: what cannot be replaced by a file."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
 def write_atomic(path, data) -> None:
     """Makes `path` hold `data`: whoever reads it sees the old bytes or all of the new ones.
 
     The bytes go to a temporary file in the same folder, to the disk, and then to their name. A link
-    keeps pointing where it did; the file it names is replaced.
+    keeps pointing where it did; the file it names is replaced, and keeps its mode.
     """
+    from pathlib import Path
+
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
@@ -83,15 +118,22 @@ def write_atomic(path, data) -> None:
     temporary, descriptor = _open_temporary(target)
     try:
         with open(descriptor, "wb", buffering=0) as file:
-            left = memoryview(data).cast("B")
-            while left:
-                left = left[file.write(left) :]
+            _write(file, data)
+            if target.exists():
+                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
             os.fsync(file.fileno())
             os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
+
+
+def _write(file, data) -> None:
+    """All of `data` to an unbuffered file."""
+    left = memoryview(data).cast("B")
+    while left:
+        left = left[file.write(left) :]
 
 
 def _open_temporary(target: Path) -> tuple[Path, int]:
@@ -107,6 +149,8 @@ def _open_temporary(target: Path) -> tuple[Path, int]:
 
 def remove_leftovers(path) -> None:
     """Removes temporary files that a killed writer left behind, of files named `path...`."""
+    from pathlib import Path
+
     target = Path(os.path.realpath(path))
     for name in listed(target.parent):
         if name.startswith(f".{target.name[:200]}") and name.endswith(".tmp"):
@@ -153,11 +197,15 @@ def listed(folder) -> list[str]:
 
 def remove(path) -> None:
     """Removes a file; nothing happens when it is not there."""
+    from pathlib import Path
+
     Path(path).unlink(missing_ok=True)
 
 
 def make_folder(path) -> None:
     """Makes a folder; nothing happens when there is one."""
+    from pathlib import Path
+
     Path(path).mkdir(exist_ok=True)
 
 

@@ -21,20 +21,24 @@ _NUMBERS = (
 )
 
 
-@piece(types.void(*[types.int64] * 3, types.float32, types.float32, types.int64), inline=True)
+@piece(types.void(*[types.int64] * 3, types.float32, *[types.int64] * 2), inline=True)
 def bytes_of(builder, lanes, x, out, count, inverse, zero, low):
-    """out = x * inverse + zero as bytes from `low`, a constant, to 127, halves away from zero."""
+    """out = round(x * inverse) + zero as bytes from `low`, a constant, to 127.
+
+    Halves go away from zero, before `zero` is added; what float32 makes a half of counts as one.
+    """
     w = Integers(builder, lanes)
-    x, out, low = w.pointer(x), w.pointer(out), builder.trunc(low, INT)
+    x, out = w.pointer(x), w.pointer(out)
+    zero, low = builder.trunc(zero, INT), builder.trunc(low, INT)
 
     def made(value):
         n = value.type.count
         ints = ir.VectorType(INT, n)
         value = builder.fmul(value, w.all(inverse, FLOAT, n))
-        value = builder.fadd(w.all(zero, FLOAT, n), value)
-        below_half = ir.Constant(value.type, [0.5 - 2.0**-25] * n)  # .49999997 must not round up
-        half = w.call(f"llvm.copysign.v{n}f32", value.type, [below_half, value])
+        half = ir.Constant(value.type, [0.5] * n)
+        half = w.call(f"llvm.copysign.v{n}f32", value.type, [half, value])
         whole = builder.fptosi(builder.fadd(value, half), ints)
+        whole = builder.add(whole, w.all(zero, INT, n))
         whole = w.hold(whole, w.all(low, INT, n), w.all(127, INT, n))
         return builder.trunc(whole, ir.VectorType(BYTE, n))
 
@@ -94,11 +98,11 @@ def symmetric(found, out_scales, out_inverses, out_zeros, out_nothing, first, la
 
 @kernel(_NUMBERS)
 def asymmetric(found, out_scales, out_inverses, out_zeros, out_nothing, first, last, fault):
-    """For bytes round(x[r] / scale + zero) with 256 steps between the extremes of x[r]."""
+    """For bytes round(x[r] / scale) + zero with 256 steps between the extremes of x[r]."""
     for row in range(first, last):
         least, greatest = least_and_greatest(found, row)
         low, high = float64(least), float64(greatest)
-        scale = (high - low) / 255.0 if low != high else 1.0
+        scale = float64(greatest - least) / 255.0 if low != high else 1.0
         from_low, from_high = -128.0 - low / scale, 127.0 - high / scale
         low_error, high_error = 128.0 + abs(low / scale), 127.0 + abs(high / scale)
         value = from_low if low_error < high_error else from_high
@@ -111,13 +115,13 @@ def asymmetric(found, out_scales, out_inverses, out_zeros, out_nothing, first, l
 
 @kernel("x:float32[rows,k] inverses:float32[rows] zeros:int32[rows] out:int8[rows,*] low:i parts:i")
 def rounded(x, inverses, zeros, out, low, parts, first, last, fault):
-    """out[r] = round(x[r] * inverse + zero), at least `low`; each row has `parts`, the items."""
+    """out[r] = round(x[r] * inverse) + zero, at least `low`; each row has `parts`, the items."""
     count = x.shape[1]
     for item in range(first, last):
         row, _, start, end = part_of(item, parts, count)
         source = address(x) + 4 * (row * count + start)
         target = address(out) + row * out.shape[1] + start
-        inverse, zero = inverses[row], float32(zeros[row])
+        inverse, zero = inverses[row], int64(zeros[row])
         if low == -128:
             bytes_of(source, target, end - start, inverse, zero, -128)
         else:

@@ -52,7 +52,7 @@ def hybrid_product(x, weights, scales, asymmetric, room, counts, sums):
     scale, zero = max(high, -low) / float32(127.0), 0
     inverse = float32(127.0) / max(high, -low)
     if asymmetric:
-        wide = (float64(high) - float64(low)) / 255.0
+        wide = float64(high - low) / 255.0
         from_low, from_high = -128.0 - low / wide, 127.0 - high / wide
         nearer_low = 128.0 + abs(low / wide) < 127.0 + abs(high / wide)
         zero = min(max(_nearest(from_low if nearer_low else from_high), -128), 127)
@@ -60,10 +60,11 @@ def hybrid_product(x, weights, scales, asymmetric, room, counts, sums):
         inverse = float32(1.0) / scale
     if low == high:
         return
-    begin = float32(zero)
     least = -128 if asymmetric else -127
     for i in range(x.size):
-        room[i] = min(max(_nearest(begin + x[i] * inverse), least), 127) - zero
+        value = x[i] * inverse
+        whole = int32(value + float32(math.copysign(0.5, value)))  # as in byte_rounding.py
+        room[i] = min(max(whole + zero, least), 127) - zero
     room[x.size] = 0
     for j in range(counts.size):
         counts[j] = 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...engine.buffer import Buffer, constant
 from ...engine.families import integers, products
-from ..checks import NO_LIMIT, one_scale
+from ..checks import NO_LIMIT, name_of_dtype, one_scale
 from ..node import Node, Operand
 from .quantized import quotient, stored_limits
 
@@ -48,7 +48,7 @@ def arithmetic(
             zero point when they meet stored weights; `infinite`, whether their results may be
             infinite.
     """
-    pair = (x.dtype.name, weights.dtype.name)
+    pair = (name_of_dtype(x.dtype), name_of_dtype(weights.dtype))
     if pair in _STORED:
         scheme = _stored(node, x, weights, bias, clamp, rounding)
         return integers, _whole(weights), {"scheme": scheme}
@@ -58,7 +58,7 @@ def arithmetic(
     )
     if weights.dtype == x.dtype:
         return products, weights, {} if clamp is None else {"clamp": clamp}
-    node.require(weights.dtype.name in _HYBRID, f"{weights.dtype} is not supported yet")
+    node.require(name_of_dtype(weights.dtype) in _HYBRID, f"{weights.dtype} is not supported yet")
     scheme = integers.Hybrid(
         scales_of(node, weights),
         rounding.get("asymmetric", False),
@@ -84,12 +84,11 @@ def _without_ends(clamp):
 def _stored(node, x, weights, bias, clamp, rounding):
     result = node.outputs[0].quantization
     one_scale(node, x)
-    sums = _STORED[x.dtype.name, weights.dtype.name]
+    sums = _STORED[name_of_dtype(x.dtype), name_of_dtype(weights.dtype)]
     if bias is not None:
-        allowed = _BIASES[x.dtype.name]
-        node.require(
-            bias.dtype.name in allowed, f"bias must be {' or '.join(allowed)}, got {bias.dtype}"
-        )
+        allowed = _BIASES[name_of_dtype(x.dtype)]
+        if name_of_dtype(bias.dtype) not in allowed:
+            node.fail(f"bias must be {' or '.join(allowed)}, got {bias.dtype}")
         sums = bias.dtype.type
     scales = scales_of(node, weights)
     before, after = x.quantization.scale, result.scale
@@ -128,7 +127,7 @@ def bytes_of(weights: Operand) -> Buffer:
 
 def _whole(weights: Operand) -> Buffer:
     """`weights`, those of half a byte as int8."""
-    if weights.dtype.name != "int4":
+    if name_of_dtype(weights.dtype) != "int4":
         return weights
     if weights.value is None:
         return weights.view(np.int8)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...engine.families import scaled
 from ...engine.families.rescale import common_terms, product_terms
-from ..checks import NO_LIMIT, clamp_of, limits_of
+from ..checks import NO_LIMIT, clamp_of, limits_of, name_of_dtype
 from ..node import Declared, Node, Operand, Quantization
 
 STORED = ("int8", "uint8", "int16")
@@ -18,7 +18,7 @@ _LEFT_SQUARED = 7
 
 def is_quantized(x):
     """Whether `x` holds small integers with a scale."""
-    return x.dtype.name in STORED and x.quantization is not None
+    return x.quantization is not None and name_of_dtype(x.dtype) in STORED
 
 
 def quantized_pair(node, a, b, shape):

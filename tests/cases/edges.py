@@ -3,6 +3,7 @@
 import numpy as np
 from cases import OPTIMIZED, Case, Refuse, f32, floats, i32
 
+ASYMMETRIC = {"asymmetric_quantize_inputs": True}
 BYTES = {"int8": -128, "uint8": 0}
 LEAST = "LiteRT gives the lowest number in rows shorter than a vector, the highest in vectors"
 UNWRITTEN = "LiteRT leaves the result unwritten"
@@ -50,7 +51,28 @@ def slices(name, begin, shape=(2, 3, 4), **masks):
         [x, i32(begin), i32([9] * len(begin)), steps], constants=(1, 2, 3))  # fmt: skip
 
 
+def ties(op, least, greatest, **options):
+    """Reals half way between bytes, for bytes from the scale that `least` and `greatest` give."""
+    x = np.random.default_rng(7).integers(2 * least, 2 * greatest + 1, (40, 32)) / 2
+    x[:, :2] = least, greatest
+    shapes = {"CONV_2D": ((40, 1, 1, 32), (32, 1, 1, 32)), "FULLY_CONNECTED": ((40, 32), (32, 32)),
+              "BATCH_MATMUL": ((4, 10, 32), (32, 32))}  # fmt: skip
+    weights = [np.eye(32, dtype=np.int8).reshape(shapes[op][1])]
+    inputs = [(x * 0.3082169).astype(np.float32).reshape(shapes[op][0]), *weights]
+    if op == "CONV_2D":
+        inputs.append(np.zeros(32, np.float32))
+    label = "".join("_asymmetric" for name in options if name.startswith("asym"))
+    return Case(f"{op.lower()}/ties{label}_{least}_{greatest}", op, options, inputs,
+        constants=range(1, len(inputs)), quantization={1: (np.full(32, 0.01), 0, 0)
+        if op == "CONV_2D" else (0.01, 0)})  # fmt: skip
+
+
 CASES = [
+    # reals that become bytes: halves, before the zero point is added
+    *(ties(op, *ends, **options)
+      for ends in ((-128, 127), (-127, 127), (0, 255), (-255, 0), (-100, 155), (-51, 51))
+      for op, options in (("CONV_2D", {"stride_h": 1, "stride_w": 1}), ("FULLY_CONNECTED", {}),
+                          ("FULLY_CONNECTED", ASYMMETRIC), ("BATCH_MATMUL", ASYMMETRIC))),
     # one half of a step, which float64 would round the other way
     *(
         table(f"half_{dtype}_{bits}", "LOGISTIC", dtype, (2.0**-bits, 0), (1 / 256, low))

@@ -328,11 +328,11 @@ def test_matmul_of_whole_blocks(vectors, depth):
 
 
 def rounded(x, asymmetric):
-    """Rows as bytes with scales and zero points, as TFLite's reference code makes them."""
+    """Rows as bytes with scales and zero points, as LiteRT makes them (cases/edges.py: ties)."""
     low, high = np.minimum(x.min(1), 0), np.maximum(x.max(1), 0)
     if asymmetric:
+        scales = np.where(low == high, 1.0, np.float64(high - low) / 255)
         low, high = np.float64(low), np.float64(high)
-        scales = np.where(low == high, 1.0, (high - low) / 255)
         down = -128 - low / scales, 128 + np.abs(low / scales)
         up = 127 - high / scales, 127 + np.abs(high / scales)
         zeros = np.where(down[1] < up[1], down[0], up[0])
@@ -344,10 +344,8 @@ def rounded(x, asymmetric):
         flat, zeros = reach == 0, np.zeros(len(x))
         scales = np.where(flat, np.float32(1), reach / np.float32(127))
         inverses = np.where(flat, np.float32(0), np.float32(127) / np.where(flat, 1, reach))
-    values = np.float64(
-        zeros.astype(np.float32)[:, None] + x * inverses.astype(np.float32)[:, None]
-    )
-    values = np.trunc(values + np.copysign(0.5, values))
+    values = x * inverses.astype(np.float32)[:, None]
+    values = np.trunc(values + np.copysign(np.float32(0.5), values)) + zeros[:, None]
     return np.clip(values, -128 if asymmetric else -127, 127), scales, zeros
 
 
