@@ -131,6 +131,9 @@ def infer(graph: Graph, op: Op, declared: Declarations) -> list[Tensor]:
     except Unknown:
         return unknown(graph, op, declared)
     except NodeError as error:
+        # What may be equal when the model runs is its own check then.
+        if error.unequal is not None and _is_symbolic(op):
+            return unknown(graph, op, declared)
         if any(isinstance(x, dims.Dim) and x.is_late for t in op.given for x in t.sizes or ()):
             return unknown(graph, op, declared)
         raise ConverterError(str(error)) from None

@@ -92,4 +92,6 @@ def broadcast_shape(*shapes):
         missing = len(other) - len(first)
         pairs = zip(first, other[missing:], strict=True)
         first = (*other[:missing], *(meet(m, n) for m, n in pairs))
-    return None if None in first else tuple(first)
+        if None in first:
+            return None
+    return tuple(first)
