@@ -11,10 +11,9 @@ BENCH ?=
 TENSORFLOW := $(or $(TENSORFLOW_PYTHON),$(VENV)-tensorflow/bin/python)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all test-tf fuzz check dev bench wheel clean
+.PHONY: demo test test-all test-pythons test-tf fuzz check dev bench wheel clean
 
 demo: $(VENV)/.core
-	$(BIN)/flatlite warmup
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.test
@@ -24,6 +23,10 @@ test: $(VENV)/.test
 test-all: $(VENV)/.test
 	$(BIN)/flatlite warmup
 	$(BIN)/python -m pytest -n 2 --corpus=$(CORPUS) -m ""
+
+# A quick suite on every Python from 3.10 to 3.14 that is found.
+test-pythons:
+	$(PYTHON) tests/pythons.py
 
 # Random models and programs until the time is up. FUZZERS: which, all without; SEEDS: A..B; COUNT:
 # cases of each seed; SECONDS: for each fuzzer.
@@ -81,4 +84,4 @@ $(VENV)-tensorflow/.ready:
 	touch $@
 
 clean:
-	rm -rf $(VENV) .typings build dist out engine/images *.egg-info
+	rm -rf $(VENV) .venv-3.* .typings build dist out engine/images *.egg-info

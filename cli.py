@@ -9,6 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from . import __version__
@@ -124,6 +125,17 @@ def add_conversion(sub: argparse.ArgumentParser) -> None:
         help="shape of an input, -1 for an unknown dimension; may be repeated",
     )
     sub.add_argument(
+        "--io-order",
+        choices=("source", "tensorflow"),
+        default="source",
+        help="positions of inputs and outputs: the source's, or TensorFlow's (default: source)",
+    )
+    sub.add_argument(
+        "--verify-inputs",
+        metavar="PATH",
+        help="a .npz with an array for each input, by name: compare on these first",
+    )
+    sub.add_argument(
         "--verify",
         action=argparse.BooleanOptionalAction,
         default=True,
@@ -158,7 +170,7 @@ def add_quantization(sub: argparse.ArgumentParser) -> None:
     group = sub.add_argument_group("quantization")
     group.add_argument(
         "--quantize",
-        choices=("dynamic", "int8"),
+        choices=("dynamic", "int8", "float16"),
         help="dynamic: weights in 8 bits; int8: everything, needs --representative-dataset",
     )
     group.add_argument(
@@ -218,6 +230,12 @@ def check_model(path: str) -> None:
 
 def check_target(path: str) -> None:
     """Raises OSError when a file could not be written to `path`, before work is done for it."""
+    from .schema.files import is_special
+
+    if is_special(path):
+        if not os.access(path, os.W_OK):
+            raise PermissionError(f"'{path}' cannot be written to")
+        return
     folder = os.path.dirname(os.path.realpath(path))
     if os.path.isdir(path):
         raise IsADirectoryError(f"'{path}' is a folder, not a file to write")
@@ -230,17 +248,21 @@ def check_target(path: str) -> None:
 def convert(arguments: argparse.Namespace) -> None:
     """`flatlite convert`."""
     from .converter import report
-    from .schema.files import write_atomic
+    from .schema.files import is_special, write_file
 
     check_target(arguments.output)
     calibrates = arguments.quantize == "int8"  # and shows its own progress
     with Progress("converting", quiet=arguments.json or calibrates):
         converter = converter_for(arguments)
         converter.verify = arguments.verify
+        converter.io_order = arguments.io_order
+        if arguments.verify_inputs is not None:
+            arrays = load_arrays(arguments.verify_inputs, "")
+            converter.verify_inputs = [*arrays.values()] if "" in arrays else arrays
         set_quantization(converter, arguments)
         content = converter.convert()
-    write_atomic(arguments.output, content)
-    result = report.inspect(arguments.output)
+    write_file(arguments.output, content)
+    result = report.inspect(arguments.output, content)
     n_ops = sum(result["operators"].values())
     if arguments.json:
         keys = ("file", "bytes", "operators", "signatures", "inputs", "outputs")
@@ -255,16 +277,17 @@ def convert(arguments: argparse.Namespace) -> None:
             told["float_operators"] = converter.float_operators
         return show_json(told)
     verified = "verified" if converter.verified else "not verified"
-    print(f"wrote {arguments.output}: {len(content):,} bytes, {n_ops} operators, {verified}")
+    say = partial(print, file=sys.stderr if is_special(arguments.output) else sys.stdout)
+    say(f"wrote {arguments.output}: {len(content):,} bytes, {n_ops} operators, {verified}")
     for noise in (converter.signal_to_noise, converter.reader_signal_to_noise):
         for key, found in noise.items():
             for name, decibels in found.items():
                 where = name if " -> " in name else f"'{name}'"
                 inputs = converter.measured_on[key]
-                print(f"quantized: {decibels:.1f} dB signal to noise at {where}, on {inputs}")
+                say(f"quantized: {decibels:.1f} dB signal to noise at {where}, on {inputs}")
     if arguments.quantize and converter.float_operators:
         kinds = ", ".join(f"{kind} x {n}" for kind, n in converter.float_operators.items())
-        print(f"in float: {kinds}")
+        say(f"in float: {kinds}")
     return None
 
 
@@ -272,10 +295,14 @@ def set_quantization(converter: Any, arguments: argparse.Namespace) -> None:
     """Tells a converter how the arguments want the model quantized."""
     from .converter.options import OpsSet, Optimize
     from .converter.quantize.dataset import file_dataset
+    from .converter.sources.positions import arranged
 
+    if arguments.quantize == "float16":
+        raise ValueError("--quantize float16 is not supported yet; take dynamic or int8")
     path = arguments.representative_dataset
     if path is not None:
-        converter.representative_dataset = file_dataset(path, converter._sources)
+        sources = arranged(converter._sources, arguments.io_order)
+        converter.representative_dataset = file_dataset(path, sources)
     if arguments.quantize is None:
         if arguments.int8_only:
             raise ValueError("--int8-only is for int8 models; add --quantize int8")
@@ -317,7 +344,7 @@ def converter_for(arguments: argparse.Namespace) -> Any:
             input_arrays=inputs,
             input_shapes=shapes,
             output_arrays=outputs,
-            tag_set=split(arguments.tags),
+            tags=split(arguments.tags),
             signature_keys=arguments.signature,
         )
     for option in ("signature", "tags"):
@@ -333,7 +360,7 @@ def run(arguments: argparse.Namespace) -> None:
     """`flatlite run`."""
     from .converter import report
     from .converter.runnable import Flatbuffer
-    from .schema.files import write_atomic
+    from .schema.files import write_file
 
     check_model(arguments.model)
     if arguments.output:
@@ -348,7 +375,7 @@ def run(arguments: argparse.Namespace) -> None:
     with Progress("running", quiet=arguments.json):
         outputs = report.run(model, arrays)
     if arguments.output:
-        write_atomic(arguments.output, npz(outputs))
+        write_file(arguments.output, npz(outputs))
     rows = [
         {
             "name": name,
@@ -377,6 +404,17 @@ def npz(arrays: dict) -> bytes:
 
 def read_arrays(texts: list[str]) -> dict:
     """--input values: arrays by input name, "" for a lone file without a name."""
+    arrays = {}
+    for text in texts:
+        name, _, path = text.rpartition("=")
+        if not path:
+            raise ValueError(f"--input must be NAME=FILE.npy, got '{text}'")
+        arrays.update(load_arrays(path, name))
+    return arrays
+
+
+def load_arrays(path: str, name: str) -> dict:
+    """The arrays of a .npz file by name, or the one of a .npy file as `name`."""
     import zipfile
     import zlib
 
@@ -384,21 +422,14 @@ def read_arrays(texts: list[str]) -> dict:
 
     from .schema.files import read_bytes
 
-    arrays = {}
-    for text in texts:
-        name, _, path = text.rpartition("=")
-        if not path:
-            raise ValueError(f"--input must be NAME=FILE.npy, got '{text}'")
-        try:
-            loaded = np.load(io.BytesIO(read_bytes(path)), allow_pickle=False)
-            found = {name: loaded}
-            if not isinstance(loaded, np.ndarray):
-                found = {key: loaded[key] for key in loaded.files}
-        except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            reason = "" if "pickle" in str(error) else f": {error}"
-            raise ValueError(f"'{path}' is not a .npy or .npz file of numbers{reason}") from None
-        arrays.update(found)
-    return arrays
+    try:
+        loaded = np.load(io.BytesIO(read_bytes(path)), allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return {name: loaded}
+        return {key: loaded[key] for key in loaded.files}
+    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        reason = "" if "pickle" in str(error) else f": {error}"
+        raise ValueError(f"'{path}' is not a .npy or .npz file of numbers{reason}") from None
 
 
 def inspect(arguments: argparse.Namespace) -> None:

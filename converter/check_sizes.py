@@ -17,6 +17,7 @@ from ..interpreter.node import NodeError, Unknown
 from ..schema.errors import ConverterError
 from . import dims
 from .dims import Dim, Extent
+from .elements import array_of, numbers_of
 from .infer import Outcome, as_operand, prepared
 from .ir import Graph, Op, Tensor
 from .text import called
@@ -25,6 +26,7 @@ PRIMES = tuple(n for n in range(5, 500) if all(n % k for k in range(2, n)))
 FAR = 100_003  # and more is above 10**5
 REFUSALS = (NodeError, Unknown, Fault, LookupError, ZeroDivisionError, OverflowError)
 LIMIT = 2**31  # numbers from here on are none of a size's
+EXACT = 2**24  # integers up to which float32 holds each
 
 BINDINGS: tuple[Callable[[int], int], ...] = (
     lambda i: 1,
@@ -83,7 +85,7 @@ class _Check:
         if tensor.elements is not None:
             extents = tensor.elements.extents
             flat = [self._number(x) if isinstance(x, Dim) else x for x in extents.flat]
-            self.values[tensor] = np.array(flat).astype(tensor.dtype).reshape(extents.shape)
+            self.values[tensor] = numbers_of(array_of(flat, extents.shape), tensor.dtype)
 
     def _number(self, size: Extent) -> int:
         """The number of a size; symbols that are new get theirs."""
@@ -168,6 +170,8 @@ class _Check:
         if any(name.startswith("~") for name in size.symbols):
             return got
         number = self._evaluated(size)
+        if tensor.dtype.kind == "f" and abs(number) > EXACT:
+            raise _Refused
         if number != got:
             self._fail(op, tensor, got)
         return number

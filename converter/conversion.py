@@ -9,11 +9,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..schema.errors import ConverterError, UnsupportedOps
+from .ophint import OpHint
 from .options import OpsSet, constants
-from .samples import Samples
-from .sources.source import Source, check_shapes
+from .samples import Samples, check_verify_inputs
+from .sources.positions import arranged
+from .sources.source import GraphSource, Source, among_signatures, check_shapes
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from .ir import Graph, Tensor
     from .quantize.ranges import Range
     from .quantize.recipe import Recipe
@@ -31,8 +35,10 @@ class Conversion:
     Args:
         settings: the attributes of a converter, checked.
         sources: the signatures of one model.
+        api_version: the TensorFlow whose converter the caller knows, 1 or 2.
 
     Attributes:
+        sources: the signatures, with inputs and outputs in the order of the file's.
         verified: whether the float file was compared with its source.
         verified_on: the shapes of the inputs on which it was, and those that the source refused,
             by signature key.
@@ -43,9 +49,10 @@ class Conversion:
         float_operators: how many operators of a quantized file are not, by kind.
     """
 
-    def __init__(self, settings: Settings, sources: Sequence[Source]) -> None:
+    def __init__(self, settings: Settings, sources: Sequence[Source], api_version: int) -> None:
         self.settings = settings
-        self.sources = sources
+        self.sources = arranged(sources, settings.io_order)
+        self.api_version = api_version
         self.verified = False
         self.verified_on: dict[str, Verified] = {}
         self.signal_to_noise: dict[str, dict[str, float]] = {}
@@ -60,8 +67,9 @@ class Conversion:
 
         recipe = recipe_of(self.settings)
         for source in self.sources:
-            check_shapes(source)
+            check_shapes(source, self._wants_known_shapes(source))
             check_size(source)
+        first = check_verify_inputs(self.settings.verify_inputs, self.sources)
         calibrates = recipe is not None and not recipe.weights_only
         is_read = calibrates or self.settings.verify
         dataset = self.settings.representative_dataset if is_read else None
@@ -71,12 +79,12 @@ class Conversion:
             return drawing(graphs).encode()
         written, functions = self._written(graphs)
         if recipe is None:
-            self._verify(graphs, functions, samples)
+            self._verify(graphs, functions, samples, first)
             return functions[0].content
         ranges = []
         if calibrates:
             ranges = self._calibrate(functions, written, samples)
-        self._verify(graphs, functions, samples)
+        self._verify(graphs, functions, samples, first)
         return self._quantized(graphs, recipe, ranges, (written, functions), samples)
 
     def _written(
@@ -87,7 +95,10 @@ class Conversion:
         from .verify import Function
         from .write import write
 
-        written = write(graphs, metadata=self._metadata(recipe))
+        # what ONNX calls infinite is; TensorFlow's converter bounds it
+        is_tensorflow = all(isinstance(source, GraphSource) for source in self.sources)
+        bounded = bool(self.settings.canonicalizing_inf_as_min_max_float) and is_tensorflow
+        written = write(graphs, metadata=self._metadata(recipe), bounded=bounded)
         content = save(written.model)
         functions = [
             Function(
@@ -96,6 +107,7 @@ class Conversion:
                 written.origins[i],
                 i,
                 tuple(t.sizes for t in graph.inputs),
+                written.is_bounded,
             )
             for i, graph in enumerate(graphs)
         ]
@@ -127,7 +139,7 @@ class Conversion:
 
         try:
             custom = bool(self.settings.allow_custom_ops)
-            graphs = [source.lower(custom) for source in self.sources]
+            graphs = [self._lowered(source, custom) for source in self.sources]
         except UnsupportedOps as error:
             if OpsSet.SELECT_TF_OPS not in self.settings.target_spec.supported_ops:
                 raise
@@ -143,6 +155,18 @@ class Conversion:
             write_drawing(self.settings.dump_graphviz_dir, "after_passes", graphs)
         return graphs
 
+    def _lowered(self, source: Source, allow_custom_ops: bool) -> Graph:
+        with among_signatures([str(one.key) for one in self.sources], source.key):
+            return source.lower(allow_custom_ops)
+
+    def _wants_known_shapes(self, source: Source) -> bool:
+        """Whether TensorFlow's old converter would be used, which knew no unknown dimensions."""
+        return (
+            not self.settings.experimental_new_converter
+            or self.settings.conversion_summary_dir is not None
+            or has_op_hints(source)
+        )
+
     def _metadata(self, recipe: Recipe | None = None) -> dict[str, bytes]:
         """What the file says of its conversion, as TensorFlow's tools read it."""
         from .. import __version__
@@ -156,9 +180,11 @@ class Conversion:
         content = conversion_metadata(
             self.sources[0].kind,
             writer=f"flatlite {__version__}",
+            api_version=self.api_version,
             optimizations=modes,
             allow_custom_ops=bool(self.settings.allow_custom_ops),
             select_tf_ops=OpsSet.SELECT_TF_OPS in self.settings.target_spec.supported_ops,
+            only_tf_ops=set(self.settings.target_spec.supported_ops) == {OpsSet.SELECT_TF_OPS},
         )
         return {NAME: content}
 
@@ -173,14 +199,21 @@ class Conversion:
             tensors = written.tensors[: len(functions)]
             return calibrate(functions, tensors, samples.each(), progress.advance)
 
-    def _verify(self, graphs: list[Graph], functions: list[Function], samples: Samples) -> None:
+    def _verify(
+        self,
+        graphs: list[Graph],
+        functions: list[Function],
+        samples: Samples,
+        first: Sequence[list[list[np.ndarray]]],
+    ) -> None:
         """Compares every function of the float file with its source, unless told not to."""
         from .verify import custom_ops_are_there, verify
 
         if not self.settings.verify or not custom_ops_are_there(graphs):
             return
         for i, (source, function) in enumerate(zip(self.sources, functions, strict=True)):
-            done = verify(source.oracle(), function, samples.first(i) or None)
+            kept = samples.first(i) or None
+            done = verify(source.oracle(), function, kept, first=first[i])
             self.verified_on[source.key or ""] = done
         self.verified = all(self.verified_on.values())
 
@@ -210,6 +243,13 @@ class Conversion:
                 if given
                 else "seeded random inputs"
             )
+
+
+def has_op_hints(source: Source) -> bool:
+    """Whether functions are marked by an OpHint in a source."""
+    graph = getattr(source, "graph", None)
+    mark = OpHint.FUNCTION_INPUT_INDEX_ATTR
+    return graph is not None and any(mark in op.attrs for op in graph.operations)
 
 
 def check_size(source: Source) -> None:

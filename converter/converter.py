@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..schema.errors import noted
 from .conversion import Conversion
+from .options import constants
 from .settings import Settings
+from .sources.positions import SOURCE, arranged, difference
 from .sources.source import Shapes, Source, naming, short_name
 
 if TYPE_CHECKING:
     from .verify import Verified
 
+_LOGGER = logging.getLogger("flatlite")
 EXPORT = (
     "save the model as a SavedModel, with tf.saved_model.save(model, folder) or, from Keras 3, "
     "model.export(folder), and use TFLiteConverter.from_saved_model(folder)"
@@ -54,6 +59,10 @@ class TFLiteConverter(Settings):
         dump_graphviz_video: whether to draw it after every pass; not supported yet.
         reorder_across_fake_quant, change_concat_input_ranges: for fake-quantized graphs.
         exclude_conversion_metadata: leaves out what converted the model, from what and how.
+        io_order: positions of inputs and outputs in the file: "source", or "tensorflow" for those
+            that TensorFlow 2.21's converter gives them, which sorts by name or by a hash.
+        verify_inputs: a dict of arrays by input name, a list of arrays in input order, or a list
+            of such: inputs that source and file are compared on first.
         verify: whether `convert` runs source and result on the same inputs and compares (default).
 
     >>> converter = TFLiteConverter.from_saved_model("models/digits/saved_model")
@@ -63,6 +72,8 @@ class TFLiteConverter(Settings):
     >>> converter.verified
     True
     """
+
+    _api_version = 2
 
     def __init__(
         self,
@@ -74,6 +85,18 @@ class TFLiteConverter(Settings):
     ) -> None:
         from .sources import frozen
 
+        for kind, given, instead in (
+            ("input", input_tensors, input_arrays_with_shape),
+            ("output", output_tensors, output_arrays),
+        ):
+            if given is not None and instead is not None:
+                name = "input_arrays_with_shape" if kind == "input" else "output_arrays"
+                _LOGGER.warning(
+                    "%s will be ignored when both the given %s_tensors and %s are not None.",
+                    name,
+                    kind,
+                    name,
+                )
         if input_tensors is not None and output_tensors:
             input_tensors = tensors_of("input_tensors", input_tensors)
             inputs = [tensor.name for tensor in input_tensors]
@@ -85,18 +108,22 @@ class TFLiteConverter(Settings):
         else:
             raise ValueError(
                 "If input_tensors and output_tensors are None, both input_arrays_with_shape and "
-                "output_arrays must be defined."
+                "output_arrays|control_output_arrays must be defined."
             )
-        self._start([frozen.load(graph_def, inputs, outputs, shapes)])
+        self._start([frozen.load(graph_def, inputs, outputs, shapes)], None, 1)
 
     @classmethod
-    def _of(cls, sources: Sequence[Source], path: str | os.PathLike | None) -> TFLiteConverter:
+    def _of(
+        cls, sources: Sequence[Source], path: str | os.PathLike | None, api_version: int
+    ) -> TFLiteConverter:
         converter = cls.__new__(cls)
-        converter._start(sources, path)
+        converter._start(sources, path, api_version)
         return converter
 
-    def _start(self, sources: Sequence[Source], path: str | os.PathLike | None = None) -> None:
-        self._sources, self._path = sources, path
+    def _start(
+        self, sources: Sequence[Source], path: str | os.PathLike | None, api_version: int
+    ) -> None:
+        self._sources, self._path, self._api_version = sources, path, api_version
         self._last: Conversion | None = None
         Settings.__init__(self)
 
@@ -128,7 +155,7 @@ class TFLiteConverter(Settings):
 
         with naming(graph_def_file):
             source = frozen.load(graph_def_file, input_arrays, output_arrays, input_shapes)
-        return cls._of([source], graph_def_file)
+        return cls._of([source], graph_def_file, 1)
 
     @classmethod
     def from_saved_model(
@@ -152,8 +179,10 @@ class TFLiteConverter(Settings):
                 dimension that is to stay unknown.
             output_arrays: names of the output tensors; None takes the signature's.
             tag_set: tags of the MetaGraph, default {"serve"}. `tags` is TF2's name for it.
-            signature_key: the signature, default "serving_default".
-            signature_keys: TF2's way to name signatures; each becomes a signature of the file.
+            signature_key: TF1's way to name a signature, one.
+            signature_keys: TF2's way; each becomes a signature of the file. Without either all
+                are converted; "serving_default", or the only one there is, where input_arrays,
+                input_shapes or output_arrays are given, and of what Keras' `export` wrote.
 
         Raises:
             OSError: there is no SavedModel, or it cannot be read.
@@ -165,6 +194,8 @@ class TFLiteConverter(Settings):
             raise ValueError("Give either signature_key or signature_keys, not both.")
         if tag_set is not None and tags is not None:
             raise ValueError("Give either tag_set or tags, not both.")
+        of_version_1 = (input_arrays, input_shapes, output_arrays, tag_set, signature_key)
+        api_version = 1 if any(one is not None for one in of_version_1) else cls._api_version
         with naming(saved_model_dir):
             sources = saved_model.load(
                 saved_model_dir,
@@ -173,8 +204,9 @@ class TFLiteConverter(Settings):
                 input_arrays=input_arrays,
                 output_arrays=output_arrays,
                 input_shapes=input_shapes,
+                api_version=api_version,
             )
-        converter = cls._of(sources, saved_model_dir)
+        converter = cls._of(sources, saved_model_dir, api_version)
         converter.saved_model_dir = os.fspath(saved_model_dir)
         return converter
 
@@ -209,7 +241,7 @@ class TFLiteConverter(Settings):
             source = keras.load(
                 model_file, input_arrays, output_arrays, input_shapes, custom_objects
             )
-        return cls._of([source], model_file)
+        return cls._of([source], model_file, 1 if source.tensorflow is None else 2)
 
     @classmethod
     def from_onnx_model(
@@ -241,7 +273,7 @@ class TFLiteConverter(Settings):
 
         with naming(model_file):
             source = onnx.load(model_file, input_arrays, output_arrays, input_shapes)
-        return cls._of([source], model_file)
+        return cls._of([source], model_file, cls._api_version)
 
     @classmethod
     def from_tflite_model(cls, model: str | os.PathLike | bytes) -> TFLiteConverter:
@@ -260,7 +292,7 @@ class TFLiteConverter(Settings):
         path = model if isinstance(model, str | os.PathLike) else None
         with naming(path):
             sources = tflite.load(model)
-        return cls._of(sources, path)
+        return cls._of(sources, path, cls._api_version)
 
     @classmethod
     def from_session(
@@ -283,7 +315,7 @@ class TFLiteConverter(Settings):
 
         inputs = tensors_of("input_tensors", input_tensors)
         outputs = tensors_of("output_tensors", output_tensors)
-        return cls._of([session.load(sess, inputs, outputs, known_shapes(inputs))], None)
+        return cls._of([session.load(sess, inputs, outputs, known_shapes(inputs))], None, 1)
 
     @classmethod
     def from_keras_model(cls, model: Any) -> NoReturn:
@@ -294,14 +326,28 @@ class TFLiteConverter(Settings):
 
     @classmethod
     def from_concrete_functions(cls, funcs: Any, trackable_obj: Any = None) -> NoReturn:
-        """Not supported: a concrete function exists in TensorFlow only."""
+        """Not supported: a concrete function exists in TensorFlow only.
+
+        Raises:
+            ValueError: there are no functions, or they are not concrete, as TensorFlow says it.
+            NotImplementedError: they are.
+        """
+        functions = list(funcs) if isinstance(funcs, Iterable) else [funcs]
+        if not all(map(_is_concrete, functions)):
+            text = "This function takes in a list of ConcreteFunction."
+            if any(hasattr(one, "get_concrete_function") for one in functions):
+                text += " To get the ConcreteFunction from a Function, call get_concrete_function."
+            raise noted(ValueError(text), f"Given is {funcs}")
+        if not functions:
+            raise ValueError("No ConcreteFunction is specified.")
         raise NotImplementedError(
             f"from_concrete_functions cannot read functions of a running TensorFlow; {EXPORT}"
         )
 
     def get_input_arrays(self) -> list[str]:
         """The names of the input tensors, in order; of the first signature where several are."""
-        return [short_name(port.name) for port in self._sources[0].inputs]
+        sources = arranged(self._sources, self.io_order)
+        return [short_name(port.name) for port in sources[0].inputs]
 
     @property
     def verified(self) -> bool | None:
@@ -362,12 +408,32 @@ class TFLiteConverter(Settings):
             UserWarning: the result was not verified, and why; an attribute has no effect; the model
                 has nothing to quantize.
         """
+        self._check_statistics()
         self.check()
         with naming(self._path):
-            last = Conversion(self, self._sources)
+            last = Conversion(self, self._sources, self._api_version)
             content = last.run()
         self._last = last
+        is_drawing = self.output_format != constants.TFLITE
+        line = difference(last.sources) if self.io_order == SOURCE and not is_drawing else None
+        if line is not None:
+            _LOGGER.warning("flatlite: %s", line)
         return content
+
+    def _check_statistics(self) -> None:
+        """Raises ValueError when an input has no `quantized_input_stats` and others have."""
+        stats = self.quantized_input_stats or {}
+        missing = [name for name in self.get_input_arrays() if name not in stats]
+        if stats and missing:
+            raise ValueError(
+                "Quantization input stats are not available for input tensors "
+                f"'{','.join(missing)}'."
+            )
+
+
+def _is_concrete(function: Any) -> bool:
+    """Whether something is one of TensorFlow's concrete functions."""
+    return any(kind.__name__ == "ConcreteFunction" for kind in type(function).__mro__)
 
 
 def tensors_of(argument: str, given: Any) -> list[Any]:
@@ -390,6 +456,6 @@ def known_shapes(tensors: Sequence[Any]) -> Shapes:
         shape: Any = getattr(tensor, "shape", None)
         if hasattr(shape, "as_list"):
             shape = shape.as_list() if shape.rank is not None else None
-        if shape is not None and None not in list(shape)[1:]:
+        if shape is not None:
             shapes[tensor.name] = tuple(shape)
     return shapes

@@ -58,6 +58,15 @@ def array_of(values: list[Any], shape: tuple[int, ...]) -> np.ndarray:
     return array.reshape(shape)
 
 
+def numbers_of(extents: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Elements that are all numbers as an array; integers wrap around as in the kernels."""
+    if dtype.kind not in "iu":
+        return extents.astype(dtype)
+    bits = 8 * dtype.itemsize
+    wrapped = [int(n) % 2**bits for n in extents.flat]
+    return np.array(wrapped, f"u{dtype.itemsize}").astype(dtype).reshape(extents.shape)
+
+
 def extents_of(tensor: Tensor) -> np.ndarray:
     """The elements of a tensor whose value is known, as numbers and expressions."""
     if tensor.elements is not None:

@@ -20,7 +20,7 @@ from ..schema.errors import ConverterError
 from ..schema.flatbuffer import options_class
 from . import dims
 from .dims import Extent
-from .elements import elements_of
+from .elements import elements_of, numbers_of
 from .ir import Elements, Graph, Op, Sizes, Tensor
 from .sizes import extent, sized
 
@@ -134,7 +134,7 @@ def infer(graph: Graph, op: Op, declared: Declarations) -> list[Tensor]:
         if any(isinstance(x, dims.Dim) and x.is_late for t in op.given for x in t.sizes or ()):
             return unknown(graph, op, declared)
         raise ConverterError(str(error)) from None
-    except Fault as error:
+    except (Fault, OverflowError) as error:
         if _is_symbolic(op):
             return unknown(graph, op, declared)
         raise ConverterError(f"{op.kind} '{op.origin}': {error}") from None
@@ -165,7 +165,7 @@ def _settle(op: Op, i: int, result: Tensor, value: np.ndarray) -> None:
     if any(isinstance(x, dims.Dim) for x in extents.flat):
         result.elements = Elements(value, extents)
     else:
-        result.value = extents.astype(value.dtype)
+        result.value = numbers_of(extents, value.dtype)
 
 
 def _outcomes(graph: Graph, op: Op, declared: Declarations) -> list[Outcome]:

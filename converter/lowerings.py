@@ -3,7 +3,24 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from ..schema.tables import BUILTIN_OPERATOR
+
+SHOWN = 8  # kinds of operations listed in an error message
+VERSION = re.compile(r"(V\d+|Op)$")
+BUILTINS = {VERSION.sub("", name.replace("_", "")): name for name in BUILTIN_OPERATOR}
+OTHERWISE_NAMED = {
+    "ConvTranspose": "TRANSPOSE_CONV",
+    "LSTM": "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    "Loop": "WHILE",
+    "RNN": "UNIDIRECTIONAL_SEQUENCE_RNN",
+    "LookupTableFind": "HASHTABLE_FIND",
+    "LookupTableImport": "HASHTABLE_IMPORT",
+    "LookupTableSize": "HASHTABLE_SIZE",
+}
+"""Operations whose builtin has another name."""
 
 
 class Lowerings:
@@ -46,3 +63,37 @@ class Lowerings:
                 importlib.import_module(f".{family}", self._package)
             self._imported = True
         return self.functions.get(type_)
+
+
+def builtin_of(type_: str) -> str | None:
+    """The TFLite builtin that an operation of TensorFlow or ONNX is named like, if there is one.
+
+    >>> builtin_of("HashTableV2"), builtin_of("AssignVariableOp"), builtin_of("Cholesky")
+    ('HASHTABLE', 'ASSIGN_VARIABLE', None)
+    """
+    stem = VERSION.sub("", type_)
+    if stem.startswith("FakeQuant"):
+        return "FAKE_QUANT"
+    return OTHERWISE_NAMED.get(stem, BUILTINS.get(stem.upper()))
+
+
+def listed_unsupported(missing: Mapping[str, Sequence[str]]) -> str:
+    """What an error says of operations without a lowering: {type: names of its nodes}."""
+    rows = sorted(missing.items(), key=lambda row: -len(row[1]))
+    heads = {
+        True: "Some ops are not supported yet, though TFLite has operators for them:",
+        False: "Some ops are not supported by the native TFLite runtime:",
+    }
+    lines = []
+    for is_builtin, head in heads.items():
+        some = [row for row in rows if (builtin_of(row[0]) is not None) == is_builtin]
+        if not some:
+            continue
+        lines.append(head)
+        for type_, names in some[:SHOWN]:
+            builtin = f" ({builtin_of(type_)})" if is_builtin else ""
+            lines.append(f"  {type_} x {len(names)}, first at node '{names[0]}'{builtin}")
+        if some[SHOWN:]:
+            rest = ", ".join(sorted(type_ for type_, _ in some[SHOWN:]))
+            lines.append(f"  and {len(some) - SHOWN} more types: {rest}")
+    return "\n".join(lines)

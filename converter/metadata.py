@@ -10,7 +10,7 @@ NAME = "CONVERSION_METADATA"
 SOURCES = {"saved_model": 1, "keras": 2, "graph_def": 4, "session": 5}
 """ModelType of TensorFlow's conversion_metadata.fbs."""
 
-DYNAMIC_RANGE, FULL_INTEGER = 1001, 1002
+FLOAT16, DYNAMIC_RANGE, FULL_INTEGER, INT16 = 1001, 1002, 1003, 1004
 """ModelOptimizationMode of the same."""
 
 
@@ -18,10 +18,11 @@ def conversion_metadata(
     source: str,
     *,
     writer: str,
-    api_version: int = 1,
+    api_version: int,
     optimizations: Sequence[int] = (),
     allow_custom_ops: bool = False,
     select_tf_ops: bool = False,
+    only_tf_ops: bool = False,
 ) -> bytes:
     """The flatbuffer of a ConversionMetadata table.
 
@@ -32,22 +33,21 @@ def conversion_metadata(
         optimizations: ModelOptimizationMode numbers.
         allow_custom_ops: whether custom operators were allowed.
         select_tf_ops: whether operators of TensorFlow were allowed.
+        only_tf_ops: whether no others were.
     """
     from flatbuffers import Builder
 
     b = Builder(128)
     version = b.CreateString(writer)
-    modes = None
-    if optimizations:
-        b.StartVector(4, len(optimizations), 4)
-        for mode in reversed(optimizations):
-            b.PrependInt32(mode)
-        modes = b.EndVector()
+    b.StartVector(4, len(optimizations), 4)
+    for mode in reversed(optimizations):
+        b.PrependInt32(mode)
+    modes = b.EndVector()
     b.StartObject(5)
-    if modes is not None:
-        b.PrependUOffsetTRelativeSlot(0, modes, 0)
+    b.PrependUOffsetTRelativeSlot(0, modes, 0)
     b.PrependBoolSlot(1, allow_custom_ops, False)
     b.PrependBoolSlot(2, select_tf_ops, False)
+    b.PrependBoolSlot(3, only_tf_ops, False)
     options = b.EndObject()
     b.StartObject(4)
     b.PrependUOffsetTRelativeSlot(0, version, 0)

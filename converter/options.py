@@ -72,6 +72,15 @@ class TargetSpec:
         experimental_supported_backends: "GPU" asks that a GPU delegate can run the model.
     """
 
+    __slots__ = (
+        "_experimental_custom_op_registerers",
+        "_experimental_supported_accumulation_type",
+        "experimental_select_user_tf_ops",
+        "experimental_supported_backends",
+        "supported_ops",
+        "supported_types",
+    )
+
     def __init__(
         self,
         supported_ops: Iterable[OpsSet] | None = None,
@@ -83,6 +92,8 @@ class TargetSpec:
         self.supported_types = set(supported_types or ())
         self.experimental_select_user_tf_ops = set(experimental_select_user_tf_ops or ())
         self.experimental_supported_backends = set(experimental_supported_backends or ())
+        self._experimental_custom_op_registerers: list[Any] = []
+        self._experimental_supported_accumulation_type: Any = None
 
 
 constants = SimpleNamespace(

@@ -21,11 +21,14 @@ PERCENTILES = (50, 90, 99)
 N_PROFILED = 5  # profiled runs, of which the medians are shown
 
 
-def inspect(path: str | os.PathLike) -> dict[str, Any]:
-    """A flatbuffer's signatures, inputs, outputs, operators, tensors and sizes."""
+def inspect(path: str | os.PathLike, content: bytes | None = None) -> dict[str, Any]:
+    """A flatbuffer's signatures, inputs, outputs, operators, tensors and sizes.
+
+    `content` are its bytes where they are known.
+    """
     from ..schema.model import load  # the interpreter itself never needs the Model
 
-    content = read_bytes(path)
+    content = read_bytes(path) if content is None else content
     with naming(path):
         model = load(content)
     main = model.subgraphs[0]
@@ -157,11 +160,13 @@ def compare(a: str, b: str, runs: int = 3, signature: str | None = None) -> dict
     """
     left, right = (open_runnable(path, signature) for path in (a, b))
     inputs = paired(left, right, "inputs")
+    check_inputs(left, right, inputs)
     outputs = paired(left, right, "outputs")
     generator = np.random.default_rng(SEED)
     rows = [{"a": x.names[0], "b": y.names[0], "max_abs": 0.0, "max_rel": 0.0} for x, y in outputs]
     for _ in range(runs):
-        stored = [y.stored(x.real(x.random(generator))) for x, y in inputs]
+        samples = [x.sized_like(y).random(generator) for x, y in inputs]
+        stored = [y.stored(x.real(s)) for (x, y), s in zip(inputs, samples, strict=True)]
         ours = left.run([x.stored(y.real(v)) for (x, y), v in zip(inputs, stored, strict=True)])
         fed = {id(y): value for (_, y), value in zip(inputs, stored, strict=True)}
         theirs = right.run([fed[id(port)] for port in right.inputs])
@@ -180,6 +185,22 @@ def paired(a: Runnable, b: Runnable, kind: str) -> list[tuple[Port, Port]]:
     if by_name.keys() == {port.names[0] for port in ours}:
         theirs = [by_name[port.names[0]] for port in ours]
     return list(zip(ours, theirs, strict=True))
+
+
+def check_inputs(a: Runnable, b: Runnable, pairs: Sequence[tuple[Port, Port]]) -> None:
+    """Raises ValueError unless two models take the same inputs."""
+    rows = []
+    for x, y in pairs:
+        is_real = not (x.quantization[0] or y.quantization[0])
+        fits = len(x.shape) == len(y.shape) and all(
+            m == n or -1 in (m, n) for m, n in zip(x.shape, y.shape, strict=True)
+        )
+        if not fits or (is_real and x.dtype != y.dtype):
+            rows.append(f"{x.described()} in the first, {y.described()} in the second")
+    if rows:
+        raise ValueError(
+            f"'{a.path}' and '{b.path}' do not take the same inputs: {'; '.join(rows)}"
+        )
 
 
 def note_gap(row: dict[str, Any], x: np.ndarray, y: np.ndarray) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -44,6 +44,16 @@ class Port:
             f"The model's input '{self.names[0]}' is {self.dtype} of shape ({sizes}), "
             f"given is {array.dtype} of shape {array.shape}"
         )
+
+    def described(self) -> str:
+        """Its name, type and shape, for a message."""
+        sizes = ", ".join("?" if n == -1 else str(n) for n in self.shape)
+        return f"'{self.names[0]}' {self.dtype} ({sizes})"
+
+    def sized_like(self, other: Port) -> Port:
+        """The same with the sizes of another port of its rank where its own are unknown."""
+        sizes = zip(self.shape, other.shape, strict=True)
+        return replace(self, shape=tuple(n if m == -1 else m for m, n in sizes))
 
     def random(self, generator: np.random.Generator) -> np.ndarray:
         """Normals for floats, the whole range for 8 and 16 bits, else zeros and ones.

@@ -13,6 +13,11 @@ from .sources.source import Port, Source, full_name, short_name, some
 
 MANY = 5  # inputs, above which no other order of a sample's arrays is tried
 
+WANTED = (
+    "verify_inputs must be a dict of arrays by input name, a list with one array for each input, "
+    "or a list of such"
+)
+
 Sample = tuple[int, str, "list[np.ndarray]"]
 """Number of the source, what messages call the sample, arrays in input order."""
 
@@ -85,6 +90,31 @@ class Samples:
             if len(self._kept[i]) < self._limit:
                 self._kept[i].append(arrays)
             yield i, label, arrays
+
+
+def check_verify_inputs(given: Any, sources: Sequence[Source]) -> list[list[list[np.ndarray]]]:
+    """What `verify_inputs` has for each source: lists of arrays in input order.
+
+    Raises CalibrationError when something in it is not what the inputs take.
+    """
+    found: list[list[list[np.ndarray]]] = [[] for _ in sources]
+    if given is None:
+        return found
+    for n, one in enumerate(rows := _verify_rows(given)):
+        label = f"sample {n} of verify_inputs" if len(rows) > 1 else "verify_inputs"
+        i, sample = _signature(label, one, sources)
+        found[i].append(_arrays(label, sample, sources[i]))
+    return found
+
+
+def _verify_rows(given: Any) -> list[Any]:
+    """The samples in `verify_inputs`, which may be one."""
+    is_pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str)
+    if isinstance(given, Mapping) or is_pair:
+        return [given]
+    if not isinstance(given, list | tuple):
+        raise CalibrationError(f"{WANTED}, got {type(given).__name__}")
+    return list(given) if all(isinstance(one, Mapping | list | tuple) for one in given) else [given]
 
 
 def _each_sample(

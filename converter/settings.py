@@ -9,31 +9,22 @@ from typing import Any
 
 import numpy as np
 
+from .ignored import REFUSED, SILENT, TARGET_REFUSED, TARGET_WITHOUT_EFFECT, WITHOUT_EFFECT
 from .options import OpsSet, Optimize, TargetSpec, constants
 from .samples import dataset_function
+from .sources.positions import SOURCE, TENSORFLOW
 
 KNOWN_SETS = {OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS, OpsSet.TFLITE_BUILTINS_INT8}
-WITHOUT_EFFECT = {
-    "drop_control_dependency": True,
-    "elide_elementsattrs_if_larger": None,
-    "enable_timing": None,
-    "ir_dump_dir": None,
-    "ir_dump_func_regex": None,
-    "ir_dump_pass_regex": None,
-    "legalize_custom_tensor_list_ops": False,
-    "print_ir_after": None,
-    "print_ir_before": None,
-    "print_ir_module_scope": None,
-    "serialize_debug_metadata": False,
-    "unfold_batchmatmul": False,
-}
-"""Attributes of the compiler inside TensorFlow that change nothing here, and their defaults."""
+OWN = ("_sources", "_path", "_api_version", "_last", "_is_complete")
+"""What is no setting."""
 
 
 class Settings:
     """The attributes of TFLiteConverter; an unknown name is refused instead of ignored."""
 
     _is_complete = False
+    conversion_summary_dir: Any
+    experimental_stablehlo_quantizer_config: Any
 
     def __init__(self) -> None:
         self.optimizations: Any = []
@@ -45,34 +36,25 @@ class Settings:
         self.output_format: int = constants.TFLITE
         self.quantized_input_stats: Any = {}
         self.default_ranges_stats: Any = None
-        self.reorder_across_fake_quant = False
-        self.change_concat_input_ranges = False
         self.allow_custom_ops = False
         self.dump_graphviz_dir: Any = None
-        self.dump_graphviz_video = False
-        self.conversion_summary_dir: Any = None
         self.exclude_conversion_metadata = False
         self.experimental_new_converter = True
-        self.experimental_new_quantizer = True
-        self.experimental_new_dynamic_range_quantizer = True
-        self.experimental_enable_resource_variables = True
-        self.experimental_lower_to_saved_model = True
         self.experimental_use_stablehlo_quantizer = False
-        self.experimental_stablehlo_quantizer_config: Any = None
         self.canonicalizing_inf_as_min_max_float = True
-        self.model_origin_framework: Any = "UNSET"
         self.saved_model_dir: Any = None
+        self.io_order = SOURCE
         self.verify = True
+        self.verify_inputs: Any = None
         self._experimental_disable_per_channel = False
         self._experimental_disable_per_channel_quantization_for_dense_layers = False
-        self.__dict__.update(WITHOUT_EFFECT)
+        self.__dict__.update({**WITHOUT_EFFECT, **REFUSED, **SILENT})
         self._is_complete = True
 
     def __setattr__(self, name: str, value: Any) -> None:
         is_known = name in self.__dict__ or hasattr(type(self), name)
-        if self._is_complete and not is_known and not name.startswith("_"):
-            public = [known for known in self.__dict__ if not known.startswith("_")]
-            near = difflib.get_close_matches(name, public, 1)
+        if self._is_complete and not is_known and name not in OWN:
+            near = difflib.get_close_matches(name, set(self.__dict__) - set(OWN), 1)
             hint = f"; did you mean '{near[0]}'?" if near else ""
             raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
         super().__setattr__(name, value)
@@ -115,9 +97,8 @@ class Settings:
                 "representative_dataset everything"
             )
         recipe_of(self)
-        for name, default in WITHOUT_EFFECT.items():
-            if getattr(self, name) != default:
-                warnings.warn(f"{name} has no effect in flatlite", stacklevel=3)
+        for name in changed(self, WITHOUT_EFFECT, TARGET_WITHOUT_EFFECT):
+            warnings.warn(f"{name} has no effect in flatlite", stacklevel=3)
 
 
 def check_choices(settings: Settings) -> None:
@@ -134,13 +115,45 @@ def check_choices(settings: Settings) -> None:
             "output_format must be constants.TFLITE or constants.GRAPHVIZ_DOT, got "
             f"{settings.output_format!r}"
         )
-    if settings.dump_graphviz_video:
+    if settings.io_order not in (SOURCE, TENSORFLOW):
         raise ValueError(
-            "dump_graphviz_video is not supported yet; dump_graphviz_dir alone has the graph drawn "
-            "before and after the passes"
+            f"io_order must be '{SOURCE}' or '{TENSORFLOW}', got {settings.io_order!r}"
         )
-    if settings.conversion_summary_dir is not None:
-        raise ValueError("conversion_summary_dir is not supported; use dump_graphviz_dir")
+    check_stablehlo(settings)
+    refused = changed(settings, REFUSED, TARGET_REFUSED)
+    if refused:
+        raise ValueError(f"{', '.join(refused)}: not supported; leave the default value")
+
+
+def check_stablehlo(settings: Settings) -> None:
+    """Raises ValueError for what TensorFlow's StableHLO quantizer does not take."""
+    config = settings.experimental_stablehlo_quantizer_config
+    if not settings.experimental_use_stablehlo_quantizer:
+        if config is not None:
+            raise ValueError(
+                "QuantizationConfig should be provided only when "
+                "experimental_use_stablehlo_quantizer is set to true."
+            )
+        return
+    is_default = Optimize.DEFAULT in settings.optimizations
+    if not (settings.representative_dataset is not None and is_default):
+        if config is None or is_default:
+            raise ValueError("StableHLO quantizer only supports static-range and weight-only PTQ.")
+        return
+    warnings.warn(
+        "experimental_use_stablehlo_quantizer: the StableHLO quantizer does nothing to the "
+        "operators of TensorFlow; the model stays float",
+        stacklevel=5,
+    )
+
+
+def changed(settings: Settings, defaults: dict[str, Any], target: dict[str, Any]) -> list[str]:
+    """The names of attributes, and of those of `target_spec`, that are not at their defaults."""
+    spec = settings.target_spec
+    found = [name for name, value in defaults.items() if getattr(settings, name) != value]
+    return found + [
+        f"target_spec.{name}" for name, value in target.items() if getattr(spec, name) != value
+    ]
 
 
 def check_members(name: str, values: Any, kind: type) -> None:

@@ -76,6 +76,7 @@ def error_text(error: BaseException | str) -> str:
             text = f"'{error.filename}': {text}"
     if isinstance(error, MemoryError):
         text = f"out of memory: {text}"
+    text = "\n".join([text, *getattr(error, "__notes__", ())])
     lines = [
         line if len(line) <= MAX_WIDTH else f"{line[:MAX_WIDTH]}..." for line in text.split("\n")
     ]

@@ -25,11 +25,13 @@ class Written(NamedTuple):
         model: the file.
         origins: tensor index -> the source tensor it equals.
         tensors: tensor index -> the IR tensor.
+        is_bounded: whether there were infinite constants, and are none.
     """
 
     model: file.Model
     origins: list[dict[int, Origin]]
     tensors: list[list[Tensor]]
+    is_bounded: bool = False
 
 
 def write(
@@ -37,6 +39,7 @@ def write(
     *,
     description: str = DESCRIPTION,
     metadata: dict[str, bytes] | None = None,
+    bounded: bool = False,
 ) -> Written:
     """The Model of one graph, or of several with a signature each; called graphs come after.
 
@@ -44,12 +47,13 @@ def write(
         graphs: the first is what runs by default.
         description: free text in the file.
         metadata: further entries by name, after the minimal runtime version.
+        bounded: whether infinite constants become the largest numbers of their type.
     """
     roots = [graphs] if isinstance(graphs, Graph) else list(graphs)
     every = list(dict.fromkeys(one for root in roots for one in called(root)))
     ordered = roots + [one for one in every if one not in roots]
     numbers = {id(graph): i for i, graph in enumerate(ordered)}
-    layouts = [_Layout(graph, numbers) for graph in ordered]
+    layouts = [_Layout(graph, numbers, bounded) for graph in ordered]
     model = file.Model(
         subgraphs=[layout.subgraph() for layout in layouts],
         description=description,
@@ -61,14 +65,16 @@ def write(
         model,
         [layout.origins() for layout in layouts],
         [layout.tensors for layout in layouts],
+        any(layout.n_bounded for layout in layouts),
     )
 
 
 class _Layout:
     """Indices and names of the tensors of one graph: inputs, constants, results."""
 
-    def __init__(self, graph: Graph, numbers: dict[int, int]) -> None:
+    def __init__(self, graph: Graph, numbers: dict[int, int], bounded: bool) -> None:
         self.graph = graph
+        self.bounded, self.n_bounded = bounded, 0
         self.numbers = numbers
         used = list(graph.tensors())
         entering = {id(tensor) for tensor in graph.inputs}
@@ -128,11 +134,14 @@ class _Layout:
         signature = None
         if shape is not None and None in shape:
             signature = tuple(-1 if n is None else n for n in shape)
+        data = tensor.value if tensor.is_constant else None
+        if self.bounded and data is not None and is_infinite(data):
+            data, self.n_bounded = saturated(data), self.n_bounded + 1
         return file.Tensor(
             name=self.names[id(tensor)],
             shape=known,
             dtype=type_name(tensor.dtype),
-            data=tensor.value if tensor.is_constant else None,
+            data=data,
             shape_signature=signature,
             quantization=tensor.quantization,
             is_variable=tensor.is_variable,
@@ -157,6 +166,17 @@ class _Layout:
             custom_code=op.custom_code or None,
             custom_options=op.custom_options or None,
         )
+
+
+def is_infinite(array: np.ndarray) -> bool:
+    """Whether some real number in an array is infinite."""
+    return array.dtype.kind == "f" and bool(np.isinf(array).any())
+
+
+def saturated(array: np.ndarray) -> np.ndarray:
+    """Reals with the largest numbers of their type in the place of infinities."""
+    limits = np.finfo(array.dtype)
+    return np.asarray(np.clip(array, limits.min, limits.max))
 
 
 def says_nothing(kind: str, options: object) -> bool:

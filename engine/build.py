@@ -29,11 +29,14 @@ MANY = 12  # requests from which on a second worker is worth importing numba onc
 _PATIENCE = 1.0  # seconds before the first word of progress
 _PAUSE = 0.02  # seconds between looks at the workers
 _MARK = "FLATLITE_BUILDING"
-_warned = []
+_warned, _announced = [], []
 
 
 class _Line:
-    """A line on the standard error that says what is being waited for, after a second."""
+    """A line on the standard error that says what is being waited for, after a second.
+
+    One for a process, where no terminal can overwrite it.
+    """
 
     def __init__(self):
         self._start, self._told = time.monotonic(), None
@@ -41,7 +44,8 @@ class _Line:
     def __call__(self, done, total, left):
         if time.monotonic() - self._start < _PATIENCE or self._told == done:
             return
-        if self._told is None or sys.stderr.isatty():
+        if not _announced or sys.stderr.isatty():
+            _announced.append(self)
             end = "\n" if not left or not sys.stderr.isatty() else "\r"
             words = f"flatlite: compiling kernels for this processor, once: {done} of {total}"
             print(words, end=end, file=sys.stderr, flush=True)

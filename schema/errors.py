@@ -42,6 +42,15 @@ class CalibrationError(ValueError):
     """A representative dataset that cannot calibrate the model."""
 
 
+def noted(error: Exception, *notes: str) -> Exception:
+    """The error with notes, which tracebacks and the command line show below its text.
+
+    For errors whose text is to be TensorFlow's and nothing else.
+    """
+    vars(error)["__notes__"] = [*getattr(error, "__notes__", ()), *notes]
+    return error
+
+
 class OperatorNotAllowedInGraphError(TypeError):
     """A tensor used where Python needs a value at once, as in `if tensor:`."""
 

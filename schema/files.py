@@ -74,11 +74,39 @@ def release(content) -> None:
         mapped.madvise(mmap.MADV_DONTNEED)
 
 
+def write_file(path, data) -> None:
+    """Puts `data` where `cp` would: into a device or FIFO, else into a file as `write_atomic`.
+
+    Raises OSError, naming the path, also when the disk is full or a link leads to nothing.
+    """
+    try:
+        if is_special(path):
+            with open(os.open(path, os.O_WRONLY), "wb", buffering=0) as file:
+                _write(file, data)
+            return
+        if os.path.islink(path) and not os.path.exists(path):
+            raise FileNotFoundError(errno.ENOENT, "a link that leads to nothing", os.fspath(path))
+        write_atomic(path, data)
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = os.fspath(path)
+        raise
+
+
+def is_special(path) -> bool:
+    """Whether a path leads to a device, a FIFO or a socket: what cannot be replaced by a file."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
 def write_atomic(path, data) -> None:
     """Makes `path` hold `data`: whoever reads it sees the old bytes or all of the new ones.
 
     The bytes go to a temporary file in the same folder, to the disk, and then to their name. A link
-    keeps pointing where it did; the file it names is replaced.
+    keeps pointing where it did; the file it names is replaced, and keeps its mode.
     """
     from pathlib import Path
 
@@ -90,15 +118,22 @@ def write_atomic(path, data) -> None:
     temporary, descriptor = _open_temporary(target)
     try:
         with open(descriptor, "wb", buffering=0) as file:
-            left = memoryview(data).cast("B")
-            while left:
-                left = left[file.write(left) :]
+            _write(file, data)
+            if target.exists():
+                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
             os.fsync(file.fileno())
             os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
+
+
+def _write(file, data) -> None:
+    """All of `data` to an unbuffered file."""
+    left = memoryview(data).cast("B")
+    while left:
+        left = left[file.write(left) :]
 
 
 def _open_temporary(target: Path) -> tuple[Path, int]:

@@ -75,7 +75,7 @@ class Saver:
             )
         return record("Tensor")(
             name=tensor.name or None,
-            shape=list(tensor.shape) or None,
+            shape=list(tensor.shape),
             type=tables.TENSOR_TYPE[tensor.dtype],
             buffer=self.buffer(_stored(tensor)),
             shape_signature=list(tensor.shape_signature or ()) or None,

@@ -1,6 +1,8 @@
 """`flatlite convert`, run in process on real models."""
 
 import json
+import os
+import stat
 import sys
 
 import numpy as np
@@ -168,7 +170,7 @@ def test_convert_several_signatures(two_signatures):
         ("nowhere", "'{path}' does not exist."),
         ("nowhere.pb", "File '{path}' does not exist."),
         ("nowhere.h5", "'{path}' does not exist."),
-        ("empty.pb", "Unable to parse input file '{path}'. The file is empty."),
+        ("empty.pb", "Unable to parse input file '{path}'.\nThe file is empty."),
         ("noise.pb", "Unable to parse input file '{path}'"),
         (
             "folder",
@@ -211,11 +213,11 @@ def test_bad_sources_write_nothing(cli, tmp_path, source, words):
     [
         (("--outputs", "nox"), "Invalid tensors 'nox' were found."),
         (("--outputs", "Identitty"), "Similar names in the graph are 'Identity:0'"),
-        (("--inputs", "nox"), "found. The graph's placeholders are 'x0:0'."),
+        (("--inputs", "nox"), "found.\nThe graph's placeholders are 'x0:0'."),
         (("--input-shape", "x0:1,2"), "--input-shape must be NAME=1,224,224,3, got 'x0:1,2'"),
         (("--input-shape", "x0=1,b"), "--input-shape must be NAME=1,224,224,3, got 'x0=1,b'"),
         (("--input-shape", "=1,2"), "--input-shape must be NAME=1,224,224,3, got '=1,2'"),
-        (("--input-shape", "z=1,2"), "tensor shapes map. The inputs are 'x0'."),
+        (("--input-shape", "z=1,2"), "tensor shapes map.\nThe inputs are 'x0'."),
         (("--input-shape", "x0=2,28,28,1"), "cannot be changed from (1, 28, 28, 1)"),
     ],
 )
@@ -243,7 +245,7 @@ def test_options_of_saved_models(cli, tmp_path, name, kind, option):
     ("options", "words"),
     [
         (("--signature", "nokey"), "Invalid signature key 'nokey' found. Valid keys are"),
-        (("--tags", "serve,gpu"), "tags {'gpu', 'serve'} could not be found in the SavedModel"),
+        (("--tags", "serve,gpu"), "has one MetaGraph with tags ['serve']"),
         (("--inputs", "serving_default"), "signature_keys=['serving_default']"),
     ],
 )
@@ -283,3 +285,59 @@ def test_a_warning_is_one_line(cli, tmp_path):
     assert out.endswith(", not verified\n")
     assert err.startswith("flatlite: warning: the converted model was not verified: input 'x:0'")
     assert len(err.splitlines()) == 1
+
+
+def test_positions_of_tensorflow(cli, request, tmp_path, caplog):
+    source = request.path.parent / "converter/saved_models/several"
+    target = tmp_path / "out.tflite"
+    options = ("--signature", "subtract", "-o", target, "--json")
+    for order, names in (("source", ["a", "b"]), ("tensorflow", ["b", "a"])):
+        status, out, _ = cli("convert", source, *options, "--io-order", order)
+        assert status == 0
+        found = [row["name"] for row in json.loads(out)["inputs"]]
+        assert found == [f"subtract_{name}:0" for name in names]
+    (record,) = caplog.records
+    assert "TensorFlow 2.21 would write 'b', 'a'" in record.getMessage()
+
+
+def test_all_signatures_unless_named(cli, request, tmp_path):
+    source = request.path.parent / "converter/saved_models/several"
+    target = tmp_path / "out.tflite"
+    for options, keys in (((), ["add", "scalar", "subtract"]), (("--signature", "add"), ["add"])):
+        _, out, _ = cli("convert", source, "-o", target, "--json", *options)
+        assert list(json.loads(out)["signatures"]) == keys
+    _, _, err = cli("convert", source, "-o", target, "--signature", "nox")
+    assert "signature_keys=[...] (--signature KEY)" in err
+
+
+def test_verification_on_inputs_from_a_file(cli, request, tmp_path):
+    source = request.path.parent / "converter/saved_models/several"
+    path, command = tmp_path / "x.npz", ("convert", source, "-o", tmp_path / "out.tflite")
+    command = (*command, "--signature", "subtract", "--verify-inputs", path)
+    two = np.ones(2, np.float32)
+    np.savez(path, a=two, b=two * 2)
+    assert cli(*command)[1].endswith(", verified\n")
+    np.savez(path, a=two, c=two)
+    assert "verify_inputs must have the keys 'a', 'b', got 'a', 'c'" in cli(*command)[2]
+    np.savez(path, a=two, b=np.ones(3, np.float32))
+    assert "verify_inputs: input 'subtract_b' must have the shape (2), got (3,)" in cli(*command)[2]
+    np.savez(path, a=two, b=np.array([{}], object))
+    assert "is not a .npy or .npz file of numbers\n" in cli(*command)[2]
+
+
+def test_output_into_what_is_no_file(cli, corpus, tmp_path):
+    command = ("convert", corpus / LENET / "saved_model", "--no-verify", "-o")
+    status, out, err = cli(*command, "/dev/null")
+    assert (status, out) == (0, "")
+    assert err.startswith("wrote /dev/null: ")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    status, _, err = cli(*command, "/dev/full")
+    assert (status, err) == (1, "flatlite: error: '/dev/full': No space left on device\n")
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+def test_float16_is_not_there_yet(cli, corpus, tmp_path):
+    command = ("convert", corpus / LENET / "saved_model", "-o", tmp_path / "x", "--quantize")
+    status, _, err = cli(*command, "float16")
+    assert status == 1
+    assert "--quantize float16 is not supported yet" in err

@@ -240,3 +240,10 @@ def test_a_delegate_that_cannot_be_loaded(cli, lenet, command):
     status, out, err = cli(command, lenet, "--delegate", "libnope.so")
     assert (status, out) == (1, "")
     assert "libnope.so: cannot open shared object file" in err
+
+
+def test_compare_says_first_that_the_inputs_differ(cli, corpus, lenet):
+    other = corpus / "D/basic_pitch/saved_model"
+    status, _, err = cli("compare", lenet, other)
+    assert status == 1
+    assert "do not take the same inputs: 'keras_tensor' float32 (?, 28, 28, 1) in the first" in err

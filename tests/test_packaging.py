@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+import symtable
 import sys
 from pathlib import Path
 
@@ -42,6 +43,29 @@ def test_pyproject_lists_all_data():
         for path in folder.iterdir() if folder != ROOT else ():
             if path.is_file() and path.suffix not in (".py", ".pyc"):
                 assert any(path.match(pattern) for pattern in patterns), path
+
+
+def test_comprehensions_leave_captured_names_alone():
+    """CPython 3.12.1 and 3.13.0 forget a captured variable when a comprehension has its name."""
+
+    def wrong(scope):
+        inner = scope.get_children()
+        own = {
+            symbol.get_name()
+            for child in inner
+            if child.get_name() in ("listcomp", "setcomp", "dictcomp")
+            for symbol in child.get_symbols()
+            if symbol.is_local()
+        }
+        captured = scope.get_frees() if scope.get_type() == "function" else ()
+        return [
+            *((scope.get_name(), name) for name in own.intersection(captured)),
+            *(found for child in inner for found in wrong(child)),
+        ]
+
+    for package in declared_packages():
+        for path in ROOT.joinpath(*package.split(".")[1:]).glob("*.py"):
+            assert not wrong(symtable.symtable(path.read_text(), str(path), "exec")), path
 
 
 def loaded_after(statement: str) -> set[str]:

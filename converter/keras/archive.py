@@ -66,7 +66,10 @@ def open_archive(path: str | os.PathLike) -> Archive:
             f"'{name}' is a folder, and a Keras file is a .keras or .h5 file; from_saved_model "
             "reads the folders of SavedModels"
         )
-    content = read_bytes(name)
+    try:
+        content = read_bytes(name)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"No file or directory found at {name}") from None
     if content.startswith(ZIP):
         return _keras(content, name)
     if content.startswith(HDF5):

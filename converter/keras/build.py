@@ -25,6 +25,10 @@ REFUSED = {
 }
 COMPUTED_TYPES = ("None", "float32", "int32", "int64", "uint8")
 INPUT_TYPES = ("bool", "float32", "int8", "int16", "int32", "int64", "uint8")
+EXPORT = (
+    "save the model as a SavedModel (model.export(folder)) and use "
+    "TFLiteConverter.from_saved_model(folder)"
+)
 FIX = (
     "Replace these layers, or save the model as a SavedModel (model.export(folder), or "
     "tf.saved_model.save) and use TFLiteConverter.from_saved_model(folder)."
@@ -190,7 +194,11 @@ def _check_arguments(layer: Layer, args: list, kwargs: dict) -> None:
     if given:
         raise ConverterError(f"{layer.title}: is called with {some(given)}, which is not supported")
     if not args or any(not isinstance(item, Tensor) for item in flat(args)):
-        raise ConverterError(f"{layer.title}: must be called with tensors, got {str(args)[:80]}")
+        kinds = some(sorted({type(a).__name__ for a in flat(args) if not isinstance(a, Tensor)}))
+        raise ConverterError(
+            f"{layer.title}: is called with something that is no tensor ({kinds or 'nothing'}), "
+            f"which is not supported; {EXPORT}"
+        )
 
 
 def _form(args: list) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ...schema.errors import ConverterError, UnsupportedOps
 from ..builder import Builder
 from ..ir import Graph, Origin, Signature
+from ..lowerings import listed_unsupported
 from ..sizes import Scope, lowered
 from .registry import Node, lowering_of
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ..sources.onnx import OnnxSource
 
 DOMAINS = ("", "ai.onnx")
-SHOWN = 8  # unsupported operator types named one by one, so that the message stays short
 
 
 def lower_model(source: OnnxSource) -> Graph:
@@ -81,14 +81,8 @@ def refuse_unsupported(nodes: Iterable[NodeProto]) -> None:
             missing.setdefault(node.op_type, []).append(named(node))
     if not missing:
         return
-    rows = sorted(missing.items(), key=lambda row: -len(row[1]))
-    lines = [f"  {type_} x {len(n)}, first at node '{n[0]}'" for type_, n in rows[:SHOWN]]
-    if rows[SHOWN:]:
-        rest = ", ".join(sorted(type_ for type_, _ in rows[SHOWN:]))
-        lines.append(f"  and {len(rows) - SHOWN} more types: {rest}")
     raise UnsupportedOps(
-        "Some operators of the ONNX model have no lowering to TFLite builtins:\n"
-        + "\n".join(lines)
+        listed_unsupported(missing)
         + "\nReplace these layers, or cut the graph before them with output_arrays."
     )
 

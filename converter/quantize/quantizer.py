@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...schema.errors import ConverterError
 from .dynamic import SMALLEST, quantize_weights
 from .ranges import Range, Scales
 from .recipe import REAL, Recipe
@@ -33,10 +32,9 @@ def quantize(
         ranges: for each graph what its tensors were measured to be; not looked at when only
             weights are quantized.
 
-    Raises ConverterError when the recipe allows no real operators and some would stay so, or when
-    nothing could be quantized.
+    Raises ConverterError when the recipe allows no real operators and some would stay so.
 
-    Warns (UserWarning) when no weights are large enough to be stored in 8 bits.
+    Warns (UserWarning) when nothing could be quantized, or no weights are large enough.
     """
     if recipe.weights_only:
         if not sum([quantize_weights(graph, recipe) for graph in graphs]):
@@ -56,9 +54,9 @@ def quantize(
         refuse_floats(left)
     if 0 < len(left) == n_ops and recipe.input_type == recipe.output_type == REAL:
         kinds = ", ".join(count(left))
-        raise ConverterError(
-            f"quantization was asked for, but no operator of the model ({kinds}) has an int8 "
-            "kernel; leave optimizations empty for a float model"
+        warnings.warn(
+            f"the model stays float: none of its operators ({kinds}) has an int8 kernel",
+            stacklevel=CALLER,
         )
     return count(left)
 

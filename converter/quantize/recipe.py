@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.errors import noted
 from ..options import OpsSet, Optimize
 from .rules import RULES
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
 
 REAL = np.dtype(np.float32)
+INT16 = np.dtype(np.int16)
 IO_TYPES = (REAL, np.dtype(np.int8), np.dtype(np.uint8))
 DATASET = (
     "representative_dataset = RepresentativeDataset(samples), where samples() yields lists with "
@@ -50,32 +53,41 @@ def recipe_of(settings: Settings) -> Recipe | None:
     ops = set(settings.target_spec.supported_ops)
     asks_int8 = OpsSet.TFLITE_BUILTINS_INT8 in ops or bool(settings.target_spec.supported_types)
     has_data = settings.representative_dataset is not None
-    if asks_int8 and not is_asked:
-        raise ValueError(
-            "int8 operators are asked for in target_spec, but optimizations is empty, which means "
-            "a float model; set optimizations = [Optimize.DEFAULT]"
-        )
     if asks_int8 and not has_data:
-        raise ValueError(
-            "For full integer quantization, a `representative_dataset` must be specified: "
-            + DATASET
+        raise noted(
+            ValueError(
+                "For full integer quantization, a `representative_dataset` must be specified."
+            ),
+            f"Set {DATASET}",
         )
     names = ("inference_input_type", "inference_output_type")
     asked = [as_dtype(name, getattr(settings, name)) or REAL for name in names]
     for name, dtype in zip(names, asked, strict=True):
         if dtype != REAL and not (is_asked and has_data):
-            raise ValueError(
-                "The inference_input_type and inference_output_type must be tf.float32 unless the "
-                f"model is quantized with a representative dataset, got {name} {dtype}; set "
-                f"optimizations = [Optimize.DEFAULT] and {DATASET}"
+            raise noted(
+                ValueError(
+                    "The inference_input_type and inference_output_type must be tf.float32."
+                ),
+                f"For {name} {dtype} the model must be quantized with samples: optimizations = "
+                f"[Optimize.DEFAULT] and {DATASET}",
             )
+        if dtype == INT16:
+            raise ValueError(f"{name} {dtype} is not supported yet; take int8 or uint8")
         if dtype not in IO_TYPES:
-            known = ", ".join(map(str, IO_TYPES))
-            raise ValueError(
-                f"The inference_input_type and inference_output_type must be in [{known}], got "
-                f"{name} {dtype}"
+            known = [f"tf.{one}" for one in (*IO_TYPES, INT16)]
+            raise noted(
+                ValueError(
+                    f"The inference_input_type and inference_output_type must be in {known}."
+                ),
+                f"{name} is {dtype}.",
             )
-    if not is_asked:
+    if not is_asked and asks_int8:
+        warnings.warn(
+            "target_spec asks for int8 operators, but optimizations is empty: the model stays "
+            "float; set optimizations = [Optimize.DEFAULT]",
+            stacklevel=5,
+        )
+    if not is_asked or settings.experimental_use_stablehlo_quantizer:
         return None
     fallback = bool(ops & {OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS})
     per_tensor: frozenset[str] = frozenset()

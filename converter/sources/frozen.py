@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from ...graph.graph import Graph, Operation, Tensor
 from ...graph.graphdef import import_graph_def
 from ...schema import proto
+from ...schema.errors import noted
 from ...schema.files import read_bytes
 from .ends import needed_placeholders, unread_operations
 from .freeze import Values, freeze
@@ -17,7 +18,6 @@ from .source import (
     Shapes,
     check_names,
     find_tensors,
-    full_name,
     keep_needed,
     op_name,
     set_shapes,
@@ -42,13 +42,13 @@ def load_graph_def(path):
         raise FileNotFoundError(f"File '{name}' does not exist.") from None
     failure = f"Unable to parse input file '{name}'."
     if not content:
-        raise OSError(f"{failure} The file is empty.")
+        raise noted(OSError(failure), "The file is empty.")
     try:
         graph_def = _parse(content, name.endswith(TEXT_SUFFIXES))
     except ValueError as error:
-        raise OSError(f"{failure} It has {error}; a GraphDef file is wanted.") from None
+        raise noted(OSError(failure), f"It has {error}; a GraphDef file is wanted.") from None
     if not graph_def.node:
-        raise OSError(f"{failure} It has no nodes; a GraphDef file is wanted.")
+        raise noted(OSError(failure), "It has no nodes; a GraphDef file is wanted.")
     return graph_def
 
 
@@ -58,6 +58,7 @@ def load(
     output_arrays: Iterable[str] | None = None,
     input_shapes: Shapes | None = None,
     values: Values | None = None,
+    model: str = "graph_def",
 ) -> GraphSource:
     """The computation of `output_arrays` from `input_arrays` in a frozen graph.
 
@@ -68,6 +69,7 @@ def load(
         output_arrays: Names of tensors; None for those of operations that nobody reads.
         input_shapes: What is known of the shapes of inputs, by their names.
         values: Gives the values of variables, where the graph is not frozen.
+        model: What the source is, as `GraphSource.model`.
 
     Raises:
         OSError: The file is missing or holds no GraphDef.
@@ -87,12 +89,8 @@ def load(
     shapes = set_shapes(inputs, input_shapes or {})
     pairs = [(inputs[name], shapes[name]) for name in inputs]
     frozen = freeze(graph, pairs, list(outputs.values()), values or _refuse_variables)
-    said = {full_name(name) for name, shape in (input_shapes or {}).items() if shape is not None}
     return GraphSource(
-        None,
-        frozen,
-        _ports(inputs, frozen.inputs, said),
-        _ports(outputs, frozen.outputs, said),
+        None, frozen, _ports(inputs, frozen.inputs), _ports(outputs, frozen.outputs), model
     )
 
 
@@ -147,19 +145,17 @@ def _results(graph: Graph, name: str) -> list[Tensor]:
     return op.outputs[:1] if op.type.startswith(STATISTICS) else op.outputs
 
 
-def _ports(
-    names: Iterable[str], tensors: Iterable[Tensor] | None, said: set[str]
-) -> tuple[Port, ...]:
+def _ports(names: Iterable[str], tensors: Iterable[Tensor] | None) -> tuple[Port, ...]:
     pairs = zip(map(short_name, names), tensors or (), strict=True)
-    return tuple(Port(name, name, tensor, full_name(name) in said) for name, tensor in pairs)
+    return tuple(Port(name, name, tensor) for name, tensor in pairs)
 
 
 def _refuse_variables(operations: list[Operation]):
     names = [op.name for op in operations]
-    raise ValueError(
-        "Please freeze the graph using freeze_graph.py. The outputs need the variables "
-        f"{some(names)}, which have no values in a GraphDef; convert the SavedModel instead, or "
-        "freeze the graph together with its checkpoint"
+    raise noted(
+        ValueError("Please freeze the graph using freeze_graph.py."),
+        f"The outputs need the variables {some(names)}, which have no values in a GraphDef; "
+        "convert the SavedModel instead, or freeze the graph together with its checkpoint",
     )
 
 

@@ -14,6 +14,7 @@ from ..keras.build import Writer, placeholder, refuse_unsupported
 from ..keras.registry import INVALID, inner_scope
 from ..keras.weights import find_weights
 from .freeze import freeze
+from .signatures import tensorflow_order
 from .source import (
     GraphSource,
     Port,
@@ -71,8 +72,14 @@ def load(
     if output_arrays is not None:
         ends = ends[0], _chosen_outputs(outputs, writer.results, output_arrays)
     call = "Stateful" if any(one.stored for one in model.leaves()) else ""
-    names = {key: f"{call}PartitionedCall:{i}" for i, key in enumerate(sorted(outputs))}
-    return _source(graph, *ends, names)
+    is_version_1 = archive.is_legacy and not is_keras3  # TF1's converter reads only these files
+    if is_version_1:
+        given = {key: INVALID.sub("_", key) for key in inputs}
+        results = {key: f"Identity_{i}" if i else "Identity" for i, key in enumerate(outputs)}
+    else:
+        given = {key: _input_name(key) for key in inputs}
+        results = {key: f"{call}PartitionedCall:{i}" for i, key in enumerate(sorted(outputs))}
+    return _source(graph, ends, (given, results), is_sorted=not is_version_1)
 
 
 def _inputs(graph: Graph, model: Model, shapes: Shapes | None) -> dict[str, Tensor]:
@@ -159,18 +166,37 @@ def _chosen_outputs(
 
 
 def _source(
-    graph: Graph, inputs: dict[str, Tensor], outputs: dict[str, Tensor], names: dict[str, str]
+    graph: Graph,
+    ends: tuple[dict[str, Tensor], dict[str, Tensor]],
+    names: tuple[dict[str, str], dict[str, str]],
+    is_sorted: bool,
 ) -> GraphSource:
-    """What the outputs need; `names` are the outputs' tensor names where they have some."""
+    """What the outputs need.
+
+    Args:
+        graph: The whole model.
+        ends: Inputs and outputs by key.
+        names: Their names in the file, as far as they have some.
+        is_sorted: Whether TensorFlow sorts them.
+    """
+    inputs, outputs = ends
     pairs = [(tensor, tensor.shape) for tensor in inputs.values()]
     frozen = freeze(graph, pairs, list(outputs.values()), lambda variables: {})
-    ports = zip(inputs, frozen.inputs or (), strict=True)
-    results = zip(outputs, frozen.outputs or (), strict=True)
+    ports = [
+        tuple(
+            Port(
+                key,
+                named.get(key, full_name(key)),
+                tensor,
+                _dims(tensor) if end is inputs else None,
+            )
+            for key, tensor in zip(end, tensors or (), strict=True)
+        )
+        for end, named, tensors in zip(ends, names, (frozen.inputs, frozen.outputs), strict=True)
+    ]
+    order = [tensorflow_order({key: key for key in end}, 2) for end in ends]
     return GraphSource(
-        KEY,
-        frozen,
-        tuple(Port(key, _input_name(key), tensor, dims=_dims(tensor)) for key, tensor in ports),
-        tuple(Port(key, names.get(key, full_name(key)), tensor) for key, tensor in results),
+        KEY, frozen, ports[0], ports[1], "keras", (order[0], order[1]) if is_sorted else None
     )
 
 

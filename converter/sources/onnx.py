@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...schema.errors import ConverterError, DeadlineExceededError, ModelError
+from ...schema.errors import ConverterError, DeadlineExceededError, ModelError, UnsupportedOps
 from ...schema.files import map_file, member
 from .source import Port, Shapes, check_names, set_shapes, some
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 OLDEST = 7  # operator set; before, broadcasting was an attribute
 LARGEST = 2**31 - 1  # elements of a tensor
+TRIED = (224, 64)  # sizes of unknown dimensions that may make a model convertible
 KEY = "serving_default"  # the signature's, as TensorFlow names it
 
 
@@ -63,7 +64,47 @@ class OnnxSource:
         """The IR of the graph; custom operators are not supported."""
         from ..onnx.lower import lower_model
 
-        return lower_model(self)
+        try:
+            return lower_model(self)
+        except UnsupportedOps:
+            raise
+        except ConverterError as error:
+            shapes = self._curing_shapes() if "input_shapes" not in str(error) else None
+            if shapes:
+                options = " ".join(
+                    f"--input-shape {name}={','.join(map(str, shape))}"
+                    for name, shape in shapes.items()
+                )
+                how = f"input_shapes={shapes} ({options})"
+                error.args = (f"{error}\nWith fixed sizes it can be converted, such as {how}",)
+            raise
+
+    def _curing_shapes(self) -> dict[str, list[int]] | None:
+        """Shapes for the inputs that have none, with which the graph can be lowered."""
+        from ..onnx.lower import lower_model
+
+        unknown = {
+            port.name: port.tensor.shape
+            for port in self.inputs
+            if port.tensor.shape is not None and None in port.tensor.shape
+        }
+        for size in TRIED if unknown else ():
+            fixed = {
+                name: [(size if i else 1) if n is None else n for i, n in enumerate(shape)]
+                for name, shape in unknown.items()
+            }
+            ports = tuple(
+                replace(port, tensor=replace(port.tensor, shape=tuple(fixed[port.name])))
+                if port.name in fixed
+                else port
+                for port in self.inputs
+            )
+            try:
+                lower_model(replace(self, inputs=ports))
+            except (ConverterError, ValueError):
+                continue
+            return fixed
+        return None
 
     def oracle(self) -> OnnxOracle:
         """The ONNX project's own reference evaluator."""
@@ -104,8 +145,11 @@ class OnnxOracle:
                 with np.errstate(all="ignore"):
                     results = evaluator.run(None, feeds)
             except (RuntimeError, TypeError, IndexError, NotImplementedError) as error:
-                text = f"{node.op_type} '{node.name or node.output[0]}': {error}"
-                raise ValueError(text) from error
+                given = ", ".join(f"{np.shape(x)}" for x in feeds.values())
+                raise ValueError(
+                    f"{node.op_type} '{node.name or node.output[0]}' cannot be evaluated on inputs "
+                    f"of the shapes {given}"
+                ) from error
             values.update(zip(node.output, map(np.asarray, results), strict=False))
             for name in set(node.input) - set(names):
                 if readers[name] == i and name not in self._source.arrays:
@@ -150,16 +194,9 @@ def load(
         wanted = dict.fromkeys(output_arrays)
     nodes = needed_nodes(graph, wanted)
     used = {name for node in nodes for name in node.input} | set(wanted)
-    given = set(input_shapes or ())
     dims = {value.name: _dim_names(value) for value in graph.input}
     ports = [
-        Port(
-            name,
-            name,
-            Value(name, v.dtype, shapes[name]),
-            _is_open(v.shape) or name in given,
-            dims.get(name),
-        )
+        Port(name, name, Value(name, v.dtype, shapes[name]), dims.get(name))
         for name, v in inputs.items()
     ]
     return OnnxSource(
@@ -276,11 +313,6 @@ def _shape(kind: Any) -> Shape:
         return None
     dims = [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.shape.dim]
     return tuple(None if n is None or n < 0 else int(n) for n in dims)
-
-
-def _is_open(shape: Shape) -> bool:
-    """Whether the model itself leaves dimensions after the first open: ONNX models may."""
-    return shape is not None
 
 
 def _output(name: str, graph: GraphProto) -> Value:

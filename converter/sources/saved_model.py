@@ -12,13 +12,16 @@ from ...graph.graph import Graph, Tensor
 from ...graph.graphdef import import_graph_def
 from ...graph.shapes import Shape
 from ...schema import proto
+from ...schema.errors import noted
 from ...schema.files import read_bytes
 from .calls import argument_order, result_order
 from .freeze import Ends, freeze_all
+from .signatures import choose_signatures, tensorflow_order
 from .source import (
     GraphSource,
     Port,
     Shapes,
+    among_signatures,
     check_names,
     find_tensors,
     full_name,
@@ -33,8 +36,6 @@ from .variables import Variables
 BINARY, TEXT = "saved_model.pb", "saved_model.pbtxt"
 CHECKPOINT = "variables/variables"
 DEFAULT_TAGS = ("serve",)
-DEFAULT_SIGNATURE = "serving_default"
-INTERNAL_PREFIX = "__"  # __saved_model_init_op and its like are no computations
 
 
 def load(
@@ -44,6 +45,7 @@ def load(
     input_arrays: Iterable[str] | None = None,
     output_arrays: Iterable[str] | None = None,
     input_shapes: Shapes | None = None,
+    api_version: int = 1,
 ) -> list[GraphSource]:
     """Signatures of a SavedModel, in the order asked for.
 
@@ -53,10 +55,12 @@ def load(
     Args:
         saved_model_dir: The folder.
         tags: Which of the model's graphs, {"serve"} by default.
-        signature_keys: "serving_default" by default, or the only one there is.
+        signature_keys: What `api_version` says by default.
         input_arrays: Names of tensors to be the inputs instead of the signature's.
         output_arrays: Names of tensors to be the outputs instead of the signature's.
         input_shapes: What is known of the shapes of inputs, by tensor name or key.
+        api_version: 1 for the signature, and the positions, that TensorFlow 1's converter takes
+            by default, 2 for those of TensorFlow 2's.
 
     Raises:
         OSError: A file is missing, is no SavedModel, or is a link that leads outside the folder.
@@ -66,11 +70,11 @@ def load(
         UnsupportedOps: A signature writes to variables.
     """
     folder = Path(saved_model_dir)
-    meta = choose_graph(read_saved_model(folder), tags, folder)
+    meta = choose_graph(read_saved_model(folder), tags, folder, api_version)
     refuse_keys(meta, input_arrays)
+    keys = choose_signatures(meta, signature_keys, api_version)
     outlines = [
-        _outline(key, meta.signature_def[key]).replaced(input_arrays, output_arrays)
-        for key in choose_signatures(meta, signature_keys)
+        _outline(key, meta.signature_def[key]).replaced(input_arrays, output_arrays) for key in keys
     ]
     restore_op = op_name(meta.saver_def.restore_op_name)
     roots = [op_name(name) for outline in outlines for name in outline.names()]
@@ -86,16 +90,21 @@ def load(
         )
         for (inputs, outputs), outline in zip(found, outlines, strict=True)
     ]
+    with among_signatures(keys):
+        graphs = freeze_all(graph, ends, variables)
     return [
         GraphSource(
             outline.key,
             frozen,
             _ports(inputs, outline.inputs, frozen.inputs),
             _ports(outputs, outline.outputs, frozen.outputs),
+            "saved_model",
+            (
+                tensorflow_order(outline.inputs, api_version),
+                tensorflow_order(outline.outputs, api_version),
+            ),
         )
-        for outline, (inputs, outputs), frozen in zip(
-            outlines, found, freeze_all(graph, ends, variables), strict=True
-        )
+        for outline, (inputs, outputs), frozen in zip(outlines, found, graphs, strict=True)
     ]
 
 
@@ -120,40 +129,35 @@ def read_saved_model(folder: Path):
     )
 
 
-def choose_graph(saved_model, tags: Iterable[str] | None, folder: Path):
+def choose_graph(saved_model, tags: Iterable[str] | None, folder: Path, api_version: int = 1):
     """The MetaGraphDef with these tags; without any, the one for serving or the only one."""
     there = {frozenset(meta.meta_info_def.tags): meta for meta in saved_model.meta_graphs}
     if tags is None and len(there) == 1:
         return next(iter(there.values()))
     wanted = frozenset([tags] if isinstance(tags, str) else tags or DEFAULT_TAGS)
+    if wanted not in there and api_version == 2 and len(there) == 1:
+        (names,) = map(sorted, there)
+        raise noted(
+            ValueError(
+                f"Got an incompatible argument to `tags`: {tags}. The SavedModel at {folder} has "
+                f"one MetaGraph with tags {names}. You may omit the argument, pass 'None', or pass "
+                "matching tags."
+            )
+        )
     if wanted not in there:
-        sets = ", ".join(f"{{{', '.join(map(repr, sorted(names)))}}}" for names in there)
-        raise ValueError(
-            f"MetaGraphDef associated with tags {{{', '.join(map(repr, sorted(wanted)))}}} could "
-            f"not be found in the SavedModel '{folder}', with available tags: {sets}."
+        sets = ", ".join(map(_braced, there))
+        raise noted(
+            RuntimeError(
+                f"MetaGraphDef associated with tags {_braced(wanted)} could not be found in "
+                f"SavedModel, with available tags '[{sets}]'. To inspect available tag-sets in the "
+                "SavedModel, please use the SavedModel CLI: `saved_model_cli`."
+            )
         )
     return there[wanted]
 
 
-def choose_signatures(meta, keys: Sequence[str] | None) -> list[str]:
-    """The keys of the signatures to load."""
-    valid = sorted(key for key in meta.signature_def if not key.startswith(INTERNAL_PREFIX))
-    if not valid:
-        raise ValueError(
-            "The SavedModel has no signatures: nothing says what its inputs and outputs are. Save "
-            "it again with tf.saved_model.save(model, folder, signatures=function)"
-        )
-    if keys is None:
-        keys = valid if len(valid) == 1 else [DEFAULT_SIGNATURE]
-    keys = [keys] if isinstance(keys, str) else list(keys)
-    if not keys:
-        raise ValueError("signature_keys must name at least one signature, got none")
-    for key in keys:
-        if key not in valid:
-            raise ValueError(
-                f"Invalid signature key '{key}' found. Valid keys are '{','.join(valid)}'."
-            )
-    return list(dict.fromkeys(keys))
+def _braced(names: Iterable[str]) -> str:
+    return f"{{{', '.join(map(repr, sorted(names)))}}}"
 
 
 def refuse_keys(meta, input_arrays) -> None:

@@ -38,4 +38,4 @@ def load(
         return {op: session.state.value(variable_key(op)) for op in operations}
 
     names = [tensor.name for tensor in inputs], [tensor.name for tensor in outputs]
-    return frozen.load(to_graph_def(session.graph), *names, shapes, values)
+    return frozen.load(to_graph_def(session.graph), *names, shapes, values, "session")

@@ -11,8 +11,8 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...graph.graph import Graph, Tensor
-from ...graph.shapes import Shape, merge
-from ...schema.errors import ConverterError, ModelError
+from ...graph.shapes import Shape, merge, shown
+from ...schema.errors import ConverterError, ModelError, noted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,14 +46,12 @@ class Port:
         key: its name in the signature.
         name: its tensor's name in the source, which the written file keeps.
         tensor: what stands for it in the source, such as a tensor of a frozen graph.
-        is_open: whether unknown dimensions after the first are meant to stay so.
         dims: names of its dimensions; unknown ones of one name are equal. None for no names.
     """
 
     key: str
     name: str
     tensor: Any
-    is_open: bool = True
     dims: tuple[str | None, ...] | None = None
 
 
@@ -102,17 +100,22 @@ class GraphSource:
             `inputs` and `outputs` are the tensors of the ports, in their order.
         inputs: the inputs, in order.
         outputs: the outputs, in order.
+        model: what the model is, as TensorFlow's metadata calls it.
+        tensorflow: the keys of inputs and outputs at TensorFlow 2.21's positions; None when they
+            are these.
     """
 
     key: str | None
     graph: Graph
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
+    model: str = "graph_def"
+    tensorflow: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
     @property
     def kind(self) -> str:
         """As TensorFlow's metadata calls it."""
-        return "graph_def" if self.key is None else "saved_model"
+        return self.model
 
     def constants(self) -> dict[str, int]:
         """The constants' bytes, by name."""
@@ -132,18 +135,48 @@ class GraphSource:
         return GraphOracle(self.graph)
 
 
-def check_shapes(source: Source) -> None:
-    """Raises ValueError unless every input's shape is known, but for its first dimension.
+def check_shapes(source: Source, all_known: bool = False) -> None:
+    """Raises ValueError for inputs of unknown rank.
 
-    Other dimensions may be unknown where the source's user or its signature says so.
+    With `all_known` also for unknown dimensions after the first; an unknown first one becomes 1.
     """
     for port in source.inputs:
         shape = port.tensor.shape
         if shape is None:
-            raise ValueError(
-                f"Provide an input shape for input array '{short_name(port.name)}'. The source "
-                "does not say how many dimensions it has; give input_shapes (--input-shape)"
+            raise noted(
+                ValueError(f"Provide an input shape for input array '{short_name(port.name)}'."),
+                "The source does not say how many dimensions it has; give input_shapes "
+                "(--input-shape).",
             )
+        if all_known and None in shape[1:]:
+            raise noted(
+                ValueError(
+                    "None is only supported in the 1st dimension. "
+                    f"Tensor '{short_name(port.name)}' has invalid shape '{list(shape)}'."
+                ),
+                "Give its shape in input_shapes (--input-shape).",
+            )
+        if all_known and None in shape:
+            port.tensor.set_shape((1, *shape[1:]))
+            if hasattr(port.tensor, "op"):
+                port.tensor.op.attrs["shape"] = (1, *shape[1:])
+
+
+@contextmanager
+def among_signatures(keys: Sequence[str], key: str | None = None) -> Iterator[None]:
+    """Adds to an error of one of several signatures how to leave it out; `key` is it, if known."""
+    try:
+        yield
+    except (ConverterError, ValueError) as error:
+        others = [other for other in keys if other != key]
+        options = " ".join(f"--signature {other}" for other in others)
+        text = f"The signatures {some(keys)} can be converted alone: signature_keys=[...] "
+        text += "(--signature KEY)"
+        if key is not None:
+            text = f"This is signature '{key}'; without it: signature_keys={others} ({options})"
+        if len(keys) > 1:
+            error.args = (f"{error}\n{text}",)
+        raise
 
 
 @contextmanager
@@ -163,7 +196,9 @@ def naming(path: str | os.PathLike | None) -> Iterator[None]:
         ) from error
     except (ValueError, ConverterError, RuntimeError) as error:
         text = str(error)
-        if path is not None and os.fspath(path) not in text:
+        if path is not None and hasattr(error, "__notes__"):
+            noted(error, f"(in '{os.fspath(path)}')")
+        elif path is not None and os.fspath(path) not in text:
             is_bare = isinstance(error, ModelError) and ";" not in text
             fix = "; the file is damaged or incomplete, write it again" if is_bare else ""
             error.args = (f"{text} (in '{os.fspath(path)}'){fix}",)
@@ -199,9 +234,12 @@ def check_names(names, argument: str) -> None:
     seen = set()
     for name in names:
         if not isinstance(name, str):
-            raise ValueError(
-                "Invalid type for a tensor name in the provided graph. Expected type for a tensor "
-                f"name is 'str', instead got type '{type(name)}' for tensor name '{name}'"
+            raise noted(
+                ValueError(
+                    "Invalid type for a tensor name in the provided graph. Expected type for a "
+                    f"tensor name is 'str', instead got type '{type(name)}' for tensor name "
+                    f"'{name}'"
+                )
             )
         if full_name(name) in seen:
             raise ValueError(f"{argument} must name each tensor once, got '{name}' twice")
@@ -228,8 +266,8 @@ def find_tensors(graph: Graph, names: Iterable[str], known: Mapping[str, str]) -
         near = difflib.get_close_matches(op_name(missing[0]), known, SHOWN)
         fed = [name for name, kind in known.items() if kind == "Placeholder"]
         hint = "Similar names in the graph" if near else "The graph's placeholders"
-        shown = f" {hint} are {some(map(full_name, near or fed))}." if near or fed else ""
-        raise ValueError(f"Invalid tensors '{','.join(missing)}' were found.{shown}")
+        there = [f"{hint} are {some(map(full_name, near or fed))}."] if near or fed else []
+        raise noted(ValueError(f"Invalid tensors '{','.join(missing)}' were found."), *there)
     return found
 
 
@@ -262,8 +300,9 @@ def set_shapes(inputs: Mapping[str, Tensor], *said: Shapes) -> dict[str, Shape]:
         for given, shape in one.items():
             if full_name(given) not in names:
                 there = some(map(short_name, inputs)) or "none"
-                raise ValueError(
-                    f"Invalid tensor '{given}' found in tensor shapes map. The inputs are {there}."
+                raise noted(
+                    ValueError(f"Invalid tensor '{given}' found in tensor shapes map."),
+                    f"The inputs are {there}.",
                 )
             name = names[full_name(given)]
             shapes[name] = _merged(short_name(name), shapes[name], shape)
@@ -282,8 +321,22 @@ def _merged(name: str, shape: Shape, given: Sequence[int | None] | None) -> Shap
         ) from None
     try:
         return merge(shape, asked)
-    except ValueError as error:
-        raise ValueError(
-            f"The shape of tensor '{name}' cannot be changed from {shape} to {asked}. {error}; "
-            "only unknown (None) dimensions may be given"
+    except ValueError:
+        raise noted(
+            ValueError(
+                f"The shape of tensor '{name}' cannot be changed from {shape} to {given}. "
+                f"{_clash(shape or (), asked)}"
+            ),
+            "Only unknown (None) dimensions may be given.",
         ) from None
+
+
+def _clash(a: Sequence[int | None], b: Sequence[int | None]) -> str:
+    """Why two shapes do not go together, as TensorFlow says it."""
+    if len(a) != len(b):
+        return f"Shapes must be equal rank, but are {len(a)} and {len(b)}"
+    i = next(i for i, (x, y) in enumerate(zip(a, b, strict=True)) if None not in (x, y) and x != y)
+    return (
+        f"Dimension {i} in both shapes must be equal, but are {a[i]} and {b[i]}. "
+        f"Shapes are {shown(tuple(a))} and {shown(tuple(b))}."
+    )

@@ -12,7 +12,6 @@ lower_rows(
         "Rank": "RANK",
         "ZerosLike": "ZEROS_LIKE",
         "GatherNd": "GATHER_ND",
-        "ReverseV2": "REVERSE_V2",
         "BroadcastTo": "BROADCAST_TO",
         "BroadcastArgs": "BROADCAST_ARGS",
         "SpaceToBatchND": "SPACE_TO_BATCH_ND",
@@ -296,6 +295,13 @@ def top_k(node, b):
 def unique(node, b):
     """The distinct elements and, for each element, its place among them."""
     return b.UNIQUE(*node.inputs, idx_out_type=b.tensor_type(node.attr("out_idx")))
+
+
+@lower("ReverseV2")
+def reverse(node, b):
+    """Elements in the other order along some axes; LiteRT's kernel does not survive none."""
+    x, axes = node.inputs
+    return x if axes.shape == (0,) else b.REVERSE_V2(x, axes)
 
 
 @lower("ReverseSequence")

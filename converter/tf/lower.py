@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,10 +11,10 @@ from ...graph.attributes import FunctionRef
 from ...graph.custom import custom_options
 from ...graph.fold import fold
 from ...graph.order import data_inputs, ordered
-from ...graph.registry import is_pure
 from ...schema.errors import ConverterError, UnsupportedOps
 from ..builder import Builder
 from ..ir import Graph, Origin, Signature
+from ..lowerings import listed_unsupported
 from ..sizes import Scope, lowered
 from ..stubs import collapse
 from .composites import Composite, recognise
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from ..sources.source import GraphSource
 
 CALLS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+(?=.)")  # around user's names
-SHOWN = 8  # unsupported operation types named one by one, so that the message stays short
 
 
 def lower_graph(source: GraphSource, allow_custom_ops: bool = False) -> Graph:
@@ -164,18 +162,8 @@ def refuse_unsupported(operations: Iterable[tf.Operation]) -> None:
         missing.setdefault(op.type, []).append(op.name)
     if not missing:
         return
-    counts = Counter({type_: len(names) for type_, names in missing.items()})
-    lines = [
-        f"  {type_} x {n}, first at node '{missing[type_][0]}'"
-        + ("" if is_pure(type_) else " (not a pure operation)")
-        for type_, n in counts.most_common(SHOWN)
-    ]
-    rest = sorted(set(missing) - {type_ for type_, _ in counts.most_common(SHOWN)})
-    if rest:
-        lines.append(f"  and {len(rest)} more types: " + ", ".join(rest))
     raise UnsupportedOps(
-        "Some ops are not supported by the native TFLite runtime and have no lowering:\n"
-        + "\n".join(lines)
+        listed_unsupported(missing)
         + "\nReplace these layers, cut the graph before them with output_arrays, or set "
         "allow_custom_ops to write them as custom operators."
     )

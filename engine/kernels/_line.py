@@ -43,7 +43,7 @@ def lines(builder, lanes, a, b, out, numbers, rows, columns, a_row, b_row, a_ste
             with builder.if_then(builder.icmp_signed(">", left, WORD(0))):
                 vector(whole, w.mask(left))
             steps = (a_row, b_row, columns)
-            places[:] = [w.move(p, n) for p, n in zip(places, steps, strict=True)]
+            places[:] = [w.move(place, n) for place, n in zip(places, steps, strict=True)]
 
     a_moves, b_moves = (builder.icmp_signed("!=", step, WORD(0)) for step in (a_step, b_step))
     with builder.if_else(builder.and_(a_moves, b_moves)) as (both, one):

@@ -21,7 +21,8 @@ def shape(node):
     (x,) = required(node, 1)
     dtype = numpy_dtype(int(node.options.out_type))
     dtype = dtype if dtype in (np.int32, np.int64) else np.dtype(np.int32)
-    node.result((x.ndim,), dtype, value=np.array(x.shape, dtype))
+    largest = np.iinfo(dtype).max  # which only numbers that stand for unknown sizes exceed
+    node.result((x.ndim,), dtype, value=np.array([min(n, largest) for n in x.shape], dtype))
 
 
 @op("RANK")

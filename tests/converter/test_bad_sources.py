@@ -229,7 +229,7 @@ CHANGES = {
     set_output: "Node 'y': Connecting to invalid output 3 of source node product",
     set_sizes: "'product'",
     set_unknown: "NoSuchOperation x 1, first at node 'y'",
-    set_variable: "Please freeze the graph using freeze_graph.py. The outputs need the variables",
+    set_variable: "Please freeze the graph using freeze_graph.py.\nThe outputs need the variables",
     set_huge: "2147483647",
     set_repeated: "the constants of the source have 6442450944 bytes, a .tflite file at most",
 }

@@ -42,6 +42,10 @@ DEFAULTS = {
 }
 
 
+class ConcreteFunction:
+    """As TensorFlow calls its own."""
+
+
 def small_graph(shape=(None, 4), operation="Tanh"):
     """x -> matmul -> operation -> y"""
     graph = Graph()
@@ -130,7 +134,7 @@ def test_constructor_takes_shapes_from_tensors(shape):
 
 def test_constructor_needs_names():
     for arguments in ((None, None), (None, None, [("x", [1, 4])]), ([Named("x", None)], [])):
-        with pytest.raises(ValueError, match="both input_arrays_with_shape and output_arrays must"):
+        with pytest.raises(ValueError, match="both input_arrays_with_shape and output_arrays"):
             TFLiteConverter(small_graph(), *arguments)
 
 
@@ -153,21 +157,31 @@ def test_frozen_graph_without_names(corpus):
     assert content == named.convert()
 
 
-def test_unknown_shapes_are_refused_unless_asked_for():
-    for shape, words in {
-        None: r"Provide an input shape for input array 'x'\..*input_shapes \(--input-shape\)",
-        (None, None): r"None is only supported in the 1st dimension\. Tensor 'x' has invalid shape "
-        r"'\[None, None\]'\. Give its shape in input_shapes",
-    }.items():
-        graph = Graph()
-        x = graph.add("Placeholder", "x", (), {"dtype": FLOAT, "shape": shape})
-        graph.add("Neg", "y", x.outputs)
-        message = to_graph_def(graph)
-        with pytest.raises(ValueError, match=words):
-            TFLiteConverter(message, [Named("x", None)], [Named("y", None)]).convert()
-    open_shape = TFLiteConverter(message, None, None, [("x", [None, None])], ["y"])
-    (detail,) = Interpreter(model_content=open_shape.convert()).get_input_details()
-    assert list(detail["shape_signature"]) == [-1, -1]
+def negated(shape):
+    """x of a shape -> Neg -> y"""
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": FLOAT, "shape": shape})
+    graph.add("Neg", "y", x.outputs)
+    return TFLiteConverter(to_graph_def(graph), [Named("x", None)], [Named("y", None)])
+
+
+def test_unknown_rank_is_refused():
+    words = r"Provide an input shape for input array 'x'\.\n.*input_shapes \(--input-shape\)"
+    with pytest.raises(ValueError, match=words):
+        negated(None).convert()
+
+
+@pytest.mark.parametrize("shape", [(None, None), (1, None, 3), (None, 4, None)])
+def test_unknown_sizes_stay_unknown(shape):
+    (detail,) = Interpreter(model_content=negated(shape).convert()).get_input_details()
+    assert list(detail["shape_signature"]) == [-1 if n is None else n for n in shape]
+
+
+def test_old_converter_takes_a_batch_of_one():
+    converter = negated((None, 4))
+    converter.experimental_new_converter = False
+    (detail,) = Interpreter(model_content=converter.convert()).get_input_details()
+    assert list(detail["shape_signature"]) == [1, 4]
 
 
 def test_input_shapes_that_contradict_the_graph():
@@ -192,14 +206,16 @@ def test_names_of_both_tensorflows_exclude_each_other(corpus):
         TFLiteConverter.from_saved_model(path, signature_key="a", signature_keys=["a"])
     with pytest.raises(ValueError, match="either tag_set or tags"):
         TFLiteConverter.from_saved_model(path, tag_set={"serve"}, tags={"serve"})
-    with pytest.raises(ValueError, match=r"Invalid signature key 'nokey' found. Valid keys are"):
+    with pytest.raises(
+        ValueError, match=r"No 'nokey' in the SavedModel's SignatureDefs. Possible values are"
+    ):
         TFLiteConverter.from_saved_model(path, signature_key="nokey")
     assert TFLiteConverter.from_saved_model(path, tags={"serve"}).get_input_arrays()
 
 
 @pytest.mark.parametrize(
     ("name", "arguments"),
-    [("from_keras_model", (object(),)), ("from_concrete_functions", ([], None))],
+    [("from_keras_model", (object(),)), ("from_concrete_functions", ([ConcreteFunction()], None))],
 )
 def test_live_objects_of_tensorflow_are_refused_with_the_way_out(name, arguments):
     with pytest.raises(NotImplementedError, match=r"SavedModel.*from_saved_model"):
@@ -238,7 +254,7 @@ def test_deprecated_names_warn_and_work(converter):
         ("optimizations", [Optimize.EXPERIMENTAL_SPARSITY], "optimizations: this way to quantize"),
         ("optimizations", "DEFAULT", "optimizations must be a list of Optimize members"),
         ("inference_type", np.uint8, "inference_type: this way to quantize is not supported yet"),
-        ("inference_input_type", np.int8, "must be tf.float32 unless the model is quantized"),
+        ("inference_input_type", np.int8, "must be tf.float32.\nFor inference_input"),
         ("inference_output_type", flatlite.lite.constants.QUANTIZED_UINT8, "inference_output_type"),
         ("inference_type", "nonsense", "inference_type must be a type such as np.float32"),
         ("quantized_input_stats", {"x": (0.0, 1.0)}, "quantized_input_stats: this way"),
@@ -246,8 +262,7 @@ def test_deprecated_names_warn_and_work(converter):
         ("output_format", 7, "output_format must be constants.TFLITE or"),
         ("representative_dataset", [1], r"must be a RepresentativeDataset or a callable.*lambda"),
         ("target_spec", {OpsSet.TFLITE_BUILTINS}, "target_spec must be a TargetSpec"),
-        ("dump_graphviz_video", True, "dump_graphviz_video is not supported yet"),
-        ("conversion_summary_dir", "logs", "conversion_summary_dir is not supported"),
+        ("dump_graphviz_video", True, "dump_graphviz_video: not supported"),
     ],
 )
 def test_values_that_would_be_ignored_are_errors(converter, name, value, words):

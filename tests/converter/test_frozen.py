@@ -56,7 +56,7 @@ def test_graph_def_files(tmp_path):
 )
 def test_damaged_graph_def(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(OSError, match=rf"^Unable to parse input file '.*/{name}'\. "):
+    with pytest.raises(OSError, match=rf"^Unable to parse input file '.*/{name}'\.\n"):
         load_graph_def(tmp_path / name)
 
 
@@ -124,7 +124,9 @@ def test_placeholders_that_are_no_inputs():
 def test_graphs_that_are_not_frozen():
     text = (CORPUS / "C/tf1_checkpoint_sharded/graph.pbtxt").read_bytes()
     graph = proto.parse_text("GraphDef", text)
-    with pytest.raises(ValueError, match=r"Please freeze the graph using freeze_graph.py\..*'net/"):
+    with pytest.raises(
+        ValueError, match=r"Please freeze the graph using freeze_graph.py\.\n.*'net/"
+    ):
         frozen.load(graph, ["x"], ["net/probs"])
 
 
@@ -144,9 +146,13 @@ def test_shapes_that_are_missing(shape, words):
     graph.add("Neg", "y", x.outputs)
     message = to_graph_def(graph)
     with pytest.raises(ValueError, match=words):
-        check_shapes(frozen.load(message, ["x"], ["y"]))
-    check_shapes(frozen.load(message, ["x"], ["y"], {"x": [None, 3, 4]}))
-    check_shapes(frozen.load(message, ["x"], ["y"], {"x": [-1, 3, 4]}))
+        check_shapes(frozen.load(message, ["x"], ["y"]), all_known=True)
+    for given in ([None, 3, 4], [-1, 3, 4]):
+        source = frozen.load(message, ["x"], ["y"], {"x": given})
+        check_shapes(source)
+        assert source.inputs[0].tensor.shape == (None, 3, 4)
+        check_shapes(source, all_known=True)
+        assert source.inputs[0].tensor.shape == (1, 3, 4)
 
 
 def test_placeholder_with_default_has_its_default():

@@ -98,6 +98,9 @@ def test_corpus_rows(row, file, corpus, litert):
 
 def test_names_are_those_of_tensorflow():
     source = keras.load(MODELS / "nested_keras2.h5")
+    assert [p.name for p in source.inputs] == ["b_in", "a_in"]
+    assert [p.name for p in source.outputs] == ["Identity", "Identity_1"]
+    source = keras.load(MODELS / "nested_keras2.keras")
     assert source.key == "serving_default"
     assert [(p.key, p.name) for p in source.inputs] == [
         ("b_in", "serving_default_b_in:0"),
@@ -105,7 +108,7 @@ def test_names_are_those_of_tensorflow():
     ]
     names = [("zz", "StatefulPartitionedCall:1"), ("aa", "StatefulPartitionedCall:0")]
     assert [(p.key, p.name) for p in source.outputs] == names
-    source = keras.load(MODELS / "nested_keras3.h5")
+    source = keras.load(MODELS / "nested_keras3.keras")
     names = [("output_0", "StatefulPartitionedCall:0"), ("output_1", "StatefulPartitionedCall:1")]
     assert [(p.key, p.name) for p in source.outputs] == names
     source = keras.load(MODELS / "activations_keras3.keras")
@@ -471,3 +474,13 @@ def test_junk_in_an_architecture_is_an_error_of_ours(name, tmp_path):
             keras.load(path)
         except (ModelError, ConverterError):
             continue
+
+
+@pytest.mark.parametrize("number_first", [False, True])
+def test_arithmetic_with_a_number(number_first, tmp_path):
+    layer = one("Subtract", "z", X, "keras.src.ops.numpy")
+    layer["inbound_nodes"][0]["args"].insert(0 if number_first else 1, 3.5)
+    x = np.float32([[1, 5, 3]])
+    want = 3.5 - x if number_first else x - 3.5
+    path = keras_file(tmp_path, model(layer, x=[None, 3]))
+    np.testing.assert_array_equal(run(keras.load(path), x)[0], want)

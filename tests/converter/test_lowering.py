@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from flatlite.converter.builder import Builder
+from flatlite.converter.lowerings import builtin_of, listed_unsupported
 from flatlite.converter.passes import optimize
 from flatlite.converter.sources.source import GraphSource, Port
 from flatlite.converter.tf import registry
@@ -304,6 +305,13 @@ def test_an_input_of_unknown_rank_asks_for_a_shape():
         lower_graph(draft.source(y))
 
 
+def test_a_reverse_along_no_axis_is_none():
+    draft = Draft()
+    x = draft.input("x", (2, 3))
+    y = draft.op("Exp", draft.op("ReverseV2", x, np.zeros(0, np.int32)))
+    assert kinds_of(draft.source(y)) == ["EXP"]
+
+
 def test_every_lowering_is_of_an_operation_with_a_signature_and_an_oracle():
     lowering_of("Add")
     known = {"ClipByValue", "Inv", "Snapshot", "Div"}
@@ -325,3 +333,22 @@ def test_every_family_file_is_listed():
     registers = re.compile(r"^(@?lower|lower_rows)\(", re.MULTILINE)
     found = {file.stem for file in folder.glob("*.py") if registers.search(file.read_text())}
     assert found == set(registry.FAMILIES)
+
+
+@pytest.mark.parametrize(
+    ("type_", "builtin"),
+    [
+        ("HashTableV2", "HASHTABLE"),
+        ("LookupTableFindV2", "HASHTABLE_FIND"),
+        ("NonMaxSuppressionV3", "NON_MAX_SUPPRESSION_V5"),
+        ("FakeQuantWithMinMaxArgs", "FAKE_QUANT"),
+        ("ConvTranspose", "TRANSPOSE_CONV"),
+        ("Cholesky", None),
+    ],
+)
+def test_the_runtime_is_not_said_to_lack_what_it_has(type_, builtin):
+    assert builtin_of(type_) == builtin
+    text = listed_unsupported({type_: ["node"]})
+    head = "not supported by the native TFLite runtime" if builtin is None else "not supported yet"
+    assert head in text.splitlines()[0]
+    assert f"  {type_} x 1, first at node 'node'" in text

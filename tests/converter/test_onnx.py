@@ -13,6 +13,7 @@ from onnx.reference import ReferenceEvaluator
 from recorded import load, rows
 
 from flatlite.converter.onnx.registry import LOWERINGS, lowering_of
+from flatlite.converter.sources import onnx as onnx_source
 from flatlite.errors import ConverterError, UnsupportedOps
 from flatlite.lite import Interpreter, TFLiteConverter
 
@@ -351,3 +352,41 @@ def check_case(case, content, inputs, outputs):
     for detail, want in zip(interpreter.get_output_details(), outputs, strict=True):
         got = interpreter.get_tensor(detail["index"])
         np.testing.assert_allclose(got, want, case.rtol, max(case.atol, 1e-6), strict=True)
+
+
+CURED = {
+    "Split": ({"num_outputs": 2, "axis": 1}, ["y", "z"], (2, 6), {2, 6}, "[1, 224]"),
+    "MaxPool": (
+        {"kernel_shape": [2, 2], "strides": [3, 3], "ceil_mode": 1},
+        ["y"],
+        (1, 3, 8, 9),
+        {8, 9},
+        "[1, 3, 224, 224]",
+    ),
+    "AveragePool": (
+        {"kernel_shape": [3, 3], "auto_pad": "SAME_LOWER", "strides": [2, 2]},
+        ["y"],
+        (1, 3, 8, 9),
+        {8, 9},
+        "[1, 3, 224, 224]",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CURED)
+def test_an_error_that_fixed_sizes_cure_says_so(kind, tmp_path):
+    attributes, outputs, shape, free, fixed = CURED[kind]
+    node = helper.make_node(kind, ["x"], outputs, **attributes)
+    path = saved(tmp_path, model_of([node], {"x": floats(*shape)}, outputs, opset=18, free=free))
+    with pytest.raises(ConverterError) as caught:
+        converted(path)
+    option = fixed[1:-1].replace(" ", "")
+    assert f"input_shapes={{'x': {fixed}}} (--input-shape x={option})" in str(caught.value)
+    assert converted(path, input_shapes={"x": list(shape)})
+
+
+def test_the_evaluators_own_words_stay_inside(tmp_path):
+    model = model_of([helper.make_node("Add", ["x", "z"], ["y"])], {"x": floats(3), "z": floats(4)})
+    source = onnx_source.load(saved(tmp_path, model))
+    with pytest.raises(ValueError, match=r"^Add 'y' cannot be evaluated on inputs of the shapes"):
+        source.oracle().run(["y"], [floats(3), floats(4)])

@@ -108,7 +108,7 @@ def test_origins_are_those_of_results():
     graph = parse(TEXT)
     for op in graph.ops:
         op.output.origin = Origin(f"{op.output.name}:0", (1, 0) if op.kind == "MUL" else None)
-    model, (origins,), _ = write(graph)
+    model, (origins,), *_ = write(graph)
     names = [tensor.name for tensor in model.subgraphs[0].tensors]
     assert {names[i]: origin for i, origin in origins.items()} == {
         "side:0": Origin("a:0"),

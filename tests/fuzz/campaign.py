@@ -84,7 +84,8 @@ def describe(failure: Failure, small: Failure) -> str:
 def brief(failure: Failure) -> str:
     """A failure in two lines."""
     fuzzer, verdict = failure.fuzzer, failure.verdict
-    head = f"{name_of(fuzzer)} {failure.address}: {verdict.kind}: {verdict.text.splitlines()[0]}"
+    text = verdict.text.partition("\n")[0]
+    head = f"{name_of(fuzzer)} {failure.address}: {verdict.kind}: {text}"
     return f"{head}\n    {fuzzer.line(failure.case)}"
 
 

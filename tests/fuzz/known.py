@@ -30,6 +30,7 @@ class Use:
     """An operator of a drawn model, as conditions ask about it."""
 
     def __init__(self, case, step):
+        self.graph = case.graph
         self.tensors = case.graph.tensors
         self.step = step
         self.feeds = dict(zip(case.graph.inputs, case.feeds, strict=True))
@@ -139,6 +140,14 @@ def _approximate_below(use):
     return use.options.approximate and (x is None or (x < -1).any())
 
 
+def _overwritten(use):
+    """A view's operand is read again, after an operator on the view may have written in place."""
+    source, view = use.step.inputs[0], use.step.outputs[0]
+    reads = [step for step in use.graph.operators if source in step.inputs]
+    others = len(reads) > 1 or source in use.graph.outputs
+    return others and any(view in step.inputs for step in use.graph.operators)
+
+
 _CURVES = {"LOG": np.log, "EXP": np.exp, "RSQRT": lambda x: 1 / np.sqrt(x)}
 
 
@@ -209,6 +218,11 @@ FAULTS: tuple[Fault, ...] = (
         "FULLY_CONNECTED",
         lambda use: 0 in use.inputs[0].shape,
         "without elements, nothing is written",
+    ),
+    *_faults(
+        ("RESHAPE", "EXPAND_DIMS", "SQUEEZE"),
+        _overwritten,
+        "the operator behind a view writes in place, over what others still read",
     ),
     *_faults(_COMPARISONS, lambda use: max(use.scales, default=0) >= 1, "a scale is shifted out"),
     *_faults(_RATIO, _ratio_beyond_shifts, "the shifted value leaves int32"),

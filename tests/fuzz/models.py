@@ -35,6 +35,8 @@ __all__ = ["PASSES", "cases", "check", "close", "line", "script", "smaller"]
 PASSES = {"equal", "unstable", "only LiteRT refuses", "both refuse", "LiteRT aborts"}
 PASSES |= {"no reference", "known"}
 NO_KERNEL = "Didn't find op"
+UNREADABLE = "Invalid tensor size"
+"""LiteRT's error where a result whose shape only running gives has no elements."""
 RESOLVERS = ("BUILTIN_REF", OPTIMIZED, "BUILTIN")
 OURS, LITERT = Child(ours.__module__, "ours"), Child(litert.__module__, "litert")
 
@@ -83,7 +85,8 @@ def _judge(case, got, seen, tolerance):
     if not ran:
         if any(isinstance(theirs, Died) for theirs in kernels):
             return Verdict("LiteRT aborts")
-        return Verdict("both refuse" if isinstance(got, str) else "only LiteRT refuses")
+        refused = "both refuse" if isinstance(got, str) else "only LiteRT refuses"
+        return Verdict(refused, kernels[1])
     if isinstance(got, str):
         found = Verdict("only flatlite refuses", got)
     else:

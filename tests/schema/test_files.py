@@ -2,6 +2,7 @@
 
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,50 @@ def test_a_file_that_grows_while_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "_open", grow)
     with pytest.raises(OSError, match="changed while it was read"):
         files.read_bytes(path)
+
+
+def test_a_file_keeps_its_mode(tmp_path):
+    path = tmp_path / "model.tflite"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    files.write_file(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_what_is_no_regular_file_is_written_into(tmp_path):
+    fifo, link = tmp_path / "fifo", tmp_path / "link"
+    os.mkfifo(fifo)
+    link.symlink_to(fifo)
+    for path in (fifo, link):
+        with ThreadPoolExecutor(1) as pool:
+            read = pool.submit(fifo.read_bytes)
+            files.write_file(path, b"through")
+            assert read.result() == b"through"
+    assert stat.S_ISFIFO(fifo.stat().st_mode)
+    files.write_file("/dev/null", b"away")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_disk_is_named(tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to("/dev/full")
+    for path in ("/dev/full", str(link)):
+        with pytest.raises(OSError, match="No space left") as caught:
+            files.write_file(path, b"too much")
+        assert caught.value.filename == path
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+    assert link.is_symlink()
+
+
+def test_links_are_followed_as_cp_does(tmp_path):
+    target, link, lost = tmp_path / "target", tmp_path / "link", tmp_path / "lost"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    lost.symlink_to(tmp_path / "nothing")
+    files.write_file(link, b"new")
+    assert (link.is_symlink(), target.read_bytes()) == (True, b"new")
+    with pytest.raises(FileNotFoundError, match="a link that leads to nothing"):
+        files.write_file(lost, b"new")
+    assert not (tmp_path / "nothing").exists()

@@ -1,0 +1,15 @@
+"""The converter of `tf.compat.v1.lite`."""
+
+from __future__ import annotations
+
+from . import converter
+
+
+class TFLiteConverter(converter.TFLiteConverter):
+    """`flatlite.lite.TFLiteConverter` with what TensorFlow 1 takes by default.
+
+    `from_saved_model` converts "serving_default", or the only signature there is, unless told
+    otherwise; `io_order = "tensorflow"` sorts by tensor name; the metadata says API version 1.
+    """
+
+    _api_version = 1

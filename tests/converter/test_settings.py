@@ -1,0 +1,164 @@
+"""Every attribute of the converter is honoured, or refused, or said to have no effect."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import flatlite.lite
+from flatlite.converter.settings import OWN
+from flatlite.graph.graph import Graph
+from flatlite.graph.graphdef import to_graph_def
+from flatlite.lite import OpsSet, Optimize, TargetSpec
+
+DEFAULT = [Optimize.DEFAULT]
+INT8 = {
+    "optimizations": DEFAULT,
+    "representative_dataset": lambda: iter([[np.ones((2, 64), "f4")]]),
+}
+CHANGED = {
+    "_experimental_allow_all_select_tf_ops": True,
+    "_experimental_calibrate_only": True,
+    "_experimental_default_to_single_batch_in_tensor_list_ops": True,
+    "_experimental_disable_fuse_mul_and_fc": True,
+    "_experimental_disable_per_channel": (True, INT8),
+    "_experimental_disable_per_channel_quantization_for_dense_layers": (True, INT8),
+    "_experimental_enable_composite_direct_lowering": False,
+    "_experimental_enable_dynamic_update_slice": True,
+    "_experimental_full_integer_quantization_bias_type": np.int32,
+    "_experimental_guarantee_all_funcs_one_use": True,
+    "_experimental_low_bit_qat": True,
+    "_experimental_lower_tensor_list_ops": False,
+    "_experimental_preserve_assert_op": True,
+    "_experimental_qdq_conversion_mode": "STATIC",
+    "_experimental_quantization_options": "options",
+    "_experimental_reduce_type_precision": True,
+    "_experimental_sparsify_model": True,
+    "_experimental_strict_qdq": True,
+    "_experimental_tf_quantization_mode": "DEFAULT",
+    "_experimental_unfold_large_splat_constant": True,
+    "_experimental_unsafe_fuse_dynamic_shaped_broadcast": True,
+    "_experimental_use_buffer_offset": True,
+    "_experimental_variable_quantization": True,
+    "allow_custom_ops": True,
+    "canonicalizing_inf_as_min_max_float": False,
+    "change_concat_input_ranges": True,
+    "conversion_summary_dir": "folder",
+    "default_ranges_stats": (0, 6),
+    "drop_control_dependency": False,
+    "dump_graphviz_dir": "drawings",
+    "dump_graphviz_video": True,
+    "elide_elementsattrs_if_larger": 10,
+    "enable_timing": True,
+    "exclude_conversion_metadata": True,
+    "experimental_enable_resource_variables": False,
+    "experimental_lower_to_saved_model": False,
+    "experimental_new_converter": False,
+    "experimental_new_dynamic_range_quantizer": False,
+    "experimental_new_quantizer": False,
+    "experimental_stablehlo_quantizer_config": "configuration",
+    "experimental_use_stablehlo_quantizer": True,
+    "inference_input_type": (np.int8, INT8),
+    "inference_output_type": (np.int8, INT8),
+    "inference_type": np.uint8,
+    "io_order": "tensorflow",
+    "ir_dump_dir": "folder",
+    "ir_dump_func_regex": ".*",
+    "ir_dump_pass_regex": ".*",
+    "legalize_custom_tensor_list_ops": True,
+    "model_origin_framework": "PYTORCH",
+    "optimizations": DEFAULT,
+    "output_format": flatlite.lite.constants.GRAPHVIZ_DOT,
+    "print_ir_after": ".*",
+    "print_ir_before": ".*",
+    "print_ir_module_scope": True,
+    "quantized_input_stats": {"x": (0.0, 1.0)},
+    "reorder_across_fake_quant": True,
+    "representative_dataset": (INT8["representative_dataset"], {"optimizations": DEFAULT}),
+    "saved_model_dir": "folder",
+    "serialize_debug_metadata": True,
+    "target_spec": TargetSpec({OpsSet.EXPERIMENTAL_STABLEHLO_OPS}),
+    "unfold_batchmatmul": True,
+    "verify": False,
+    "verify_inputs": [np.ones((2, 63), np.float32)],
+}
+TARGET = {
+    "_experimental_custom_op_registerers": ["Register"],
+    "_experimental_supported_accumulation_type": np.float16,
+    "experimental_select_user_tf_ops": {"Mine"},
+    "experimental_supported_backends": {"GPU"},
+    "supported_ops": {OpsSet.EXPERIMENTAL_STABLEHLO_OPS},
+    "supported_types": {np.float16},
+}
+ELSEWHERE = {
+    "_experimental_lower_tensor_list_ops": "flatlite lowers lists of tensors either way",
+    "allow_custom_ops": "test_converter",
+    "dump_graphviz_dir": "test_converter",
+    "io_order": "test_as_tensorflow",
+    "saved_model_dir": "tells where the model came from",
+    "verify": "test_converter",
+}
+"""What changes nothing in a file of this model, and what tests it or why."""
+
+
+def converter():
+    """x [?, 64] -> MatMul -> Maximum with infinities -> y"""
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (None, 64)}).outputs
+    w = np.linspace(-1, 1, 64 * 32, dtype=np.float32).reshape(64, 32) * np.arange(32, dtype="f4")
+    product = graph.add("MatMul", "product", [*x, graph.constant(w, "w")]).outputs
+    floor = graph.constant(np.full(32, -np.inf, np.float32), "floor")
+    graph.add("Maximum", "y", [*product, floor])
+    return flatlite.lite.TFLiteConverter(
+        to_graph_def(graph), None, None, [("x", [None, 64])], ["y"]
+    )
+
+
+def outcome(name, value, others, owner=lambda converter: converter):
+    """ "refused" or "said", or the bytes of the file."""
+    one = converter()
+    for key, other in others.items():
+        setattr(one, key, other)
+    setattr(owner(one), name, value)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            content = one.convert()
+        except ValueError as error:
+            assert name in str(error) or name in WORDS
+            return "refused"
+    if any(name in str(one.message) for one in caught):
+        return "said"
+    return content
+
+
+WORDS = ("experimental_use_stablehlo_quantizer", "experimental_stablehlo_quantizer_config")
+"""Refused in TensorFlow's words, which do not name them; see test_as_tensorflow."""
+
+
+def test_the_tables_have_all_settings():
+    assert set(CHANGED) == set(vars(converter())) - set(OWN)
+    assert set(TARGET) == set(TargetSpec.__slots__)
+
+
+@pytest.mark.parametrize("name", sorted(set(CHANGED) - set(ELSEWHERE)))
+def test_setting(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = CHANGED[name]
+    value, others = (
+        given if isinstance(given, tuple) and name != "default_ranges_stats" else (given, {})
+    )
+    changed = outcome(name, value, others)
+    assert changed != outcome(name, getattr(converter(), name), others)
+
+
+@pytest.mark.parametrize("name", sorted(TARGET))
+def test_target_spec(name):
+    assert outcome(name, TARGET[name], {}, lambda one: one.target_spec) in ("refused", "said")
+    with pytest.raises(AttributeError):
+        converter().target_spec.supported_op = set()
+
+
+def test_unknown_underscores_are_refused():
+    with pytest.raises(AttributeError, match="did you mean '_experimental_calibrate_only'"):
+        converter()._experimental_calibrate = True
