@@ -471,6 +471,11 @@ def _proved(atom: Atom, c: int, rest: Extent, depth: int) -> bool:
         return any(sums) if is_bound else all(sums)
     if atom.kind == FLOOR and isinstance(atom.args[1], int):
         x, k = atom.args
+        # for integers, floor(x / k) + r >= 0 where x + k*r >= 0, and r >= floor(x / k) where
+        # k*r + k - 1 >= x; a factor c leaves less room
+        if abs(c) == 1:
+            slack = 0 if c > 0 else k - 1
+            return not_negative(add(add(multiply(k, rest), multiply(c, x)), slack), depth)
         least = subtract(x, k - 1) if c > 0 else x
         return not_negative(add(multiply(k, rest), multiply(c, least)), depth)
     return False
