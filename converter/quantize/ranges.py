@@ -19,7 +19,7 @@ import numpy as np
 from ..ir import Graph, Op, Tensor
 from .needs import Needs, Range, covers
 from .rules import endless_constant, is_real, rule_of
-from .scales import Params, of_constant, of_range, of_result
+from .scales import Params, coarsened, of_constant, of_range, of_result
 
 
 class Scales:
@@ -36,18 +36,22 @@ class Scales:
         self._members = set(graph.ops)  # a reader may stand in a graph that is called
         self.needs = Needs(graph, ranges)
         self._barred: set[Tensor] = set()
-        found: set[Tensor] = set()
         while True:
-            self._barred |= found
             self._assign(graph, ranges)
-            found = divisors_near_zero(graph, ranges, self.of)
-            if found <= self._barred:
+            barred = divisors_near_zero(graph, ranges, self.of) - self._barred
+            finest = self._too_fine(graph)
+            if not barred and not finest:
                 break
+            self._barred |= barred
+            self.needs.finest |= finest
         self._check(graph)
 
     def _assign(self, graph: Graph, ranges: Mapping[Tensor, Range]) -> None:
         """Gives a scale to every tensor that may have one."""
-        measured = {t: of_range(*r) for t, r in ranges.items() if is_real(t)}
+        finest = self.needs.finest
+        measured = {
+            t: coarsened(of_range(*r), finest.get(t, 0.0)) for t, r in ranges.items() if is_real(t)
+        }
         measured |= {t: of_constant(t.data) for t in moved_constants(graph)}
         prescribed = {
             tensor: of_result(*rule.result)
@@ -71,6 +75,29 @@ class Scales:
                 self.of[tensor] = params
                 self._fixed.add(tensor)
                 self._spread(neighbours(tensor))
+
+    def _too_fine(self, graph: Graph) -> dict[Tensor, float]:
+        """The results whose scale their kernel cannot give -> the scale that it must be above.
+
+        Such a result was (almost) always 0 in calibration.
+        """
+        found = {}
+        for op in graph.ops:
+            rule = rule_of(op)
+            if rule is None or rule.finest is None or op.output not in self.of:
+                continue
+            scales = [self._operand(op, i) for i in range(len(op.inputs))]
+            finest = rule.finest(max(scales))
+            if self.result(op, 0).scale[0] <= finest:
+                found[op.output] = finest
+        return found
+
+    def _operand(self, op: Op, i: int) -> float:
+        """The scale in which `op` takes input `i`; 0 for one that stays real."""
+        params = self.known(op, i)
+        if params is None and op.inputs[i].is_constant and endless_constant(op) is None:
+            params = of_constant(op.inputs[i].data)
+        return 0.0 if params is None else params.scale[0]
 
     def known(self, op: Op, i: int) -> Params | None:
         """The scale in which `op` takes input `i`; None for one without."""
