@@ -17,9 +17,10 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from ..ir import Graph, Op, Tensor
-from .needs import Needs, Range, covers
+from .needs import Needs, Range, covers, hull
 from .rules import endless_constant, is_real, rule_of
 from .scales import Params, coarsened, of_constant, of_range, of_result
+from .sized import from_sizes, ranges_of_parts, sums_over_sizes
 
 
 class Scales:
@@ -30,12 +31,17 @@ class Scales:
         read: (op, position of an input) -> the scale in which `op` must get it, where another.
         given: (op, position of a result) -> the scale in which `op` gives it, where another.
         needs: what the readers need of the tensors' ranges; every scale that is read covers it.
+        sized: tensors that have none, as their range at other sizes is another.
     """
 
     def __init__(self, graph: Graph, ranges: Mapping[Tensor, Range]) -> None:
+        parts = ranges_of_parts(graph).items()
+        ranges = {**ranges, **{t: hull(ranges[t], whole) for t, whole in parts if t in ranges}}
         self._members = set(graph.ops)  # a reader may stand in a graph that is called
         self.needs = Needs(graph, ranges)
-        self._barred: set[Tensor] = set()
+        self.sized = from_sizes(graph)
+        self.sized |= sums_over_sizes(graph, self.sized)
+        self._barred = set(self.sized)
         while True:
             self._assign(graph, ranges)
             barred = divisors_near_zero(graph, ranges, self.of) - self._barred

@@ -6,7 +6,7 @@ stay in float.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -167,8 +167,11 @@ def endless_constant(op: Op) -> Tensor | None:
     return next((one for one in constants if not np.isfinite(one.data).all()), None)
 
 
-def reason_for_float(op: Op) -> str:
-    """Why `op` is not quantized, for a message."""
+def reason_for_float(op: Op, sized: Collection[Tensor]) -> str:
+    """Why `op` is not quantized, for a message; `sized` depend on sizes alone."""
+    among = next((tensor for tensor in (*op.given, *op.outputs) if tensor in sized), None)
+    if among is not None:
+        return f"'{among.name}' is computed from unknown sizes and has another range at each"
     rule = RULES.get(op.kind)
     endless = endless_constant(op)
     if rule is None:
