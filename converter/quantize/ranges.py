@@ -17,8 +17,9 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from ..ir import Graph, Op, Tensor
+from ..passes.rewrite import ops_of
 from .needs import Needs, Range, covers, hull
-from .rules import endless_constant, is_real, rule_of
+from .rules import DIVISORS, endless_constant, is_real, rule_of
 from .scales import Params, coarsened, of_constant, of_range, of_result
 from .sized import from_sizes, ranges_of_parts, sums_over_sizes
 
@@ -246,10 +247,9 @@ def divisors_near_zero(
 ) -> set[Tensor]:
     """Divisors that in 8 bits would be 0 where they are small; they stay real."""
     found = set()
-    for op in graph.ops:
-        rule = rule_of(op)
-        divisor = op.inputs[rule.divisor] if rule is not None and rule.divisor is not None else None
-        if divisor is None or divisor not in ranges or divisor not in scales:
+    for op in ops_of(graph, *DIVISORS):
+        divisor = op.inputs[DIVISORS[op.kind]]
+        if divisor not in ranges or divisor not in scales:
             continue
         low, high = ranges[divisor]
         (step,) = scales[divisor].scale

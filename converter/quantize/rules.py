@@ -113,6 +113,12 @@ RULES: dict[str, Rule] = {
     "TRANSPOSE_CONV": Rule(weights=1, axis=0, bias=3, data=2, limit=constant_weights),
 }
 
+DIVISORS = {
+    **{kind: rule.divisor for kind, rule in RULES.items() if rule.divisor is not None},
+    **dict.fromkeys(names("FLOOR_DIV FLOOR_MOD"), 1),
+}
+"""Operators that divide, on stored numbers or on reals -> the input they divide by."""
+
 
 @dataclass(frozen=True)
 class WeightRule:
