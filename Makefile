@@ -11,7 +11,7 @@ BENCH ?=
 TENSORFLOW := $(or $(TENSORFLOW_PYTHON),$(VENV)-tensorflow/bin/python)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all test-pythons test-tf fuzz check dev bench wheel clean
+.PHONY: demo test test-all test-pythons test-tf fuzz operators check dev bench wheel clean
 
 demo: $(VENV)/.core
 	$(BIN)/python examples/demo.py
@@ -43,6 +43,11 @@ test-tf: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)
 	rm -rf out/tensorflow
 	$(BIN)/python tests/with_tensorflow/write.py out/tensorflow
 	$(TENSORFLOW) tests/with_tensorflow/check.py out/tensorflow
+
+# What LiteRT's kernels accept, written into schema/operator_table.py; ten minutes.
+operators: $(VENV)/.test
+	$(BIN)/flatlite warmup
+	$(BIN)/python tests/schema/record_operators.py
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -20,9 +20,11 @@ from ..schema import tables
 from ..schema.dtypes import tensor_type
 from ..schema.errors import ConverterError
 from ..schema.flatbuffer import options_class
+from ..schema.operators import operator
 from .dims import Extent
 from .infer import N_OUTPUTS, count_outputs, infer, late_tensor
 from .ir import Graph, Op, Tensor
+from .legal_types import widened
 
 AXES = {4: "nhwc", 5: "ndhwc"}
 """Names of the dimensions of images, by rank; those of others are numbered."""
@@ -146,8 +148,15 @@ class Builder:
         else:
             dtypes = [dtype] * (count_outputs(op) if n_outputs is None else n_outputs)
         declared = [None if one is None else np.dtype(one) for one in dtypes]
-        op.outputs = infer(self.graph, op, declared)
-        self._place(op)
+        try:
+            op.outputs = infer(self.graph, op, declared)
+        except ConverterError:
+            wider = widened(self, kind, tensors, dtypes, n_outputs=len(dtypes), **options)
+            if wider is None:
+                raise
+            op.outputs = wider
+        else:
+            self._place(op)
         single = kind not in N_OUTPUTS and len(op.outputs) == 1
         return op.outputs[0] if single else tuple(op.outputs)
 
@@ -163,6 +172,8 @@ class Builder:
 def make_options(kind: str, fields: dict[str, Any]) -> Any:
     """The options record of a builtin; enum fields by name or number, None without options.
 
+    An option that LiteRT insists on has the first value the table of operators lists.
+
     >>> make_options("CONV_2D", {"padding": "VALID", "stride_w": 2})
     Conv2DOptions(padding=1, stride_w=2)
     """
@@ -171,6 +182,9 @@ def make_options(kind: str, fields: dict[str, Any]) -> Any:
         if fields:
             raise TypeError(f"{kind} has no options, got {', '.join(fields)}")
         return None
+    row = operator(kind)
+    if row is not None:
+        fields = {**{name: values[0] for name, values in row.options.items()}, **fields}
     if not fields:
         return cls()
     types = {name: type_ for name, type_, *_ in tables.TABLES[cls.__name__]}

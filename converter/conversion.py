@@ -92,9 +92,11 @@ class Conversion:
     ) -> tuple[Written, list[Function]]:
         """The file of some graphs, and its functions, one for each source."""
         from ..schema.model import save
+        from .litert_rules import check_runs_in_litert
         from .verify import Function
         from .write import write
 
+        check_runs_in_litert(graphs)
         # what ONNX calls infinite is; TensorFlow's converter bounds it
         is_tensorflow = all(isinstance(source, GraphSource) for source in self.sources)
         bounded = bool(self.settings.canonicalizing_inf_as_min_max_float) and is_tensorflow

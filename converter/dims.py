@@ -28,6 +28,7 @@ SYMBOL, OPAQUE = "symbol", "opaque"
 FLOOR, MAX, MIN, BROADCAST, WRAP = "floor", "max", "min", "broadcast", "wrap"
 DEPTH = 8  # of proofs that a size is not negative
 WIDTH = 6  # sizes in a max or min that take in those of another
+REMEMBERED = 4096  # results of each function, as operators compute the same ones again
 
 _ATOMS: WeakValueDictionary[tuple, Atom] = WeakValueDictionary()
 _DIMS: WeakValueDictionary[tuple, Dim] = WeakValueDictionary()
@@ -173,6 +174,7 @@ def references(x: Extent) -> dict[str, int]:
     return found
 
 
+@lru_cache(REMEMBERED)
 def add(x: Extent, y: Extent) -> Extent:
     """x + y"""
     if isinstance(x, int) and isinstance(y, int):
@@ -183,6 +185,7 @@ def add(x: Extent, y: Extent) -> Extent:
     return _dim_of(terms)
 
 
+@lru_cache(REMEMBERED)
 def multiply(x: Extent, y: Extent) -> Extent:
     """x * y"""
     if isinstance(x, int) and isinstance(y, int):
@@ -215,6 +218,7 @@ def _joined(first: Monomial, second: Monomial) -> Monomial:
     return tuple(sorted(powers.items(), key=lambda pair: pair[0].text))
 
 
+@lru_cache(REMEMBERED)
 def floor_div(x: Extent, y: Extent) -> Extent:
     """floor(x / y), what Python's x // y is; raises ZeroDivisionError for y = 0."""
     if isinstance(x, int) and isinstance(y, int):
@@ -296,6 +300,7 @@ def _only_atom(x: Dim) -> Atom | None:
     return monomial[0][0]
 
 
+@lru_cache(REMEMBERED)
 def divided(x: Extent, y: Extent) -> Extent | None:
     """x / y where the quotient is a polynomial with integers for coefficients; else None."""
     if isinstance(y, int):
@@ -409,6 +414,7 @@ def _inner(kind: str, size: Extent) -> list[Extent] | None:
     return None
 
 
+@lru_cache(REMEMBERED)
 def broadcast(x: Extent, y: Extent) -> Extent:
     """The size of a dimension in which `x` and `y` meet by numpy's rule."""
     if x is y or x == y or y == 1:
@@ -424,6 +430,7 @@ def broadcast(x: Extent, y: Extent) -> Extent:
     return _of_atom(_function(BROADCAST, args, max(reference_of(arg) for arg in args)))
 
 
+@lru_cache(REMEMBERED)
 def from_front(position: Extent, size: Extent) -> Extent:
     """A position in a dimension of `size`, where a negative one counts from its end."""
     if not_negative(position):
@@ -439,7 +446,7 @@ def _meeting(x: Dim) -> tuple[Extent, ...]:
     return atom.args if atom is not None and atom.kind == BROADCAST else (x,)
 
 
-@lru_cache(4096)
+@lru_cache(REMEMBERED)
 def not_negative(x: Extent, depth: int = DEPTH) -> bool:
     """Whether `x` is proved to be at least 0 whatever its symbols are."""
     if isinstance(x, int):

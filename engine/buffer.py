@@ -162,4 +162,5 @@ def bound(shape, dtype, name=""):
 
 def _empty(kind, shape, dtype, name):
     dtype, shape = np.dtype(dtype), tuple(shape)
-    return Buffer(dtype, shape, Storage(kind, prod(shape) * dtype.itemsize, None, name))
+    nbytes = prod(map(int, shape)) * dtype.itemsize
+    return Buffer(dtype, shape, Storage(kind, nbytes, None, name))

@@ -135,7 +135,8 @@ def main(arguments=None):
 
 def _save_time():
     """Leaves out what a process that builds and ends can do without: a fifth of its time."""
-    sys.modules["scipy"] = None  # where it is, numba imports it to look for LAPACK
+    # Where scipy is, numba imports it to look for LAPACK.
+    sys.modules["scipy"] = None  # pyright: ignore[reportArgumentType]
     gc.disable()  # while code is written, there are ever more objects, and hardly any garbage
 
 

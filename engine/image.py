@@ -103,6 +103,12 @@ def available(module):
     return image
 
 
+def files(module):
+    """The files that the code of a module was read from, by key (`Image.files`)."""
+    image = _images.get(module)
+    return {} if image is None else image.files
+
+
 def missing(requests):
     """Those of the requests whose code has to be built first.
 

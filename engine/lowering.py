@@ -8,14 +8,15 @@ do not have. That takes longer than all the rest.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from typing import Any
 
 import llvmlite.binding as llvm
-from numba import _dynfunc
+from numba import _dynfunc  # pyright: ignore[reportAttributeAccessIssue]
 from numba.core import cgutils, typed_passes, types, untyped_passes
 from numba.core.codegen import CodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import PassManager, register_pass
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 from numba.core.types.functions import BaseFunction
 
 _NUMBERS = types.Number, types.Boolean, types.Literal
@@ -76,7 +77,7 @@ class Code(CodeLibrary):
         """Unused."""
         raise NotImplementedError(name)
 
-    def get_llvm_str(self):
+    def get_llvm_str(self) -> Any:
         """What numba has written of this function alone."""
         return "\n".join(self._modules)
 
@@ -135,7 +136,7 @@ def remembering():
 class _Passes(PassManager):
     """numba's passes without what it measures and checks about each."""
 
-    def _runPass(self, index, pss, internal_state):
+    def _runPass(self, index, pss, internal_state):  # pyright: ignore[reportIncompatibleVariableOverride]
         pss.analysis = self._analysis
         pss.run_pass(internal_state)
 

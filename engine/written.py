@@ -145,7 +145,7 @@ def _images(program):
             needed.setdefault(row.name.partition(".")[0], set()).add(row.key)
     found = set()
     for module, keys in needed.items():
-        files = image.available(module).files
+        files = image.files(module)
         if not keys <= files.keys():
             raise _Unwritable
         found.update((module, *files[key]) for key in keys)

@@ -38,6 +38,16 @@ def litert():
     oracle.close()
 
 
+@pytest.fixture
+def runs_in_litert(litert, monkeypatch):
+    """Every file that the test converts runs in LiteRT, too, on the inputs of its verification."""
+    from written import Written
+
+    written = Written(monkeypatch)
+    yield
+    assert not list(written.problems(litert))
+
+
 @pytest.fixture(scope="session")
 def corpus():
     """The folder of recorded cases."""

@@ -251,15 +251,14 @@ def _padding(node):
 
 def _computed_pairs(node, b, axes):
     """Rows of computed (before, after), as PAD takes them, for all axes."""
-    columns = b.RESHAPE(as_int32(node.inputs[1], b), np.int32([2, len(axes)]))
-    rows = b.TRANSPOSE(columns, np.int32([1, 0]))
+    columns = b.RESHAPE(as_int32(node.inputs[1], b), np.asarray([2, len(axes)], np.int32))
+    rows = b.TRANSPOSE(columns, np.asarray([1, 0], np.int32))
     if axes == list(range(node.rank())):
         return rows
     parts = [b.constant(np.zeros((1, 2), np.int32))] * node.rank()
     for i, axis in enumerate(axes):
-        parts[axis] = b.STRIDED_SLICE(
-            rows, np.int32([i, 0]), np.int32([i + 1, 2]), np.int32([1, 1])
-        )
+        corners = ([i, 0], [i + 1, 2], [1, 1])
+        parts[axis] = b.STRIDED_SLICE(rows, *(np.asarray(c, np.int32) for c in corners))
     return b.CONCATENATION(*parts, axis=0)
 
 

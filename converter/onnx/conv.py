@@ -48,7 +48,7 @@ class Window:
     @property
     def padding(self) -> str:
         """TFLite's word for the padding; "" where it has none."""
-        if None not in self.pads and not np.any(self.pads):
+        if all(pair == (0, 0) for pair in self.pads):
             return "VALID"
         return "SAME" if self.is_same else ""
 

@@ -26,6 +26,7 @@ from .join import (
     single_pack_to_reshape,
 )
 from .layout import cancel_transposes, sink_transposes
+from .legalize import replace_operators, widen_types
 from .linear import (
     add_missing_bias,
     fuse_affine_after,
@@ -111,6 +112,8 @@ PASSES: tuple[tuple[Pass, str], ...] = (
 """The passes in order, each with the reason for its place."""
 
 LAST: tuple[tuple[Pass, str], ...] = (
+    (replace_operators, "no pass need know what LiteRT has no kernel for"),
+    (widen_types, "what is replaced may have no kernel for its types either"),
     (add_missing_bias, "once, when nothing more will change"),
     (merge_duplicates, "the zeros just added are often equal"),
     (remove_dead_code, "nothing unread is written"),

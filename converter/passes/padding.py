@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...schema.tables import PADDING
+from ..dims import subtract
+from ..elements import extents_of
 from ..ir import Graph, Op
 from .rewrite import builder, constant_of, made_by, ops_of, options_of, swap, with_options
 
 SAME, VALID = PADDING["SAME"], PADDING["VALID"]
-KERNEL_AXES = {"CONV_2D": (1, 2), "DEPTHWISE_CONV_2D": (1, 2)}
+KERNEL_AXES = {"CONV_2D": (1, 2), "DEPTHWISE_CONV_2D": (1, 2), "CONV_3D": (0, 1, 2)}
+"""Ops -> the axes of their weights that slide over the image."""
 
 
-def same_amounts(op: Op, size: tuple, dilation: tuple | None = None) -> list | None:
-    """[before, after] on height and width that SAME gives an image of `size`; None when unknown."""
-    options, weights = op.options, op.inputs[1]
-    if dilation is None:
-        dilation = (options.dilation_h_factor, options.dilation_w_factor)
-    strides = (options.stride_h, options.stride_w)
+def steps_of(op: Op, field: str) -> list[int]:
+    """An option for each axis of the image: `steps_of(op, "stride_{}")`."""
+    axes = "dhw"[-len(KERNEL_AXES[op.kind]) :]
+    return [getattr(op.options, field.format(axis)) for axis in axes]
+
+
+def same_amounts(op: Op, size: tuple, dilation: Sequence[int] | None = None) -> list | None:
+    """[before, after] on each axis that SAME gives an image of `size`; None when unknown."""
+    weights = op.inputs[1]
+    dilation = steps_of(op, "dilation_{}_factor") if dilation is None else dilation
+    strides = steps_of(op, "stride_{}")
     amounts = []
     for n, axis, stride, step in zip(size, KERNEL_AXES[op.kind], strides, dilation, strict=True):
         kernel = weights.dims[axis]
-        if n is None or kernel is None:
+        if kernel is None or (n is None and stride != 1):
             return None
-        total = max((-(-n // stride) - 1) * stride + (kernel - 1) * step + 1 - n, 0)
+        total = (kernel - 1) * step
+        if n is not None:
+            total = max((-(-n // stride) - 1) * stride + total + 1 - n, 0)
         amounts.append([total // 2, total - total // 2])
     return amounts
 
@@ -33,8 +45,8 @@ def fuse_padding(graph: Graph) -> int:
 
         x -> PAD -> y -> CONV_2D(VALID) -> z      becomes      x -> CONV_2D(SAME) -> z
 
-    Holds off when height or width is unknown, the amounts are not those of SAME, batch or channels
-    are padded, or y is an output. Another reader keeps the PAD for itself.
+    Holds off when the sizes are unknown, the amounts are not those of SAME, batch or channels are
+    padded, or y is an output. Another reader keeps the PAD for itself.
     """
     count = 0
     for op in ops_of(graph, *KERNEL_AXES):
@@ -43,11 +55,11 @@ def fuse_padding(graph: Graph) -> int:
             continue
         amounts = constant_of(pad.inputs[1])
         x = pad.inputs[0]
-        if amounts is None or x.shape is None or len(x.shape) != 4:
+        if amounts is None or x.rank != len(KERNEL_AXES[op.kind]) + 2:
             continue
-        if amounts[0].any() or amounts[3].any() or x.quantization:
+        if amounts[0].any() or amounts[-1].any() or x.quantization:
             continue
-        if same_amounts(op, x.shape[1:3]) != amounts[1:3].tolist():
+        if same_amounts(op, x.dims[1:-1]) != amounts[1:-1].tolist():
             continue
         op.set_input(0, x)
         with_options(op, padding=SAME)
@@ -64,8 +76,8 @@ def fuse_dilation(graph: Graph) -> int:
             becomes      x -> CONV_2D(dilation d) -> z
 
     What is padded and not cropped again stays as padding: SAME where the amounts are, else PAD.
-    Holds off when a value in between has another reader or is an output, strides or amounts are not
-    constant, or the convolution is dilated already.
+    Holds off when a value in between has another reader or is an output, the blocks, or paddings
+    less crops, are not the same at all sizes, or the convolution has steps already.
     """
     count = 0
     for op in ops_of(graph, *KERNEL_AXES):
@@ -75,33 +87,43 @@ def fuse_dilation(graph: Graph) -> int:
             continue
         if graph.sole_reader(split.output) is not op:
             continue
-        options = op.options
-        steps = (
-            *(options.stride_h, options.stride_w),
-            *(options.dilation_h_factor, options.dilation_w_factor),
-        )
-        numbers = (*split.inputs[1:], *join.inputs[1:])
-        if options.padding != VALID or steps != (1, 1, 1, 1):
+        n = len(KERNEL_AXES[op.kind])
+        steps = [*steps_of(op, "stride_{}"), *steps_of(op, "dilation_{}_factor")]
+        blocks, blocks_after = (constant_of(one.inputs[1]) for one in (split, join))
+        kept = _kept_padding(split, join)
+        if op.options.padding != VALID or steps != [1] * 2 * n:
             continue
-        if not all(tensor.is_constant for tensor in numbers):
+        if blocks is None or blocks_after is None or blocks.shape != (n,):
             continue
-        blocks, amounts, blocks_after, crops = (tensor.data for tensor in numbers)
-        x = split.inputs[0]
-        left = amounts - crops
-        if blocks.shape != (2,) or np.any(blocks != blocks_after) or np.any(left < 0):
+        if not np.array_equal(blocks, blocks_after):
             continue
-        dilation = (int(blocks[0]), int(blocks[1]))
+        if kept is None or np.any(kept < 0):
+            continue
+        x, dilation = split.inputs[0], blocks.tolist()
         padding = VALID
         b = builder(graph, op)
-        if left.any():
+        if kept.any():
             padding = SAME
-            if same_amounts(op, x.dims[1:3], dilation) != left.tolist():
+            if same_amounts(op, x.dims[1:-1], dilation) != kept.tolist():
                 padding = VALID
-                x = b.PAD(x, np.pad(left, ((1, 1), (0, 0))).astype(np.int32))
-        dilated = {"dilation_h_factor": dilation[0], "dilation_w_factor": dilation[1]}
-        fields = {**options_of(op), **dilated, "padding": padding}
+                x = b.PAD(x, np.pad(kept, ((1, 1), (0, 0))).astype(np.int32))
+        names = [f"dilation_{axis}_factor" for axis in "dhw"[-n:]]
+        fields = {**options_of(op), **dict(zip(names, dilation, strict=True)), "padding": padding}
         swap(graph, join, b.op(op.kind, x, *op.inputs[1:], **fields))
         graph.remove(op)
         graph.remove(split)
         count += 1
     return count
+
+
+def _kept_padding(split: Op, join: Op) -> np.ndarray | None:
+    """What `split` pads and `join` does not crop, where it is the same at all sizes."""
+    tensors = [one.inputs[2] for one in (split, join)]
+    if any(tensor.value is None and tensor.elements is None for tensor in tensors):
+        return None
+    amounts, crops = map(extents_of, tensors)
+    pairs = zip(amounts.flat, crops.flat, strict=True)
+    kept = [subtract(amount, crop) for amount, crop in pairs]
+    if not all(isinstance(n, int) for n in kept):
+        return None
+    return np.reshape(np.asarray(kept, np.int64), amounts.shape)

@@ -279,13 +279,14 @@ def fuse_broadcast(graph: Graph) -> int:
                 continue
             x = source.inputs[0]
             others = [t for k, t in enumerate(op.inputs) if k != i and t is not None]
-            if any(t.rank is None for t in (x, tensor, *others)):
+            known = [t.sizes for t in (x, tensor, *others) if t.sizes is not None]
+            if len(known) < 2 + len(others):
                 continue
             if source.kind == "TILE" and any(
-                m not in (n, 1) for m, n in zip(x.sizes, tensor.sizes, strict=True)
+                m not in (n, 1) for m, n in zip(known[0], known[1], strict=True)
             ):
                 continue
-            if _broadcast([t.sizes for t in (x, *others)]) == op.output.sizes:
+            if _broadcast([known[0], *known[2:]]) == op.output.sizes:
                 op.set_input(i, x)
                 count += 1
         # What nobody reads now goes with remove_dead_code.

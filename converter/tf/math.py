@@ -128,10 +128,18 @@ def leaky_relu(node, b):
 
 @lower("Mod", "TruncateMod")
 def truncate_mod(node, b):
-    """The remainder with the sign of x: x - trunc(x / y) * y, for integers."""
+    """The remainder with the sign of x, for integers: x - trunc(x / y) * y.
+
+    Of int64, which TFLite does not divide, FLOOR_MOD's where it has that sign, else less by y.
+    """
     x, y = node.inputs
     node.require(x.dtype.kind == "i", f"{node.type} is supported for integers, got {x.dtype}")
-    return b.SUB(x, b.MUL(b.DIV(x, y), y))
+    if x.dtype != np.int64:
+        return b.SUB(x, b.MUL(b.DIV(x, y), y))
+    zero, rest = like(x, 0, b), b.FLOOR_MOD(x, y)
+    opposite = b.NOT_EQUAL(b.LESS(rest, zero), b.LESS(x, zero))
+    is_over = b.LOGICAL_AND(opposite, b.NOT_EQUAL(rest, zero))
+    return b.SELECT_V2(is_over, b.SUB(rest, y), rest)
 
 
 @lower("DivNoNan")

@@ -83,13 +83,14 @@ def _geometry(shape, *shapes):
     return constant(np.array([columns[0], *columns[2:]], np.int64))
 
 
-def broadcast_shape(*shapes):
+def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
     """The shape numpy's rule gives; None when the shapes do not fit together."""
-    first, *others = shapes
-    for other in others:
-        if len(other) < len(first):
-            first, other = other, first
-        missing = len(other) - len(first)
-        pairs = zip(first, other[missing:], strict=True)
-        first = (*other[:missing], *(meet(m, n) for m, n in pairs))
-    return None if None in first else tuple(first)
+    met = shapes[0]
+    for shape in shapes[1:]:
+        short, long = sorted((met, shape), key=len)
+        missing = len(long) - len(short)
+        sizes = [meet(m, n) for m, n in zip(short, long[missing:], strict=True)]
+        if None in sizes:
+            return None
+        met = (*long[:missing], *(n for n in sizes if n is not None))
+    return met

@@ -136,7 +136,7 @@ def broadcast_to(node):
     node.require(
         met is not None
         and len(met) == len(dims)
-        and all(n == m or not is_plain(n) for n, m in zip(met, dims, strict=True)),
+        and all(n == m or not is_plain(m) for n, m in zip(met, dims, strict=True)),
         f"shape {x.shape} does not broadcast to {dims}",
     )
     out = node.result(dims, x.dtype)

@@ -80,13 +80,13 @@ def batch_matmul(node):
         f"inner dimensions must agree, got {depth} and {same_depth} in {x.shape} and {y.shape}",
     )
     batch = broadcast_shape(x.shape[:-2], y.shape[:-2])
-    if batch is None:
-        node.fail(f"batch dimensions must be equal or 1, got {x.shape} and {y.shape}")
+    message = f"batch dimensions must be equal or 1, got {x.shape} and {y.shape}"
+    node.require(batch is not None, message)
     family, y, how = arithmetic(
         node, x, y, None, asymmetric=bool(node.options.asymmetric_quantize_inputs), narrow=True
     )
     one_scale_each(node, how, 1)
-    out = node.result((*batch, rows, columns), x.dtype)
+    out = node.result((*(batch or ()), rows, columns), x.dtype)
 
     def emit(program):
         family.matmul(program, x, y, None, out, transpose_a=adj_x, transpose_b=adj_y, **how)

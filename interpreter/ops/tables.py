@@ -152,7 +152,7 @@ def _rescaled(values, given, wanted, factor=1.0):
 def _clamp(low, high):
     def table(node, values, given, wanted):
         limits = [stored_limit(limit, node.inputs[0].dtype, wanted) for limit in (low, high)]
-        return np.clip(_rescaled(values, given, wanted), *limits)
+        return np.clip(_rescaled(values, given, wanted), limits[0], limits[1])
 
     return table
 
@@ -191,7 +191,7 @@ def _halved(fixed):
 
 def _hard_swish(node, values, given, wanted):
     """x * clamp(x + 3, 0, 6) / 6 in 16-bit steps, as TFLite's reference kernel."""
-    fine = _F(1 / 128) * _F(given.scale)
+    fine = float(_F(1 / 128) * _F(given.scale))
     multiplier, shift = _halved(fixed_scale(quotient((fine,), (wanted.scale,))))
     gate_multiplier, gate_shift = _halved(fixed_scale(quotient((fine,), (3 / 32768,))))
     node.require(shift <= 0, f"output scale must exceed {fine}, got {wanted.scale}")

@@ -69,10 +69,16 @@ def ties(op, least, greatest, **options):
 
 CASES = [
     # reals that become bytes: halves, before the zero point is added
-    *(ties(op, *ends, **options)
-      for ends in ((-128, 127), (-127, 127), (0, 255), (-255, 0), (-100, 155), (-51, 51))
-      for op, options in (("CONV_2D", {"stride_h": 1, "stride_w": 1}), ("FULLY_CONNECTED", {}),
-                          ("FULLY_CONNECTED", ASYMMETRIC), ("BATCH_MATMUL", ASYMMETRIC))),
+    *(
+        ties(op, *ends, **options)
+        for ends in ((-128, 127), (-127, 127), (0, 255), (-255, 0), (-100, 155), (-51, 51))
+        for op, options in (
+            ("CONV_2D", {"stride_h": 1, "stride_w": 1}),
+            ("FULLY_CONNECTED", {}),
+            ("FULLY_CONNECTED", ASYMMETRIC),
+            ("BATCH_MATMUL", ASYMMETRIC),
+        )
+    ),
     # one half of a step, which float64 would round the other way
     *(
         table(f"half_{dtype}_{bits}", "LOGISTIC", dtype, (2.0**-bits, 0), (1 / 256, low))

@@ -158,6 +158,36 @@ def test_free_sizes_stay_free(tmp_path):
         np.testing.assert_array_equal(answers(content, {"x": x})["y"], x.reshape(n, -1))
 
 
+COMPUTED_SHAPES = {
+    "copied size": (
+        [
+            node("Relu", "x", "r"),
+            node("Shape", "r", "s"),
+            node("Slice", "s one two", "t"),
+            node("Concat", "zero t rest", "shape", axis=0),
+            node("Reshape", "r shape"),
+        ],
+        {"one": ints(2), "two": ints(3), "zero": ints(0), "rest": ints(8, 15)},
+    ),
+    "two copied sizes": ([node("Reshape", "x shape")], {"shape": ints(0, 60, 0, 2)}),
+    "expand": ([node("Expand", "x shape")], {"shape": ints(3, 1, 1, 1)}),
+    "softmax over axes": ([node("Softmax", axis=3)], {}),
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED_SHAPES)
+def test_computed_shapes_run_in_litert(name, tmp_path, litert):
+    nodes, constants = COMPUTED_SHAPES[name]
+    opset = 11 if "softmax" in name else 17
+    x = floats(1, 120, 5, 1)
+    model = model_of(nodes, {"x": x}, constants=constants, opset=opset, free=[5, 1])
+    content = converted(saved(tmp_path, model))
+    (want,) = ReferenceEvaluator(model).run(None, {"x": x})
+    got = litert.run(content, [[x]])
+    assert not isinstance(got, str), got
+    np.testing.assert_allclose(got[0][0], want, rtol=1e-5, atol=1e-6)
+
+
 def test_channels_last_inside(tmp_path):
     nodes = [
         node("Conv", "x w1", "a", pads=[1, 1, 1, 1]),

@@ -424,6 +424,7 @@ def sources(tmp_path, monkeypatch):
         ("arrays.py", True),
         ("declaration.py", True),
         ("compiler.py", True),
+        ("lowering.py", True),
         ("linker.py", True),
         ("program.py", False),
         ("faults.py", False),

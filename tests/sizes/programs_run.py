@@ -53,7 +53,7 @@ def wrong_answers(content, rows, litert) -> list[str]:
         found = [found] * len(full)
     for (arrays, want), outputs in zip(full, found, strict=True):
         text = outputs if isinstance(outputs, str) else differences(outputs, want)
-        if text:  # an IF that LiteRT runs at one size after another dies, or answers from old memory
+        if text:  # LiteRT may die, or answer from old memory, of an IF at size after size
             alone = litert.run(content, [arrays], REFERENCE)
             text = alone if isinstance(alone, str) else differences(alone[0], want)
         if text:

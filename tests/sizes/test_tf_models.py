@@ -16,6 +16,7 @@ from flatlite.lite import Interpreter, TFLiteConverter
 from flatlite.schema import proto
 from flatlite.schema.model import load
 
+pytestmark = pytest.mark.usefixtures("runs_in_litert")
 ARRAYS = np.load(Path(__file__).with_name("tf_models.npz"))
 MODELS = json.loads(ARRAYS["models"].tobytes())["models"]
 REFERENCE = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"

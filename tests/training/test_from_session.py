@@ -10,6 +10,7 @@ from running import answers
 import flatlite.compat.v1 as tf
 from flatlite.errors import ConverterError, FailedPreconditionError
 
+pytestmark = pytest.mark.usefixtures("runs_in_litert")
 EXAMPLE = Path(__file__).parents[2] / "examples" / "train_digits.py"
 
 

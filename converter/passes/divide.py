@@ -1,0 +1,88 @@
+"""Division of int64, for which LiteRT has no kernel, exact for all values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..builder import Builder
+from ..ir import Op, Tensor
+
+N_STEPS = 4
+"""Quotients of float32 are right to 22 bits; three of them leave a remainder of about the divisor,
+a fourth less than it."""
+LARGEST = np.float32(2**63 - 2**39)  # below 2**63, so that it can be an int64
+
+INT32 = np.dtype(np.int32)
+MOVES = frozenset(
+    {"CONCATENATION", "EXPAND_DIMS", "GATHER", "PACK", "RESHAPE", "SLICE", "SPLIT", "SQUEEZE"}
+    | {"STRIDED_SLICE", "TRANSPOSE", "UNPACK"}
+)
+
+
+def floor_divide(b: Builder, x: Tensor, y: Tensor) -> Tensor:
+    """floor(x / y)."""
+    if is_int32(x) and is_int32(y):
+        return b.CAST(b.FLOOR_DIV(*_as_int32(b, x, y)), dtype=np.int64)
+    quotient, rest = _divided(b, x, y)
+    zero = b.constant(np.int64(0))
+    opposite = b.NOT_EQUAL(b.LESS(rest, zero), b.LESS(y, zero))
+    over = b.LOGICAL_AND(opposite, b.NOT_EQUAL(rest, zero))
+    return b.SUB(quotient, b.CAST(over, dtype=np.int64))
+
+
+def truncated_divide(b: Builder, x: Tensor, y: Tensor) -> Tensor:
+    """x / y without its fraction."""
+    if is_int32(x) and is_int32(y):
+        return b.CAST(b.DIV(*_as_int32(b, x, y)), dtype=np.int64)
+    quotient, rest = _divided(b, x, y)
+    zero, one = b.constant(np.int64(0)), b.constant(np.int64(1))
+    is_below = b.LESS(rest, zero)
+    opposite = b.NOT_EQUAL(is_below, b.LESS(x, zero))
+    over = b.LOGICAL_AND(opposite, b.NOT_EQUAL(rest, zero))
+    away = b.SELECT_V2(b.EQUAL(is_below, b.LESS(y, zero)), one, b.constant(np.int64(-1)))
+    return b.ADD(quotient, b.MUL(b.CAST(over, dtype=np.int64), away))
+
+
+def _divided(b: Builder, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """(quotient, rest) with x = quotient * y + rest and |rest| < |y|."""
+    quotient, rest, divisor = None, x, b.CAST(y, dtype=np.float32)
+    for _ in range(N_STEPS):
+        near = b.DIV(b.CAST(rest, dtype=np.float32), divisor)
+        if quotient is None:
+            near = b.MINIMUM(near, b.constant(LARGEST))
+        step = b.CAST(near, dtype=np.int64)
+        quotient = step if quotient is None else b.ADD(quotient, step)
+        rest = b.SUB(rest, b.MUL(step, y))
+    if quotient is None:
+        raise AssertionError(N_STEPS)
+    return quotient, rest
+
+
+def _as_int32(b: Builder, *tensors: Tensor) -> list[Tensor]:
+    """The tensors as int32; constants at once."""
+    return [
+        b.constant(tensor.data.astype(np.int32))
+        if tensor.is_constant
+        else b.CAST(tensor, dtype=np.int32)
+        for tensor in tensors
+    ]
+
+
+def is_int32(x: Tensor, depth: int = 32) -> bool:
+    """Whether every number in `x` certainly fits int32: a constant, or a size of a tensor."""
+    if x.dtype.itemsize < INT32.itemsize or x.dtype == INT32:
+        return x.dtype.kind in "iub"
+    if x.is_constant:
+        limits = np.iinfo(INT32)
+        return bool(np.all((x.data >= limits.min) & (x.data <= limits.max)))
+    op: Op | None = x.producer
+    if op is None or depth == 0:
+        return False
+    if op.kind in ("SHAPE", "RANK"):
+        return True
+    if op.kind == "CAST":
+        return op.inputs[0].dtype.kind in "iub" and is_int32(op.inputs[0], depth - 1)
+    if op.kind in MOVES:
+        data = [one for one in op.given if one.dtype == x.dtype]
+        return all(is_int32(one, depth - 1) for one in data)
+    return False

@@ -1,0 +1,209 @@
+"""Operators that LiteRT has no kernel for, or a wrong one, written as others: the last pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+import numpy as np
+
+from ..builder import Builder
+from ..ir import Graph, Op, Tensor
+from ..legal_types import has_kernel, widened
+from .divide import floor_divide, truncated_divide
+from .rewrite import builder, constant_of, options_of, same_shape
+
+Rule = Callable[[Op, Builder], "list[Tensor] | None"]
+MAX_RANK_OF_BLOCKS = 4
+
+
+def replace_operators(graph: Graph) -> int:
+    """Writes ops that LiteRT cannot run, or runs wrongly, as others.
+
+        x: int64 -> ADD_N(y, z) -> w      becomes      x -> ADD(y) -> ADD(z) -> w
+
+    Holds off where LiteRT runs the op as it is, and where RULES has nothing for it.
+    """
+    count = 0
+    for op in list(graph.ops):
+        rule = RULES.get(op.kind)
+        results = None if rule is None else rule(op, builder(graph, op))
+        if results is not None:
+            _swap(graph, op, results)
+            count += 1
+    return count
+
+
+def widen_types(graph: Graph) -> int:
+    """Writes ops in types that LiteRT has kernels for.
+
+        x: bool -> PACK -> y      becomes      x -> CAST -> PACK -> CAST -> y
+
+    Holds off where it has them, and where no type that holds the same values is among them.
+    """
+    count = 0
+    before: dict[Tensor, Tensor] = {}
+    for op in list(graph.ops):
+        if op.kind == "CUSTOM" or op.graphs or has_kernel(op):
+            continue
+        b, dtypes = builder(graph, op), [tensor.dtype for tensor in op.outputs]
+        rest = {"n_outputs": len(dtypes), **options_of(op)}
+        results = widened(b, op.kind, op.inputs, dtypes, before, **rest)
+        if results is not None:
+            _swap(graph, op, results)
+            count += 1
+    return count
+
+
+def _swap(graph: Graph, op: Op, results: Sequence[Tensor]) -> None:
+    """Lets `results` stand for those of `op`, to which they are equal, and removes `op`."""
+    for old, new in zip(op.outputs, results, strict=True):
+        if new.producer is not None and new.origin is None:
+            new.origin, new.name = old.origin, old.name
+            new.sizes = old.sizes  # data-dependent ones are the same, which no name of theirs tells
+        graph.replace(old, new)
+    graph.remove(op)
+
+
+def _add_n(op: Op, b: Builder) -> list[Tensor] | None:
+    """One ADD after the other; there are more types for it."""
+    return None if has_kernel(op) else [reduce(b.ADD, op.inputs)]
+
+
+def _unpack(op: Op, b: Builder) -> list[Tensor] | None:
+    """A STRIDED_SLICE for each part."""
+    x = op.inputs[0]
+    if has_kernel(op) or x.rank is None:
+        return None
+    axis = op.options.axis % x.rank
+    whole = ((1 << x.rank) - 1) & ~(1 << axis)
+    parts = []
+    for i in range(op.options.num):
+        begin = np.zeros(x.rank, np.int32)
+        begin[axis] = i
+        ends = (begin, begin + 1, np.ones_like(begin))
+        masks = {"begin_mask": whole, "end_mask": whole, "shrink_axis_mask": 1 << axis}
+        parts.append(b.STRIDED_SLICE(x, *ends, **masks))
+    return parts
+
+
+def _divide(divide: Callable) -> Rule:
+    def rule(op: Op, b: Builder) -> list[Tensor] | None:
+        if has_kernel(op) or op.output.dtype != np.int64:
+            return None
+        return [divide(b, *op.inputs)]
+
+    return rule
+
+
+def _reverse(op: Op, b: Builder) -> list[Tensor] | None:
+    """Axes that are not neighbours, in groups that are: LiteRT reverses all between them, too."""
+    x, axes = op.inputs[0], constant_of(op.inputs[1])
+    if axes is None or x.rank is None:
+        return None
+    axes = np.unique(axes % x.rank)
+    groups = np.split(axes, np.flatnonzero(np.diff(axes) > 1) + 1)
+    if len(groups) == 1:
+        return None
+    return [reduce(lambda y, group: b.REVERSE_V2(y, group.astype(np.int32)), groups, x)]
+
+
+def _atan2(op: Op, b: Builder) -> list[Tensor] | None:
+    """Operands of one shape: LiteRT reads past the end of one that it would have to repeat."""
+    if same_shape(*op.inputs):
+        return None
+    shape = op.output.shape
+    if shape is not None and None not in shape:
+        target = b.constant(np.asarray(shape, np.int32))
+    else:
+        target = b.BROADCAST_ARGS(*(b.SHAPE(tensor) for tensor in op.inputs))
+    return [b.ATAN2(*(_repeated(b, tensor, shape, target) for tensor in op.inputs))]
+
+
+def _repeated(b: Builder, x: Tensor, shape: tuple | None, target: Tensor) -> Tensor:
+    if shape is not None and None not in shape:
+        if x.shape == shape:
+            return x
+        if x.is_constant:
+            return b.constant(np.broadcast_to(x.data, shape))
+    return b.BROADCAST_TO(x, target)
+
+
+def _segment_sum(op: Op, b: Builder) -> list[Tensor] | None:
+    """Segments of any number: LiteRT counts those that occur, not those before the last."""
+    ids = op.inputs[1]
+    known = constant_of(ids)
+    if known is not None:
+        if np.array_equal(np.unique(known), np.arange(np.max(known, initial=-1) + 1)):
+            return None
+        n = b.constant(np.asarray(np.max(known) + 1, np.int32))
+    else:
+        n = b.ADD(b.REDUCE_MAX(ids, np.zeros(1, np.int32)), np.asarray(1, ids.dtype))
+    return [b.UNSORTED_SEGMENT_SUM(*op.inputs, n)]
+
+
+def _space_to_batch(op: Op, b: Builder) -> list[Tensor] | None:
+    """Padding, and blocks moved by TRANSPOSE, where LiteRT has too few dimensions.
+
+    [n, h, w, c] is seen as [n, h/p, p, w/q, q, c] and becomes [p, q, n, h/p, w/q, c].
+    """
+    x, blocks, paddings = op.inputs[0], constant_of(op.inputs[1]), constant_of(op.inputs[2])
+    if x.rank is None or x.rank <= MAX_RANK_OF_BLOCKS or blocks is None or paddings is None:
+        return None
+    m = len(blocks)
+    amounts = np.zeros((x.rank, 2), np.int32)
+    amounts[1 : m + 1] = paddings
+    padded = b.PAD(x, amounts) if amounts.any() else x
+    sizes = list(padded.dims)
+    if None in sizes[1:]:
+        return None
+    batch = -1 if sizes[0] is None else sizes[0]
+    cut = [batch]
+    for size, block in zip(sizes[1 : m + 1], blocks, strict=True):
+        cut += [size // block, block]
+    seen = b.RESHAPE(padded, np.asarray([*cut, *sizes[m + 1 :]], np.int32))
+    inner, outer = range(2, 2 * m + 1, 2), range(1, 2 * m + 1, 2)
+    order = [*inner, 0, *outer, *range(2 * m + 1, 2 * m + 1 + len(sizes) - m - 1)]
+    moved = b.TRANSPOSE(seen, np.asarray(order, np.int32))
+    shape = [-1, *(cut[i] for i in outer), *sizes[m + 1 :]]
+    return [b.RESHAPE(moved, np.asarray(shape, np.int32))]
+
+
+def _batch_to_space(op: Op, b: Builder) -> list[Tensor] | None:
+    """The way back, then cropped by SLICE.
+
+    [p * q * n, h, w, c] is seen as [p, q, n, h, w, c] and becomes [n, h * p, w * q, c].
+    """
+    x, blocks, crops = op.inputs[0], constant_of(op.inputs[1]), constant_of(op.inputs[2])
+    if x.rank is None or x.rank <= MAX_RANK_OF_BLOCKS or blocks is None or crops is None:
+        return None
+    m, sizes = len(blocks), list(x.dims)
+    if None in sizes[1:]:
+        return None
+    seen = b.RESHAPE(x, np.asarray([*blocks, -1, *sizes[1:]], np.int32))
+    order = [m]
+    for i in range(m):
+        order += [m + 1 + i, i]
+    moved = b.TRANSPOSE(seen, np.asarray([*order, *range(2 * m + 1, m + len(sizes))], np.int32))
+    whole = [size * block for size, block in zip(sizes[1 : m + 1], blocks, strict=True)]
+    joined = b.RESHAPE(moved, np.asarray([-1, *whole, *sizes[m + 1 :]], np.int32))
+    if not crops.any():
+        return [joined]
+    begin, size = np.zeros(x.rank, np.int32), np.full(x.rank, -1, np.int32)
+    begin[1 : m + 1] = crops[:, 0]
+    size[1 : m + 1] = np.asarray(whole) - crops.sum(1)
+    return [b.SLICE(joined, begin, size)]
+
+
+RULES: dict[str, Rule] = {
+    "ADD_N": _add_n,
+    "ATAN2": _atan2,
+    "BATCH_TO_SPACE_ND": _batch_to_space,
+    "DIV": _divide(truncated_divide),
+    "FLOOR_DIV": _divide(floor_divide),
+    "REVERSE_V2": _reverse,
+    "SEGMENT_SUM": _segment_sum,
+    "SPACE_TO_BATCH_ND": _space_to_batch,
+    "UNPACK": _unpack,
+}
+"""Operators that other operators stand for; wider types come after, where these hold off."""

@@ -1,0 +1,85 @@
+"""The files that a test writes, loaded and run in LiteRT when it is over."""
+
+import numpy as np
+
+from flatlite.converter.conversion import Conversion
+from flatlite.converter.verify import Function
+from flatlite.schema.model import load
+
+KERNELS = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
+TOLERANCE = 1e-3  # of an output's largest value; sums are in another order there
+LARGEST = 64 << 20  # bytes of a file that is run; a larger one would take seconds
+EXCEPTIONS = {
+    "Invalid tensor size": "LiteRT hands out no empty tensors",
+    "unresolved custom op": "LiteRT has no such custom operator, the user's program brings it",
+}
+"""Part of LiteRT's message -> why the file is right all the same."""
+
+
+class Written:
+    """What a test has written: files, and inputs and results of those that were verified.
+
+    The two functions are watched that every file passes; what they do is as without.
+    """
+
+    def __init__(self, monkeypatch):
+        self.files = set()
+        self.runs = {}
+        write, run = Conversion._written, Function.run
+
+        def recorded_write(*arguments):
+            written, functions = write(*arguments)
+            self.files.add(functions[0].content)
+            return written, functions
+
+        def recorded_run(function, interpreter, arrays):
+            results = run(function, interpreter, arrays)
+            if len(function.content) <= LARGEST:
+                quantized = any(d["quantization"][0] for d in interpreter.get_tensor_details())
+                self.runs[function.content, function.signature] = arrays, results, quantized
+            return results
+
+        monkeypatch.setattr(Conversion, "_written", recorded_write)
+        monkeypatch.setattr(Function, "run", recorded_run)
+
+    def problems(self, litert):
+        """What LiteRT says of the files, and where its answers are others."""
+        for content in self.files - {content for content, _ in self.runs}:
+            if not has_unknown_sizes(content):
+                yield from problem_of(litert.run(content, None, KERNELS))
+        for (content, signature), (arrays, results, quantized) in self.runs.items():
+            feeds = list(arrays)
+            if signature is not None:
+                feeds = dict(zip(signature.inputs, arrays, strict=True))
+            key = None if signature is None else signature.key
+            theirs = litert.run(content, [feeds], KERNELS, key)
+            yield from problem_of(theirs)
+            if isinstance(theirs, str) or quantized:
+                continue
+            names = range(len(results)) if signature is None else signature.outputs
+            for name, ours in zip(names, results, strict=True):
+                if not close(ours, np.asarray(theirs[0][name])):
+                    yield f"LiteRT answers {theirs[0][name]} for {name}, flatlite {ours}"
+
+
+def has_unknown_sizes(content):
+    """Whether an input has: the size 1 in their place need not be one that the model takes."""
+    graph = load(content).subgraphs[0]
+    return any(graph.tensors[i].shape_signature is not None for i in graph.inputs)
+
+
+def problem_of(answer):
+    """LiteRT's message, unless it is one of EXCEPTIONS."""
+    if isinstance(answer, str) and not any(part in answer for part in EXCEPTIONS):
+        yield answer
+
+
+def close(one, two):
+    """Whether two results are equal but for the order of sums."""
+    if one.shape != two.shape:
+        return False
+    if one.dtype.kind not in "fc":
+        return np.mean(one != two) <= TOLERANCE if one.size else True
+    if not (np.isfinite(one).all() and np.isfinite(two).all()):
+        return True
+    return np.abs(one - two).max(initial=0) <= TOLERANCE * max(np.abs(one).max(initial=0), 1e-6)
