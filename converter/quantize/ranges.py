@@ -254,5 +254,16 @@ def divisors_near_zero(
         low, high = ranges[divisor]
         (step,) = scales[divisor].scale
         if low < step and high > -step:
-            found.add(divisor)
+            found |= moved_from(divisor)
+    return found
+
+
+def moved_from(tensor: Tensor) -> set[Tensor]:
+    """A tensor and those whose elements it has, moved by operators of one real input."""
+    found = {tensor}
+    while (op := tensor.producer) is not None and keeps_scale(op) and len(real_inputs(op)) == 1:
+        (tensor,) = real_inputs(op)
+        if tensor.is_constant:
+            break
+        found.add(tensor)
     return found
