@@ -96,8 +96,8 @@ def _unchanged(op: Op) -> Tensor | None:
 def _slice_is_whole(op: Op) -> bool:
     """Whether a SLICE of the shape of its input takes all of it at every size."""
     x, _, extent = op.inputs
-    if x.is_static:
-        return True
+    if x.is_static or x.rank is None:
+        return x.is_static
     sizes = extent.value
     return sizes is not None and all(
         known is not None or size == -1 for known, size in zip(x.dims, sizes, strict=True)
@@ -113,8 +113,8 @@ def _strided_slice_is_whole(op: Op) -> bool:
     strides = op.inputs[3].value
     if strides is None or np.any(strides <= 0):
         return False
-    if x.is_static:
-        return True
+    if x.is_static or x.rank is None:
+        return x.is_static
     open_ended = options.begin_mask & options.end_mask
     return not (options.ellipsis_mask | options.new_axis_mask | options.shrink_axis_mask) and all(
         known is not None or i >= len(strides) or open_ended >> i & 1

@@ -15,18 +15,25 @@ from .recipe import Recipe
 from .rewrite import INT8, constant, like
 from .rules import WEIGHT_RULES, WeightRule, is_real
 from .scales import Params, of_weights, stored_weights
+from .sized import from_sizes
 
 SMALLEST = 1024
 """Elements below which weights stay real: they would save little and cost accuracy."""
 
 
 def quantize_weights(graph: Graph, recipe: Recipe) -> int:
-    """Stores large weights of `graph`, and of the graphs it calls, in 8 bits; how many."""
+    """Stores large weights of `graph`, and of the graphs it calls, in 8 bits; how many.
+
+    What is computed from sizes alone stays float.
+    """
+    sized = from_sizes(graph)
     done = sum(quantize_weights(one, recipe) for one in called_graphs(graph))
     for op in list(graph.ops):
         rule = WEIGHT_RULES.get(op.kind)
         weights = op.input(rule.weights) if rule is not None else None
-        if rule is None or weights is None or not has_large_weights(op, rule):
+        if rule is None or weights is None or op.output in sized:
+            continue
+        if not has_large_weights(op, rule):
             continue
         params = of_weights(weights.data, None if op.kind in recipe.per_tensor else rule.axis)
         array = stored_weights(weights.data, params)

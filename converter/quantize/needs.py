@@ -29,6 +29,7 @@ class Needs:
     Attributes:
         taken: the range of each tensor in calibration, as it can be stored at all.
         of: the part of it that some reader tells apart.
+        finest: scales that a tensor's must be above, for those whose kernel gives no finer ones.
         outputs: the graph's outputs.
     """
 
@@ -41,6 +42,7 @@ class Needs:
                 self.taken.update((t, within(ranges[t], limits)) for t in op.outputs if t in ranges)
         members = set(graph.ops)
         self.outputs = set(graph.outputs)
+        self.finest: dict[Tensor, float] = {}
         self.of: dict[Tensor, Range] = {}
         for tensor, taken in self.taken.items():
             if tensor in self.outputs or not set(tensor.readers) <= members:
@@ -65,16 +67,19 @@ class Needs:
         return taken if needed is None else within(taken, needed)
 
     def allow(self, tensor: Tensor, params: Params) -> bool:
-        """Whether `params` do for all who read a tensor, and are not too coarse for some of them.
+        """Whether `params` do for what gives a tensor and for all who read it.
 
-        The only reader of a tensor may ask for any scale, as its own result has no finer one.
+        They must not be too coarse for some of several readers; the only reader may ask for any
+        scale, as its own result has no finer one.
         """
+        if params.scale[0] <= self.finest.get(tensor, 0.0):
+            return False
         needed = self.of.get(tensor)
         if needed is None:
             return True
         is_shared = tensor in self.outputs or len(set(tensor.readers)) > 1
-        finest = of_range(*needed).scale[0] * COARSE if is_shared else np.inf
-        return covers(params, needed) and params.scale[0] <= finest
+        coarsest = of_range(*needed).scale[0] * COARSE if is_shared else np.inf
+        return covers(params, needed) and params.scale[0] <= coarsest
 
     def common(self, op: Op) -> Range | None:
         """What one scale for all inputs of `op` must hold; None where nothing is measured."""

@@ -47,11 +47,13 @@ def quantize(
         return count(op for graph in graphs for op in graph.ops if computes_reals(op))
     n_ops = sum(touches_reals(op) for graph in graphs for op in graph.ops)
     left: list[Op] = []
+    sized: set[Tensor] = set()
     for graph, measured in zip(graphs, ranges, strict=True):
         scales = Scales(graph, measured)
         left += rewrite(graph, scales, recipe)
+        sized |= scales.sized
     if not recipe.float_fallback:
-        refuse_floats(left)
+        refuse_floats(left, sized)
     if 0 < len(left) == n_ops and recipe.input_type == recipe.output_type == REAL:
         kinds = ", ".join(count(left))
         warnings.warn(

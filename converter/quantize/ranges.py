@@ -17,9 +17,11 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from ..ir import Graph, Op, Tensor
-from .needs import Needs, Range, covers
-from .rules import endless_constant, is_real, rule_of
-from .scales import Params, of_constant, of_range, of_result
+from ..passes.rewrite import ops_of
+from .needs import Needs, Range, covers, hull
+from .rules import DIVISORS, endless_constant, is_real, rule_of
+from .scales import Params, coarsened, of_constant, of_range, of_result
+from .sized import from_sizes, ranges_of_parts, sums_over_sizes
 
 
 class Scales:
@@ -30,24 +32,33 @@ class Scales:
         read: (op, position of an input) -> the scale in which `op` must get it, where another.
         given: (op, position of a result) -> the scale in which `op` gives it, where another.
         needs: what the readers need of the tensors' ranges; every scale that is read covers it.
+        sized: tensors that have none, as their range at other sizes is another.
     """
 
     def __init__(self, graph: Graph, ranges: Mapping[Tensor, Range]) -> None:
+        parts = ranges_of_parts(graph).items()
+        ranges = {**ranges, **{t: hull(ranges[t], whole) for t, whole in parts if t in ranges}}
         self._members = set(graph.ops)  # a reader may stand in a graph that is called
         self.needs = Needs(graph, ranges)
-        self._barred: set[Tensor] = set()
-        found: set[Tensor] = set()
+        self.sized = from_sizes(graph)
+        self.sized |= sums_over_sizes(graph, self.sized)
+        self._barred = set(self.sized)
         while True:
-            self._barred |= found
             self._assign(graph, ranges)
-            found = divisors_near_zero(graph, ranges, self.of)
-            if found <= self._barred:
+            barred = divisors_near_zero(graph, ranges, self.of) - self._barred
+            finest = self._too_fine(graph)
+            if not barred and not finest:
                 break
+            self._barred |= barred
+            self.needs.finest |= finest
         self._check(graph)
 
     def _assign(self, graph: Graph, ranges: Mapping[Tensor, Range]) -> None:
         """Gives a scale to every tensor that may have one."""
-        measured = {t: of_range(*r) for t, r in ranges.items() if is_real(t)}
+        finest = self.needs.finest
+        measured = {
+            t: coarsened(of_range(*r), finest.get(t, 0.0)) for t, r in ranges.items() if is_real(t)
+        }
         measured |= {t: of_constant(t.data) for t in moved_constants(graph)}
         prescribed = {
             tensor: of_result(*rule.result)
@@ -71,6 +82,29 @@ class Scales:
                 self.of[tensor] = params
                 self._fixed.add(tensor)
                 self._spread(neighbours(tensor))
+
+    def _too_fine(self, graph: Graph) -> dict[Tensor, float]:
+        """The results whose scale their kernel cannot give -> the scale that it must be above.
+
+        Such a result was (almost) always 0 in calibration.
+        """
+        found = {}
+        for op in graph.ops:
+            rule = rule_of(op)
+            if rule is None or rule.finest is None or op.output not in self.of:
+                continue
+            scales = [self._operand(op, i) for i in range(len(op.inputs))]
+            finest = rule.finest(max(scales))
+            if self.result(op, 0).scale[0] <= finest:
+                found[op.output] = finest
+        return found
+
+    def _operand(self, op: Op, i: int) -> float:
+        """The scale in which `op` takes input `i`; 0 for one that stays real."""
+        params = self.known(op, i)
+        if params is None and op.inputs[i].is_constant and endless_constant(op) is None:
+            params = of_constant(op.inputs[i].data)
+        return 0.0 if params is None else params.scale[0]
 
     def known(self, op: Op, i: int) -> Params | None:
         """The scale in which `op` takes input `i`; None for one without."""
@@ -213,13 +247,23 @@ def divisors_near_zero(
 ) -> set[Tensor]:
     """Divisors that in 8 bits would be 0 where they are small; they stay real."""
     found = set()
-    for op in graph.ops:
-        rule = rule_of(op)
-        divisor = op.inputs[rule.divisor] if rule is not None and rule.divisor is not None else None
-        if divisor is None or divisor not in ranges or divisor not in scales:
+    for op in ops_of(graph, *DIVISORS):
+        divisor = op.inputs[DIVISORS[op.kind]]
+        if divisor not in ranges or divisor not in scales:
             continue
         low, high = ranges[divisor]
         (step,) = scales[divisor].scale
         if low < step and high > -step:
-            found.add(divisor)
+            found |= moved_from(divisor)
+    return found
+
+
+def moved_from(tensor: Tensor) -> set[Tensor]:
+    """A tensor and those whose elements it has, moved by operators of one real input."""
+    found = {tensor}
+    while (op := tensor.producer) is not None and keeps_scale(op) and len(real_inputs(op)) == 1:
+        (tensor,) = real_inputs(op)
+        if tensor.is_constant:
+            break
+        found.add(tensor)
     return found

@@ -7,7 +7,7 @@ x:f32 -> QUANTIZE -> i8 -> CONV_2D -> y:i8 -> DEQUANTIZE -> f32 -> SIN -> z:f32
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
@@ -58,16 +58,22 @@ def rewrite(graph: Graph, scales: Scales, recipe: Recipe) -> list[Op]:
     return left
 
 
-def refuse_floats(left: Iterable[Op]) -> None:
-    """Raises ConverterError listing the operators on real numbers that were not quantized."""
+def refuse_floats(left: Iterable[Op], sized: Collection[Tensor] = ()) -> None:
+    """Raises ConverterError listing the operators on real numbers that were not quantized.
+
+    Args:
+        left: the operators.
+        sized: tensors that depend on sizes alone.
+    """
     found: dict[str, list[Op]] = {}
     for op in left:
         found.setdefault(op.custom_code or op.kind, []).append(op)
     if not found:
         return
     lines = [
-        f"  {kind} x {len(ops)}, first for '{ops[0].output.name}': {reason_for_float(ops[0])}"
+        f"  {kind} x {len(ops)}, first for '{op.output.name}': {reason_for_float(op, sized)}"
         for kind, ops in list(found.items())[:SHOWN]
+        for op in ops[:1]
     ]
     if len(found) > SHOWN:
         lines.append(f"  and {len(found) - SHOWN} more kinds: {', '.join(list(found)[SHOWN:])}")

@@ -6,7 +6,7 @@ stay in float.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,8 @@ class Rule:
         axis: the dimension of the weights that has a scale for each index; None for one scale.
         bias: the input with the bias, int32 on the product of the scales of input and weights.
         data: the input that the weights are multiplied with.
+        finest: of the largest scale of the inputs the scale that its result must be above, as the
+            kernel multiplies sums by a factor below 1.
         divisor: the input whose stored numbers must not stand for 0.
         limit: says why an operator of this kind has no int8 kernel; None for those that have.
     """
@@ -42,6 +44,7 @@ class Rule:
     axis: int | None = None
     bias: int | None = None
     data: int = 0
+    finest: Callable[[float], float] | None = None
     divisor: int | None = None
     limit: Limit | None = None
 
@@ -64,10 +67,20 @@ def rank_below(limit: int) -> Limit:
     return check
 
 
+def of_sums(largest: float) -> float:
+    """Sums are taken in 2**-20 of twice the largest scale."""
+    return 2 * largest / 2**20
+
+
+def of_squares(largest: float) -> float:
+    """Differences are taken in 2**-7 of twice the largest scale, and squared."""
+    return (2 * largest / 2**7) ** 2
+
+
 OWN_SCALES = names(
-    "ABS ADD ARG_MAX ARG_MIN BATCH_MATMUL EQUAL EXP GELU GREATER GREATER_EQUAL HARD_SWISH "
+    "ABS ARG_MAX ARG_MIN BATCH_MATMUL EQUAL EXP GELU GREATER GREATER_EQUAL HARD_SWISH "
     "LEAKY_RELU LESS LESS_EQUAL LOG MEAN MUL REDUCE_PROD RELU RELU6 RELU_N1_TO_1 RSQRT SHAPE SQRT "
-    "SUB SUM"
+    "SUM"
 )
 """Inputs and results have scales of their own."""
 
@@ -82,6 +95,7 @@ SAME_SCALE = names(
 RULES: dict[str, Rule] = {
     **dict.fromkeys(OWN_SCALES, Rule()),
     **dict.fromkeys(SAME_SCALE, Rule(same_scale=True, selects=True)),
+    "ADD": Rule(finest=of_sums),
     "AVERAGE_POOL_2D": Rule(same_scale=True),
     "CONV_2D": Rule(weights=1, axis=0, bias=2, limit=constant_weights),
     "DEPTHWISE_CONV_2D": Rule(weights=1, axis=3, bias=2, limit=constant_weights),
@@ -93,10 +107,17 @@ RULES: dict[str, Rule] = {
     "PRELU": Rule(weights=1),
     "RESIZE_BILINEAR": Rule(same_scale=True),
     "SOFTMAX": Rule(result=(1 / 256, -128)),
-    "SQUARED_DIFFERENCE": Rule(limit=rank_below(5)),
+    "SQUARED_DIFFERENCE": Rule(finest=of_squares, limit=rank_below(5)),
+    "SUB": Rule(finest=of_sums),
     "TANH": Rule(result=(1 / 128, 0)),
     "TRANSPOSE_CONV": Rule(weights=1, axis=0, bias=3, data=2, limit=constant_weights),
 }
+
+DIVISORS = {
+    **{kind: rule.divisor for kind, rule in RULES.items() if rule.divisor is not None},
+    **dict.fromkeys(names("FLOOR_DIV FLOOR_MOD"), 1),
+}
+"""Operators that divide, on stored numbers or on reals -> the input they divide by."""
 
 
 @dataclass(frozen=True)
@@ -152,8 +173,11 @@ def endless_constant(op: Op) -> Tensor | None:
     return next((one for one in constants if not np.isfinite(one.data).all()), None)
 
 
-def reason_for_float(op: Op) -> str:
-    """Why `op` is not quantized, for a message."""
+def reason_for_float(op: Op, sized: Collection[Tensor]) -> str:
+    """Why `op` is not quantized, for a message; `sized` depend on sizes alone."""
+    among = next((tensor for tensor in (*op.given, *op.outputs) if tensor in sized), None)
+    if among is not None:
+        return f"'{among.name}' is computed from unknown sizes and has another range at each"
     rule = RULES.get(op.kind)
     endless = endless_constant(op)
     if rule is None:

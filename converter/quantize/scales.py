@@ -14,7 +14,7 @@ from ...schema.model import Quantization
 
 LOW, HIGH = -128, 127
 NARROW = 127  # weights are in -127..127
-SMALLEST = 1e-6  # width a range has at least
+SMALLEST = 1e-6  # width below which TensorFlow takes a range for none and widens it
 BIAS_LIMIT = 2**30  # of a stored bias, so that sums with it stay in int32
 
 
@@ -44,12 +44,18 @@ class Params:
 
 
 def of_range(low: float, high: float) -> Params:
-    """int8 numbers for reals from `low` to `high`; the range is widened to hold 0.
+    """int8 numbers for reals measured from `low` to `high`; the range is widened to hold 0.
 
     >>> of_range(0.0, 2.55)
     Params(scale=(0.009999999776482582,), zero_point=(-128,), axis=0)
     """
-    low, high = widened(min(low, 0.0), max(high, 0.0))
+    low, high = min(low, 0.0), max(high, 0.0)
+    if high - low < SMALLEST:
+        low, high = low - SMALLEST, high + SMALLEST
+    return _of_limits(low, high)
+
+
+def _of_limits(low: float, high: float) -> Params:
     scale = (np.float32(high) - np.float32(low)) / np.float32(HIGH - LOW)
     zero_point = np.float32(LOW - low / float(scale))
     stored = int(away(np.clip(np.asarray(zero_point), LOW, HIGH)))
@@ -63,7 +69,18 @@ def of_result(scale: float, zero_point: int) -> Params:
 
 def of_constant(array: np.ndarray) -> Params:
     """int8 numbers for the elements of a constant that is not a weight."""
-    return of_range(float(array.min(initial=0.0)), float(array.max(initial=0.0)))
+    low, high = float(array.min(initial=0.0)), float(array.max(initial=0.0))
+    if high - low <= SMALLEST:
+        low, high = min(low, -SMALLEST / 2), max(high, SMALLEST / 2)
+    return _of_limits(low, high)
+
+
+def coarsened(params: Params, finest: float) -> Params:
+    """`params`, the scale enlarged to just above `finest` where it is not."""
+    (scale,) = params.scale
+    if scale > finest:
+        return params
+    return Params((float(np.float32(finest * (1 + 1e-6))),), params.zero_point)
 
 
 def of_weights(array: np.ndarray, axis: int | None) -> Params:
@@ -117,13 +134,6 @@ def stored_bias(array: np.ndarray, params: Params) -> np.ndarray:
     limit = 2**31 - 1
     product = away((array * inverse).astype(np.float64))
     return np.clip(product, -limit, limit).astype(np.int32)
-
-
-def widened(low: float, high: float) -> tuple[float, float]:
-    """A range of less than `SMALLEST`, made that wide around 0; any other as it is."""
-    if high - low > SMALLEST:
-        return low, high
-    return min(low, -SMALLEST / 2), max(high, SMALLEST / 2)
 
 
 def away(x: np.ndarray) -> np.ndarray:

@@ -565,6 +565,17 @@ def test_rewrite(row):
     check(row)
 
 
+def test_slices_of_unknown_rank_stay():
+    graph = graph_of(
+        """graph main(x: float32[?]) {
+             a: float32[?] = SLICE(x, int32[2]{0, 0}, int32[2]{-1, 3})
+             b: float32[?] = STRIDED_SLICE(a, int32[2]{0, 0}, int32[2]{3, 3}, int32[2]{1, 1})
+             return b
+           }"""
+    )
+    assert remove_identities(graph) == 0
+
+
 def test_every_pass_says_why_it_is_where_it_is():
     assert all(reason for _, reason in (*PASSES, *LAST))
     assert len({run for run, _ in PASSES}) == len(PASSES)

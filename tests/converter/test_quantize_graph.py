@@ -123,6 +123,26 @@ CASES = {
              return q as "out0"
            }""",
     ),
+    "so does the divisor of an operator on reals": (
+        """graph main(x: float32[n,4], y: float32[n,4]) {
+             c = ABS(y)
+             a = RESHAPE(c, int32[2]{-1, 4})
+             b = ABS(x)
+             z = FLOOR_DIV(b, a)
+             return z
+           }""",
+        {"x": UNIT, "y": UNIT, "a": (0.1, 255.0), "c": (0.1, 255.0), "b": (0.0, 255.0), "z": UNIT},
+        """graph main(x: int8[n,4]<1:0>, y: int8[n,4]<1:0>) {
+             ry: float32[n,4] = DEQUANTIZE(y)
+             c: float32[n,4] = ABS(ry)
+             a: float32[n,4] = RESHAPE(c, int32[2]{-1, 4})
+             b: int8[n,4]<1:-128> = ABS(x)
+             rb: float32[n,4] = DEQUANTIZE(b)
+             z: float32[n,4] = FLOOR_DIV(rb, a)
+             q: int8[n,4]<1:0> = QUANTIZE(z)
+             return q as "out0"
+           }""",
+    ),
     "an operator without a kernel is a real island": (
         """graph main(x: float32[n,4]) {
              a = ABS(x)

@@ -1,0 +1,154 @@
+"""Float tensors that unknown sizes alone give: no range measured at one size holds at another.
+
+    x:[n,4] -> SHAPE -> STRIDED_SLICE -> CAST -> s       s is 8.0 in calibration, any number later
+    x, s -> DIV -> y                                     s and DIV stay float, x and y are int8
+
+Such are the mean that a sum and a count give, and positions such as RANGE(n) / n. What only
+repeats constants (BROADCAST_TO) has their range at all sizes; what takes a part of a constant
+(a table of positions, cut to n) is stored on the scale of the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from types import MappingProxyType
+
+from ..ir import Graph, Op, Tensor
+from ..passes.fold import is_pure
+from ..passes.rewrite import BINARY, RESHAPES, UNARY, names, ops_of
+from .needs import Range, constant_range
+from .rules import RULES, endless_constant, is_real
+
+
+class Extent(IntEnum):
+    """What is known of the elements of a tensor that depends on no data, the least first."""
+
+    FIXED = 0
+    """They are the same at all sizes, though more or fewer times."""
+    CHOSEN = 1
+    """They are elements of a constant; which of them, the sizes tell."""
+    VARYING = 2
+    """They are any numbers."""
+
+
+OF_SHAPES = names("RANK SHAPE ZEROS_LIKE")
+"""Operators that do not look at the elements of their input."""
+
+REPEATS = {**dict.fromkeys(RESHAPES | names("BROADCAST_TO TILE TRANSPOSE"), 0), "FILL": 1}
+"""Operators that only repeat and order the elements of an input -> that input."""
+
+
+def from_sizes(graph: Graph) -> set[Tensor]:
+    """The float tensors of `graph` that depend on its sizes, not on data, and have no fixed range.
+
+    They stay float, and so do the operators that take or give them.
+    """
+    extents = extents_of(graph)
+    return {t for t, extent in extents.items() if is_real(t) and extent == Extent.VARYING}
+
+
+def ranges_of_parts(graph: Graph) -> dict[Tensor, Range]:
+    """The range of each float tensor that takes a part of a constant: that of the whole."""
+    extents = extents_of(graph)
+    found: dict[Tensor, Range] = {}
+    for op in graph.ops:
+        for result in op.outputs:
+            if is_real(result) and extents.get(result) == Extent.CHOSEN:
+                whole = next(tensor for tensor in op.given if is_real(tensor))
+                if whole.is_constant and endless_constant(op) is None:
+                    found[result] = constant_range(whole)
+                elif whole in found:
+                    found[result] = found[whole]
+    return found
+
+
+def extents_of(
+    graph: Graph, inputs: Mapping[Tensor, Extent] = MappingProxyType({})
+) -> dict[Tensor, Extent]:
+    """The Extent of each tensor of `graph` that depends on no data.
+
+    Args:
+        graph: a graph; what its inputs are is data, but for `inputs`.
+        inputs: the inputs of a called graph that depend on none.
+    """
+    extents = dict(inputs)
+    for op in graph.ops:
+        read = () if op.kind in OF_SHAPES else op.given
+        if op.kind == "IF":
+            extents.update(of_branches(op, extents))
+        elif all(is_known(tensor, extents) for tensor in read) and is_determined(op):
+            extents.update((result, extent_of(op, result, extents)) for result in op.outputs)
+    return extents
+
+
+def is_known(tensor: Tensor, extents: Mapping[Tensor, Extent]) -> bool:
+    """Whether a tensor depends on no data."""
+    return tensor in extents or (tensor.is_constant and not tensor.is_variable)
+
+
+def of_branches(op: Op, extents: Mapping[Tensor, Extent]) -> dict[Tensor, Extent]:
+    """The Extents of the results of an IF, by those of its branches."""
+    condition, *given = op.inputs
+    if not is_known(condition, extents):
+        return {}
+    branches = []
+    for graph in op.graphs:
+        pairs = zip(graph.inputs, given, strict=True)
+        inputs = {
+            inner: extents.get(outer, Extent.FIXED)
+            for inner, outer in pairs
+            if is_known(outer, extents)
+        }
+        inside = extents_of(graph, inputs)
+        branches.append([is_known(tensor, inside) for tensor in graph.outputs])
+    results = zip(op.outputs, *branches, strict=True)
+    return {result: Extent.VARYING for result, *known in results if all(known)}
+
+
+def sums_over_sizes(graph: Graph, sized: set[Tensor]) -> set[Tensor]:
+    """Sums along unknown dimensions that only operators on `sized` read, which make means of them.
+
+    x:[n,4] -> SUM(axis 0) -> a;  a, n -> DIV -> y        a grows with n, x and y do not
+    """
+    return {
+        op.output
+        for op in ops_of(graph, "SUM")
+        if is_real(op.output) and folds_unknown(op) and not graph.is_output(op.output)
+        if all(not sized.isdisjoint(reader.given) for reader in op.output.readers)
+    }
+
+
+def folds_unknown(op: Op) -> bool:
+    """Whether a reduction runs along a dimension that is unknown."""
+    shape, axes = op.inputs[0].shape, op.inputs[1].value
+    if shape is None or axes is None:
+        return True
+    return any(shape[axis] is None for axis in axes.ravel().tolist())
+
+
+def is_determined(op: Op) -> bool:
+    """Whether the inputs of `op` alone tell its results."""
+    if op.graphs:
+        return all(is_determined(one) for graph in op.graphs for one in graph.ops)
+    return is_pure(op)
+
+
+def extent_of(op: Op, result: Tensor, extents: dict[Tensor, Extent]) -> Extent:
+    """The Extent of a result of an operator whose inputs depend on no data."""
+    if result.value is not None or op.kind in ("RANK", "ZEROS_LIKE"):
+        return Extent.FIXED
+    of = [extents.get(tensor, Extent.FIXED) for tensor in op.given]
+    if op.kind in REPEATS:
+        return of[REPEATS[op.kind]]
+    worst = max(of, default=Extent.FIXED)
+    rule = RULES.get(op.kind)
+    if is_real(result) and rule is not None and rule.selects:
+        moved = [extent for extent, one in zip(of, op.given, strict=True) if is_real(one)]
+        if len(moved) == 1:
+            return max(moved[0], min(worst, Extent.CHOSEN))
+    if worst != Extent.FIXED:
+        return Extent.VARYING
+    by_element = op.kind in UNARY | BINARY or op.kind == "FULLY_CONNECTED"
+    is_fixed = by_element or all(tensor.is_static for tensor in op.given)
+    return Extent.FIXED if is_fixed else Extent.VARYING
