@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,6 +121,13 @@ class OnnxOracle:
 
     def check(self) -> None:
         """Nothing: what can be lowered can be evaluated."""
+
+    def changed(self, change: Callable[[np.ndarray], np.ndarray]) -> OnnxOracle:
+        """The same graph with other initializers, where they are floats."""
+        arrays = {
+            k: change(a) if a.dtype.kind in "fc" else a for k, a in self._source.arrays.items()
+        }
+        return OnnxOracle(replace(self._source, arrays=arrays))
 
     def run(
         self,
