@@ -131,11 +131,8 @@ def infer(graph: Graph, op: Op, declared: Declarations) -> list[Tensor]:
     except Unknown:
         return unknown(graph, op, declared)
     except NodeError as error:
-        # What may be equal when the model runs is its own check then.
-        if error.unequal is not None and _is_symbolic(op):
-            return unknown(graph, op, declared)
-        if any(isinstance(x, dims.Dim) and x.is_late for t in op.given for x in t.sizes or ()):
-            return unknown(graph, op, declared)
+        if (error.unequal is not None and _is_symbolic(op)) or _is_uncertain(op):
+            return unknown(graph, op, declared)  # the operator is its own check when the model runs
         raise ConverterError(str(error)) from None
     except (Fault, OverflowError) as error:
         if _is_symbolic(op):
@@ -153,6 +150,12 @@ def infer(graph: Graph, op: Op, declared: Declarations) -> list[Tensor]:
         if outcome.value is not None and result.is_static:
             _settle(op, i, result, outcome.value)
     return results
+
+
+def _is_uncertain(op: Op) -> bool:
+    """Whether the numbers with which an op was tried may be none that its inputs ever take."""
+    unknown_sizes = [x for t in op.given for x in t.sizes or () if isinstance(x, dims.Dim)]
+    return any(x.is_late or x.reference <= 0 for x in unknown_sizes)
 
 
 def _is_symbolic(op: Op) -> bool:

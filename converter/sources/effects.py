@@ -20,6 +20,11 @@ from .handles import CALLING, Handles, follow, is_handle, reads, writes
 SHOWN = 8  # operations listed in an error message
 SAID = ("Assert", "Print", "PrintV2")
 """Operations whose effects are left out, as TensorFlow's converter leaves out assertions."""
+TABLES = (
+    *("InitializeTable", "InitializeTableV2"),
+    *("LookupTableImport", "LookupTableImportV2"),
+)
+"""What fills a table: who reads one has no lowering yet, and is refused by its own name."""
 
 
 @dataclass
@@ -98,7 +103,7 @@ class Effects:
                 self.writes.update((op.type, name, variable) for variable in names)
             if needed and reads(op, i):
                 self.reads |= names
-        is_other = not (held or needed or op.type in CALLING or op.type in SAID)
+        is_other = not (held or needed or op.type in (*CALLING, *SAID, *TABLES))
         if is_other and runs_unread(op):
             self.others.add((op.type, name))
 

@@ -99,7 +99,10 @@ def _ratio_beyond_shifts(use):
     if made is None or not use.scales:
         return False
     largest = max(*use.scales, math.prod(use.scales[:2]))
-    return largest / float(made.scale[0]) >= 2.0 ** (-6 if use.dtype == "INT16" else 22)
+    if use.step.op in _PRODUCTS:  # whose sums leave int32 when they are shifted
+        largest *= max(math.prod(use.inputs[1].shape), 1)
+    bits = -6 if use.dtype == "INT16" else 15 if use.step.op in _PRODUCTS else 22
+    return largest / float(made.scale[0]) >= 2.0**bits
 
 
 def _limit_beyond_int32(use):
@@ -187,6 +190,7 @@ def _far_right(use):
 _FUSED = ("ADD", "SUB", "MUL", "DIV", "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV",
           "FULLY_CONNECTED", "AVERAGE_POOL_2D", "MAX_POOL_2D")  # fmt: skip
 _COMPARISONS = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
+_PRODUCTS = ("BATCH_MATMUL", "FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV")
 _RATIO = ("ABS", "LEAKY_RELU", "QUANTIZE", "RELU", "RELU6", "RELU_N1_TO_1", "PRELU", "MUL", "DIV",
           "SUM", "MEAN", "CONCATENATION", "REDUCE_PROD", "BATCH_MATMUL", "FULLY_CONNECTED",
           "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV")  # fmt: skip
