@@ -1,8 +1,10 @@
 # Two commands on a fresh machine: make demo, make test. PYTHON chooses the interpreter, VENV the
-# environment's folder, CORPUS another folder of recorded cases.
+# environment's folder, CORPUS another folder of recorded cases (`make test-all` takes the whole of
+# them, ../shared/corpus, where that is there).
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+WHOLE_CORPUS := $(or $(CORPUS),$(wildcard ../shared/corpus),tests/corpus)
 CORPUS ?= tests/corpus
 # The Python with TensorFlow for `make bench` and `make test-tf`; without one, they make
 # $(VENV)-tensorflow. BENCH: options of benchmarks/run.py.
@@ -22,7 +24,7 @@ test: $(VENV)/.test
 
 test-all: $(VENV)/.test
 	$(BIN)/flatlite warmup
-	$(BIN)/python -m pytest -n 2 --corpus=$(CORPUS) -m ""
+	$(BIN)/python -m pytest -n 2 --corpus=$(WHOLE_CORPUS) -m ""
 
 # A quick suite on every Python from 3.10 to 3.14 that is found.
 test-pythons:

@@ -62,7 +62,7 @@ FLOOR x -> y ; f32 -> =0 || f16,bf16 -> =0
 FLOOR_DIV x y -> z ; f32,i8,i16,i32 =0 -> =0 || qi8,qi16 =0 -> =0
 FLOOR_MOD x y -> z ; f32,i8,i16,i32,i64 =0 -> =0 || qi8,qi16 =0 -> =0
 FULLY_CONNECTED x weights [bias] -> y ; f32 f32,qi4,qi8,qu8 f32,- -> =0 | qi16 qi16 qi32,- -> =0 | qi16 qi4,qi8 qi32,qi64,- -> =0 | qi8 qi4,qi8 qi32,- -> =0 | qu8 qu8 qi32,- -> =0 | qu8 qu8 qi32 -> qi16 || f32 i8,u8,i4 f32,- -> f32 | qi16 qi4 qi32,qi64,- -> qi8 | qi16 qi8 qi32,qi64,- -> qi8,qu8 | qi16 qu8 qi32,- -> qu8,qi16 | qi16 qu8 qi64 -> qi16 | qi8 qi4 qi32 -> qi16 | qi8 qi4,qi8 qi64 -> qi8,qi16 | qi8 qi8 - -> qu8 | qi8 qi8 qi32 -> qu8,qi16 | qi8 qu8 - -> qi8,qu8 | qi8 qu8 qi32 -> qi8,qu8,qi16 | qu8 qi4,qu8 qi32,- -> qi8 | qu8 qi8 qi32,- -> qi8,qu8 | qu8 qi8 qi64 -> qu8
-GATHER x indices -> y ; f32,f16,bf16,i8,u8,i16,i32,i64,bool,qi4,qi8,qu8,qi16 i16,i32,i64 -> =0 || i4 i16,i32,i64 -> i8 | qi4 i16,i32,i64 -> qi8 ;  ; moves
+GATHER x indices -> y ; f32,f16,bf16,i8,u8,i16,i32,i64,bool,str,qi4,qi8,qu8,qi16 i16,i32,i64 -> =0 || i4 i16,i32,i64 -> i8 | qi4 i16,i32,i64 -> qi8 ;  ; moves
 GATHER_ND x indices -> y ; f32,f16,bf16,i8,u8,i16,i32,i64,bool,str,qi8,qu8,qi16 i16,i32,i64 -> =0 ;  ; moves
 GELU x -> y ; f32,qi8,qu8,qi16 -> =0 || f16,i8,u8,i16 -> =0
 GREATER x y -> z ; f32,i16,i32,i64,qi8,qu8,qi16 =0 -> bool || f16,bf16 =0 -> bool

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from cases import Case, _options, all_cases, f32, floats, i32
+from cases import Case, all_cases, f32, floats, i32, options_record
 
 from flatlite.schema import operators
 from flatlite.schema.dtypes import tensor_type
@@ -106,7 +106,7 @@ def _of(case: Case) -> Start:
         case.op,
         tuple(case.inputs),
         tuple(codes),
-        _options(case),
+        options_record(case.op, case.options),
         case.oracle or "BUILTIN_REF",
         frozenset(case.constants),
         scales=scales,
@@ -138,6 +138,7 @@ MORE = [
     Case("embedding_sparse", "EMBEDDING_LOOKUP_SPARSE", {},
          [i32([1, 0]), np.array([[0, 0], [1, 0]], np.int32), i32([2, 1]), f32([1, 2]),
           f32([[1, 2], [3, 4]])], None, [np.float32]),
+    Case("gather_strings", "GATHER", {}, [f32([1, 2, 3]), i32([2, 0])], None, constants=(1,)),
     Case("dilate", "DILATE", {}, [f32([[1, 2], [3, 4]]), i32([2, 1]), f32(0)], None, [np.float32]),
     Case("conv_3d_transpose", "CONV_3D_TRANSPOSE", {"stride_d": 1, "stride_h": 1, "stride_w": 1},
          [i32([1, 3, 3, 3, 2]), floats(2, 2, 2, 2, 3), floats(1, 2, 2, 2, 3), floats(2)], None,
