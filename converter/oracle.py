@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -11,7 +11,7 @@ from ..graph.evaluate import evaluate
 from ..graph.registry import kernel_of
 
 if TYPE_CHECKING:
-    from ..graph.graph import Graph
+    from ..graph.graph import Graph, Tensor
     from .sources.source import Typed
 
 
@@ -37,6 +37,10 @@ class Oracle(Protocol):
         """Raises NotVerified when it cannot be run, or has no one right answer."""
         ...
 
+    def changed(self, change: Callable[[np.ndarray], np.ndarray]) -> Oracle:
+        """The same model with other constants, where they are floats and can be replaced."""
+        ...
+
     def run(
         self,
         names: Sequence[str],
@@ -60,10 +64,11 @@ class Oracle(Protocol):
 
 
 class GraphOracle:
-    """A frozen graph on graph/'s numpy kernels."""
+    """A frozen graph on graph/'s numpy kernels, some of its tensors replaced."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, replaced: dict[Tensor, np.ndarray] | None = None) -> None:
         self.graph = graph
+        self.replaced = replaced or {}
         self.inputs = graph.inputs or ()
         self.outputs = [tensor.name for tensor in graph.outputs or ()]
 
@@ -79,6 +84,12 @@ class GraphOracle:
             )
             raise NotVerified(f"{op.type} '{op.name}' {reason}")
 
+    def changed(self, change: Callable[[np.ndarray], np.ndarray]) -> GraphOracle:
+        """The same graph with other constants, where they are floats."""
+        constants = [op.outputs[0] for op in self.graph.operations if op.type == "Const"]
+        arrays = zip(constants, evaluate(self.graph, constants, {}), strict=True)
+        return GraphOracle(self.graph, {t: change(a) for t, a in arrays if a.dtype.kind in "fc"})
+
     def run(
         self,
         names: Sequence[str],
@@ -88,5 +99,5 @@ class GraphOracle:
     ) -> list[np.ndarray]:
         """The tensors of these names, for one array per input."""
         tensors = [self.graph.get_tensor(name) for name in names]
-        feeds = dict(zip(self.inputs, arrays, strict=True))
+        feeds = self.replaced | dict(zip(self.inputs, arrays, strict=True))
         return evaluate(self.graph, tensors, feeds, memory=memory, seconds=seconds)

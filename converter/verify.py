@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -232,8 +232,9 @@ def compare(
         if gap <= tolerance(want):
             continue
         if gap <= 10 * sensitivity(source, name, arrays, want):
+            moved = "inputs" if has_floats(arrays) else "constants"
             raise Unstable(
-                f"its output '{name}' is unstable: a relative change of the inputs by "
+                f"its output '{name}' is unstable: a relative change of the {moved} by "
                 f"{NUDGE:g} changes it as much as the conversion does ({worst(want, got)})"
             )
         raise ConverterError(
@@ -295,16 +296,27 @@ def shapes_of(arrays: Sequence[np.ndarray]) -> str:
     return ", ".join(str(array.shape) for array in arrays) or "none"
 
 
+def has_floats(arrays: Sequence[np.ndarray]) -> bool:
+    """Whether any of them holds floating point numbers."""
+    return any(array.dtype.kind in "fc" for array in arrays)
+
+
 def sensitivity(source: _Source, name: str, arrays: list[np.ndarray], want: np.ndarray) -> float:
-    """The `difference` in a source tensor when the inputs change as rounding might change them."""
+    """The `difference` in a source tensor when its inputs change as rounding might change them.
+
+    The constants change where no input is a float.
+    """
     generator = np.random.default_rng(SEED)
-    nudged = []
-    for array in arrays:
-        if array.dtype.kind in "fc":
-            signs = generator.choice(np.array([-NUDGE, NUDGE]), array.shape)
-            array = (array * (1 + signs)).astype(array.dtype)
-        nudged.append(array)
-    (moved,) = source.run([name], nudged)
+
+    def nudged(array: np.ndarray) -> np.ndarray:
+        signs = generator.choice(np.array([-NUDGE, NUDGE]), array.shape)
+        return (array * (1 + signs)).astype(array.dtype)
+
+    if has_floats(arrays):
+        moving = [nudged(array) if array.dtype.kind in "fc" else array for array in arrays]
+    else:
+        moving, source = arrays, replace(source, oracle=source.oracle.changed(nudged))
+    (moved,) = source.run([name], moving)
     return difference(want, moved)
 
 

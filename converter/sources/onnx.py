@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,6 +122,13 @@ class OnnxOracle:
     def check(self) -> None:
         """Nothing: what can be lowered can be evaluated."""
 
+    def changed(self, change: Callable[[np.ndarray], np.ndarray]) -> OnnxOracle:
+        """The same graph with other initializers, where they are floats."""
+        arrays = {
+            k: change(a) if a.dtype.kind in "fc" else a for k, a in self._source.arrays.items()
+        }
+        return OnnxOracle(replace(self._source, arrays=arrays))
+
     def run(
         self,
         names: Sequence[str],
@@ -130,7 +137,7 @@ class OnnxOracle:
         memory: int | None = None,
     ) -> list[np.ndarray]:
         """The tensors of these names, for one array per input; memory is not limited."""
-        from onnx.reference import ReferenceEvaluator
+        from ..onnx.reference import evaluate
 
         end = None if seconds is None else time.monotonic() + seconds
         values: dict[str, Any] = dict(self._source.arrays)
@@ -139,12 +146,11 @@ class OnnxOracle:
         for i, node in enumerate(self._source.nodes):
             if end is not None and time.monotonic() > end:
                 raise DeadlineExceededError(None, None, f"{node.op_type} '{node.name}'")
-            evaluator = ReferenceEvaluator(node, opsets={"": self._source.opset})
             feeds = {name: values[name] for name in node.input if name}
             try:
                 with np.errstate(all="ignore"):
-                    results = evaluator.run(None, feeds)
-            except (RuntimeError, TypeError, IndexError, NotImplementedError) as error:
+                    results = evaluate(node, self._source.opset, feeds)
+            except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as error:
                 given = ", ".join(f"{np.shape(x)}" for x in feeds.values())
                 raise ValueError(
                     f"{node.op_type} '{node.name or node.output[0]}' cannot be evaluated on inputs "

@@ -132,6 +132,37 @@ def test_node(name, tmp_path, litert):
         np.testing.assert_allclose(other, expected, 1e-5, 1e-5, strict=True)
 
 
+VOLUME = floats(2, 3, 4, 5, 6)
+STATISTICS = {"s": floats(4), "o": floats(4), "m": floats(4), "v": floats(4) ** 2 + 1}
+OLD = {
+    "squeeze": (11, node("Squeeze", axes=[0]), floats(1, 1, 3), (), lambda x: x[0]),
+    "unsqueeze": (12, node("Unsqueeze", axes=[0, 2]), floats(2, 3), (), lambda x: x[None, :, None]),
+    "sum": (11, node("ReduceSum", axes=[1], keepdims=0), floats(2, 3, 4), (), lambda x: x.sum(1)),
+    "clip": (9, node("Clip", min=-0.5, max=0.25), floats(3, 4), (), lambda x: x.clip(-0.5, 0.25)),
+    "softmax": (12, node("Softmax"), floats(2, 3, 4), (),
+                lambda x: np.exp(x) / np.exp(x).sum((1, 2), keepdims=True)),
+    "log_softmax": (11, node("LogSoftmax", axis=-2), floats(2, 3, 4), (),
+                    lambda x: x - np.log(np.exp(x).sum((1, 2), keepdims=True))),
+    "batch_normalization": (
+        13, node("BatchNormalization", "x s o m v"), floats(3, 4), (STATISTICS,),
+        lambda x: (x - STATISTICS["m"]) / np.sqrt(STATISTICS["v"] + 1e-5) * STATISTICS["s"]
+        + STATISTICS["o"]),
+    "max/line": (17, node("GlobalMaxPool"), floats(2, 3, 4), (), lambda x: x.max(2, keepdims=True)),
+    "max/volume": (13, node("GlobalMaxPool"), VOLUME, (),
+                   lambda x: x.max((2, 3, 4), keepdims=True)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_node_is_verified_in_its_own_operator_set(name, tmp_path):
+    opset, one, x, constants, want = OLD[name]
+    model = model_of([one], {"x": x}, constants=next(iter(constants), None), opset=opset)
+    converter = TFLiteConverter.from_onnx_model(saved(tmp_path, model))
+    ours = answers(converter.convert(), {"x": x})["y"]
+    assert converter.verified
+    np.testing.assert_allclose(ours, want(x), 1e-5, 1e-5, strict=True)
+
+
 def test_negative_padding_crops(tmp_path):
     x, pads = floats(4, 5), {"p": ints(1, -1, -2, 2), "v": np.float32(7)}
     model = model_of([node("Pad", "x p v")], {"x": x}, constants=pads)
