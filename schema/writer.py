@@ -184,7 +184,9 @@ class _Writer:
         return self.written[key]
 
     def offsets(self, items: list[int]) -> int:
-        """Offset of a vector of tables."""
+        """Offset of a vector of tables; one without entries is that of no numbers."""
+        if not items:
+            return self.numbers(np.empty(0, np.int32), 4)
         self.builder.StartVector(4, len(items), 4)
         for item in reversed(items):
             self.builder.PrependUOffsetTRelative(item)

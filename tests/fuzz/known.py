@@ -184,7 +184,8 @@ def _wraps_in_steps(use):
 def _far_right(use):
     """Scales so large or small that an int16 is shifted by more than its bits."""
     made = use.outputs[0].quantization
-    return min(use.scales[0] / 128 / float(made.scale[0]), use.scales[0]) < 2.0**-15
+    scales = use.scales or [1.0]
+    return made is not None and min(scales[0] / 128 / float(made.scale[0]), scales[0]) < 2.0**-15
 
 
 _FUSED = ("ADD", "SUB", "MUL", "DIV", "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV",
