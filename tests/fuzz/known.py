@@ -155,7 +155,7 @@ _CURVES = {"LOG": np.log, "EXP": np.exp, "RSQRT": lambda x: 1 / np.sqrt(x)}
 
 
 def _steep(use):
-    """Two neighbouring entries of an int16 table are further apart than int16, or infinite."""
+    """Entries of an int16 table leave int32, or neighbours are further apart than int16."""
     made = use.outputs[0].quantization
     if use.dtype != "INT16" or made is None:
         return False
@@ -163,6 +163,8 @@ def _steep(use):
         x = use.scales[0] * np.arange(-32768.0, 32769.0, 128)
         curve = _CURVES[use.step.op](x.astype(np.float32))
         entries = np.nan_to_num(curve / float(made.scale[0]), nan=-32768.0)
+        if (np.abs(entries) >= 2.0**31).any():
+            return True
     steps = np.abs(np.diff(np.clip(entries, -32768, 32767)))
     return (steps > 32767).any() or (curve == np.inf).any()
 
@@ -179,6 +181,11 @@ def _root_beyond_shifts(use):
 def _wraps_in_steps(use):
     """An int16 in steps of 1 / 3 / 4096 leaves int32."""
     return use.dtype == "INT16" and use.scales[0] * 3 * 4096 * 32768 >= 2.0**31
+
+
+def _computed_float(use):
+    """A float that is computed, of which the last bits are free, is read as an integer."""
+    return use.dtype in ("FLOAT32", "FLOAT64", "FLOAT16") and use.value(0) is None
 
 
 def _far_right(use):
@@ -202,6 +209,9 @@ def _faults(ops, holds, reason):
 
 
 FAULTS: tuple[Fault, ...] = (
+    Fault(
+        "BITCAST", _computed_float, "no fault: floats agree within a tolerance, their bits do not"
+    ),
     Fault("ATAN2", _unlike_shapes, "the second operand is read as if it had the first one's shape"),
     Fault("NEG", _rescaled, "int8 is negated as it is stored, without zero point and scale"),
     Fault("TRANSPOSE", lambda use: use.inputs[0].shape == (), "a scalar is not copied"),
