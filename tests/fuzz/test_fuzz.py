@@ -1,4 +1,4 @@
-"""A minute of every fuzzer, elsewhere with each commit; `make fuzz` goes on from there."""
+"""Some of every fuzzer, elsewhere with each commit; `make fuzz` goes on from there."""
 
 import shutil
 import subprocess
