@@ -85,11 +85,15 @@ class Drawn:
     forms: tuple[str, ...] = tuple(FORMS)
 
 
+def _shares(x):
+    return x / x.sum(-1, keepdims=True)
+
+
 ACTIVATIONS = {
     "linear": lambda x: x,
     "relu": lambda x: np.maximum(x, 0),
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "softmax": lambda x: np.exp(x) / np.exp(x).sum(-1, keepdims=True),
+    "sigmoid": lambda x: (1 + np.tanh(x / 2)) / 2,
+    "softmax": lambda x: _shares(np.exp(x - x.max(-1, keepdims=True))),
     "softsign": lambda x: x / (1 + np.abs(x)),
     "tanh": np.tanh,
 }
