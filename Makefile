@@ -46,7 +46,7 @@ test-tf: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)
 	$(BIN)/python tests/with_tensorflow/write.py out/tensorflow
 	$(TENSORFLOW) tests/with_tensorflow/check.py out/tensorflow
 
-# What LiteRT's kernels accept, written into schema/operator_table.py; ten minutes.
+# What LiteRT's kernels accept, written into schema/operator_types.py; ten minutes.
 operators: $(VENV)/.test
 	$(BIN)/flatlite warmup
 	$(BIN)/python tests/schema/record_operators.py

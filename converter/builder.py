@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from ..schema import tables
+from ..schema import operators, tables
 from ..schema.dtypes import tensor_type
 from ..schema.errors import ConverterError
 from ..schema.flatbuffer import options_class
-from ..schema.operators import operator
 from .dims import Extent
-from .infer import N_OUTPUTS, count_outputs, infer, late_tensor
+from .infer import count_outputs, infer, late_tensor
 from .ir import Graph, Op, Tensor
 from .legal_types import widened
 
@@ -157,7 +156,8 @@ class Builder:
             op.outputs = wider
         else:
             self._place(op)
-        single = kind not in N_OUTPUTS and len(op.outputs) == 1
+        several = operators.known(kind).results
+        single = len(several) == len(op.outputs) == 1 and not several[0].is_variadic
         return op.outputs[0] if single else tuple(op.outputs)
 
     def _tensor(self, value: Any) -> Tensor | None:
@@ -182,9 +182,8 @@ def make_options(kind: str, fields: dict[str, Any]) -> Any:
         if fields:
             raise TypeError(f"{kind} has no options, got {', '.join(fields)}")
         return None
-    row = operator(kind)
-    if row is not None:
-        fields = {**{name: values[0] for name, values in row.options.items()}, **fields}
+    needed = operators.known(kind).options
+    fields = {**{name: values[0] for name, values in needed.items()}, **fields}
     if not fields:
         return cls()
     types = {name: type_ for name, type_, *_ in tables.TABLES[cls.__name__]}

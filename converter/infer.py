@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import inf, prod
 from typing import Any, NamedTuple
 
@@ -14,10 +14,12 @@ from ..engine.faults import Fault
 from ..interpreter.compute import run_now
 from ..interpreter.node import Declared, Late, Node, NodeError, Operand, Unknown
 from ..interpreter.node import Quantization as NodeQuantization
-from ..interpreter.registry import row_of
-from ..schema.dtypes import numpy_dtype
+from ..interpreter.registry import is_pure, prepare_of
+from ..schema import operators
+from ..schema.dtypes import TENSOR_TYPES, numpy_dtype
 from ..schema.errors import ConverterError
 from ..schema.flatbuffer import options_class
+from ..schema.operators import Operator, spread
 from . import dims
 from .dims import Extent
 from .elements import elements_of, numbers_of
@@ -26,69 +28,6 @@ from .sizes import extent, sized
 
 SMALL = 1024
 """Elements up to which results of known inputs are computed while building."""
-
-N_OUTPUTS: dict[str, Callable[[Op], int]] = {
-    "ASSIGN_VARIABLE": lambda op: 0,
-    "CALL_ONCE": lambda op: 0,
-    "HASHTABLE_IMPORT": lambda op: 0,
-    "NON_MAX_SUPPRESSION_V4": lambda op: 2,
-    "NON_MAX_SUPPRESSION_V5": lambda op: 3,
-    "SPLIT": lambda op: op.options.num_splits,
-    "SPLIT_V": lambda op: op.options.num_splits,
-    "TOPK_V2": lambda op: 2,
-    "UNIQUE": lambda op: 2,
-    "UNPACK": lambda op: op.options.num,
-    "WHILE": lambda op: len(op.inputs),
-}
-"""Ops that do not have exactly one result."""
-
-TYPE_FROM = {
-    "EMBEDDING_LOOKUP": 1,
-    "FILL": 1,
-    "ONE_HOT": 2,
-    "SCATTER_ND": 1,
-    "SELECT": 1,
-    "SELECT_V2": 1,
-    "SPLIT": 1,
-    "TRANSPOSE_CONV": 2,
-}
-"""The input that gives the type of a result; 0 where not listed."""
-
-BOOL, INT32, INT64 = np.dtype(bool), np.dtype(np.int32), np.dtype(np.int64)
-TYPES: dict[str, Callable[[Op], list[np.dtype]]] = {
-    "ARG_MAX": lambda op: [numpy_dtype(op.options.output_type)],
-    "ARG_MIN": lambda op: [numpy_dtype(op.options.output_type)],
-    "EQUAL": lambda op: [BOOL],
-    "GREATER": lambda op: [BOOL],
-    "GREATER_EQUAL": lambda op: [BOOL],
-    "LESS": lambda op: [BOOL],
-    "LESS_EQUAL": lambda op: [BOOL],
-    "NON_MAX_SUPPRESSION_V4": lambda op: [INT32, INT32],
-    "NON_MAX_SUPPRESSION_V5": lambda op: [INT32, op.inputs[1].dtype, INT32],
-    "NOT_EQUAL": lambda op: [BOOL],
-    "RANK": lambda op: [INT32],
-    "SHAPE": lambda op: [numpy_dtype(op.options.out_type)],
-    "TOPK_V2": lambda op: [op.inputs[0].dtype, INT32],
-    "UNIQUE": lambda op: [op.inputs[0].dtype, numpy_dtype(op.options.idx_out_type)],
-    "WHERE": lambda op: [INT64],
-}
-"""Types of results that have not the type of an input."""
-
-RANKS: dict[str, Callable[[Op], int | None]] = {
-    "BROADCAST_TO": lambda op: _length(op.inputs[1]),
-    "FILL": lambda op: _length(op.inputs[0]),
-    "MIRROR_PAD": lambda op: op.inputs[0].rank,
-    "PAD": lambda op: op.inputs[0].rank,
-    "PADV2": lambda op: op.inputs[0].rank,
-    "RANGE": lambda op: 1,
-    "RESHAPE": lambda op: _length(op.inputs[1]),
-    "SCATTER_ND": lambda op: _length(op.inputs[2]),
-    "SLICE": lambda op: op.inputs[0].rank,
-    "TILE": lambda op: op.inputs[0].rank,
-    "TOPK_V2": lambda op: op.inputs[0].rank,
-    "TRANSPOSE": lambda op: op.inputs[0].rank,
-}
-"""Ranks that are known although a shape is not."""
 
 
 class Outcome(NamedTuple):
@@ -104,7 +43,12 @@ class Outcome(NamedTuple):
 
 def count_outputs(op: Op) -> int:
     """How many results an op with these options and inputs has."""
-    return N_OUTPUTS[op.kind](op) if op.kind in N_OUTPUTS else 1
+    row = operators.known(op.kind)
+    n = sum(not (one.is_optional or one.is_variadic) for one in row.results)
+    for one in row.results:
+        if one.is_variadic and not one.is_optional:
+            n += getattr(op.options, one.count) if one.count else len(op.inputs)
+    return n
 
 
 Declarations = Sequence[np.dtype | None]
@@ -244,22 +188,34 @@ def late_tensor(
 def unknown(graph: Graph, op: Op, declared: Declarations) -> list[Tensor]:
     """Results of which only the type can be told before the model runs, and maybe the rank."""
     dtypes = result_types(op, declared)
-    rank = RANKS[op.kind](op) if op.kind in RANKS else None
+    rank = operators.known(op.kind).rank(
+        [None if tensor is None else tensor.rank for tensor in op.inputs],
+        [None if tensor is None else _length(tensor) for tensor in op.inputs],
+    )
     shape = None if rank is None else [None] * rank
     return [late_tensor(graph, op.origin, one, shape) for one in dtypes]
 
 
 def result_types(op: Op, declared: Declarations) -> list[np.dtype]:
     """The types of an op's results, for when `prepare` cannot tell."""
-    stated = [dtype for dtype in declared if dtype is not None]
-    if len(stated) == len(declared):
-        return stated
-    if op.kind in TYPES:
-        return TYPES[op.kind](op)
-    source = op.input(TYPE_FROM.get(op.kind, 0))
+    row = operators.known(op.kind)
+    stated = spread(row.results, [one.type for one in row.results], len(declared))
+    return [
+        result_type(op, row, type_) if dtype is None else dtype
+        for dtype, type_ in zip(declared, stated, strict=True)
+    ]
+
+
+def result_type(op: Op, row: Operator, type_: str) -> np.dtype:
+    """The type that the row of an operator states for a result."""
+    if type_ in operators.TYPES:
+        return TENSOR_TYPES[operators.TYPES[type_]]
+    if hasattr(op.options, type_):
+        return numpy_dtype(getattr(op.options, type_))
+    source = op.input(row.position(type_)) if type_ else None
     if source is None:
         raise ConverterError(f"{op.kind} '{op.origin}': the type of its result is unknown")
-    return [source.dtype] * len(declared)
+    return source.dtype
 
 
 def _length(shape: Tensor) -> int | None:
@@ -292,7 +248,7 @@ def prepared(
 
     Raises NodeError, Unknown, Fault, or LookupError when the interpreter has no such op.
     """
-    row = row_of(op.kind)
+    prepare = prepare_of(op.kind)
     if operands is None:
         operands = [operand(tensor) for tensor in op.inputs]
     options = op.options
@@ -300,8 +256,8 @@ def prepared(
         options = default_options(op.kind)
     outputs = [Declared(op.origin, dtype) for dtype in declared]
     node = Node(op.kind, operands, outputs, options)
-    emit = row.prepare(node)
-    known = row.pure and all(one is None or one.value is not None for one in operands)
+    emit = prepare(node)
+    known = is_pure(op.kind) and all(one is None or one.value is not None for one in operands)
     is_late = isinstance(emit, Late)
     if is_late and (not known or any(one is not None and one.sizes for one in operands)):
         types = result_types(op, declared)

@@ -22,7 +22,7 @@ from ..schema.operators import (
     Combination,
     operator,
     spread,
-    types_of_places,
+    types_of_arguments,
 )
 from ..schema.tables import name_of
 from .ir import Op, Tensor
@@ -109,7 +109,10 @@ def nearest(kind: str, operands: Sequence[str], results: Sequence[str | None]) -
     row = operator(kind)
     if row is None or "typed" in row.traits or any(code.startswith("q") for code in operands):
         return None
-    given, made = types_of_places(row.operands, operands), types_of_places(row.results, results)
+    given, made = (
+        types_of_arguments(row.operands, operands),
+        types_of_arguments(row.results, results),
+    )
     if given is None or made is None:
         return None
     found: list[tuple[int, int, list[Any], Combination]] = []

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..interpreter.spec import CALLS
 from ..schema import model as file
 from ..schema import tables
 from ..schema.dtypes import tensor_type
+from ..schema.operators import known
 from ..schema.versions import update_versions
 from .ir import Graph, Op, Origin, Tensor
 from .text import called
@@ -153,7 +153,7 @@ class _Layout:
         options = op.options
         if op.graphs:
             numbers = [self.numbers[id(graph)] for graph in op.graphs]
-            fields = dict(zip(CALLS[op.kind], numbers, strict=True))
+            fields = dict(zip(known(op.kind).calls, numbers, strict=True))
             before = {name: getattr(options, name) for name in type(options).__slots__}
             options = type(options)(**{**before, **fields})
         elif options is not None and says_nothing(op.kind, options):

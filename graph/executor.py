@@ -23,9 +23,9 @@ from ..engine.buffer import ARENA, BOUND, Buffer, arena, bound, constant, window
 from ..engine.faults import Fault
 from ..schema import dtypes, errors
 from .emit import chains
-from .emit.registry import emitter_of
+from .emit.registry import EMITTERS
 from .graph import Operation, Tensor
-from .hosted import hosted_kernel_of
+from .hosted import HOSTED
 from .infer import KERNEL_ERRORS, infer_shapes
 from .order import is_back_edge, ordered
 from .plan_variables import HANDLERS, PlanVariables
@@ -224,7 +224,7 @@ class Plan:
             for index in row.writes:
                 self.variables.protect(stage, buffers[index], position)
                 self.variables.written(stage, buffers[index])
-        found = emitter_of(op.type)
+        found = EMITTERS.get(op.type)
         if found is not None and found.takes(buffers):
             outputs = found.function(stage.program, site, *buffers)
             if outputs is not None:
@@ -255,7 +255,7 @@ class Plan:
     def _add_step(self, stage: Stage, site: Site, row: Row | None, buffers) -> bool:
         """Adds a step in Python; False when the sizes of its results are not known."""
         op = site.op
-        hosted = hosted_kernel_of(op.type)
+        hosted = HOSTED.get(op.type)
         if hosted is None and (row is None or row.kernel is None):
             raise errors.UnimplementedError(
                 None, op, located(op, f"Op type {op.type} has no kernel")
@@ -293,7 +293,7 @@ class Plan:
 
     def _call(self, op: Operation, arrays, in_place: bool = False) -> list[np.ndarray]:
         """What the kernel of an operation gives, in the dtypes that are declared."""
-        hosted, row = hosted_kernel_of(op.type), row_of(op.type)
+        hosted, row = HOSTED.get(op.type), row_of(op.type)
         try:
             with np.errstate(all="ignore"):
                 if hosted is not None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .build import ops
 from .create import constant, convert_to_tensor
-from .derivatives.registry import Derivative, derivative_of
+from .derivatives.registry import DERIVATIVES, Derivative
 from .functions import operators as operators
 from .functions.control_flow import tuple as after_all
 from .graph import Operation, Tensor
@@ -237,7 +237,7 @@ def _between(
 def _derivative(op: Operation) -> Derivative:
     override = op.attrs.get("_gradient_op_type")
     kind = override.decode() if isinstance(override, bytes) else override or op.type
-    row = derivative_of(kind)
+    row = DERIVATIVES.get(kind)
     if row is None:
         raise LookupError(
             f"No gradient defined for operation '{op.name}' (op type: {op.type}). Register one "

@@ -10,14 +10,14 @@ array, or one for each output. `state.resources` is the place for what must outl
 
 from __future__ import annotations
 
-import functools
-import importlib
 from collections.abc import Callable
 
-MODULES = ("files", "random", "variable")
-"""The modules `<name>_kernels` that hold kernels; imported when a Session first asks."""
+from ..schema.registry import Registry
 
-_ROWS: dict[str, Callable] = {}
+MODULES = ("files_kernels", "random_kernels", "variable_kernels")
+"""The modules that hold kernels; imported when a Session first asks."""
+
+HOSTED: Registry[Callable] = Registry("op", __package__, MODULES)
 
 
 def hosted(*types: str) -> Callable:
@@ -25,21 +25,7 @@ def hosted(*types: str) -> Callable:
 
     def register(function):
         for kind in types:
-            if kind in _ROWS:
-                raise RuntimeError(f"op {kind} is registered twice")
-            _ROWS[kind] = function
+            HOSTED.add(kind, function)
         return function
 
     return register
-
-
-def hosted_kernel_of(kind: str) -> Callable | None:
-    """The kernel of op type `kind` that needs a Session, or None."""
-    _load()
-    return _ROWS.get(kind)
-
-
-@functools.cache
-def _load() -> None:
-    for module in MODULES:
-        importlib.import_module(f".{module}_kernels", __package__)

@@ -13,11 +13,10 @@ computes in, the caller rounds the results to the dtypes the op's signature decl
 
 from __future__ import annotations
 
-import functools
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..schema.registry import Registry
 from .custom import is_custom_op, run_custom_op
 from .ops import FAMILIES
 from .shapes import declared, unknown
@@ -44,7 +43,7 @@ class Row:
     writes: tuple[int, ...] = ()
 
 
-_ROWS: dict[str, Row] = {}
+OPS: Registry[Row] = Registry("op", f"{__package__}.ops", FAMILIES)
 
 
 def op(*types: str, shape: Callable = unknown, pure: bool = True, **fields):
@@ -60,16 +59,13 @@ def op(*types: str, shape: Callable = unknown, pure: bool = True, **fields):
 
 def add_row(kind: str, kernel, shape: Callable, pure: bool = True, **fields) -> None:
     """Registers one row; the kernel is None for an op that only has a shape."""
-    if kind in _ROWS:
-        raise RuntimeError(f"op {kind} is registered twice")
     is_pure = pure and kernel is not None
-    _ROWS[kind] = Row(kind, kernel, shape, _keywords(kernel), is_pure=is_pure, **fields)
+    OPS.add(kind, Row(kind, kernel, shape, _keywords(kernel), is_pure=is_pure, **fields))
 
 
 def row_of(kind: str) -> Row | None:
     """The row of op type `kind`, also of a registered custom operator; None when there is none."""
-    _load()
-    return _ROWS.get(kind) or _custom_row(kind)
+    return OPS.get(kind) or _custom_row(kind)
 
 
 def kernel_of(kind: str) -> Callable | None:
@@ -90,22 +86,10 @@ def is_pure(kind: str) -> bool:
     return row is not None and row.is_pure
 
 
-def registered_types() -> list[str]:
-    """Every op type with a row."""
-    _load()
-    return sorted(_ROWS)
-
-
 def _custom_row(kind: str) -> Row | None:
     if not is_custom_op(kind):
         return None
     return Row(kind, run_custom_op, declared, ("op",), is_pure=False)
-
-
-@functools.cache
-def _load() -> None:
-    for family in FAMILIES:
-        importlib.import_module(f".ops.{family}", __package__)
 
 
 def _keywords(kernel) -> tuple[str, ...]:

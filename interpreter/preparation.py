@@ -12,7 +12,7 @@ from ..engine.buffer import BOUND, CONSTANT, bound
 from ..engine.faults import Fault
 from ..engine.program import Program
 from .node import Declared, Late, Node, NodeError, Operand, Unknown
-from .registry import row_of
+from .registry import is_pure, prepare_of
 from .spec import OperatorSpec, SubgraphSpec
 from .stage import PlanError, Stage
 
@@ -180,8 +180,7 @@ class Preparation:
             from .custom import prepare_custom
 
             return False, prepare_custom(node, self.scope.custom_op)
-        row = row_of(operator.kind)
-        return row.pure, row.prepare(node)
+        return is_pure(operator.kind), prepare_of(operator.kind)(node)
 
     def retrace(self, places: Sequence[tuple[int, int]]) -> Node:
         """The node at the last of some places (subgraph, position), each called by the one before.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..schema.operators import known
 from .node import NodeError
 from .plan import Plan
-from .spec import CALLS
 
 if TYPE_CHECKING:
     from .model import LoadedModel
@@ -92,7 +92,7 @@ class Scope:
             self.callee(getattr(operator.options, field))
             for operator in operators
             if not operator.is_custom
-            for field in CALLS.get(operator.kind, ())
+            for field in known(operator.kind).calls
         ]
 
     def state(self, subgraph: int, tensor: int, value: np.ndarray | None = None) -> np.ndarray:
@@ -203,9 +203,6 @@ def _is_pure(spec: SubgraphSpec, operator: OperatorSpec) -> bool:
     """Whether nothing but its results tells that `operator` ran."""
     if operator.is_custom or any(t >= 0 and spec.tensors[t].is_variable for t in operator.inputs):
         return False
-    from .registry import row_of  # a process that prepares nothing has no use for it
+    from .registry import is_pure  # a process that prepares nothing has no use for it
 
-    try:
-        return row_of(operator.kind).pure
-    except LookupError:
-        return False
+    return is_pure(operator.kind)

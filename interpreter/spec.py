@@ -123,15 +123,6 @@ class TensorSpec:
         return array.reshape(self.shape)
 
 
-CALLS = {
-    "CALL": ("subgraph",),
-    "CALL_ONCE": ("init_subgraph_index",),
-    "IF": ("then_subgraph_index", "else_subgraph_index"),
-    "WHILE": ("cond_subgraph_index", "body_subgraph_index"),
-}
-"""Operator -> options that hold the index of a subgraph it calls."""
-
-
 class OperatorSpec:
     """One operator: `kind` is the schema's name, or the custom code when `is_custom`."""
 

@@ -1,188 +1,251 @@
-"""TFLite's operators, one row each: operands -> results ; types ; options ; traits.
+"""What each of TFLite's builtin operators is: name family operands -> results ; traits ; options.
 
-    x, [x], *x       one operand, one that may be left out, any number of equal type
-    f32,i32 = -> =0  for each operand and result the types that LiteRT's kernels take: a set of them,
-                     `-` where it is left out, `=n` for that of place n, counted from 0; `|` parts
-                     alternatives, `||` those that our kernels do not take; q before a type: with
-                     scales
-    name=A,B         an option that must be stated, and what it may be; the first is the default
-    moves            it gives elements of the operands of its result's type, and computes nothing
-    typed            it means something else for another type
+    x, [x], *x, [*x]   one operand, one that may be left out, one or more, any number
+    n*y                as many results as the option `n` says
+    y:x, y:i32, y:n    the type of a result: that of operand x, a type, or what option `n` says;
+                       `?` after it: unless the file states another; without a type, as stated
+    n=A,B              an option that LiteRT insists on, and what it may be; the first is the default
 
-The types are written by `make operators` (tests/schema/record_operators.py), which asks LiteRT,
-the other columns by hand. A row without types says nothing about them.
+The family is the module of interpreter/ops that has it, `-` for none. Traits:
+
+    elementwise        each element of the result depends on the one at its place in the operand
+    broadcast          the same of several operands, broadcast against each other
+    commutative        the order of its two operands does not matter
+    reduction          folds the axes that `axes` names; the option keep_dims keeps them as 1
+    moves              gives elements of the operands of its result's type, and computes nothing
+    view               gives the same elements in the same order
+    selects            gives some of the elements, chosen by what they are
+    joins              puts its operands one after another along the option `axis`
+    last_axis          works on each row of the last axis
+    linear             multiplies x with its `weights` and adds a `bias`
+    bounded            its results are finite even where the operand is infinite
+    activation         its kernels apply the option fused_activation_function
+    typed              means something else for another type
+    stateful           gives something else from run to run; `writes`: what nobody reads counts, too
+    calls=a,b          options that hold the subgraphs it runs
+    axes=, sizes=, rows=    operands that list axes, that are sizes or counts, that have a row for
+                       each axis of x
+    rank=              of the results: n, x, x+1, max (of all operands), #shape (as many as `shape`
+                       has elements)
+    weights=, channels=, spatial=    the operand with the weights, its axis of output channels, its
+                       axes that slide over the image
+    hybrid=            the operand that may be int8 while the others are float32
+    int8=own, same     has int8 kernels with scales of their own; with one for operands and results
+    i8=s,z             the scale and zero point that a result of this type always has
+
+A row is written by hand, once; the types that LiteRT's kernels take are in operator_types.py.
 """
 # ruff: noqa: E501
 
 ROWS = r"""
-ABS x -> y ; f32,i16,i32,qi8,qi16 -> =0
-ADD x y -> z ; f32,i32,i64,qi8,qu8,qi16 =0 -> =0 || f16,i16 =0 -> =0
-ADD_N *x -> y ; f32,i32 -> =0
-ARG_MAX x axis -> y ; f32,i8,u8,i32,bool,qi8,qu8 i32,i64 -> =1 | f32,i8,u8,i32,bool,qi8,qu8 i32 -> i64 | f32,i8,u8,i32,bool,qi8,qu8 i64 -> i32 ; output_type=INT64,INT32
-ARG_MIN x axis -> y ; f32,i8,u8,i32,bool,qi8,qu8 i32,i64 -> =1 | f32,i8,u8,i32,bool,qi8,qu8 i32 -> i64 | f32,i8,u8,i32,bool,qi8,qu8 i64 -> i32 ; output_type=INT64,INT32
-ASSIGN_VARIABLE variable x -> ; ||
-ATAN2 y x -> z ; f32,f64 =0 -> =0 || f16,bf16 =0 -> =0
-AVERAGE_POOL_2D x -> y ; f32,qi8,qu8,qi16 -> =0 || i8,u8,i16 -> =0
-BATCH_MATMUL x y -> z ; f32,qi8,qi16 =0 -> =0 | f32,qi16 qi8 -> =0
-BATCH_TO_SPACE_ND x blocks crops -> y ; f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 i32 i32 -> =0 ;  ; moves
-BIDIRECTIONAL_SEQUENCE_LSTM *x -> *y ; ||
-BIDIRECTIONAL_SEQUENCE_RNN *x -> *y ; ||
-BITCAST x -> y ; f16,bf16,i16,u16,qi16 -> f32,f16,bf16,i8,u8,i16,u16,i32,u32,bool,qi8,qu8,qi16 | i8,u8,bool,qi8,qu8 -> f16,bf16,i8,u8,i16,u16,bool,qi8,qu8,qi16 | f64,i64,u64,c64,c128 -> f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 | f32,i32,u32 -> f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 | i4 -> f16,bf16,i4 | qi4 -> f16,bf16,i4,bool,qi4 ;  ; typed
-BITWISE_XOR x y -> z ; i8,u8,i16,u16,i32,u32 =0 -> =0
-BROADCAST_ARGS x y -> z ; i32,i64 =0 -> =0
-BROADCAST_TO x shape -> y ; f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 i32,i64 -> =0 | i4 i32 -> =0 || c128 i32,i64 -> =0 ;  ; moves
-BUCKETIZE x -> y ; || f32,f64,i32,i64 -> i32
-CALL *x -> *y ; ||
-CALL_ONCE -> ; ||
-CAST x -> y ; f32,f16,f64,i8,u8,i16,u16,i32,u32,i64,bool,qi8,qu8,qi16 -> f32,f16,f64,i8,u8,i16,u16,i32,u32,i64,bool,qi8,qu8,qi16 || bf16,i4,c64,qi4 -> f32 ;  ; typed
-CEIL x -> y ; f32 -> =0
-COMPLEX_ABS x -> y ; || c64 -> f32
-CONCATENATION *x -> y ; f32,f16,bf16,i8,u8,i16,i32,u32,i64,i4,bool,qi4,qi8,qu8,qi16 -> =0 ;  ; moves
-CONV_2D x filters [bias] -> y ; f32 f32,qi4,qi8,qu8 f32 -> =0 | qi16 qi4,qi8 qi64 -> =0 | qi8 qi4,qi8 qi32 -> =0 | qu8 qu8 qi32 -> =0 || f32 f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi16 f32 -> =0 | qu8 qi4,qi8,qi16 qi32 -> =0
-CONV_3D x filters [bias] -> y ; f32 f32 f32,- -> =0
-CONV_3D_TRANSPOSE shape filters x [bias] -> y ; i32 f32 f32 - -> f32
-COS x -> y ; f32 -> =0 || f16 -> =0
-CUMSUM x axis -> y ; f32,i32,i64 i32 -> =0 || i64 i32 -> c128
-DENSIFY x -> y ; ||
-DEPTHWISE_CONV_2D x filters [bias] -> y ; f32 f32,qi8 f32 -> =0 | qi16 qi8 qi64,- -> =0 | qi8 qi4,qi8 qi32 -> =0 | qu8 qu8 qi32 -> =0 || qi16 qu8 qi64,- -> =0 | qu8 qi4 qi32 -> =0
-DEPTH_TO_SPACE x -> y ; f32,i8,u8,i32,i64,qi8,qu8 -> =0 ;  ; moves
-DEQUANTIZE x -> y ; f16,qi8,qu8,qi16 -> f32 || i8,u8,i16,i4,qi4 -> f32 ;  ; typed
-DILATE x factors padding -> y ; || f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,c64,c128,qi4,qi8,qu8,qi16 i32 =0 -> =0
-DIV x y -> z ; f32,i32,qi8,qu8,qi16 =0 -> =0 || i8,u8,i16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1
-DYNAMIC_UPDATE_SLICE x update start -> y ; f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,c64,qi4,qi8,qu8,qi16 =0 i32,i64 -> =0 | qi16 i16 i32,i64 -> =1 | qi4 i4 i32,i64 -> =1 | qi8 i8 i32,i64 -> =1 | qu8 u8 i32,i64 -> =1 || c128 =0 i32,i64 -> c128 | i4 =0 i32,i64 -> i8 | qi4 =0 i32,i64 -> qi8 | qi4 i4 i32,i64 -> i8 ;  ; moves
-ELU x -> y ; f32,qi8 -> =0 || i8 -> =0
-EMBEDDING_LOOKUP indices table -> y ; i32 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,c64,qi4,qi8,qu8,qi16 -> =1 | i32 qi8 -> f32,i8
-EMBEDDING_LOOKUP_SPARSE indices rows shape weights table -> y ; || i32 i32 i32 f32 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> f32
-EQUAL x y -> z ; f32,i16,i32,i64,bool,str,qi8,qu8,qi16 =0 -> bool || f16 f16 -> bool
-EXP x -> y ; f32,qi8,qi16 -> =0 || i8,i16 -> =0
-EXPAND_DIMS x axis -> y ; f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 i32,i64 -> =0 || i4 i32,i64 -> i8 | qi4 i32,i64 -> qi8 ;  ; moves
-FAKE_QUANT x -> y ; f32 -> =0 || f64,i32,u32,i64,u64,c64,c128 -> =0 ;  ; typed
-FILL shape value -> y ; i32,i64 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,str,c64,qi8,qu8,qi16 -> =1 ;  ; moves
-FLOOR x -> y ; f32 -> =0 || f16,bf16 -> =0
-FLOOR_DIV x y -> z ; f32,i8,i16,i32 =0 -> =0 || qi8,qi16 =0 -> =0
-FLOOR_MOD x y -> z ; f32,i8,i16,i32,i64 =0 -> =0 || qi8,qi16 =0 -> =0
-FULLY_CONNECTED x weights [bias] -> y ; f32 f32,qi4,qi8,qu8 f32,- -> =0 | qi16 qi16 qi32,- -> =0 | qi16 qi4,qi8 qi32,qi64,- -> =0 | qi8 qi4,qi8 qi32,- -> =0 | qu8 qu8 qi32,- -> =0 | qu8 qu8 qi32 -> qi16 || f32 i8,u8,i4 f32,- -> f32 | qi16 qi4 qi32,qi64,- -> qi8 | qi16 qi8 qi32,qi64,- -> qi8,qu8 | qi16 qu8 qi32,- -> qu8,qi16 | qi16 qu8 qi64 -> qi16 | qi8 qi4 qi32 -> qi16 | qi8 qi4,qi8 qi64 -> qi8,qi16 | qi8 qi8 - -> qu8 | qi8 qi8 qi32 -> qu8,qi16 | qi8 qu8 - -> qi8,qu8 | qi8 qu8 qi32 -> qi8,qu8,qi16 | qu8 qi4,qu8 qi32,- -> qi8 | qu8 qi8 qi32,- -> qi8,qu8 | qu8 qi8 qi64 -> qu8
-GATHER x indices -> y ; f32,f16,bf16,i8,u8,i16,i32,i64,bool,str,qi4,qi8,qu8,qi16 i16,i32,i64 -> =0 || i4 i16,i32,i64 -> i8 | qi4 i16,i32,i64 -> qi8 ;  ; moves
-GATHER_ND x indices -> y ; f32,f16,bf16,i8,u8,i16,i32,i64,bool,str,qi8,qu8,qi16 i16,i32,i64 -> =0 ;  ; moves
-GELU x -> y ; f32,qi8,qu8,qi16 -> =0 || f16,i8,u8,i16 -> =0
-GREATER x y -> z ; f32,i16,i32,i64,qi8,qu8,qi16 =0 -> bool || f16,bf16 =0 -> bool
-GREATER_EQUAL x y -> z ; f32,i16,i32,i64,qi8,qu8,qi16 =0 -> bool || f16 f16 -> bool
-HARD_SWISH x -> y ; f32,qi8,qu8 -> =0 || i8,u8 -> =0
-HASHTABLE -> table ; ||
-HASHTABLE_FIND table keys default -> y ; ||
-HASHTABLE_IMPORT table keys values -> ; ||
-HASHTABLE_LOOKUP indices keys values -> y hits ; || i32 i32 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,c64,c128,qi4,qi8,qu8,qi16 -> =2 u8
-HASHTABLE_SIZE table -> y ; ||
-IF condition *x -> *y ; ||
-IMAG x -> y ; || c64 -> f32
-L2_NORMALIZATION x -> y ; f32,qi8,qu8 -> =0
-L2_POOL_2D x -> y ; f32 -> =0
-LEAKY_RELU x -> y ; f32,qi8,qu8,qi16 -> =0 || i8,u8,i16 -> =0
-LESS x y -> z ; f32,i16,i32,i64,qi8,qu8,qi16 =0 -> bool || f16,bf16 =0 -> bool
-LESS_EQUAL x y -> z ; f32,i16,i32,i64,qi8,qu8,qi16 =0 -> bool || f16 f16 -> bool
-LOCAL_RESPONSE_NORMALIZATION x -> y ; f32 -> =0
-LOG x -> y ; f32,qi8,qi16 -> =0
-LOGICAL_AND x y -> z ; bool bool -> =0
-LOGICAL_NOT x -> y ; bool -> =0
-LOGICAL_OR x y -> z ; bool bool -> =0
-LOGISTIC x -> y ; f32,qi8,qu8,qi16 -> =0 || f16,bf16 -> =0
-LOG_SOFTMAX x -> y ; f32,qi8,qu8 -> =0
-LSH_PROJECTION hash x [weight] -> y ; ||
-LSTM *x -> *y ; ||
-MATRIX_DIAG x -> y ; f32,i8,u8,i16,i32,u32,i64,qi8,qu8,qi16 -> =0 || c128 -> c128 | i4 -> i8 | qi4 -> qi8 ;  ; moves
-MATRIX_SET_DIAG x diagonal -> y ; f32,i8,u8,i16,i32,u32,i64,qi8,qu8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1 || c128 c128 -> =0 | f32 f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> =0 | i16 f32,f16,bf16,f64,i8,u8,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> =0 | i32 f32,f16,bf16,f64,i8,u8,i16,u16,u32,i64,u64,i4,bool,str,c64,c128 -> =0 | i64 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,u64,i4,bool,str,c64,c128 -> =0 | i8 f32,f16,bf16,f64,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> =0 | qi16 f32,qi4,qi8,qu8 -> =0 | qi8 f32,qi4,qu8,qi16 -> =0 | qu8 f32,qi4,qi8,qi16 -> =0 | u32 f32,f16,bf16,f64,i8,u8,i16,u16,i32,i64,u64,i4,bool,str,c64,c128 -> =0 | u8 f32,f16,bf16,f64,i8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> =0 | i4,qi4 i8 -> i8 | i8 i4 -> i4 | qi16 f32,f16,bf16,f64,i8,u8,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> i16 | qi4 qi8 -> qi8 | qi8 f32,f16,bf16,f64,u8,i16,u16,i32,u32,i64,u64,bool,str,c64,c128 -> i8 | qi8 i4 -> i8,i4 | qi8 qi4 -> qi4 | qu8 f32,f16,bf16,f64,i8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> u8 ;  ; moves
-MAXIMUM x y -> z ; f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1 || f16,bf16 =0 -> =0
-MAX_POOL_2D x -> y ; f32,qi8,qu8,qi16 -> =0 || i8,u8,i16 -> =0
-MEAN x axes -> y ; f32,i32,i64,qi8,qu8,qi16 i32 -> =0
-MINIMUM x y -> z ; f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1 || f16,bf16 =0 -> =0
-MIRROR_PAD x paddings -> y ; f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 i32,i64 -> =0 ;  ; moves
-MUL x y -> z ; f32,i32,i64,qi8,qu8,qi16 =0 -> =0 || i32,i64,qi8,qu8,qi16 =0 -> f32
-MULTINOMIAL logits n -> y ; || f32 i32 -> i32,i64
-NEG x -> y ; f32,i16,i32,i64,qi8 -> =0 || f16,bf16,i8,qi16 -> =0
-NON_MAX_SUPPRESSION_V4 boxes scores n overlap threshold -> indices count ; || f32 f32 i32 f32 f32 -> i32 i32
-NON_MAX_SUPPRESSION_V5 boxes scores n overlap threshold sigma -> indices scores count ; || f32 f32 i32 f32 f32 f32 -> i32 =0 i32
-NOT_EQUAL x y -> z ; f32,i32,i64,bool,str,qi8,qu8,qi16 =0 -> bool || f16 f16 -> bool
-ONE_HOT indices depth on off -> y ; i32,i64 i16,i32,i64 f32,i8,u8,i32,i64,bool,qi8,qu8 =2 -> =2 ;  ; moves
-PACK *x -> y ; f32,i8,u8,i16,i32,u32,i64,qi8,qu8,qi16 -> =0 ;  ; moves
-PAD x paddings -> y ; f32,f16,bf16,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i16,i32,i64 -> =0 ;  ; moves
-PADV2 x paddings value -> y ; f32,f16,bf16,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i16,i32,i64 =0 -> =0 | qi16 i16,i32,i64 i16 -> =2 | qi8 i16,i32,i64 i8 -> =2 | qu8 i16,i32,i64 u8 -> =2 ;  ; moves
-POW x y -> z ; f32,i32 =0 -> =0
-PRELU x alpha -> y ; f32,qi8,qu8 =0 -> =0 || f32 f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> =0 | i16 i16 -> =0 | i8 i8 -> =0 | qi16 qi16 -> =0 | qi8 f32,qi4,qu8,qi16 -> =0 | qu8 f32,qi4,qi8,qi16 -> =0 | u8 u8 -> =0 | qi8 i8,i4,qi4 -> =1 | qu8 u8 -> =1
-QUANTIZE x -> y ; f32,qi8,qu8 -> qi8,qu8,qi16 | qi16 -> qi8,qi16,qi32 || i16,i32 -> qi8,qi16 | i8,u8 -> qi8,qu8,qi16 ;  ; typed
-RANDOM_STANDARD_NORMAL shape -> y ; || i32 -> f32
-RANDOM_UNIFORM shape -> y ; || i32 -> f32
-RANGE start limit delta -> y ; f32,i32,i64 =0 =0 -> =0
-RANK x -> y ; f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> i32
-READ_VARIABLE variable -> y ; ||
-REAL x -> y ; || c64 -> f32
-REDUCE_ALL x axes -> y ; bool i32 -> =0
-REDUCE_ANY x axes -> y ; bool i32 -> =0
-REDUCE_MAX x axes -> y ; f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32 -> =0 || i64 i32 -> c128 | qi16 i32 -> qi8 | qi8 i32 -> qi16 ;  ; typed
-REDUCE_MIN x axes -> y ; f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32 -> =0 || i64 i32 -> c128 | qi16 i32 -> qi8 | qi8 i32 -> qi16 ;  ; typed
-REDUCE_PROD x axes -> y ; f32,i32,i64,qi8,qi16 i32 -> =0
-REDUCE_WINDOW x init window strides dilations -> y ; ||
-RELU x -> y ; f32,qi8,qu8,qi16 -> =0 || i8,u8,i16 -> =0
-RELU6 x -> y ; f32,qi8,qu8,qi16 -> =0 || i8,u8,i16 -> =0
-RELU_0_TO_1 x -> y ; f32,qi8,qu8 -> =0 || i8,u8 -> =0
-RELU_N1_TO_1 x -> y ; f32,qi8,qu8 -> =0 || i8,u8 -> =0
-RESHAPE x [shape] -> y ; f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 i32,- -> =0 || f64,i64,u64,str,c64 i32 -> c128 | f16 i32,- -> c128 ;  ; moves
-RESIZE_BILINEAR x size -> y ; f32,i8,u8,i16,qi8,qu8,qi16 i32 -> =0
-RESIZE_NEAREST_NEIGHBOR x size -> y ; f32,f16,bf16,i8,u8,i16,u16,i32,u32,bool,qi8,qu8,qi16 i32 -> =0
-REVERSE_SEQUENCE x lengths -> y ; f32,u8,i16,i32,i64,qu8,qi16 i32,i64 -> =0 ;  ; moves
-REVERSE_V2 x axes -> y ; f32,f16,bf16,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i32 -> =0 ;  ; moves
-RFFT2D x length -> y ; || f32 i32 -> c64
-RIGHT_SHIFT x y -> z ; i8,u8,i16,u16,i32,u32 =0 -> =0
-RNN x weights recurrent bias state -> y ; ||
-ROUND x -> y ; f32 -> =0 || f16,bf16 -> =0
-RSQRT x -> y ; f32,qi8,qi16 -> =0
-SCATTER_ND indices updates shape -> y ; i32 f32,i8,u8,i32,i64,bool,qi8,qu8 i32 -> =1
-SEGMENT_SUM x ids -> y ; f32,i32 i32 -> =0
-SELECT condition x y -> z ; bool f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 =1 -> =1 ;  ; moves
-SELECT_V2 condition x y -> z ; bool f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 =1 -> =1 ;  ; moves
-SHAPE x -> y ; f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> i32,i64 ; out_type=INT32,INT64
-SIGN x -> y ; f32,i32 -> =0 || f64 -> =0
-SIN x -> y ; f32 -> =0 || f16 -> =0
-SKIP_GRAM x -> y ; ||
-SLICE x begin size -> y ; f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,c64,qi4,qi8,qu8,qi16 i32,i64 =1 -> =0 | f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,c64,qi4,qi8,qu8,qi16 i32 i64 -> =0 || str i32,i64 =1 -> =0 | str i32 i64 -> =0 ;  ; moves
-SOFTMAX x -> y ; f32,qi8,qu8,qi16 -> =0 | qi8,qu8 -> qi16
-SPACE_TO_BATCH_ND x blocks paddings -> y ; f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 i32 i32 -> =0 ;  ; moves
-SPACE_TO_DEPTH x -> y ; f32,i8,u8,i32,i64,qi8,qu8 -> =0 ;  ; moves
-SPARSE_TO_DENSE indices shape values default -> y ; i32,i64 =0 f32,i8,u8,i32,i64,qi8,qu8 =2 -> =2 | i32 i64 f32,i8,u8,i32,i64,qi8,qu8 =2 -> =2 | i64 i32 f32,i8,u8,i32,i64,qi8,qu8 =2 -> =2
-SPLIT axis x -> *y ; i16,i32,i64 f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 -> =1 ;  ; moves
-SPLIT_V x sizes axis -> *y ; f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32,i64 i16,i32,i64 -> =0 | qi16 i32,i64 i16,i32,i64 -> i16 | qi8 i32,i64 i16,i32,i64 -> i8 | qu8 i32,i64 i16,i32,i64 -> u8 || i8 i32,i64 i16,i32,i64 -> i4 | qi8 i32,i64 i16,i32,i64 -> i4,qi4 ;  ; moves
-SQRT x -> y ; f32,qi8,qi16 -> =0
-SQUARE x -> y ; f32 -> =0
-SQUARED_DIFFERENCE x y -> z ; f32,i32,qi8 =0 -> =0
-SQUEEZE x -> y ; f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> =0 || bf16 -> f16,i16,u16 | bool -> i8,u8 | c64 -> f64,i64,u64 | f16 -> bf16,i16,u16 | f64 -> i64,u64,c64 | i16 -> f16,bf16,u16 | i32,u32 -> f32 | i64 -> f64,u64,c64 | i8 -> u8,bool | qi8 -> qu8 | qu8 -> qi8 | u16 -> f16,bf16,i16 | u64 -> f64,i64,c64 | u8 -> i8,bool ;  ; moves
-STABLEHLO_ADD x y -> z ; ||
-STABLEHLO_COMPOSITE *x -> *y ; ||
-STABLEHLO_GATHER x indices -> y ; ||
-STABLEHLO_MAXIMUM x y -> z ; ||
-STABLEHLO_MINIMUM x y -> z ; ||
-STABLEHLO_MULTIPLY x y -> z ; ||
-STABLEHLO_PAD x value -> y ; ||
-STABLEHLO_REDUCE_WINDOW *x -> *y ; ||
-STABLEHLO_RNG_BIT_GENERATOR state -> next y ; ||
-STABLEHLO_SCATTER x indices updates -> y ; ||
-STRIDED_SLICE x begin end strides -> y ; f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 i32 i32 i32 -> =0 || str i32 i32 i32 -> =0 ;  ; moves
-SUB x y -> z ; f32,i32,i64,qi8,qu8,qi16 =0 -> =0
-SUM x axes -> y ; f32,i32,i64,qi8,qu8,qi16 i32 -> =0
-SVDF x feature time [bias] state -> y ; ||
-TANH x -> y ; f32,qi8,qu8,qi16 -> =0 || f16,bf16,i8,u8 -> =0
-TILE x multiples -> y ; f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 i32,i64 -> =0 || str i32,i64 -> =0 ;  ; moves
-TOPK_V2 x k -> values indices ; f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i16,i32 -> =0 =1 | f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i16 -> =0 i32 | f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32 -> =0 i16
-TRANSPOSE x order -> y ; f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,c64,qi4,qi8,qu8,qi16 i32 -> =0 ;  ; moves
-TRANSPOSE_CONV shape filters x [bias] -> y ; i32 f32 =1 f32,- -> =1 | i32 qi8,qu8 =1 qi32,- -> =1 | i32 qi8 f32 f32,- -> =2 | i32 qi8 qi16 qi64,- -> =2
-UNIDIRECTIONAL_SEQUENCE_LSTM *x -> y ; ||
-UNIDIRECTIONAL_SEQUENCE_RNN x weights recurrent bias state -> y ; ||
-UNIQUE x -> y indices ; f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 -> =0 i32,i64 ; idx_out_type=INT32,INT64
-UNPACK x -> *y ; f32,f16,bf16,i8,u8,i16,i32,bool,qi8,qu8,qi16 -> =0 ;  ; moves
-UNSORTED_SEGMENT_MAX x ids n -> y ; f32,i32 i32 i32 -> =0 ;  ; typed
-UNSORTED_SEGMENT_MIN x ids n -> y ; f32,i32 i32 i32 -> =0 ;  ; typed
-UNSORTED_SEGMENT_PROD x ids n -> y ; f32,i32 i32 i32 -> =0
-UNSORTED_SEGMENT_SUM x ids n -> y ; f32,i32 i32 i32 -> =0
-VAR_HANDLE -> variable ; ||
-WHERE x -> y ; f32,i8,u8,i32,u32,i64,bool,qi8,qu8 -> i64
-WHILE *x -> *y ; ||
-ZEROS_LIKE x -> y ; f32,i32,i64 -> =0 ;  ; moves
+ABS unary x -> y:x ; elementwise int8=own
+ADD binary x y -> z:x ; broadcast commutative activation int8=own
+ADD_N binary *x -> y:x ; rank=x
+ARG_MAX reduce x axis -> y:output_type ; rank=x-1 axes=axis int8=own ; output_type=INT64,INT32
+ARG_MIN reduce x axis -> y:output_type ; rank=x-1 axes=axis int8=own ; output_type=INT64,INT32
+ASSIGN_VARIABLE variable variable x -> ; stateful writes
+ATAN2 binary y x -> z:y ; broadcast
+AVERAGE_POOL_2D pool x -> y:x ; rank=4 activation int8=same
+BATCH_MATMUL matmul x y -> z:x? ; rank=max hybrid=y int8=own
+BATCH_TO_SPACE_ND pad x blocks crops -> y:x ; moves rank=x int8=same
+BIDIRECTIONAL_SEQUENCE_LSTM lstm x [fw_input_to_input] fw_input_to_forget fw_input_to_cell fw_input_to_output [fw_recurrent_to_input] fw_recurrent_to_forget fw_recurrent_to_cell fw_recurrent_to_output [fw_cell_to_input] [fw_cell_to_forget] [fw_cell_to_output] [fw_input_bias] fw_forget_bias fw_cell_bias fw_output_bias [fw_projection] [fw_projection_bias] [bw_input_to_input] bw_input_to_forget bw_input_to_cell bw_input_to_output [bw_recurrent_to_input] bw_recurrent_to_forget bw_recurrent_to_cell bw_recurrent_to_output [bw_cell_to_input] [bw_cell_to_forget] [bw_cell_to_output] [bw_input_bias] bw_forget_bias bw_cell_bias bw_output_bias [bw_projection] [bw_projection_bias] fw_hidden_state fw_cell_state bw_hidden_state bw_cell_state [aux] [fw_aux_to_input] [fw_aux_to_forget] [fw_aux_to_cell] [fw_aux_to_output] [bw_aux_to_input] [bw_aux_to_forget] [bw_aux_to_cell] [bw_aux_to_output] -> fw:x [bw:x] ; rank=3
+BIDIRECTIONAL_SEQUENCE_RNN recurrent x fw_weights fw_recurrent fw_bias fw_state bw_weights bw_recurrent bw_bias bw_state [aux] [fw_aux] [bw_aux] -> fw:x [bw:x] ; rank=3
+BITCAST cast x -> y ; typed
+BITWISE_XOR binary x y -> z:x ; broadcast commutative
+BROADCAST_ARGS fill x y -> z:x ; rank=1
+BROADCAST_TO fill x shape -> y:x ; moves rank=#shape int8=same
+BUCKETIZE - x -> y:i32 ; elementwise
+CALL control [*x] -> [*y] ; calls=subgraph
+CALL_ONCE control -> ; calls=init_subgraph_index writes
+CAST cast x -> y ; elementwise typed
+CEIL unary x -> y:x ; elementwise
+COMPLEX_ABS - x -> y ; elementwise
+CONCATENATION concat *x -> y:x ; moves joins rank=x int8=same
+CONCAT_EMBEDDINGS - *x -> y:x
+CONV_2D conv x filters [bias] -> y:x ; rank=4 activation linear weights=filters channels=0 spatial=1,2 hybrid=filters int8=own
+CONV_3D conv x filters [bias] -> y:x ; rank=5 activation linear weights=filters channels=4 spatial=0,1,2
+CONV_3D_TRANSPOSE conv shape filters x [bias] -> y:x ; rank=5 sizes=shape
+COS unary x -> y:x ; elementwise
+CUMSUM reduce x axis -> y:x ; rank=x axes=axis
+CUSTOM - [*x] -> [*y] ; stateful writes
+DELEGATE - [*x] -> [*y] ; stateful writes
+DENSIFY - x -> y:x ; rank=x
+DEPTHWISE_CONV_2D conv x filters [bias] -> y:x ; rank=4 activation linear weights=filters channels=3 spatial=1,2 hybrid=filters int8=own
+DEPTH_TO_SPACE transpose x -> y:x ; moves rank=4 int8=same
+DEQUANTIZE cast x -> y:f32 ; elementwise typed
+DILATE - x factors padding -> y:x ; rank=x sizes=factors
+DIV binary x y -> z:x ; broadcast activation int8=own
+DYNAMIC_UPDATE_SLICE gather x update start -> y:x ; moves rank=x sizes=start
+ELU activation x -> y:x ; elementwise
+EMBEDDING_LOOKUP gather indices table -> y:table? ; rank=table
+EMBEDDING_LOOKUP_SPARSE - indices rows shape weights table -> y:table
+EQUAL compare x y -> z:bool ; broadcast commutative int8=own
+EXP unary x -> y:x ; elementwise int8=own
+EXPAND_DIMS reshape x axis -> y:x ; moves view rank=x+1 axes=axis int8=same
+FAKE_QUANT cast x -> y:x ; elementwise typed
+FILL fill shape value -> y:value ; moves rank=#shape sizes=shape
+FLOOR unary x -> y:x ; elementwise
+FLOOR_DIV binary x y -> z:x ; broadcast
+FLOOR_MOD binary x y -> z:x ; broadcast
+FULLY_CONNECTED matmul x weights [bias] -> y:x? ; activation linear weights=weights channels=0 hybrid=weights int8=own
+GATHER gather x indices -> y:x ; moves int8=same
+GATHER_ND gather x indices -> y:x ; moves int8=same
+GELU activation x -> y:x ; elementwise int8=own
+GREATER compare x y -> z:bool ; broadcast int8=own
+GREATER_EQUAL compare x y -> z:bool ; broadcast int8=own
+HARD_SWISH activation x -> y:x ; elementwise int8=own
+HASHTABLE - -> table:res ; stateful
+HASHTABLE_FIND - table keys default -> y:default ; rank=keys stateful
+HASHTABLE_IMPORT - table keys values -> ; stateful writes
+HASHTABLE_LOOKUP - indices keys values -> y:values hits:u8
+HASHTABLE_SIZE - table -> y:i64 ; rank=1 stateful
+IF control condition [*x] -> [*y] ; calls=then_subgraph_index,else_subgraph_index
+IMAG - x -> y ; elementwise
+L2_NORMALIZATION norm x -> y:x ; rank=x last_axis i8=1/128,0 u8=1/128,128
+L2_POOL_2D pool x -> y:x ; rank=4 activation
+LEAKY_RELU activation x -> y:x ; elementwise int8=own
+LESS compare x y -> z:bool ; broadcast int8=own
+LESS_EQUAL compare x y -> z:bool ; broadcast int8=own
+LOCAL_RESPONSE_NORMALIZATION norm x -> y:x ; rank=4
+LOG unary x -> y:x ; elementwise int8=own
+LOGICAL_AND binary x y -> z:bool ; broadcast commutative
+LOGICAL_NOT unary x -> y:bool ; elementwise
+LOGICAL_OR binary x y -> z:bool ; broadcast commutative
+LOGISTIC activation x -> y:x ; elementwise bounded i8=1/256,-128 u8=1/256,0 i16=1/32768,0
+LOG_SOFTMAX softmax x -> y:x ; rank=x last_axis i8=1/16,127 u8=1/16,255
+LSH_PROJECTION - hash x [weight] -> y:i32 ; rank=1
+LSTM lstm *x -> y [state] [concatenated] [gates]
+MATRIX_DIAG transpose x -> y:x ; moves rank=x+1
+MATRIX_SET_DIAG transpose x diagonal -> y:x ; moves rank=x
+MAXIMUM binary x y -> z:x ; broadcast commutative selects int8=same
+MAX_POOL_2D pool x -> y:x ; rank=4 activation selects int8=same
+MEAN reduce x axes -> y:x ; reduction axes=axes int8=own
+MINIMUM binary x y -> z:x ; broadcast commutative selects int8=same
+MIRROR_PAD pad x paddings -> y:x ; moves rank=x rows=paddings int8=same
+MUL binary x y -> z:x ; broadcast commutative activation int8=own
+MULTINOMIAL - logits n -> y ; rank=2 sizes=n stateful
+NEG unary x -> y:x ; elementwise
+NON_MAX_SUPPRESSION_V4 - boxes scores n overlap threshold -> indices:i32 count:i32
+NON_MAX_SUPPRESSION_V5 - boxes scores n overlap threshold sigma -> indices:i32 scores:scores count:i32
+NOT_EQUAL compare x y -> z:bool ; broadcast commutative
+ONE_HOT fill indices depth on off -> y:on ; moves rank=indices+1 sizes=depth
+PACK concat *x -> y:x ; moves joins rank=x+1 int8=same
+PAD pad x paddings -> y:x ; moves rank=x rows=paddings int8=same
+PADV2 pad x paddings value -> y:x ; moves rank=x rows=paddings int8=same
+PLACEHOLDER_FOR_GREATER_OP_CODES - [*x] -> [*y]
+POW binary x y -> z:x ; broadcast
+PRELU activation x alpha -> y:x ; broadcast weights=alpha int8=own
+QUANTIZE cast x -> y ; elementwise typed
+RANDOM_STANDARD_NORMAL - shape -> y:f32 ; rank=#shape sizes=shape stateful
+RANDOM_UNIFORM - shape -> y:f32 ; rank=#shape sizes=shape stateful
+RANGE fill start limit delta -> y:start ; rank=1 sizes=start,limit,delta
+RANK fill x -> y:i32 ; rank=0
+READ_VARIABLE variable variable -> y ; stateful
+REAL - x -> y ; elementwise
+REDUCE_ALL reduce x axes -> y:x ; reduction axes=axes
+REDUCE_ANY reduce x axes -> y:x ; reduction axes=axes
+REDUCE_MAX reduce x axes -> y:x ; reduction axes=axes selects typed int8=same
+REDUCE_MIN reduce x axes -> y:x ; reduction axes=axes selects typed int8=same
+REDUCE_PROD reduce x axes -> y:x ; reduction axes=axes int8=own
+REDUCE_WINDOW - x init window strides dilations -> y:x ; rank=x rows=window,strides,dilations
+RELU activation x -> y:x ; elementwise int8=own
+RELU6 activation x -> y:x ; elementwise bounded int8=own
+RELU_0_TO_1 activation x -> y:x ; elementwise bounded
+RELU_N1_TO_1 activation x -> y:x ; elementwise bounded int8=own
+RESHAPE reshape x [shape] -> y:x ; moves view rank=#shape sizes=shape int8=same
+RESIZE_BILINEAR resize x size -> y:x ; rank=4 sizes=size int8=same
+RESIZE_NEAREST_NEIGHBOR resize x size -> y:x ; rank=4 sizes=size selects int8=same
+REVERSE_SEQUENCE slice x lengths -> y:x ; moves rank=x sizes=lengths
+REVERSE_V2 slice x axes -> y:x ; moves rank=x axes=axes int8=same
+RFFT2D - x length -> y:c64 ; rank=x sizes=length
+RIGHT_SHIFT binary x y -> z:x ; broadcast
+RNN recurrent x weights recurrent bias state -> y:x ; rank=2
+ROUND unary x -> y:x ; elementwise
+RSQRT unary x -> y:x ; elementwise int8=own
+SCATTER_ND gather indices updates shape -> y:updates ; rank=#shape sizes=shape
+SEGMENT_SUM segment x ids -> y:x ; rank=x
+SELECT compare condition x y -> z:x ; moves int8=same
+SELECT_V2 compare condition x y -> z:x ; moves broadcast int8=same
+SHAPE fill x -> y:out_type ; rank=1 int8=own ; out_type=INT32,INT64
+SIGN unary x -> y:x ; elementwise bounded
+SIN unary x -> y:x ; elementwise
+SKIP_GRAM - x -> y:str
+SLICE slice x begin size -> y:x ; moves rank=x rows=begin,size int8=same
+SOFTMAX softmax x -> y:x? ; rank=x bounded last_axis i8=1/256,-128 u8=1/256,0 i16=1/32768,0
+SPACE_TO_BATCH_ND pad x blocks paddings -> y:x ; moves rank=x int8=same
+SPACE_TO_DEPTH transpose x -> y:x ; moves rank=4 int8=same
+SPARSE_TO_DENSE gather indices shape values default -> y:values ; rank=#shape sizes=shape
+SPLIT concat axis x -> num_splits*y:x ; moves rank=x axes=axis int8=same
+SPLIT_V concat x sizes axis -> num_splits*y:x ; moves rank=x axes=axis sizes=sizes int8=same
+SQRT unary x -> y:x ; elementwise int8=own
+SQUARE unary x -> y:x ; elementwise
+SQUARED_DIFFERENCE binary x y -> z:x ; broadcast commutative int8=own
+SQUEEZE reshape x -> y:x ; moves view int8=same
+STABLEHLO_ABS - x -> y:x ; elementwise
+STABLEHLO_ADD - x y -> z:x ; rank=x commutative
+STABLEHLO_AND - x y -> z:x ; rank=x commutative
+STABLEHLO_BROADCAST_IN_DIM - x -> y:x ; moves
+STABLEHLO_CASE - index -> [*y] ; calls=branch_subgraph_indices
+STABLEHLO_CBRT - x -> y:x ; elementwise
+STABLEHLO_CLAMP - low x high -> y:x ; rank=x
+STABLEHLO_COMPARE - x y -> z:bool ; rank=x
+STABLEHLO_COMPOSITE - [*x] -> [*y] ; calls=decomposition_subgraph_index
+STABLEHLO_CONCATENATE - *x -> y:x ; moves rank=x
+STABLEHLO_CONVERT - x -> y ; elementwise typed
+STABLEHLO_CONVOLUTION - x filters -> y:x? ; rank=x
+STABLEHLO_COSINE - x -> y:x ; elementwise
+STABLEHLO_CUSTOM_CALL - [*x] -> [*y]
+STABLEHLO_DIVIDE - x y -> z:x ; rank=x
+STABLEHLO_DOT_GENERAL - x y -> z:x?
+STABLEHLO_DYNAMIC_SLICE - x *start -> y:x ; moves rank=x
+STABLEHLO_DYNAMIC_UPDATE_SLICE - x update *start -> y:x ; moves rank=x
+STABLEHLO_EXPONENTIAL - x -> y:x ; elementwise
+STABLEHLO_FLOOR - x -> y:x ; elementwise
+STABLEHLO_GATHER - x indices -> y:x ; moves
+STABLEHLO_IOTA - -> y
+STABLEHLO_LOG - x -> y:x ; elementwise
+STABLEHLO_LOGISTIC - x -> y:x ; elementwise bounded
+STABLEHLO_MAXIMUM - x y -> z:x ; rank=x commutative selects
+STABLEHLO_MINIMUM - x y -> z:x ; rank=x commutative selects
+STABLEHLO_MULTIPLY - x y -> z:x ; rank=x commutative
+STABLEHLO_NEGATE - x -> y:x ; elementwise
+STABLEHLO_OR - x y -> z:x ; rank=x commutative
+STABLEHLO_PAD - x value -> y:x ; moves rank=x
+STABLEHLO_POWER - x y -> z:x ; rank=x
+STABLEHLO_REDUCE - *x -> *y ; calls=body_subgraph_index
+STABLEHLO_REDUCE_WINDOW - *x -> *y ; calls=body_subgraph_index
+STABLEHLO_REMAINDER - x y -> z:x ; rank=x
+STABLEHLO_RESHAPE - x -> y:x ; moves view
+STABLEHLO_RNG_BIT_GENERATOR - state -> next:state y
+STABLEHLO_RSQRT - x -> y:x ; elementwise
+STABLEHLO_SCATTER - x indices updates -> y:x ; rank=x calls=update_computation_subgraph_index
+STABLEHLO_SELECT - condition x y -> z:x ; moves rank=x
+STABLEHLO_SHIFT_LEFT - x y -> z:x ; rank=x
+STABLEHLO_SLICE - x -> y:x ; moves rank=x
+STABLEHLO_SORT - *x -> *y ; calls=comparator_subgraph_index
+STABLEHLO_SUBTRACT - x y -> z:x ; rank=x
+STABLEHLO_TANH - x -> y:x ; elementwise bounded
+STABLEHLO_TRANSPOSE - x -> y:x ; moves rank=x
+STABLEHLO_WHILE - *x -> *y ; calls=cond_subgraph_index,body_subgraph_index
+STRIDED_SLICE slice x begin end strides -> y:x ; moves rows=begin,end,strides int8=same
+SUB binary x y -> z:x ; broadcast activation int8=own
+SUM reduce x axes -> y:x ; reduction axes=axes int8=own
+SVDF recurrent x feature time [bias] state -> y:x ; rank=2
+TANH activation x -> y:x ; elementwise bounded i8=1/128,0 u8=1/128,128 i16=1/32768,0
+TILE fill x multiples -> y:x ; moves rank=x rows=multiples int8=same
+TOPK_V2 search x k -> values:x indices:i32? ; rank=x
+TRANSPOSE transpose x order -> y:x ; moves rank=x int8=same
+TRANSPOSE_CONV conv shape filters x [bias] -> y:x ; rank=4 activation linear weights=filters channels=0 sizes=shape hybrid=filters int8=own
+UNIDIRECTIONAL_SEQUENCE_LSTM lstm x [input_to_input] input_to_forget input_to_cell input_to_output [recurrent_to_input] recurrent_to_forget recurrent_to_cell recurrent_to_output [cell_to_input] [cell_to_forget] [cell_to_output] [input_bias] forget_bias cell_bias output_bias [projection] [projection_bias] hidden_state cell_state [input_norm] [forget_norm] [cell_norm] [output_norm] -> y:x ; rank=3
+UNIDIRECTIONAL_SEQUENCE_RNN recurrent x weights recurrent bias state -> y:x ; rank=3
+UNIQUE search x -> y:x indices:idx_out_type ; rank=1 ; idx_out_type=INT32,INT64
+UNPACK concat x -> num*y:x ; moves rank=x-1 int8=same
+UNSORTED_SEGMENT_MAX segment x ids n -> y:x ; typed sizes=n
+UNSORTED_SEGMENT_MIN segment x ids n -> y:x ; typed sizes=n
+UNSORTED_SEGMENT_PROD segment x ids n -> y:x ; sizes=n
+UNSORTED_SEGMENT_SUM segment x ids n -> y:x ; sizes=n
+VAR_HANDLE variable -> variable:res ; rank=0 stateful
+WHERE search x -> y:i64 ; rank=2
+WHILE control *x -> *y ; calls=cond_subgraph_index,body_subgraph_index
+ZEROS_LIKE fill x -> y:x ; elementwise moves
 """

@@ -1,15 +1,14 @@
 """What is known of each TFLite operator, parsed a row at a time when asked for.
 
-The rows are in operator_table.py: operands, results, the types LiteRT's kernels take, and options
-that LiteRT insists on. Types have short names here, such as "f32" or, with scales, "qi8".
+The rows are in operator_table.py (what it is) and operator_types.py (the types that LiteRT's
+kernels take). Types have short names here, such as "f32" or, with scales, "qi8".
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import tables
 from .operator_table import ROWS
@@ -40,22 +39,33 @@ SHORT = {name: short for short, name in TYPES.items()}
 LEFT_OUT = "-"
 
 
-@dataclass(frozen=True)
-class Place:
-    """One operand or result: its name, and whether it may be left out or stand for several."""
+class Argument(NamedTuple):
+    """One operand or result.
+
+    Attributes:
+        name: what the row calls it.
+        is_optional: whether it may be left out.
+        is_variadic: whether it stands for several.
+        count: the option that says for how many; empty where none does.
+        type: of a result, the operand or the option that gives its type, or a short type; empty
+            where only the file states it.
+        is_default: whether the file may state another type.
+    """
 
     name: str
     is_optional: bool = False
     is_variadic: bool = False
+    count: str = ""
+    type: str = ""
+    is_default: bool = False
 
 
-@dataclass(frozen=True)
-class Combination:
+class Combination(NamedTuple):
     """Types that an operator takes together.
 
     Attributes:
-        operands, results: for each place the set of its types, or the number of an earlier place
-            whose type it has.
+        operands, results: for each argument the set of its types, or the number of an earlier
+            argument whose type it has.
         runs_here: whether our interpreter takes them, too.
     """
 
@@ -64,41 +74,106 @@ class Combination:
     runs_here: bool
 
     def accepts(self, operands: Sequence[str], results: Sequence[str]) -> bool:
-        """Whether these types, one for each place, are among them."""
+        """Whether these types, one for each argument, are among them."""
         if len(operands) != len(self.operands) or len(results) != len(self.results):
             return False
-        found = [*operands, *results]
-        for kind, types in zip(found, (*self.operands, *self.results), strict=True):
-            if kind != found[types] if isinstance(types, int) else kind not in types:
+        codes = [*operands, *results]
+        for code, types in zip(codes, (*self.operands, *self.results), strict=True):
+            if code != codes[types] if isinstance(types, int) else code not in types:
                 return False
         return True
 
 
-@dataclass(frozen=True)
-class Operator:
+class Operator(NamedTuple):
     """What the table says of one operator.
 
     Attributes:
         kind: its name in the schema.
+        family: the module of interpreter/ops that has it; empty where none does.
         operands, results: in order.
-        combinations: the types it takes; empty when nothing is known of them.
+        traits: the words of the table that are true of it.
+        facts: the words that have a value, such as "axes" -> "axis".
         options: name -> the numbers it may have, for options without which LiteRT refuses it.
-        traits: what else is true of it, in words of the table.
     """
 
     kind: str
-    operands: tuple[Place, ...]
-    results: tuple[Place, ...]
-    combinations: tuple[Combination, ...]
-    options: dict[str, tuple[int, ...]]
+    family: str
+    operands: tuple[Argument, ...]
+    results: tuple[Argument, ...]
     traits: frozenset[str]
+    facts: dict[str, str]
+    options: dict[str, tuple[int, ...]]
+
+    @property
+    def combinations(self) -> tuple[Combination, ...]:
+        """The types that LiteRT's kernels take; empty when nothing is known of them."""
+        return _combinations(self.kind)
 
     @property
     def counts(self) -> tuple[int, int | None]:
         """The least and the largest number of operands, None without a limit."""
-        least = sum(not (one.is_optional or one.is_variadic) for one in self.operands)
+        needed = [i for i, one in enumerate(self.operands, 1) if not one.is_optional]
         variadic = any(one.is_variadic for one in self.operands)
-        return least + variadic, None if variadic else len(self.operands)
+        return max(needed, default=0), None if variadic else len(self.operands)
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether equal operands give equal results and nothing else happens."""
+        return self.traits.isdisjoint(("stateful", "writes"))
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The options that hold the subgraphs it runs."""
+        return tuple(filter(None, self.facts.get("calls", "").split(",")))
+
+    def position(self, name: str) -> int:
+        """Where an operand of this name is; raises LookupError when it has none."""
+        for i, one in enumerate(self.operands):
+            if one.name == name:
+                return i
+        raise LookupError(f"{self.kind} has no operand {name!r}")
+
+    def operand_numbers(self, fact: str) -> tuple[int, ...]:
+        """The operands that a fact such as "axes" or "weights" names, by position."""
+        return tuple(self.position(name) for name in filter(None, self.fact(fact).split(",")))
+
+    def rank(self, ranks: Sequence[int | None], lengths: Sequence[int | None]) -> int | None:
+        """The rank of its results, None where it depends on more than its operands' ranks.
+
+        Args:
+            ranks: those of the operands, None where unknown or left out.
+            lengths: how many elements each operand has, None where unknown.
+        """
+        text = self.fact("rank")
+        if "broadcast" in self.traits or text == "max":
+            known_ranks = [rank for rank in ranks if rank is not None]
+            return max(known_ranks) if len(known_ranks) == len(ranks) else None
+        if "elementwise" in self.traits:
+            return ranks[0]
+        if text.isdigit() or not text:
+            return int(text) if text else None
+        name = text.strip("#+-0123456789")
+        of_operands = lengths if text.startswith("#") else ranks
+        place = self.position(name)
+        n = of_operands[place] if place < len(of_operands) else None
+        offset = text.partition(name)[2]
+        return None if n is None else n + int(offset or 0)
+
+    def fact(self, name: str) -> str:
+        """The value of a word; empty where the row does not have it."""
+        return self.facts.get(name, "")
+
+    def numbers(self, fact: str) -> tuple[int, ...]:
+        """The numbers that a fact such as "spatial" lists."""
+        return tuple(map(int, filter(None, self.fact(fact).split(","))))
+
+    def scale_of(self, code: str) -> tuple[float, int] | None:
+        """The scale and zero point that a result of this type, such as "i8", always has."""
+        if code not in self.facts:
+            return None
+        scale, _, zero_point = self.facts[code].partition(",")
+        above, _, below = scale.partition("/")
+        return int(above) / int(below), int(zero_point)
 
     def accepts(self, operands: Sequence[str], results: Sequence[str]) -> bool:
         """Whether LiteRT has a kernel for these types; True when nothing is known of them.
@@ -107,90 +182,121 @@ class Operator:
         """
         if not self.combinations:
             return True
-        given = types_of_places(self.operands, operands)
-        made = types_of_places(self.results, results)
-        if given is None or made is None:
+        operand_types = types_of_arguments(self.operands, operands)
+        result_types = types_of_arguments(self.results, results)
+        if operand_types is None or result_types is None:
             return False
-        return any(one.accepts(given, made) for one in self.combinations)
+        return any(one.accepts(operand_types, result_types) for one in self.combinations)
 
 
-def types_of_places(places: Sequence[Place], types: Sequence[Any]) -> list[Any] | None:
-    """One type for each place, of which a variadic one has several equal ones.
+def types_of_arguments(arguments: Sequence[Argument], types: Sequence[Any]) -> list[Any] | None:
+    """One type for each argument, of which a variadic one has several equal ones.
 
     None when those differ, or there are too few or too many.
     """
-    found, i = [], 0
-    for k, place in enumerate(places):
-        if place.is_variadic:
-            n = len(types) - i - (len(places) - k - 1)
+    single, i = [], 0
+    for k, argument in enumerate(arguments):
+        if argument.is_variadic:
+            n = len(types) - i - (len(arguments) - k - 1)
             several = set(types[i : i + n])
             if n < 1 or len(several) != 1:
                 return None
-            found.append(several.pop())
+            single.append(several.pop())
             i += n
         else:
-            found.append(types[i] if i < len(types) else LEFT_OUT)
+            single.append(types[i] if i < len(types) else LEFT_OUT)
             i += 1
-    return found if i >= len(types) else None
+    return single if i >= len(types) else None
 
 
-def spread(places: Sequence[Place], types: Sequence[Any], n: int) -> list[Any]:
-    """The types of `n` tensors, from one type for each place."""
-    found = []
-    for place, one in zip(places, types, strict=True):
-        found += [one] * (n - len(places) + 1 if place.is_variadic else 1)
-    return found[:n]
+def spread(arguments: Sequence[Argument], types: Sequence[Any], n: int) -> list[Any]:
+    """The types of `n` tensors, from one type for each argument."""
+    every = []
+    for argument, one in zip(arguments, types, strict=True):
+        every += [one] * (n - len(arguments) + 1 if argument.is_variadic else 1)
+    return every[:n]
 
 
 @functools.lru_cache(256)
 def operator(kind: str) -> Operator | None:
-    """The row of a builtin operator, None when the table has none."""
-    start = ROWS.find(f"\n{kind} ")
-    if start < 0:
-        return None
-    return _parse(ROWS[start + 1 : ROWS.index("\n", start + 1)])
+    """The row of a builtin operator, None when there is none of this name."""
+    text = _text_of(kind, ROWS)
+    return None if text is None else _parse(kind, text)
 
 
 def known(kind: str) -> Operator:
-    """The row of an operator that the table has; raises LookupError for another."""
+    """The row of a builtin operator; raises LookupError when there is none of this name."""
     row = operator(kind)
     if row is None:
         raise LookupError(f"the table of operators has no row for {kind}")
     return row
 
 
-def kinds() -> list[str]:
-    """All operators of the table."""
-    return [row.split(" ", 1)[0] for row in ROWS.strip().splitlines()]
+@functools.cache
+def kinds() -> tuple[str, ...]:
+    """All builtin operators of the schema."""
+    return tuple(row.split(" ", 1)[0] for row in ROWS.strip().splitlines())
 
 
-def _parse(row: str) -> Operator:
-    head, types, options, traits, *_ = (*map(str.strip, row.split(";")), "", "", "")
-    kind, _, head = head.partition(" ")
-    operands, _, results = head.partition("->")
-    return Operator(
-        kind,
-        tuple(map(_place, operands.split())),
-        tuple(map(_place, results.split())),
-        _combinations(types),
-        dict(map(_option, options.split())),
-        frozenset(traits.split()),
+@functools.cache
+def having(word: str) -> frozenset[str]:
+    """The operators with a trait or a fact, such as "elementwise", "axes" or "int8=same".
+
+    >>> sorted(having("view"))
+    ['EXPAND_DIMS', 'RESHAPE', 'SQUEEZE', 'STABLEHLO_RESHAPE']
+    """
+    name, _, value = word.partition("=")
+    rows = map(known, kinds())
+    return frozenset(
+        row.kind
+        for row in rows
+        if name in row.traits or (name in row.facts and value in ("", row.facts[name]))
     )
 
 
-def _place(text: str) -> Place:
-    return Place(text.strip("[]*"), text.startswith("["), text.startswith("*"))
+def _text_of(kind: str, rows: str) -> str | None:
+    """The row of an operator without its name, None when there is none."""
+    start = rows.find(f"\n{kind} ")
+    if start < 0:
+        return None
+    return rows[start + len(kind) + 2 : rows.index("\n", start + 1)]
 
 
-def _combinations(text: str) -> tuple[Combination, ...]:
-    here, _, elsewhere = text.partition("||")
-    found = []
+def _parse(kind: str, text: str) -> Operator:
+    head, traits, options, *_ = (*map(str.strip, text.split(";")), "", "")
+    family, _, head = head.partition(" ")
+    operands, _, results = head.partition("->")
+    words = traits.split()
+    return Operator(
+        kind,
+        family.strip("-"),
+        tuple(map(_argument, operands.split())),
+        tuple(map(_argument, results.split())),
+        frozenset(word for word in words if "=" not in word),
+        dict(word.split("=", 1) for word in words if "=" in word),
+        dict(map(_option, options.split())),
+    )
+
+
+def _argument(text: str) -> Argument:
+    is_optional = text.startswith("[")
+    name, _, type_ = text.strip("[]").partition(":")
+    count, star, name = name.rpartition("*")
+    return Argument(name, is_optional, bool(star), count, type_.rstrip("?"), type_.endswith("?"))
+
+
+@functools.lru_cache(256)
+def _combinations(kind: str) -> tuple[Combination, ...]:
+    from .operator_types import ROWS as TYPE_ROWS  # of no use to an interpreter
+
+    here, _, elsewhere = (_text_of(kind, TYPE_ROWS) or "").partition("||")
+    combinations = []
     for part, runs_here in ((here, True), (elsewhere, False)):
         for one in filter(None, map(str.strip, part.split("|"))):
             operands, _, results = one.partition("->")
-            kinds = (tuple(map(_types, side.split())) for side in (operands, results))
-            found.append(Combination(next(kinds), next(kinds), runs_here))
-    return tuple(found)
+            sides = (tuple(map(_types, side.split())) for side in (operands, results))
+            combinations.append(Combination(next(sides), next(sides), runs_here))
+    return tuple(combinations)
 
 
 def _types(text: str) -> frozenset[str] | int:

@@ -13,7 +13,7 @@ from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ..sources.source import some
 from .activation import activation_name
 from .architecture import INPUT, Layer, Model, Reference, flat, mapped
-from .registry import LIST, ONE, PAIR, Call, inner_scope, is_number, row_of
+from .registry import LAYERS, LIST, ONE, PAIR, Call, inner_scope, is_number
 
 SHOWN = 8
 MAX_CALLS = 200_000
@@ -49,7 +49,7 @@ def _why_not(layer: Layer) -> str:
     """Why a layer cannot be written, "" when it can."""
     if layer.kind == INPUT:
         return ""
-    if row_of(layer.kind) is None:
+    if LAYERS.get(layer.kind) is None:
         is_function = layer.kind.startswith("tf.")
         why = "is a bare TensorFlow function" if is_function else REFUSED.get(layer.kind, "")
         return f"{layer.title} {why}".rstrip()
@@ -132,14 +132,13 @@ class Writer:
             return _value(model, item, values) if is_tensor else item
 
         args, kwargs = mapped(args, value), mapped(kwargs, value)
-        row = row_of(layer.kind)
+        row = LAYERS.get(layer.kind)
         if row is not None and row.takes == PAIR:
             args = _with_constants(Call(layer, self.graph, scope, self.is_keras3), args)
         _check_arguments(layer, args, kwargs)
         if isinstance(layer, Model):
             return flat(self.write(layer, _flat_like(layer, args), inner_scope(scope, layer.name)))
-        if row is None:  # refuse_unsupported has looked
-            raise LookupError(f"no function is registered for {layer.kind}")
+        row = LAYERS.known(layer.kind)
         if _form(args) != row.takes:
             raise ModelError(f"{layer.title}: takes {row.takes}, got {_form(args)}")
         return flat(row.write(Call(layer, self.graph, scope, self.is_keras3), *args))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import importlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...schema.errors import ConverterError, ModelError
+from ...schema.registry import Registry
 from .architecture import Layer
 
 if TYPE_CHECKING:
     from ...graph.graph import Graph, Tensor
 
 FAMILIES = ("activation", "conv", "core", "merge", "norm", "pool", "shape")
-LAYERS: dict[str, Row] = {}
 ONE, LIST, PAIR = "one tensor", "a list of tensors", "two tensors"
 MAX = 1e38
 INVALID = re.compile(r"[^A-Za-z0-9_.\\/>-]")
@@ -39,6 +37,9 @@ class Row:
     takes: str
 
 
+LAYERS: Registry[Row] = Registry("layer", __package__, FAMILIES)
+
+
 def no_weights(layer: Layer) -> Sequence[str]:
     """Of a layer that learns nothing."""
     return ()
@@ -53,25 +54,10 @@ def layer(
 
     def register(function: Callable) -> Callable:
         for kind in kinds:
-            if kind in LAYERS:
-                raise ValueError(f"two functions are registered for {kind}")
-            LAYERS[kind] = Row(function, weights, takes)
+            LAYERS.add(kind, Row(function, weights, takes))
         return function
 
     return register
-
-
-@functools.cache
-def _table() -> dict[str, Row]:
-    """The whole table."""
-    for family in FAMILIES:
-        importlib.import_module(f".{family}", __package__)
-    return LAYERS
-
-
-def row_of(kind: str) -> Row | None:
-    """The row of a kind of layer, None when there is none."""
-    return _table().get(kind)
 
 
 def inner_scope(scope: str, name: str) -> str:

@@ -17,7 +17,7 @@ from ...schema.errors import ModelError
 from .architecture import Layer, Model
 from .archive import Archive
 from .hdf5 import Store
-from .registry import row_of
+from .registry import LAYERS
 
 LEGACY = "model_weights"
 CONTAINERS = ("layers", "_layer_checkpoint_dependencies")  # the second before Keras 2.13
@@ -57,7 +57,7 @@ def find_weights(model: Model, archive: Archive) -> None:
 
 def _names(layer: Layer) -> list[str]:
     """The names of a layer's weights, in the order Keras makes them."""
-    row = row_of(layer.kind)
+    row = LAYERS.get(layer.kind)
     return list(row.weights(layer)) if row else []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .moves import as_int32, like, reshaped, transposed
+from ..lowering.moves import as_int32, like, reshaped, transposed
 from .registry import lower
 
 INT64 = np.dtype(np.int64)

@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from .moves import reshaped, to_channels_first, to_channels_last, transposed
+from ..lowering.moves import reshaped, to_channels_first, to_channels_last, transposed
 from .registry import lower
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...schema.errors import ConverterError, UnsupportedOps
+from ...schema.errors import ConverterError
 from ..builder import Builder
 from ..ir import Graph, Origin, Signature
-from ..lowerings import listed_unsupported
+from ..lowering import unsupported
 from ..sizes import Scope, lowered
-from .registry import Node, lowering_of
+from .registry import LOWERINGS, Node
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -58,10 +58,7 @@ def _lower(source: OnnxSource, scope: Scope) -> Graph:
 
 def lowered_outputs(node: Node, b: Builder) -> tuple[Tensor, ...]:
     """The IR tensors of one node's outputs."""
-    lowering = lowering_of(node.type)
-    if lowering is None:  # refuse_unsupported has looked
-        raise LookupError(f"no lowering is registered for {node.type}")
-    results = lowering(node, b)
+    results = LOWERINGS.known(node.type)(node, b)
     results = tuple(results) if isinstance(results, tuple | list) else (results,)
     if len(results) < node.n_outputs:
         raise ConverterError(
@@ -77,13 +74,11 @@ def refuse_unsupported(nodes: Iterable[NodeProto]) -> None:
     for node in nodes:
         if node.domain not in DOMAINS:
             missing.setdefault(f"{node.domain}.{node.op_type}", []).append(named(node))
-        elif lowering_of(node.op_type) is None:
+        elif LOWERINGS.get(node.op_type) is None:
             missing.setdefault(node.op_type, []).append(named(node))
-    if not missing:
-        return
-    raise UnsupportedOps(
-        listed_unsupported(missing)
-        + "\nReplace these layers, or cut the graph before them with output_arrays."
+    unsupported.refuse(
+        missing,
+        "Replace these layers, or cut the graph before them with output_arrays.",
     )
 
 

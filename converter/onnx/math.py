@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-from .moves import like, numpy_type
+from ..lowering.moves import like
 from .registry import lower, lower_rows
 
 lower_rows(
@@ -68,7 +68,7 @@ def identity(node, b):
 @lower("Cast")
 def cast(node, b):
     """Elements as another type."""
-    x, to = node.inputs[0], numpy_type(node, node.attr("to"))
+    x, to = node.inputs[0], node.dtype("to")
     return x if x.dtype == to else b.CAST(x, dtype=to)
 
 

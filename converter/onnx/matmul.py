@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .moves import like, reshaped, transposed
+from ..lowering.moves import like, reshaped, transposed
 from .registry import lower
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .moves import as_int32
+from ..lowering.moves import as_int32
 from .registry import lower
 
 FAR = 2**31 - 1

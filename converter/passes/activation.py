@@ -6,11 +6,11 @@ from ...schema.tables import ACTIVATION_FUNCTION_TYPE
 from ..ir import Graph, Op, Tensor
 from .rewrite import (
     NONE,
+    TAKES_ACTIVATION,
     activation_of,
     builder,
     is_float,
     made_by,
-    names,
     ops_of,
     scalar_of,
     split_constant,
@@ -19,12 +19,6 @@ from .rewrite import (
 )
 
 FUSED = {kind: ACTIVATION_FUNCTION_TYPE[kind] for kind in ("RELU", "RELU6", "RELU_N1_TO_1")}
-
-TAKES_ACTIVATION = names(
-    "ADD AVERAGE_POOL_2D CONV_2D CONV_3D DEPTHWISE_CONV_2D DIV FULLY_CONNECTED L2_POOL_2D "
-    "MAX_POOL_2D MUL SUB TRANSPOSE_CONV"
-)
-"""CONCATENATION has the option, and every kernel refuses it."""
 
 RANGES = {
     (0.0, None): "RELU",

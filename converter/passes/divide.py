@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...schema.operators import having
 from ..builder import Builder
 from ..ir import Op, Tensor
 
@@ -13,10 +14,6 @@ a fourth less than it."""
 LARGEST = np.float32(2**63 - 2**39)  # below 2**63, so that it can be an int64
 
 INT32 = np.dtype(np.int32)
-MOVES = frozenset(
-    {"CONCATENATION", "EXPAND_DIMS", "GATHER", "PACK", "RESHAPE", "SLICE", "SPLIT", "SQUEEZE"}
-    | {"STRIDED_SLICE", "TRANSPOSE", "UNPACK"}
-)
 
 
 def floor_divide(b: Builder, x: Tensor, y: Tensor) -> Tensor:
@@ -82,7 +79,7 @@ def is_int32(x: Tensor, depth: int = 32) -> bool:
         return True
     if op.kind == "CAST":
         return op.inputs[0].dtype.kind in "iub" and is_int32(op.inputs[0], depth - 1)
-    if op.kind in MOVES:
+    if op.kind in having("moves"):
         data = [one for one in op.given if one.dtype == x.dtype]
         return all(is_int32(one, depth - 1) for one in data)
     return False

@@ -7,8 +7,9 @@ from math import prod
 import numpy as np
 
 from ...engine.faults import Fault
+from ...interpreter import registry
 from ...interpreter.node import NodeError, Unknown
-from ...interpreter.registry import row_of
+from ...schema.operators import having
 from ..infer import compute
 from ..ir import Graph, Op, Tensor, same_bits
 
@@ -78,18 +79,11 @@ def remove_dead_code(graph: Graph) -> int:
     """
     count = 0
     for op in reversed(graph.ops[:]):
-        idle = not any(t.readers or graph.is_output(t) for t in op.outputs)
-        if idle and (is_pure(op) or op.kind in READ_ONLY):
+        is_read = any(tensor.readers or graph.is_output(tensor) for tensor in op.outputs)
+        if not is_read and not op.graphs and op.kind not in having("writes"):
             graph.remove(op)
             count += 1
     return count
-
-
-READ_ONLY = frozenset(
-    {"READ_VARIABLE", "VAR_HANDLE", "HASHTABLE", "HASHTABLE_FIND", "HASHTABLE_SIZE"}
-    | {"RANDOM_STANDARD_NORMAL", "RANDOM_UNIFORM", "MULTINOMIAL"}
-)
-"""Not pure, yet nothing is lost when their results are not read."""
 
 
 def merge_duplicates(graph: Graph) -> int:
@@ -144,9 +138,4 @@ def quantization_key(tensor: Tensor) -> str:
 
 def is_pure(op: Op) -> bool:
     """Whether equal inputs give equal results and nothing else happens."""
-    if op.kind == "CUSTOM" or op.graphs:
-        return False
-    try:
-        return row_of(op.kind).pure
-    except LookupError:
-        return False
+    return not op.graphs and registry.is_pure(op.kind)

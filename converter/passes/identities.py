@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...schema.operators import having
 from ..infer import SMALL
 from ..ir import Graph, Op, Tensor
 from .rewrite import (
@@ -43,8 +44,6 @@ CLIPS = {
     "ROUND": ("FLOOR", "CEIL", "ROUND"),
 }
 """Ops that change nothing after those listed."""
-
-BOUNDED = ("LOGISTIC", "RELU6", "RELU_0_TO_1", "RELU_N1_TO_1", "SIGN", "SOFTMAX", "TANH")
 
 OPPOSITE = {"NEG": "NEG", "LOGICAL_NOT": "LOGICAL_NOT"}
 
@@ -253,7 +252,7 @@ def multiply_by_zero(graph: Graph) -> int:
         found = split_constant(op)
         if found is None or np.any(found[1] != 0) or not op.output.is_static:
             continue
-        bounded = not is_float(found[0]) or made_by(found[0], *BOUNDED) is not None
+        bounded = not is_float(found[0]) or made_by(found[0], *having("bounded")) is not None
         if bounded and activation_of(op) == NONE and not op.output.quantization:
             zeros = np.zeros([n or 0 for n in op.output.dims], op.output.dtype)
             swap(graph, op, builder(graph, op).constant(zeros, op.output.name))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...schema.operators import having, known
 from ..builder import Builder
 from ..ir import Graph, Op, Tensor
 from .reshape import takes
@@ -23,31 +24,9 @@ from .transpose import inverse_of, moves_only_ones, order_of, permuted_constant
 
 Order = tuple[int, ...]
 
-AXES_INPUT = {
-    **dict.fromkeys(REDUCTIONS, 1),
-    "CUMSUM": 1,
-    "REVERSE_V2": 1,
-    "SPLIT": 0,
-    "SPLIT_V": 2,
-}
-"""The constant input that lists axes."""
-
-ROWS_INPUTS = {
-    "MIRROR_PAD": (1,),
-    "PAD": (1,),
-    "PADV2": (1,),
-    "SLICE": (1, 2),
-    "STRIDED_SLICE": (1, 2, 3),
-    "TILE": (1,),
-}
-"""The constant inputs that have a row for each axis."""
-
-SIZES_INPUT = {"SPLIT_V": 1}
-"""The constant input that does not depend on the order of axes."""
-
-LAST_AXIS = frozenset({"L2_NORMALIZATION", "LOG_SOFTMAX", "SOFTMAX"})
-JOINS = frozenset({"CONCATENATION", "PACK"})
-INDIFFERENT = UNARY | BINARY | LAST_AXIS | JOINS | {*AXES_INPUT, *ROWS_INPUTS}
+LAST_AXIS = having("last_axis")
+JOINS = having("joins")
+INDIFFERENT = UNARY | BINARY | LAST_AXIS | JOINS | having("axes") - RESHAPES | having("rows")
 
 
 @dataclass
@@ -156,14 +135,14 @@ def orders_of(op: Op, tensor: Tensor, order: Order) -> tuple[Order, Order] | Non
     """
     if op.kind not in INDIFFERENT or any(one.rank is None for one in op.outputs):
         return None
-    named = [*ROWS_INPUTS.get(op.kind, ())]
-    named += [table[op.kind] for table in (AXES_INPUT, SIZES_INPUT) if op.kind in table]
+    row = known(op.kind)
+    named = [i for fact in ("axes", "rows", "sizes") for i in row.operand_numbers(fact)]
     if any(not op.inputs[i].is_constant for i in named):
         return None
     is_result = any(tensor is one for one in op.outputs)
     if op.kind == "PACK":
         found = _pack_orders(op, order, is_result)
-    elif op.kind in REDUCTIONS and not op.options.keep_dims:
+    elif _drops_axes(op):
         found = None if is_result else (order, _reduced_order(op, order))
     else:
         found = (order, order)
@@ -198,6 +177,13 @@ def _pack_orders(op: Op, order: Order, is_result: bool) -> tuple[Order, Order]:
     new = op.options.axis % (len(order) + 1)
     after = [axis + (axis >= new) for axis in order]
     return order, (*after[:new], new, *after[new:])
+
+
+def _drops_axes(op: Op) -> bool:
+    """Whether the result lacks the axes that an operand names."""
+    if op.kind in REDUCTIONS:
+        return not op.options.keep_dims
+    return known(op.kind).fact("rank") == "x-1"
 
 
 def _reduced_order(op: Op, order: Order) -> Order:
@@ -324,17 +310,16 @@ def _flipped(
     tensor = op.inputs[i]
     if tensor is None:
         return None
-    if i == AXES_INPUT.get(op.kind):
+    row = known(op.kind)
+    if i in row.operand_numbers("axes"):
         axes = np.array([order[int(axis)] for axis in tensor.data.ravel()], np.int32)
         return b.constant(np.sort(axes).reshape(tensor.data.shape))
-    if i in ROWS_INPUTS.get(op.kind, ()):
+    if i in row.operand_numbers("rows"):
         return b.constant(tensor.data[list(inverse_of(order))], tensor.name)
     if tensor.is_constant:
-        return (
-            tensor
-            if i == SIZES_INPUT.get(op.kind)
-            else permuted_constant(tensor, inverse_of(order), b)
-        )
+        if i in row.operand_numbers("sizes"):
+            return tensor
+        return permuted_constant(tensor, inverse_of(order), b)
     if id(tensor) not in flipped:
         inverse = np.array(inverse_of(orders[id(tensor)]), np.int32)
         flipped[id(tensor)] = b.TRANSPOSE(tensor, inverse)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...schema.operators import known
 from ...schema.tables import FULLY_CONNECTED_OPTIONS_WEIGHTS_FORMAT, PADDING
 from ..builder import Builder
 from ..ir import Graph, Op, Sizes, Tensor
@@ -32,7 +33,6 @@ from .rewrite import (
 VALID = PADDING["VALID"]
 DEFAULT = FULLY_CONNECTED_OPTIONS_WEIGHTS_FORMAT["DEFAULT"]
 AFFINE = ("ADD", "SUB", "MUL", "DIV", "NEG")
-WEIGHTED = {**LINEAR, "TRANSPOSE_CONV": 0}
 
 
 class Affine(NamedTuple):
@@ -84,12 +84,13 @@ class Linear(NamedTuple):
     @classmethod
     def of(cls, op: Op | None) -> Linear | None:
         """`op` as a Linear; None when its weights or bias are of another sort."""
-        if op is None or op.kind not in WEIGHTED or not is_float(op.output):
+        if op is None or op.kind not in LINEAR or not is_float(op.output):
             return None
         if getattr(op.options, "weights_format", DEFAULT) != DEFAULT:
             return None
-        weights, bias = op.input(1), op.input(bias_position(op))
-        axis, value = WEIGHTED[op.kind], constant_of(weights)
+        row = known(op.kind)
+        weights, bias = op.input(*row.operand_numbers("weights")), op.input(row.position("bias"))
+        (axis,), value = row.numbers("channels"), constant_of(weights)
         n = None if weights is None or weights.shape is None else weights.shape[axis]
         if weights is None or n is None:
             return None
@@ -113,7 +114,7 @@ class Linear(NamedTuple):
         if weights is not None:
             op.set_input(1, b.constant(weights, op.inputs[1].name))
         if bias is not None:
-            position = bias_position(op)
+            position = known(op.kind).position("bias")
             before = op.input(position)
             name = before.name if before is not None else f"{b.origin_name}/bias"
             op.set_input(position, b.constant(bias.astype(op.output.dtype), name))
@@ -122,11 +123,6 @@ class Linear(NamedTuple):
 def _leading(tensor: Tensor) -> Sizes | None:
     """All dimensions but the last."""
     return None if tensor.sizes is None else tensor.sizes[:-1]
-
-
-def bias_position(op: Op) -> int:
-    """The input of a linear op that is its bias."""
-    return 3 if op.kind == "TRANSPOSE_CONV" else 2
 
 
 def fuse_affine_after(graph: Graph) -> int:

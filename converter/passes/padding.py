@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...schema.operators import having, known
 from ...schema.tables import PADDING
 from ..dims import subtract
 from ..elements import extents_of
@@ -13,8 +14,7 @@ from ..ir import Graph, Op
 from .rewrite import builder, constant_of, made_by, ops_of, options_of, swap, with_options
 
 SAME, VALID = PADDING["SAME"], PADDING["VALID"]
-KERNEL_AXES = {"CONV_2D": (1, 2), "DEPTHWISE_CONV_2D": (1, 2), "CONV_3D": (0, 1, 2)}
-"""Ops -> the axes of their weights that slide over the image."""
+KERNEL_AXES = {kind: known(kind).numbers("spatial") for kind in having("spatial")}
 
 
 def steps_of(op: Op, field: str) -> list[int]:

@@ -9,12 +9,12 @@ import numpy as np
 
 from ..dims import broadcast
 from ..ir import Graph, Op, Sizes, Tensor
-from .activation import TAKES_ACTIVATION
-from .linear import WEIGHTED
 from .rewrite import (
     BINARY,
+    LINEAR,
     REDUCTIONS,
     RESHAPES,
+    TAKES_ACTIVATION,
     UNARY,
     activation_of,
     builder,
@@ -192,7 +192,7 @@ def _trailing(value: np.ndarray, x: Tensor, y: Tensor) -> tuple[int, ...] | None
 
 def takes(before: Op, op: Op) -> bool:
     """Whether a pass would take `op` into `before` if it came right after it."""
-    if before.kind in WEIGHTED and op.kind in ("ADD", "SUB", "MUL", "DIV", "NEG"):
+    if before.kind in LINEAR and op.kind in ("ADD", "SUB", "MUL", "DIV", "NEG"):
         return activation_of(before) == 0
     return before.kind in TAKES_ACTIVATION and op.kind in ("RELU", "RELU6", "RELU_N1_TO_1")
 

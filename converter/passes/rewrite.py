@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...schema.operators import having
 from ...schema.tables import ACTIVATION_FUNCTION_TYPE
 from ..builder import Builder
 from ..ir import Graph, Op, Tensor
@@ -18,36 +19,13 @@ def names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-UNARY = names(
-    "ABS CAST CEIL COS DEQUANTIZE ELU EXP FLOOR GELU HARD_SWISH LEAKY_RELU LOG LOGICAL_NOT "
-    "LOGISTIC NEG QUANTIZE RELU RELU6 RELU_0_TO_1 RELU_N1_TO_1 ROUND RSQRT SIGN SIN SQRT SQUARE "
-    "TANH ZEROS_LIKE"
-)
-"""Each element of the result depends on that of the one input."""
-
-BINARY = names(
-    "ADD ATAN2 BITWISE_XOR DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL "
-    "LOGICAL_AND LOGICAL_OR MAXIMUM MINIMUM MUL NOT_EQUAL POW PRELU RIGHT_SHIFT SELECT_V2 "
-    "SQUARED_DIFFERENCE SUB"
-)
-"""Element by element on inputs that are broadcast against each other."""
-
-COMMUTATIVE = names(
-    "ADD BITWISE_XOR EQUAL LOGICAL_AND LOGICAL_OR MAXIMUM MINIMUM MUL NOT_EQUAL SQUARED_DIFFERENCE"
-)
-
-REDUCTIONS = names("MEAN REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN REDUCE_PROD SUM")
-
-RESHAPES = names("EXPAND_DIMS RESHAPE SQUEEZE")
-"""The same elements in the same order under another shape."""
-
-LINEAR = {
-    "CONV_2D": 0,
-    "CONV_3D": 4,
-    "DEPTHWISE_CONV_2D": 3,
-    "FULLY_CONNECTED": 0,
-}
-"""Ops with weights at input 1 and a bias at 2 -> the weights' axis of output channels."""
+UNARY = having("elementwise")
+BINARY = having("broadcast")
+COMMUTATIVE = having("commutative")
+REDUCTIONS = having("reduction")
+RESHAPES = having("view")
+LINEAR = having("linear")
+TAKES_ACTIVATION = having("activation")
 
 
 def ops_of(graph: Graph, *kinds: str) -> list[Op]:

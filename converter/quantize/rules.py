@@ -1,18 +1,19 @@
-"""How each operator is quantized to 8 bits: TFLite's quantization specification as a table.
+"""How each operator is quantized to 8 bits, by its row in schema/operators.py.
 
-A further operator is one row. Every kind listed has an int8 kernel in TFLite; kinds without a row
-stay in float.
+Operators whose row does not say how stay in float.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from ...schema.flatbuffer import options_class
+from ...schema.operators import Operator, having, known
 from ..ir import Op, Tensor
-from ..passes.rewrite import names
 
 REAL = np.dtype(np.float32)
 Limit = Callable[[Op], "str | None"]
@@ -77,45 +78,41 @@ def of_squares(largest: float) -> float:
     return (2 * largest / 2**7) ** 2
 
 
-OWN_SCALES = names(
-    "ABS ARG_MAX ARG_MIN BATCH_MATMUL EQUAL EXP GELU GREATER GREATER_EQUAL HARD_SWISH "
-    "LEAKY_RELU LESS LESS_EQUAL LOG MEAN MUL REDUCE_PROD RELU RELU6 RELU_N1_TO_1 RSQRT SHAPE SQRT "
-    "SUM"
-)
-"""Inputs and results have scales of their own."""
+LIMITS: dict[str, dict[str, Any]] = {
+    "ADD": {"finest": of_sums},
+    "CONV_2D": {"limit": constant_weights},
+    "DEPTHWISE_CONV_2D": {"limit": constant_weights},
+    "DIV": {"divisor": 1, "limit": rank_below(5)},
+    "SQUARED_DIFFERENCE": {"finest": of_squares, "limit": rank_below(5)},
+    "SUB": {"finest": of_sums},
+    "TRANSPOSE_CONV": {"limit": constant_weights},
+}
+"""What the int8 kernels of some operators cannot do."""
 
-SAME_SCALE = names(
-    "BATCH_TO_SPACE_ND BROADCAST_TO CONCATENATION DEPTH_TO_SPACE EXPAND_DIMS "
-    "GATHER GATHER_ND MAXIMUM MAX_POOL_2D MINIMUM MIRROR_PAD PACK PAD PADV2 REDUCE_MAX REDUCE_MIN "
-    "RESHAPE RESIZE_NEAREST_NEIGHBOR REVERSE_V2 SELECT SELECT_V2 SLICE "
-    "SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT SPLIT_V SQUEEZE STRIDED_SLICE TILE TRANSPOSE UNPACK"
-)
-"""They move or choose elements: the stored numbers stay what they are."""
+
+def _rule(row: Operator) -> Rule:
+    """What the table of operators says, and LIMITS."""
+    weights, axis = row.operand_numbers("weights"), row.numbers("channels")
+    is_linear = "linear" in row.traits
+    return Rule(
+        same_scale=row.fact("int8") == "same",
+        selects=not row.traits.isdisjoint(("moves", "selects")),
+        result=row.scale_of("i8"),
+        weights=weights[0] if weights else None,
+        axis=axis[0] if axis else None,
+        bias=row.position("bias") if is_linear else None,
+        data=row.position("x") if is_linear else 0,
+        **LIMITS.get(row.kind, {}),
+    )
+
 
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(OWN_SCALES, Rule()),
-    **dict.fromkeys(SAME_SCALE, Rule(same_scale=True, selects=True)),
-    "ADD": Rule(finest=of_sums),
-    "AVERAGE_POOL_2D": Rule(same_scale=True),
-    "CONV_2D": Rule(weights=1, axis=0, bias=2, limit=constant_weights),
-    "DEPTHWISE_CONV_2D": Rule(weights=1, axis=3, bias=2, limit=constant_weights),
-    "DIV": Rule(divisor=1, limit=rank_below(5)),
-    "FULLY_CONNECTED": Rule(weights=1, axis=0, bias=2),
-    "L2_NORMALIZATION": Rule(result=(1 / 128, 0)),
-    "LOGISTIC": Rule(result=(1 / 256, -128)),
-    "LOG_SOFTMAX": Rule(result=(16 / 256, 127)),
-    "PRELU": Rule(weights=1),
-    "RESIZE_BILINEAR": Rule(same_scale=True),
-    "SOFTMAX": Rule(result=(1 / 256, -128)),
-    "SQUARED_DIFFERENCE": Rule(finest=of_squares, limit=rank_below(5)),
-    "SUB": Rule(finest=of_sums),
-    "TANH": Rule(result=(1 / 128, 0)),
-    "TRANSPOSE_CONV": Rule(weights=1, axis=0, bias=3, data=2, limit=constant_weights),
+    kind: _rule(known(kind)) for kind in sorted(having("int8") | having("i8"))
 }
 
 DIVISORS = {
     **{kind: rule.divisor for kind, rule in RULES.items() if rule.divisor is not None},
-    **dict.fromkeys(names("FLOOR_DIV FLOOR_MOD"), 1),
+    **dict.fromkeys(("FLOOR_DIV", "FLOOR_MOD"), 1),
 }
 """Operators that divide, on stored numbers or on reals -> the input they divide by."""
 
@@ -138,13 +135,19 @@ class WeightRule:
     asymmetric: bool = False
 
 
+def _weight_rule(row: Operator) -> WeightRule:
+    """What the table of operators says."""
+    axis, options = row.numbers("channels"), options_class(row.kind)
+    return WeightRule(
+        weights=row.operand_numbers("hybrid")[0],
+        axis=axis[0] if axis else None,
+        asymmetric="asymmetric_quantize_inputs" in options.__slots__,
+    )
+
+
 WEIGHT_RULES: dict[str, WeightRule] = {
-    "BATCH_MATMUL": WeightRule(asymmetric=True),
-    "CONV_2D": WeightRule(axis=0),
-    "DEPTHWISE_CONV_2D": WeightRule(axis=3),
-    "FULLY_CONNECTED": WeightRule(axis=0, asymmetric=True),
+    **{kind: _weight_rule(known(kind)) for kind in sorted(having("hybrid"))},
     "GATHER": WeightRule(weights=0, hybrid=False),
-    "TRANSPOSE_CONV": WeightRule(axis=0),
 }
 """Operators whose weights dynamic-range quantization stores in 8 bits."""
 

@@ -183,16 +183,15 @@ def among_signatures(keys: Sequence[str], key: str | None = None) -> Iterator[No
 def naming(path: str | os.PathLike | None) -> Iterator[None]:
     """Adds the file `path` to the message of an error that does not name it.
 
-    Raises ModelError where a value of a kind nobody expected there led to an error of Python's.
+    Raises ConverterError for an error of Python's, which is an error of ours: readers check what
+    files say.
     """
     try:
         yield
     except (ArithmeticError, LookupError, TypeError) as error:
         where = "the graph" if path is None else f"'{os.fspath(path)}'"
-        raise ModelError(
-            f"{where} has an operation with an attribute or input that it cannot have "
-            f"({type(error).__name__}: {error}); write the model again, and please report it if "
-            "TensorFlow can run it"
+        raise ConverterError(
+            f"{where} led to an internal error ({type(error).__name__}: {error}); please report it"
         ) from error
     except (ValueError, ConverterError, RuntimeError) as error:
         text = str(error)

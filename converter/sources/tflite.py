@@ -13,9 +13,10 @@ import numpy as np
 
 from ...interpreter.interpreter import Interpreter
 from ...interpreter.model import LoadedModel
-from ...interpreter.spec import CALLS, OperatorSpec, SubgraphSpec, TensorSpec
+from ...interpreter.spec import OperatorSpec, SubgraphSpec, TensorSpec
 from ...schema.errors import ConverterError, InvalidArgumentError
 from ...schema.files import read_bytes
+from ...schema.operators import known
 from ..builder import Builder
 from ..infer import infer, late_tensor
 from ..ir import Graph, Op, Origin, Signature, Tensor
@@ -186,7 +187,8 @@ class _Reader:
                 )
         certain, self.scope.is_certain = self.scope.is_certain, False
         calls = [
-            self.graph(getattr(operator.options, field)) for field in CALLS.get(operator.kind, ())
+            self.graph(getattr(operator.options, field))
+            for field in ([] if operator.is_custom else known(operator.kind).calls)
         ]
         self.scope.is_certain = certain
         op = Op(

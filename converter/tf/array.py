@@ -4,8 +4,8 @@ from collections import Counter
 
 import numpy as np
 
+from ..lowering.moves import as_int32
 from .registry import lower, lower_rows
-from .shapes import as_int32
 
 lower_rows(
     {
@@ -62,7 +62,7 @@ def size(node, b):
 @lower("Reshape")
 def reshape(node, b):
     """Elements in a new shape."""
-    return b.RESHAPE(node.inputs[0], as_int32(node, b, 1))
+    return b.RESHAPE(node.inputs[0], as_int32(node.inputs[1], b))
 
 
 @lower("Squeeze")
@@ -84,13 +84,13 @@ def squeeze(node, b):
 @lower("ExpandDims")
 def expand_dims(node, b):
     """A new axis of size 1."""
-    return b.EXPAND_DIMS(node.inputs[0], as_int32(node, b, 1))
+    return b.EXPAND_DIMS(node.inputs[0], as_int32(node.inputs[1], b))
 
 
 @lower("Transpose")
 def transpose(node, b):
     """Axes in another order."""
-    return b.TRANSPOSE(node.inputs[0], as_int32(node, b, 1))
+    return b.TRANSPOSE(node.inputs[0], as_int32(node.inputs[1], b))
 
 
 @lower("Cast")
@@ -141,7 +141,7 @@ def split(node, b):
 def split_v(node, b):
     """Parts of given sizes along an axis."""
     axis = b.constant(np.int32(node.axis(node.constant(2))))
-    sizes = as_int32(node, b, 1)
+    sizes = as_int32(node.inputs[1], b)
     return b.SPLIT_V(node.inputs[0], sizes, axis, num_splits=node.attr("num_split"))
 
 
@@ -190,7 +190,7 @@ def strided_slice(node, b):
         "shrink_axis_mask"
     ]  # TF takes one index at its begin all the same
     if not masks["ellipsis_mask"] and not masks["new_axis_mask"]:
-        return b.STRIDED_SLICE(x, *(as_int32(node, b, i) for i in (1, 2, 3)), **masks)
+        return b.STRIDED_SLICE(x, *(as_int32(node.inputs[i], b) for i in (1, 2, 3)), **masks)
     columns, new_axes = expand_spec(node, node.rank())
     corners = [node.constant(i).astype(np.int32) for i in (1, 2, 3)]
     fill = (0, 0, 1)
@@ -217,19 +217,19 @@ def strided_slice(node, b):
 @lower("Pad")
 def pad(node, b):
     """Zeros around the tensor."""
-    return b.PAD(node.inputs[0], as_int32(node, b, 1))
+    return b.PAD(node.inputs[0], as_int32(node.inputs[1], b))
 
 
 @lower("PadV2")
 def pad_v2(node, b):
     """A constant around the tensor."""
-    return b.PADV2(node.inputs[0], as_int32(node, b, 1), node.inputs[2])
+    return b.PADV2(node.inputs[0], as_int32(node.inputs[1], b), node.inputs[2])
 
 
 @lower("MirrorPad")
 def mirror_pad(node, b):
     """The tensor's own border, mirrored around it."""
-    return b.MIRROR_PAD(node.inputs[0], as_int32(node, b, 1), mode=node.text("mode"))
+    return b.MIRROR_PAD(node.inputs[0], as_int32(node.inputs[1], b), mode=node.text("mode"))
 
 
 @lower("Gather", "GatherV2")
@@ -249,7 +249,7 @@ def where(node, b):
 @lower("Tile")
 def tile(node, b):
     """Copies side by side."""
-    return b.TILE(node.inputs[0], as_int32(node, b, 1))
+    return b.TILE(node.inputs[0], as_int32(node.inputs[1], b))
 
 
 @lower("OnesLike")
@@ -288,7 +288,7 @@ def space_depth(node, b):
 def top_k(node, b):
     """The k largest elements of each row and their indices."""
     x, dtype = node.inputs[0], node.attr("index_type")
-    return b.TOPK_V2(x, as_int32(node, b, 1), dtype=(x.dtype, dtype))
+    return b.TOPK_V2(x, as_int32(node.inputs[1], b), dtype=(x.dtype, dtype))
 
 
 @lower("Unique")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..lowering.moves import reshaped, transposed
 from .registry import lower
-from .shapes import reshaped, transposed
 
 if TYPE_CHECKING:
     from ..ir import Tensor

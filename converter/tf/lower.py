@@ -11,14 +11,14 @@ from ...graph.attributes import FunctionRef
 from ...graph.custom import custom_options
 from ...graph.fold import fold
 from ...graph.order import data_inputs, ordered
-from ...schema.errors import ConverterError, UnsupportedOps
+from ...schema.errors import ConverterError
 from ..builder import Builder
 from ..ir import Graph, Origin, Signature
-from ..lowerings import listed_unsupported
+from ..lowering import unsupported
 from ..sizes import Scope, lowered
 from ..stubs import collapse
 from .composites import Composite, recognise
-from .registry import Node, lowering_of
+from .registry import LOWERINGS, Node
 
 if TYPE_CHECKING:
     from ...graph import graph as tf
@@ -97,7 +97,7 @@ class Work(NamedTuple):
         for op in self.operations:
             if op in fed or op in self.composites or op.type == "Const":
                 continue
-            if lowering_of(op.type) is None:
+            if LOWERINGS.get(op.type) is None:
                 yield op
                 continue
             for reference in called_functions(op):
@@ -147,7 +147,7 @@ def lowered_outputs(
         return (b.op(composite.kind, *(tensors[t] for t in composite.inputs)),)
     if op.type == "Const":
         return (b.constant(op.get_attr("value"), name=op.name),)
-    lowering = lowering_of(op.type)
+    lowering = LOWERINGS.get(op.type)
     if lowering is None:  # and custom operators are allowed
         return custom_outputs(op, b, tensors)
     node = Node(op, [tensors[t] for t in op.inputs])
@@ -160,10 +160,8 @@ def refuse_unsupported(operations: Iterable[tf.Operation]) -> None:
     missing: dict[str, list[str]] = {}
     for op in operations:
         missing.setdefault(op.type, []).append(op.name)
-    if not missing:
-        return
-    raise UnsupportedOps(
-        listed_unsupported(missing)
-        + "\nReplace these layers, cut the graph before them with output_arrays, or set "
-        "allow_custom_ops to write them as custom operators."
+    unsupported.refuse(
+        missing,
+        "Replace these layers, cut the graph before them with output_arrays, or set "
+        "allow_custom_ops to write them as custom operators.",
     )

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..lowering.moves import like
 from .registry import lower, lower_rows
 
 lower_rows(
@@ -52,11 +53,6 @@ lower_rows(
         "Sub": "SUB",
     }
 )
-
-
-def like(x, value, b):
-    """A scalar constant of the type of `x`."""
-    return b.constant(np.asarray(value, x.dtype))
 
 
 @lower("SquaredDifference")

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ..lowering.moves import as_int32, reshaped, transposed
 from .registry import lower, lower_rows
-from .shapes import as_int32, reshaped, transposed
 
 lower_rows({"LogSoftmax": "LOG_SOFTMAX"})
 
@@ -231,7 +231,7 @@ def conv3d(node, b):
 def conv3d_backprop_input(node, b):
     """Transposed 3-D convolution: output shape, filters (DHWOI), input."""
     _, filters, x = node.inputs
-    shape = as_int32(node, b, 0)
+    shape = as_int32(node.inputs[0], b)
     return b.CONV_3D_TRANSPOSE(shape, filters, x, dtype=x.dtype, **conv3d_options(node))
 
 

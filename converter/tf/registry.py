@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ...schema.errors import ConverterError
-from ..lowerings import Lowerings
+from ..lowering.node import SourceNode
+from ..lowering.registry import Lowerings
 
 if TYPE_CHECKING:
     from ...graph.graph import Operation
     from ..ir import Tensor
 
 FAMILIES = ("array", "control", "einsum", "image", "lists", "math", "nn", "reduce")
-_LOWERINGS = Lowerings(__package__, FAMILIES)
-LOWERINGS = _LOWERINGS.functions
-lower, lower_rows, lowering_of = _LOWERINGS.lower, _LOWERINGS.lower_rows, _LOWERINGS.lowering_of
+LOWERINGS = Lowerings("TF operation", __package__, FAMILIES)
+lower, lower_rows = LOWERINGS.lower, LOWERINGS.lower_rows
 
 
-class Node:
+class Node(SourceNode):
     """A TF operation as its lowering sees it: attributes, and inputs already lowered to the IR."""
 
     def __init__(self, op: Operation, inputs: list[Tensor]) -> None:
-        self.op, self.inputs = op, inputs
-        self.name, self.type = op.name, op.type
+        super().__init__(op.type, op.name, inputs)
+        self.op = op
 
     def attr(self, name: str) -> Any:
         """The attribute's value, TF's default where the graph does not state it."""
@@ -33,52 +30,3 @@ class Node:
     def text(self, name: str) -> str:
         """A bytes attribute as str."""
         return self.attr(name).decode()
-
-    def require(self, condition: bool, message: str) -> None:
-        """Raises ConverterError naming this operation unless `condition` holds."""
-        if not condition:
-            self.fail(message)
-
-    def fail(self, message: str) -> NoReturn:
-        """Raises ConverterError naming this operation."""
-        raise ConverterError(f"{self.type} '{self.name}': {message}")
-
-    def known(self, index: int) -> np.ndarray | None:
-        """The value of an input, None when it depends on the model's inputs."""
-        return self.inputs[index].value
-
-    def constant(self, index: int) -> np.ndarray:
-        """The value of an input that the lowering cannot do without.
-
-        Raises:
-            ConverterError: the value depends on the model's inputs.
-        """
-        value = self.known(index)
-        self.require(
-            value is not None,
-            f"input {index} ('{self.inputs[index].name}') must be constant; "
-            "it is computed from the model's inputs, give them a fixed shape",
-        )
-        return np.asarray(value)
-
-    def shape(self, index: int = 0) -> tuple[int | None, ...]:
-        """The shape of an input; ConverterError when not even its rank is known."""
-        shape = self.inputs[index].shape
-        if shape is None:
-            name = self.inputs[index].name
-            raise ConverterError(
-                f"{self.type} '{self.name}': the rank of input {index} ('{name}') must be known; "
-                "give the model's inputs a fixed shape"
-            )
-        return shape
-
-    def rank(self, index: int = 0) -> int:
-        """The rank of an input."""
-        return len(self.shape(index))
-
-    def axis(self, value: Any, rank: int | None = None) -> int:
-        """An axis counted from the front; the default rank is the first input's."""
-        rank = self.rank() if rank is None else rank
-        axis = int(value)
-        self.require(-rank <= axis < rank, f"axis must be in [-{rank}, {rank}), got {axis}")
-        return axis % rank

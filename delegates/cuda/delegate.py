@@ -62,7 +62,7 @@ class CudaDelegate(Delegate):
 
     def compile(self, part: Part) -> Callable[..., Sequence[Any]]:
         """The part as a list of kernel launches over one arena on the device."""
-        rows = [row for op in part.ops for row in launches.LAUNCHES[op.kind].launches(op)]
+        rows = [row for op in part.ops for row in launches.LAUNCHES.known(op.kind).launches(op)]
         with cuda.gpus[self.device]:
             arena = DeviceArena(part, rows)
             calls = [self._call(row, arena) for row in rows]

@@ -11,6 +11,7 @@ import numpy as np
 from ...interpreter.checks import clamp_of
 from ...interpreter.node import Node, Operand
 from ...interpreter.ops.activation import CLAMPS
+from ...schema.registry import Registry
 from ..float_ops import paddings, reason_against_types, window_of
 
 MOST_DIMENSIONS = 5
@@ -49,15 +50,15 @@ class Row(NamedTuple):
     by_index: bool = False
 
 
-LAUNCHES: dict[str, Row] = {}
-"""Operator -> its row."""
+LAUNCHES: Registry[Row] = Registry("CUDA kernel of operator", __package__, ())
 
 
 def launches(*kinds: str, **fields: Any) -> Callable[[Any], Any]:
     """Registers the decorated function for the operators `kinds`."""
 
     def register(function):
-        LAUNCHES.update(dict.fromkeys(kinds, Row(function, **fields)))
+        for kind in kinds:
+            LAUNCHES.add(kind, Row(function, **fields))
         return function
 
     return register

@@ -66,7 +66,7 @@ class XlaDelegate(Delegate):
         def compute(*arrays):
             values = dict(zip((*part.inputs, *constants), arrays, strict=True))
             for op in part.ops:
-                row = LOWERINGS[op.kind]
+                row = LOWERINGS.known(op.kind)
                 given = [
                     None if x is None or i in row.parameters else values[x]
                     for i, x in enumerate(op.inputs)

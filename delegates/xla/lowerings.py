@@ -11,6 +11,7 @@ from jax import numpy as jnp
 
 from ...interpreter.checks import clamp_of
 from ...interpreter.ops.activation import CLAMPS
+from ...schema.registry import Registry
 from ..float_ops import paddings, window_of
 
 EXACT = lax.Precision.HIGHEST  # products of float32, which TPUs and GPUs round to less by default
@@ -28,15 +29,15 @@ class Lowering(NamedTuple):
     parameters: tuple[int, ...] = ()
 
 
-LOWERINGS: dict[str, Lowering] = {}
-"""Operator -> its lowering."""
+LOWERINGS: Registry[Lowering] = Registry("XLA lowering of operator", __package__, ())
 
 
 def lower(*kinds: str, parameters: tuple[int, ...] = ()) -> Callable[[Any], Any]:
     """Registers the decorated function for the operators `kinds`."""
 
     def register(function):
-        LOWERINGS.update(dict.fromkeys(kinds, Lowering(function, parameters)))
+        for kind in kinds:
+            LOWERINGS.add(kind, Lowering(function, parameters))
         return function
 
     return register

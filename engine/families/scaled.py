@@ -11,20 +11,12 @@ from . import fixed_arrays
 from .elementwise import elementwise
 
 KERNELS = {
-    "ADD": ("sum", "sum"),
-    "SUB": ("difference", "reversed"),
-    "MUL": ("product", "product"),
-    "SQUARED_DIFFERENCE": ("squared", "squared"),
+    "sum": ("sum", "sum"),
+    "difference": ("difference", "reversed"),
+    "product": ("product", "product"),
+    "squared_difference": ("squared", "squared"),
 }
-"""Operator -> forms of scaled_vectors.py: for operands in their order, and the other way."""
-PLAIN = {
-    "ADD": "sum",
-    "SUB": "difference",
-    "MUL": "product",
-    "DIV": "quotient",
-    "SQUARED_DIFFERENCE": "squared_difference",
-}
-"""Operator -> kernel of scaled.py."""
+"""Kernel of scaled.py -> forms of scaled_vectors.py: for operands in their order, and reversed."""
 _FORMS = ("sum", "difference", "reversed", "squared", "product")
 """The forms in the order of kernels/scaled_vectors.py."""
 _SIGNS = {"sum": (1, 1), "difference": (1, -1), "reversed": (-1, 1)}
@@ -37,12 +29,12 @@ _STEEP = (1 << 30, 0)  # the larger of two scales: half of the scale of both ope
 
 
 def pair(program, kind, a, b, out, terms):
-    """out = a with b, by the operator `kind` with the `terms` of rescale.py."""
-    found = vectors(kind, out.dtype, terms.value)
-    if found is None:
-        elementwise(program, f"scaled.{PLAIN[kind]}", (a, b), out, terms)
+    """out = the `kind` of a and b, named as its plain kernel, with the `terms` of rescale.py."""
+    vectorized = vectors(kind, out.dtype, terms.value)
+    if vectorized is None:
+        elementwise(program, f"scaled.{kind}", (a, b), out, terms)
         return
-    name, numbers, swapped = found
+    name, numbers, swapped = vectorized
     operands = (b, a) if swapped else (a, b)
     short = _NO_LINE
     if out.dtype == np.int8 and out.size >= _WORTH and name in _SIGNS:
@@ -82,7 +74,7 @@ def vectors(kind, dtype, terms):
     """
     a, b, (zero, multiplier, shift), (low, high, left) = terms.tolist()
     known, flip = np.iinfo(dtype), 128 if dtype == np.uint8 else 0
-    swapped = kind != "MUL" and tuple(a[1:]) != _STEEP
+    swapped = kind != "product" and tuple(a[1:]) != _STEEP
     if swapped:
         a, b = b, a
     zeros, right = (a[0] - flip, b[0] - flip), -shift
@@ -93,12 +85,12 @@ def vectors(kind, dtype, terms):
     steps = 1 << known.bits
     most = steps * steps
     b_multiplier, b_right, limit, lefts = 0, 0, 0, (0, 0)
-    if kind != "MUL":
+    if kind != "product":
         if tuple(a[1:]) != _STEEP or b[2] > 0:
             return None
         b_multiplier, b_right, lefts = b[1], -b[2], (left - 1, left + 1)
-        most = (2 * steps << (left - 1)) ** (2 if kind == "SQUARED_DIFFERENCE" else 1)
-        if kind != "SQUARED_DIFFERENCE":
+        most = (2 * steps << (left - 1)) ** (2 if kind == "squared_difference" else 1)
+        if kind != "squared_difference":
             limit = (zeros[0] << lefts[0]) * (-1 if name == "reversed" else 1)
     if min(most, 1 << 30) + (1 << right >> 1) + (abs(zero) << right) >= 1 << 31:
         return None

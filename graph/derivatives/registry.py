@@ -12,11 +12,10 @@ several outputs, the gradient of one that nothing depends on is None.
 
 from __future__ import annotations
 
-import functools
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ...schema.registry import Registry
 from . import FAMILIES
 
 
@@ -34,7 +33,7 @@ class Derivative:
     fills_zeros: bool = False
 
 
-_ROWS: dict[str, Derivative] = {}
+DERIVATIVES: Registry[Derivative] = Registry("op", __package__, FAMILIES)
 
 
 def gradient(*types: str, **fields):
@@ -55,24 +54,17 @@ def constant(*types: str) -> None:
 
 
 def _add(kind: str, function: Callable | None, fields) -> None:
-    if kind in _ROWS:
+    DERIVATIVES.add(kind, Derivative(kind, function, **fields))
+
+
+def _require_new(kind: str) -> None:
+    """Raises KeyError, in TensorFlow's words, when a type has a gradient already."""
+    row = DERIVATIVES.get(kind)
+    if row is not None:
+        home = getattr(row.function, "__module__", "flatlite")
         raise KeyError(
-            f"Registering two gradient with name '{kind}'! (Previous registration was in "
-            f"{getattr(_ROWS[kind].function, '__module__', 'flatlite')})"
+            f"Registering two gradient with name '{kind}'! (Previous registration was in {home})"
         )
-    _ROWS[kind] = Derivative(kind, function, **fields)
-
-
-def derivative_of(kind: str) -> Derivative | None:
-    """The derivative of op type `kind`, or None when there is no row."""
-    _load()
-    return _ROWS.get(kind)
-
-
-def registered_types() -> list[str]:
-    """Every op type with a row."""
-    _load()
-    return sorted(_ROWS)
 
 
 class RegisterGradient:
@@ -96,7 +88,7 @@ class RegisterGradient:
 
     def __call__(self, f: Callable) -> Callable:
         """Registers the function and gives it back."""
-        _load()
+        _require_new(self._op_type)
         return gradient(self._op_type, fills_zeros=True)(f)
 
 
@@ -109,11 +101,5 @@ def NotDifferentiable(op_type: str) -> None:
     """
     if not isinstance(op_type, str):
         raise TypeError("op_type must be a string")
-    _load()
+    _require_new(op_type)
     constant(op_type)
-
-
-@functools.cache
-def _load() -> None:
-    for family in FAMILIES:
-        importlib.import_module(f".{family}", __package__)

@@ -14,14 +14,13 @@ change a variable, the buffer is the variable's own memory.
 
 from __future__ import annotations
 
-import functools
-import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...engine.buffer import Buffer
+from ...schema.registry import Registry
 from . import FAMILIES
 
 
@@ -37,7 +36,7 @@ class Emitter:
         return self.dtypes is None or all(buffer.dtype in self.dtypes for buffer in inputs)
 
 
-_ROWS: dict[str, Emitter] = {}
+EMITTERS: Registry[Emitter] = Registry("op", __package__, FAMILIES)
 
 
 def emit(*types: str, dtypes: Sequence | None = None) -> Callable:
@@ -46,27 +45,7 @@ def emit(*types: str, dtypes: Sequence | None = None) -> Callable:
     def register(function):
         allowed = None if dtypes is None else frozenset(np.dtype(dtype) for dtype in dtypes)
         for kind in types:
-            if kind in _ROWS:
-                raise RuntimeError(f"op {kind} is registered twice")
-            _ROWS[kind] = Emitter(function, allowed)
+            EMITTERS.add(kind, Emitter(function, allowed))
         return function
 
     return register
-
-
-def emitter_of(kind: str) -> Emitter | None:
-    """The row of op type `kind`, or None when there is none."""
-    _load()
-    return _ROWS.get(kind)
-
-
-def registered_types() -> list[str]:
-    """Every op type with a row."""
-    _load()
-    return sorted(_ROWS)
-
-
-@functools.cache
-def _load() -> None:
-    for family in FAMILIES:
-        importlib.import_module(f".{family}", __package__)

@@ -6,10 +6,9 @@ import numpy as np
 
 from ...engine.buffer import constant
 from ...engine.families.elementwise import broadcast_shape, elementwise
-from ...engine.families.scaled import PLAIN as QUANTIZED
 from ..checks import clamp_of, required, same_dtype
 from ..registry import op
-from .quantized import is_quantized, quantized_pair
+from .quantized import QUANTIZED, is_quantized, quantized_pair
 
 _NUMBERS = ("float32", "int32", "int64")
 _LARGEST = float(np.finfo(np.float32).max)

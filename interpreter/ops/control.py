@@ -4,7 +4,7 @@ from .. import inline
 from ..registry import op
 
 
-@op("IF", pure=False)
+@op("IF")
 def if_(node):
     """The results of the `then` or the `else` subgraph, as the first input says."""
     _require_flag(node, node.inputs[0])
@@ -26,7 +26,7 @@ def if_(node):
     return node.late(run, _declared_shapes(node))
 
 
-@op("WHILE", pure=False)
+@op("WHILE")
 def while_(node):
     """The inputs, sent through the `body` subgraph as long as the `cond` subgraph says so."""
     condition, body = node.options.cond_subgraph_index, node.options.body_subgraph_index
@@ -47,7 +47,7 @@ def while_(node):
     return node.late(run, _declared_shapes(node))
 
 
-@op("CALL", pure=False)
+@op("CALL")
 def call(node):
     """The results of a subgraph."""
     subgraph = node.options.subgraph
@@ -57,7 +57,7 @@ def call(node):
     return node.late(lambda *inputs: node.scope.run(subgraph, inputs), _declared_shapes(node))
 
 
-@op("CALL_ONCE", pure=False)
+@op("CALL_ONCE")
 def call_once(node):
     """Runs a subgraph the first time the model is invoked, to initialise variables."""
     subgraph = node.options.init_subgraph_index

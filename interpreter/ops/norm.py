@@ -6,7 +6,7 @@ import numpy as np
 
 from ..checks import clamp_of, one_scale, rank, required, supported
 from ..registry import op
-from .quantized import is_quantized
+from .quantized import is_quantized, require_prescribed
 
 SMALLEST_LENGTH = 1e-6
 """What L2_NORMALIZATION divides by at least."""
@@ -53,20 +53,14 @@ def _rows(node, kernel, **numbers):
 def _stored_rows(node, x):
     """What emits the kernel for stored integers; the result is in steps of 1 / 128."""
     one_scale(node, x)
-    scheme, limits = node.outputs[0].quantization, np.iinfo(x.dtype)
-    middle = 128 if x.dtype == np.uint8 else 0
     node.require(x.dtype in (np.int8, np.uint8), f"quantized {x.dtype} is not supported")
-    node.require(
-        scheme.scale == 1 / 128 and scheme.zero_point == middle,
-        f"output must have scale 1/128 and zero point {middle}, "
-        f"got {scheme.scale} and {scheme.zero_point}",
-    )
+    limits, zero_point = np.iinfo(x.dtype), require_prescribed(node, x.dtype).zero_point
     return _rows(
         node,
         "stored.l2_normalize",
         x_zero=x.quantization.zero_point,
-        left=7 if middle else 0,
-        out_zero=middle,
+        left=7 if zero_point else 0,
+        out_zero=zero_point,
         low=int(limits.min),
         high=int(limits.max),
     )

@@ -7,10 +7,21 @@ import numpy as np
 
 from ...engine.families import scaled
 from ...engine.families.rescale import common_terms, product_terms
+from ...schema.operators import known
 from ..checks import NO_LIMIT, clamp_of, limits_of, name_of_dtype
 from ..node import Declared, Node, Operand, Quantization
 
 STORED = ("int8", "uint8", "int16")
+_CODES = {"int8": "i8", "uint8": "u8", "int16": "i16"}
+
+QUANTIZED = {
+    "ADD": "sum",
+    "SUB": "difference",
+    "MUL": "product",
+    "DIV": "quotient",
+    "SQUARED_DIFFERENCE": "squared_difference",
+}
+"""Operator -> what it gives of two operands, as engine/families/scaled.py calls it."""
 
 _LEFT = {"int8": 20, "uint8": 20, "int16": 15}
 _LEFT_SQUARED = 7
@@ -48,7 +59,7 @@ def quantized_pair(node, a, b, shape):
     else:
         terms = common_terms(first, second, wanted, limits, _LEFT[a.dtype.name])
     out = node.result(shape, a.dtype)
-    return lambda program: scaled.pair(program, node.kind, a, b, out, terms)
+    return lambda program: scaled.pair(program, QUANTIZED[node.kind], a, b, out, terms)
 
 
 def quotient(above: Sequence[float], below: Sequence[float]) -> float:
@@ -66,6 +77,18 @@ def scheme_of(node: Node, given: Operand | Declared, name: str) -> Quantization:
     if given.quantization is None:
         node.fail(f"{name} must have a scale")
     return given.quantization
+
+
+def require_prescribed(node: Node, dtype: np.dtype, tolerance: float = 0.0) -> Quantization:
+    """The quantization of the output, which must be what its row in the table of operators says."""
+    scale, zero_point = known(node.kind).scale_of(_CODES[dtype.name])
+    output = scheme_of(node, node.outputs[0], "the output")
+    node.require(
+        abs(output.scale - scale) <= tolerance * scale and output.zero_point == zero_point,
+        f"output must have scale 1/{1 / scale:g} and zero point {zero_point}, "
+        f"got {output.scale} and {output.zero_point}",
+    )
+    return output
 
 
 def stored_limits(node, dtype, scheme, fused=True):

@@ -9,7 +9,10 @@ from ...engine.families.fixed_arrays import exp_of_negative, rounding_shift, sca
 from ...engine.families.rescale import fixed_scale
 from ..checks import one_scale, required, supported
 from ..registry import op
-from .quantized import is_quantized
+from .quantized import is_quantized, require_prescribed
+
+NEAR = 1e-3
+"""How far a scale may be from the prescribed one, relative to it, as in TFLite's kernels."""
 
 
 @op("SOFTMAX", "LOG_SOFTMAX")
@@ -47,17 +50,15 @@ def _stored(node, x):
     one_scale(node, x)
     result = node.outputs[0].dtype or x.dtype
     if node.kind == "LOG_SOFTMAX":
-        limits = np.iinfo(x.dtype)
         node.require(x.dtype in (np.int8, np.uint8), f"quantized {x.dtype} is not supported")
-        _fixed_scheme(node, 1 / 16, int(limits.max))
+        require_prescribed(node, x.dtype, NEAR)
         return _log_softmax(x)
     node.require(result.name in _RESULTS[x.dtype.name], f"{x.dtype} cannot give {result}")
     node.require(node.options.beta > 0, f"beta must be positive, got {node.options.beta}")
     limits = np.iinfo(result.name)
-    if result != np.int16:
-        _fixed_scheme(node, 1 / 256, int(limits.min))
-    elif x.dtype == np.int16:
-        _fixed_scheme(node, 1 / 32768, 0)
+    if x.dtype == np.int16 or result != np.int16:
+        require_prescribed(node, result, NEAR)
+    if x.dtype == np.int16:
         return _softmax_16(node, x)
     _, exps, _ = _exponents(x, float(node.options.beta))
     numbers = {"low": int(limits.min), "high": int(limits.max)}
@@ -67,15 +68,6 @@ def _stored(node, x):
         return f"softmax_stored.softmax_{result}", (constant(exps), constant(planes)), numbers
     numbers["bits"] = limits.bits
     return "stored.softmax", (constant(exps),), numbers
-
-
-def _fixed_scheme(node, scale, zero_point):
-    scheme = node.outputs[0].quantization
-    node.require(
-        abs(scheme.scale - scale) <= 1e-3 * scale and scheme.zero_point == zero_point,
-        f"output must have scale {scale} and zero point {zero_point}, "
-        f"got {scheme.scale} and {scheme.zero_point}",
-    )
 
 
 _FINEST = 1 + 2.0**-30

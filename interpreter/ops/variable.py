@@ -18,7 +18,7 @@ def var_handle(node):
     node.result(shape, RESOURCE, value)
 
 
-@op("READ_VARIABLE", pure=False)
+@op("READ_VARIABLE")
 def read_variable(node):
     """The value of a variable."""
     _require_handle(node)
@@ -31,7 +31,7 @@ def read_variable(node):
     return node.late(run, [node.outputs[0].shape or ()])
 
 
-@op("ASSIGN_VARIABLE", pure=False)
+@op("ASSIGN_VARIABLE")
 def assign_variable(node):
     """Gives a variable the value of the second input."""
     _require_handle(node)

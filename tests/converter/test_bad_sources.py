@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import flatlite.cli
+from flatlite.converter.sources.source import naming
+from flatlite.errors import ConverterError
 from flatlite.graph.graph import Graph
 from flatlite.graph.graphdef import to_graph_def
 from flatlite.schema import model as files
@@ -287,3 +289,11 @@ def test_text_that_is_no_graph(cli, tmp_path):
     assert "Unable to parse input file" in result[2]
     source.write_text(str(proto.message("GraphDef")()))
     check_refusal(cli("convert", source, "-o", tmp_path / "out.tflite"), source)
+
+
+def test_our_own_errors_are_not_said_to_be_the_files():
+    with (
+        pytest.raises(ConverterError, match=r"internal error \(KeyError: 'axis'\); please report"),
+        naming("m.pb"),
+    ):
+        raise KeyError("axis")

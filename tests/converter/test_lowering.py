@@ -9,11 +9,11 @@ import pytest
 from drafting import Draft
 
 from flatlite.converter.builder import Builder
-from flatlite.converter.lowerings import builtin_of, listed_unsupported
+from flatlite.converter.lowering.unsupported import builtin_of, refuse
 from flatlite.converter.passes import optimize
 from flatlite.converter.tf import registry
 from flatlite.converter.tf.lower import lower_graph
-from flatlite.converter.tf.registry import LOWERINGS, lowering_of
+from flatlite.converter.tf.registry import LOWERINGS
 from flatlite.converter.verify import Function, verify
 from flatlite.converter.write import write
 from flatlite.errors import ConverterError, UnsupportedOps
@@ -287,10 +287,9 @@ def test_a_reverse_along_no_axis_is_none():
 
 
 def test_every_lowering_is_of_an_operation_with_a_signature_and_an_oracle():
-    lowering_of("Add")
     known = {"ClipByValue", "Inv", "Snapshot", "Div"}
-    assert not [t for t in LOWERINGS if signature_of(t) is None and t not in known]
-    assert not [t for t in LOWERINGS if kernel_of(t) is None and t not in known]
+    assert not [t for t in LOWERINGS.names() if signature_of(t) is None and t not in known]
+    assert not [t for t in LOWERINGS.names() if kernel_of(t) is None and t not in known]
 
 
 def test_builder_refuses_what_is_no_operator():
@@ -322,7 +321,9 @@ def test_every_family_file_is_listed():
 )
 def test_the_runtime_is_not_said_to_lack_what_it_has(type_, builtin):
     assert builtin_of(type_) == builtin
-    text = listed_unsupported({type_: ["node"]})
+    with pytest.raises(UnsupportedOps) as raised:
+        refuse({type_: ["node"]}, "Replace these layers.")
+    text = str(raised.value)
     head = "not supported by the native TFLite runtime" if builtin is None else "not supported yet"
     assert head in text.splitlines()[0]
     assert f"  {type_} x 1, first at node 'node'" in text

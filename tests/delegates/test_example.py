@@ -66,8 +66,8 @@ def test_the_table_of_operators_is_complete():
         re.MULTILINE,
     )
     table = {kind: (xla, cuda) for kinds, xla, cuda in found for kind in kinds.split(", ")}
-    assert {kind for kind, (_, cuda) in table.items() if cuda == "yes"} == LAUNCHES.keys()
+    assert {kind for kind, (_, cuda) in table.items() if cuda == "yes"} == set(LAUNCHES.names())
     if find_spec("jax"):
         from flatlite.delegates.xla.lowerings import LOWERINGS
 
-        assert {kind for kind, (xla, _) in table.items() if xla == "yes"} == LOWERINGS.keys()
+        assert {kind for kind, (xla, _) in table.items() if xla == "yes"} == set(LOWERINGS.names())

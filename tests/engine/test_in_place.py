@@ -186,7 +186,7 @@ def test_several_operands(name):
                 assert check(add, operands, result)
 
 
-@pytest.mark.parametrize("kind", ["ADD", "SUB", "MUL", "SQUARED_DIFFERENCE"])
+@pytest.mark.parametrize("kind", ["sum", "difference", "product", "squared_difference"])
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
 @pytest.mark.parametrize("line", [False, True])
 def test_scaled_vectors(kind, dtype, line, monkeypatch):
@@ -195,10 +195,10 @@ def test_scaled_vectors(kind, dtype, line, monkeypatch):
     a, b, out = zip((0.5, 0.25, 0.7), zeros, strict=True)
     for turned in (False, True):
         x, y = (b, a) if turned else (a, b)
-        if kind == "MUL":
+        if kind == "product":
             terms = rescale.product_terms(x, y, out, (5, 90), 0.01)
         else:
-            power = 2 if kind == "SQUARED_DIFFERENCE" else 1
+            power = 2 if kind == "squared_difference" else 1
             terms = rescale.common_terms(x, y, out, (5, 90), 7 if power == 2 else 15, power)
         for size in SIZES:
             for shapes in SHAPES:

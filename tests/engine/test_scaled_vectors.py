@@ -60,21 +60,21 @@ def run(kind, a, b, terms, *, plain=False, dealt=False, guard=False):
 
 @SOME
 @given(SHAPES, st.data())
-@pytest.mark.parametrize("kind", ["ADD", "SUB", "MUL", "SQUARED_DIFFERENCE"])
+@pytest.mark.parametrize("kind", ["sum", "difference", "product", "squared_difference"])
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
 def test_pairs(vectors, kind, dtype, shapes, data):
-    if kind == "SQUARED_DIFFERENCE" and dtype == "int16":
+    if kind == "squared_difference" and dtype == "int16":
         return
     known, zeros = np.iinfo(dtype), st.just(0)
     if dtype != "int16":
         zeros = st.integers(int(known.min), int(known.max))
     scale = st.floats(1e-4, 10) | st.sampled_from([0.05, 0.25])
     first, second, wanted = ((data.draw(scale), data.draw(zeros)) for _ in range(3))
-    if kind == "MUL":
+    if kind == "product":
         factor = 2.0 ** data.draw(st.floats(-24, -1))
         terms = product_terms(first, second, wanted, (known.min, known.max - 5), factor)
     else:
-        squared = kind == "SQUARED_DIFFERENCE"
+        squared = kind == "squared_difference"
         left = 7 if squared else LEFT[dtype]
         limits = (known.min + 3, known.max)
         terms = common_terms(first, second, wanted, limits, left, 1 + squared)
@@ -87,7 +87,7 @@ def test_pairs(vectors, kind, dtype, shapes, data):
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
-@pytest.mark.parametrize("kind", ["ADD", "SUB", "MUL"])
+@pytest.mark.parametrize("kind", ["sum", "difference", "product"])
 def test_every_pair_of_bytes(vectors, kind, dtype):
     """All pairs there are (of int16: some), with scales of models; no plain kernel runs."""
     limits, zero = np.iinfo(dtype), 0 if dtype == "int16" else 7
@@ -98,21 +98,21 @@ def test_every_pair_of_bytes(vectors, kind, dtype):
     limits = (int(limits.min), int(limits.max))
     for first, second, wanted in (schemes, schemes[::-1], [schemes[0]] * 3):
         terms = common_terms(first, second, wanted, limits, LEFT[dtype])
-        if kind == "MUL":
+        if kind == "product":
             terms = product_terms(first, second, wanted, limits, first[0] * second[0] / wanted[0])
         got, name = run(kind, a, b, terms)
         assert name.startswith("scaled_vectors.")
         np.testing.assert_array_equal(got, run(kind, a, b, terms, plain=True)[0])
 
 
-@pytest.mark.parametrize("kind", ["ADD", "MUL"])
+@pytest.mark.parametrize("kind", ["sum", "product"])
 def test_results_end_where_their_memory_ends(vectors, kind):
     """Tails are neither read nor written past the arrays."""
     for dtype in ("int8", "int16"):
         for shapes in (((19,), (19,)), ((3, 21), (21,)), ((3, 21), (1,)), ((3, 1), (3, 7))):
             a, b = (numbers(dtype, s, i).astype(dtype) for i, s in enumerate(shapes))
             terms = common_terms((0.1, 0), (0.2, 0), (0.3, 0), (-100, 100), LEFT[dtype])
-            if kind == "MUL":
+            if kind == "product":
                 terms = product_terms((0.1, 0), (0.2, 0), (0.3, 0), (-100, 100), 2.0**-6)
             guarded = run(kind, a, b, terms, guard=True)[0]
             np.testing.assert_array_equal(guarded, run(kind, a, b, terms, plain=True)[0])
@@ -124,7 +124,7 @@ def grid():
     return [np.ascontiguousarray(x) for x in np.broadcast_arrays(values[:, None], values)]
 
 
-@pytest.mark.parametrize("kind", ["ADD", "SUB"])
+@pytest.mark.parametrize("kind", ["sum", "difference"])
 @pytest.mark.parametrize("seed", range(8))
 def test_line(vectors, kind, seed):
     """Large sums and differences go by one line, which is found for scales as models have them."""
@@ -160,6 +160,6 @@ def test_no_line_where_halves_abound(vectors):
     """Negative halves round away from zero, which no line does."""
     terms = common_terms((0.05, 3), (0.05, -5), (0.1, 7), (-128, 127), 20)
     a, b = grid()
-    got, name = run("ADD", a, b, terms)
+    got, name = run("sum", a, b, terms)
     assert name == "scaled_vectors.pairs_8"
-    np.testing.assert_array_equal(got, run("ADD", a, b, terms, plain=True)[0])
+    np.testing.assert_array_equal(got, run("sum", a, b, terms, plain=True)[0])

@@ -7,7 +7,7 @@ import flatlite.compat.v1 as tf
 from flatlite.engine.rows import Row
 from flatlite.graph import executor
 from flatlite.graph.build import ops
-from flatlite.graph.emit.registry import registered_types
+from flatlite.graph.emit.registry import EMITTERS
 from flatlite.graph.registry import row_of
 
 F32 = np.float32
@@ -195,7 +195,7 @@ def test_rows(case, threads, monkeypatch):
         with tf.Session(config=config) as session:
             found = session.run(result, feeds)
             steps = [row for plan in session._plans.values() for row in plan.first.program.rows]
-        monkeypatch.setattr(executor, "emitter_of", lambda kind: None)
+        monkeypatch.setattr(executor.EMITTERS, "get", lambda kind: None)
         with tf.Session() as session:
             expected = session.run(result, feeds)
     assert all(type(row) is Row for row in steps)
@@ -226,7 +226,7 @@ def test_chains(activation, monkeypatch):
             alone = [session.run(tensor, {given: x}) for tensor in tensors]
             together = session.run(tensors, {given: x})
             fed = session.run(tensors[2], {given: x, tensors[1]: -np.ones((2, 5, 5, 4))})
-        monkeypatch.setattr(executor, "emitter_of", lambda kind: None)
+        monkeypatch.setattr(executor.EMITTERS, "get", lambda kind: None)
         monkeypatch.setattr(executor.chains, "find", lambda *_: {})
         with tf.Session() as session:
             expected = session.run(tensors, {given: x})
@@ -257,7 +257,7 @@ def test_updates(kind, values, given, attrs, resource, monkeypatch):
     for with_rows in (True, False):
         with tf.Graph().as_default(), monkeypatch.context() as patch:
             if not with_rows:
-                patch.setattr(executor, "emitter_of", lambda kind: None)
+                patch.setattr(executor.EMITTERS, "get", lambda kind: None)
             variables = [tf.Variable(value, use_resource=resource) for value in values]
             if resource:
                 name = f"{kind}VariableOp" if kind.startswith("Assign") else f"Resource{kind}"
@@ -278,4 +278,4 @@ def test_updates(kind, values, given, attrs, resource, monkeypatch):
 def test_every_row_has_a_kernel():
     """Whatever a row declines, a numpy kernel can do."""
     without = {"RefIdentity", "Snapshot", "ResourceGather", "BatchMatMul", "BiasAddV1"}
-    assert [k for k in registered_types() if k not in without and row_of(k) is None] == []
+    assert [k for k in EMITTERS.names() if k not in without and row_of(k) is None] == []

@@ -1,4 +1,4 @@
-"""Writes what LiteRT's kernels accept into schema/operator_table.py: `make operators`.
+"""Writes what LiteRT's kernels accept into schema/operator_types.py: `make operators`.
 
     .venv/bin/python tests/schema/record_operators.py                all rows, about ten minutes
     .venv/bin/python tests/schema/record_operators.py ADD GATHER     these rows
@@ -36,11 +36,10 @@ from flatlite.schema import model, operators  # noqa: E402
 from flatlite.schema.dtypes import TENSOR_TYPES  # noqa: E402
 from flatlite.schema.versions import update_versions  # noqa: E402
 
-TABLE = TESTS.parent / "schema" / "operator_table.py"
+TABLE = TESTS.parent / "schema" / "operator_types.py"
 PLAIN = ("f32", "f16", "bf16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
 CODES = (*PLAIN, "i4", "bool", "str", "c64", "c128", "qi4", "qi8", "qu8", "qi16")
 ORDER = (*CODES, "qi32", "qi64", "-", "->")
-N_COLUMNS = 4
 FEW = 6  # positions up to which each is changed by itself
 SECONDS = 1  # that LiteRT may take over a model; some types send it into an endless loop
 
@@ -299,7 +298,7 @@ class Probe:
 
 def one_each(row: operators.Operator, *codes: tuple[str, ...]) -> tuple[str, ...] | None:
     """One type for each place of a row; None when those of a variadic one differ."""
-    operands, results = map(operators.types_of_places, (row.operands, row.results), codes)
+    operands, results = map(operators.types_of_arguments, (row.operands, row.results), codes)
     return None if operands is None or results is None else (*operands, "->", *results)
 
 
@@ -460,14 +459,13 @@ def main(kinds: list[str]) -> None:
 
 
 def with_types(text: str, kind: str, types: str) -> str:
-    """The table with other types in the row of `kind`."""
-    start = text.index(f"\n{kind} ") + 1
-    stop = text.index("\n", start)
-    columns = [*map(str.strip, text[start:stop].split(";")), "", "", ""][:N_COLUMNS]
-    columns[1] = types
-    while not columns[-1]:
-        columns.pop()
-    return text[:start] + " ; ".join(columns) + text[stop:]
+    """The table with other types in the row of `kind`, which is left out when there are none."""
+    *head, rows, tail = text.split('"""')
+    lines = {line.split(" ", 1)[0]: line for line in rows.strip().splitlines()}
+    lines[kind] = f"{kind} {types}"
+    if not types.strip("| "):
+        del lines[kind]
+    return '"""'.join((*head, "\n" + "\n".join(lines[one] for one in sorted(lines)) + "\n", tail))
 
 
 if __name__ == "__main__":

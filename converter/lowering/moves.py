@@ -1,4 +1,4 @@
-"""Small moves that lowerings share: constants are moved now, tensors by an operator."""
+"""Moves of elements: those of constants are made now, those of tensors become operators."""
 
 from __future__ import annotations
 
@@ -43,14 +43,3 @@ def to_channels_first(x, b):
 def like(x, value, b):
     """A scalar constant of the type of `x`."""
     return b.constant(np.asarray(value, x.dtype))
-
-
-def numpy_type(node, code):
-    """The numpy dtype of ONNX's type number `code`."""
-    from onnx.helper import tensor_dtype_to_np_dtype
-
-    try:
-        return np.dtype(tensor_dtype_to_np_dtype(code))
-    except KeyError:
-        node.require(False, f"{code} is no ONNX type")
-        raise

@@ -1,0 +1,1 @@
+"""What the lowerings of every source share: nodes, moves, formulas, and what is refused."""

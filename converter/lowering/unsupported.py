@@ -1,0 +1,67 @@
+"""What is said of operations that have no lowering, all of them at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ...schema.errors import UnsupportedOps
+from ...schema.tables import BUILTIN_OPERATOR
+
+SHOWN = 8  # kinds of operations listed in an error message
+VERSION = re.compile(r"(V\d+|Op)$")
+BUILTINS = {VERSION.sub("", name.replace("_", "")): name for name in BUILTIN_OPERATOR}
+OTHERWISE_NAMED = {
+    "ConvTranspose": "TRANSPOSE_CONV",
+    "LSTM": "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    "Loop": "WHILE",
+    "RNN": "UNIDIRECTIONAL_SEQUENCE_RNN",
+    "LookupTableFind": "HASHTABLE_FIND",
+    "LookupTableImport": "HASHTABLE_IMPORT",
+    "LookupTableSize": "HASHTABLE_SIZE",
+}
+"""Operations whose builtin has another name."""
+
+
+def builtin_of(type_: str) -> str | None:
+    """The TFLite builtin that an operation of TensorFlow or ONNX is named like, if there is one.
+
+    >>> builtin_of("HashTableV2"), builtin_of("AssignVariableOp"), builtin_of("Cholesky")
+    ('HASHTABLE', 'ASSIGN_VARIABLE', None)
+    """
+    stem = VERSION.sub("", type_)
+    if stem.startswith("FakeQuant"):
+        return "FAKE_QUANT"
+    return OTHERWISE_NAMED.get(stem, BUILTINS.get(stem.upper()))
+
+
+def refuse(missing: Mapping[str, Sequence[str]], advice: str) -> None:
+    """Raises UnsupportedOps unless nothing is missing.
+
+    Args:
+        missing: type of an operation without a lowering -> the names of its nodes.
+        advice: what to do.
+    """
+    if missing:
+        raise UnsupportedOps(f"{_listed(missing)}\n{advice}")
+
+
+def _listed(missing: Mapping[str, Sequence[str]]) -> str:
+    rows = sorted(missing.items(), key=lambda row: -len(row[1]))
+    heads = {
+        True: "Some ops are not supported yet, though TFLite has operators for them:",
+        False: "Some ops are not supported by the native TFLite runtime:",
+    }
+    lines = []
+    for is_builtin, head in heads.items():
+        some = [row for row in rows if (builtin_of(row[0]) is not None) == is_builtin]
+        if not some:
+            continue
+        lines.append(head)
+        for type_, names in some[:SHOWN]:
+            builtin = f" ({builtin_of(type_)})" if is_builtin else ""
+            lines.append(f"  {type_} x {len(names)}, first at node '{names[0]}'{builtin}")
+        if some[SHOWN:]:
+            rest = ", ".join(sorted(type_ for type_, _ in some[SHOWN:]))
+            lines.append(f"  and {len(some) - SHOWN} more types: {rest}")
+    return "\n".join(lines)
