@@ -374,6 +374,33 @@ TRANSPOSES = [
 
 REGIONS = [
     Rewrite(
+        "region/arg_max",
+        cancel_transposes,
+        """graph main(x: float32[n,4,5,6]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = ARG_MAX(a, int32[]{1}; output_type=INT32)
+             return b
+           }""",
+        """graph main(x: float32[n,4,5,6]) {
+             b = ARG_MAX(x, int32[]{3}; output_type=INT32)
+             return b
+           }""",
+    ),
+    Rewrite(
+        "region/arg_min_of_a_row_moves_its_result",
+        cancel_transposes,
+        """graph main(x: float32[n,4,5,6]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = ARG_MIN(a, int32[]{-2}; output_type=INT64)
+             c = TRANSPOSE(b, int32[3]{0, 2, 1})
+             return c
+           }""",
+        """graph main(x: float32[n,4,5,6]) {
+             b = ARG_MIN(x, int32[]{1}; output_type=INT64)
+             return b
+           }""",
+    ),
+    Rewrite(
         "region/elementwise",
         cancel_transposes,
         """graph main(x: float32[n,4,5,6]) {
