@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from ..schema import operators, tables
+from ..schema import tables
 from ..schema.dtypes import tensor_type
 from ..schema.errors import ConverterError
-from ..schema.flatbuffer import options_class
 from .dims import Extent
 from .infer import count_outputs, infer, late_tensor
 from .ir import Graph, Op, Tensor
 from .legal_types import widened
+from .pseudo import PSEUDO, operator, options_class
 
 AXES = {4: "nhwc", 5: "ndhwc"}
 """Names of the dimensions of images, by rank; those of others are numbered."""
@@ -46,7 +46,7 @@ class Builder:
         self.origin_name = before.origin if before is not None else ""
 
     def __getattr__(self, kind: str) -> Callable:
-        if kind not in tables.BUILTIN_OPERATOR:
+        if kind not in tables.BUILTIN_OPERATOR and kind not in PSEUDO:
             raise AttributeError(f"TFLite has no operator {kind!r}")
         return partial(self.op, kind)
 
@@ -156,7 +156,7 @@ class Builder:
             op.outputs = wider
         else:
             self._place(op)
-        several = operators.known(kind).results
+        several = operator(kind).results
         single = len(several) == len(op.outputs) == 1 and not several[0].is_variadic
         return op.outputs[0] if single else tuple(op.outputs)
 
@@ -182,7 +182,7 @@ def make_options(kind: str, fields: dict[str, Any]) -> Any:
         if fields:
             raise TypeError(f"{kind} has no options, got {', '.join(fields)}")
         return None
-    needed = operators.known(kind).options
+    needed = operator(kind).options
     fields = {**{name: values[0] for name, values in needed.items()}, **fields}
     if not fields:
         return cls()

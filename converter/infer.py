@@ -14,16 +14,15 @@ from ..engine.faults import Fault
 from ..interpreter.compute import run_now
 from ..interpreter.node import Declared, Late, Node, NodeError, Operand, Unknown
 from ..interpreter.node import Quantization as NodeQuantization
-from ..interpreter.registry import is_pure, prepare_of
 from ..schema import operators
 from ..schema.dtypes import TENSOR_TYPES, numpy_dtype
 from ..schema.errors import ConverterError
-from ..schema.flatbuffer import options_class
 from ..schema.operators import Operator, spread
 from . import dims
 from .dims import Extent
 from .elements import elements_of, numbers_of
 from .ir import Elements, Graph, Op, Sizes, Tensor
+from .pseudo import is_pure, operator, options_class, prepare_of
 from .sizes import extent, sized
 
 SMALL = 1024
@@ -43,7 +42,7 @@ class Outcome(NamedTuple):
 
 def count_outputs(op: Op) -> int:
     """How many results an op with these options and inputs has."""
-    row = operators.known(op.kind)
+    row = operator(op.kind)
     n = sum(not (one.is_optional or one.is_variadic) for one in row.results)
     for one in row.results:
         if one.is_variadic and not one.is_optional:
@@ -188,7 +187,7 @@ def late_tensor(
 def unknown(graph: Graph, op: Op, declared: Declarations) -> list[Tensor]:
     """Results of which only the type can be told before the model runs, and maybe the rank."""
     dtypes = result_types(op, declared)
-    rank = operators.known(op.kind).rank(
+    rank = operator(op.kind).rank(
         [None if tensor is None else tensor.rank for tensor in op.inputs],
         [None if tensor is None else _length(tensor) for tensor in op.inputs],
     )
@@ -198,7 +197,7 @@ def unknown(graph: Graph, op: Op, declared: Declarations) -> list[Tensor]:
 
 def result_types(op: Op, declared: Declarations) -> list[np.dtype]:
     """The types of an op's results, for when `prepare` cannot tell."""
-    row = operators.known(op.kind)
+    row = operator(op.kind)
     stated = spread(row.results, [one.type for one in row.results], len(declared))
     return [
         result_type(op, row, type_) if dtype is None else dtype

@@ -126,6 +126,11 @@ class Operator(NamedTuple):
         """The options that hold the subgraphs it runs."""
         return tuple(filter(None, self.facts.get("calls", "").split(",")))
 
+    def has(self, word: str) -> bool:
+        """Whether a trait such as "view", or a fact such as "axes" or "int8=same", is in it."""
+        name, _, value = word.partition("=")
+        return name in self.traits or (name in self.facts and value in ("", self.facts[name]))
+
     def position(self, name: str) -> int:
         """Where an operand of this name is; raises LookupError when it has none."""
         for i, one in enumerate(self.operands):
@@ -221,7 +226,7 @@ def spread(arguments: Sequence[Argument], types: Sequence[Any], n: int) -> list[
 def operator(kind: str) -> Operator | None:
     """The row of a builtin operator, None when there is none of this name."""
     text = _text_of(kind, ROWS)
-    return None if text is None else _parse(kind, text)
+    return None if text is None else parsed(f"{kind} {text}")
 
 
 def known(kind: str) -> Operator:
@@ -245,13 +250,7 @@ def having(word: str) -> frozenset[str]:
     >>> sorted(having("view"))
     ['EXPAND_DIMS', 'RESHAPE', 'SQUEEZE', 'STABLEHLO_RESHAPE']
     """
-    name, _, value = word.partition("=")
-    rows = map(known, kinds())
-    return frozenset(
-        row.kind
-        for row in rows
-        if name in row.traits or (name in row.facts and value in ("", row.facts[name]))
-    )
+    return frozenset(row.kind for row in map(known, kinds()) if row.has(word))
 
 
 def _text_of(kind: str, rows: str) -> str | None:
@@ -262,15 +261,16 @@ def _text_of(kind: str, rows: str) -> str | None:
     return rows[start + len(kind) + 2 : rows.index("\n", start + 1)]
 
 
-def _parse(kind: str, text: str) -> Operator:
+def parsed(text: str) -> Operator:
+    """A row of the form that operator_table.py explains."""
     head, traits, options, *_ = (*map(str.strip, text.split(";")), "", "")
-    family, _, head = head.partition(" ")
-    operands, _, results = head.partition("->")
+    names, _, results = head.partition("->")
+    kind, family, *operands = names.split()
     words = traits.split()
     return Operator(
         kind,
         family.strip("-"),
-        tuple(map(_argument, operands.split())),
+        tuple(map(_argument, operands)),
         tuple(map(_argument, results.split())),
         frozenset(word for word in words if "=" not in word),
         dict(word.split("=", 1) for word in words if "=" in word),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 
+from ..lowering import formulas
 from ..lowering.moves import like
 from .registry import lower, lower_rows
 
@@ -16,6 +17,7 @@ lower_rows(
         "Cos": "COS",
         "Div": "DIV",
         "Equal": "EQUAL",
+        "Erf": "ERF",
         "Exp": "EXP",
         "Floor": "FLOOR",
         "Greater": "GREATER",
@@ -94,10 +96,14 @@ def mod(node, b):
     return b.FLOOR_MOD(*node.inputs)
 
 
-@lower("Reciprocal")
-def reciprocal(node, b):
-    """1 / x."""
-    return b.DIV(like(node.inputs[0], 1, b), node.inputs[0])
+for _type, _formula in {
+    "IsNaN": formulas.is_nan,
+    "PRelu": formulas.prelu,
+    "Reciprocal": formulas.reciprocal,
+    "Softplus": formulas.softplus,
+    "Softsign": formulas.softsign,
+}.items():
+    lower(_type)(lambda node, b, formula=_formula: formula(b, *node.inputs))
 
 
 @lower("Clip")
@@ -109,9 +115,7 @@ def clip(node, b):
         bounds = [None if bound is None else like(x, bound, b) for bound in bounds]
     else:
         bounds = [node.input(1), node.input(2)]
-    for kind, bound in zip((b.MAXIMUM, b.MINIMUM), bounds, strict=True):
-        x = x if bound is None else kind(x, bound)
-    return x
+    return formulas.clip(b, x, *bounds)
 
 
 @lower("LeakyRelu")
@@ -120,67 +124,27 @@ def leaky_relu(node, b):
     return b.LEAKY_RELU(node.inputs[0], alpha=node.attr("alpha", 0.01))
 
 
-@lower("PRelu")
-def prelu(node, b):
-    """x where positive, slope * x elsewhere."""
-    x, slope = node.inputs
-    below = b.MUL(b.MINIMUM(x, like(x, 0, b)), slope)
-    return b.ADD(b.RELU(x), below)
-
-
 @lower("Elu")
 def elu(node, b):
     """x where positive, alpha * (exp(x) - 1) elsewhere."""
-    (x,), alpha = node.inputs, node.attr("alpha", 1.0)
-    if alpha == 1:
-        return b.ELU(x)
-    below = b.MUL(b.ELU(b.MINIMUM(x, like(x, 0, b))), like(x, alpha, b))
-    return b.ADD(below, b.RELU(x))
+    return formulas.elu(b, node.inputs[0], node.attr("alpha", 1.0))
 
 
 @lower("Selu")
 def selu(node, b):
-    """gamma * elu(x, alpha)."""
-    (x,) = node.inputs
-    alpha, gamma = (
-        node.attr("alpha", 1.67326319217681884765625),
-        node.attr("gamma", 1.05070102214813232421875),
-    )
-    below = b.MUL(b.ELU(b.MINIMUM(x, like(x, 0, b))), like(x, gamma * alpha, b))
-    return b.ADD(below, b.MUL(b.RELU(x), like(x, gamma, b)))
+    """gamma * elu(x, alpha); the defaults are those of ONNX, rounded to float32."""
+    alpha = node.attr("alpha", 1.67326319217681884765625)
+    return formulas.selu(b, node.inputs[0], node.attr("gamma", 1.05070102214813232421875), alpha)
 
 
 @lower("HardSigmoid")
 def hard_sigmoid(node, b):
     """min(max(alpha * x + beta, 0), 1)."""
-    (x,) = node.inputs
-    line = b.MUL(x, like(x, node.attr("alpha", 0.2), b))
-    line = b.ADD(line, like(x, node.attr("beta", 0.5), b))
-    return b.MINIMUM(b.MAXIMUM(line, like(x, 0, b)), like(x, 1, b))
-
-
-@lower("Softplus")
-def softplus(node, b):
-    """log(exp(x) + 1), without overflow: max(x, 0) + log(1 + exp(-|x|))."""
-    (x,) = node.inputs
-    small = b.LOG(b.ADD(b.EXP(b.NEG(b.ABS(x))), like(x, 1, b)))
-    return b.ADD(b.RELU(x), small)
-
-
-@lower("Softsign")
-def softsign(node, b):
-    """x / (1 + |x|)."""
-    (x,) = node.inputs
-    return b.DIV(x, b.ADD(b.ABS(x), like(x, 1, b)))
+    alpha, beta = node.attr("alpha", 0.2), node.attr("beta", 0.5)
+    return formulas.hard_sigmoid(b, node.inputs[0], alpha, beta)
 
 
 @lower("Gelu")
 def gelu(node, b):
     """x * P(X <= x), exact or by tanh."""
     return b.GELU(node.inputs[0], approximate=node.attr("approximate", "none") == "tanh")
-
-
-@lower("IsNaN")
-def is_nan(node, b):
-    """Whether an element is not a number."""
-    return b.NOT_EQUAL(*node.inputs, *node.inputs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..lowering import formulas
 from ..lowering.moves import like, reshaped, transposed
 from .registry import lower
 
@@ -51,24 +52,17 @@ def layer_normalization(node, b):
     """Mean 0 and variance 1 over the axes from `axis` on, then scaled and shifted."""
     x, scale, offset = node.inputs[0], node.inputs[1], node.input(2)
     axes = np.arange(node.axis(node.attr("axis", -1)), node.rank(), dtype=np.int32)
-    out, mean, inverse = _standardised(node, b, x, axes)
-    out = b.MUL(out, scale)
-    return (out if offset is None else b.ADD(out, offset), mean, inverse)
+    epsilon = like(x, node.attr("epsilon", 1e-5), b)
+    if node.n_outputs == 1:
+        return b.LAYER_NORM(x, axes, epsilon, scale, offset)
+    out, mean, inverse = formulas.standardized(b, x, axes, epsilon)
+    return formulas.scaled(b, out, scale, offset), mean, inverse
 
 
 @lower("InstanceNormalization")
 def instance_normalization(node, b):
     """Mean 0 and variance 1 of each channel of each image, then scaled and shifted."""
-    x, scale, offset = node.inputs
+    x, *factors = node.inputs
     axes, shape = np.arange(2, node.rank(), dtype=np.int32), (-1, *[1] * (node.rank() - 2))
-    out, _, _ = _standardised(node, b, x, axes)
-    return b.ADD(b.MUL(out, reshaped(scale, shape, b)), reshaped(offset, shape, b))
-
-
-def _standardised(node, b, x, axes):
-    """(`x` with mean 0 and variance 1 over the axes, the mean, 1 / the deviation)."""
-    mean = b.MEAN(x, axes, keep_dims=True)
-    centred = b.SUB(x, mean)
-    variance = b.MEAN(b.SQUARE(centred), axes, keep_dims=True)
-    inverse = b.RSQRT(b.ADD(variance, like(x, node.attr("epsilon", 1e-5), b)))
-    return b.MUL(centred, inverse), mean, inverse
+    scale, offset = (reshaped(y, shape, b) for y in factors)
+    return b.LAYER_NORM(x, axes, like(x, node.attr("epsilon", 1e-5), b), scale, offset)

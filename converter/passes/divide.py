@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...schema.operators import having
 from ..builder import Builder
 from ..ir import Op, Tensor
+from ..pseudo import having
 
 N_STEPS = 4
 """Quotients of float32 are right to 22 bits; three of them leave a remainder of about the divisor,

@@ -7,9 +7,8 @@ from math import prod
 import numpy as np
 
 from ...engine.faults import Fault
-from ...interpreter import registry
 from ...interpreter.node import NodeError, Unknown
-from ...schema.operators import having
+from .. import pseudo
 from ..infer import compute
 from ..ir import Graph, Op, Tensor, same_bits
 
@@ -80,7 +79,7 @@ def remove_dead_code(graph: Graph) -> int:
     count = 0
     for op in reversed(graph.ops[:]):
         is_read = any(tensor.readers or graph.is_output(tensor) for tensor in op.outputs)
-        if not is_read and not op.graphs and op.kind not in having("writes"):
+        if not is_read and not op.graphs and op.kind not in pseudo.having("writes"):
             graph.remove(op)
             count += 1
     return count
@@ -138,4 +137,4 @@ def quantization_key(tensor: Tensor) -> str:
 
 def is_pure(op: Op) -> bool:
     """Whether equal inputs give equal results and nothing else happens."""
-    return not op.graphs and registry.is_pure(op.kind)
+    return not op.graphs and pseudo.is_pure(op.kind)

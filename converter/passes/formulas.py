@@ -39,7 +39,7 @@ class Product(NamedTuple):
 
 
 def product(graph: Graph, op: Op) -> Product:
-    """The result of `op` as a product: MUL, DIV and SQUARE, POW by 2 or 3 taken apart.
+    """The result of `op` as a product: MUL, DIV, NEG and SQUARE, POW by 2 or 3 taken apart.
 
     An op inside is taken apart only when nothing else reads its result; `ops` lists those that
     disappear with the product, readers first.
@@ -60,6 +60,8 @@ def _factors(graph: Graph, op: Op, found: Product) -> float:
             factor *= _factors(graph, tensor.producer, found)
         else:
             found.leaves.append(tensor)
+    if op.kind == "NEG":
+        factor = -factor
     if op.kind == "DIV":
         divisor = scalar_of(op.inputs[1])
         factor = factor / divisor if divisor else float("nan")
@@ -73,7 +75,7 @@ def operands_of(op: Op) -> list[Tensor]:
         return [first, first]
     if op.kind == "POW":
         return [first] * int(scalar_of(op.inputs[1]) or 0)
-    return [first] if op.kind == "DIV" else list(op.inputs)
+    return [first] if op.kind in ("DIV", "NEG") else list(op.inputs)
 
 
 def is_product(op: Op | None) -> TypeGuard[Op]:
@@ -84,7 +86,7 @@ def is_product(op: Op | None) -> TypeGuard[Op]:
         return scalar_of(op.inputs[1]) in (2.0, 3.0)
     if op.kind == "DIV":
         return bool(scalar_of(op.inputs[1]))
-    return op.kind in ("MUL", "SQUARE")
+    return op.kind in ("MUL", "NEG", "SQUARE")
 
 
 def sum_with(tensor: Tensor) -> tuple[Tensor, float, int] | None:
@@ -140,12 +142,16 @@ def _is_gate(tensor: Tensor, x: Tensor) -> bool:
 
 
 def fuse_gelu(graph: Graph) -> int:
-    """Recognises 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))).
+    """Recognises Hendrycks and Gimpel's GELU (arXiv:1606.08415), exact and with tanh.
 
+        x -> MUL(sqrt(1 / 2)) -> ERF -> ADD(1) -> g;  MUL(x, g) -> MUL(0.5) -> y
+            becomes      x -> GELU -> y
         x -> MUL, POW, ADD, MUL, TANH, ADD, MUL -> y      becomes      x -> GELU(approximate) -> y
 
-    In any association, also with x * (1 + 0.044715 * x**2) inside. Holds off when a partial product
-    has another reader or is an output, or a constant gives the result more dimensions.
+    The gates are 1 + erf(x / sqrt(2)), also as 1 - erf of the opposite, and 1 + tanh(sqrt(2 / pi) *
+    (x + 0.044715 * x**3)), also with x * (1 + 0.044715 * x**2) inside. In any association. Holds
+    off when a partial product has another reader or is an output, or a constant gives the result
+    more dimensions.
     """
     count = 0
     for op in _last_products(graph):
@@ -153,11 +159,27 @@ def fuse_gelu(graph: Graph) -> int:
         if len(found.leaves) != 2 or not near(found.factor, 0.5):
             continue
         for x, gate in (found.leaves, found.leaves[::-1]):
-            if _is_tanh_gate(graph, gate, x) and same_shape(x, op.output):
-                swap(graph, op, builder(graph, op).GELU(x, approximate=True))
+            is_tanh = _is_tanh_gate(graph, gate, x)
+            if (is_tanh or _is_erf_gate(graph, gate, x)) and same_shape(x, op.output):
+                swap(graph, op, builder(graph, op).GELU(x, approximate=is_tanh))
                 count += 1
                 break
     return count
+
+
+def _is_erf_gate(graph: Graph, tensor: Tensor, x: Tensor) -> bool:
+    """Whether `tensor` is 1 + erf(x * sqrt(1 / 2))."""
+    op = made_by(tensor, "ADD", "SUB")
+    parts = None if op is None or activation_of(op) != NONE else split_constant(op)
+    if op is None or parts is None or scalar_of(op.inputs[parts[2]]) != 1.0:
+        return False
+    sign = 1.0 if op.kind == "ADD" else -1.0 if parts[2] == 0 else 0.0
+    erf = made_by(parts[0], "ERF")
+    source = None if erf is None else erf.inputs[0].producer
+    if not is_product(source):
+        return False
+    inner = product(graph, source)
+    return inner.leaves == [x] and near(sign * inner.factor, sqrt(0.5))
 
 
 def _is_tanh_gate(graph: Graph, tensor: Tensor, x: Tensor) -> bool:

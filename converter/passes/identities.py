@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...schema.operators import having
 from ..infer import SMALL
 from ..ir import Graph, Op, Tensor
+from ..pseudo import having
 from .rewrite import (
     BINARY,
     COMMUTATIVE,

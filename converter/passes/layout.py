@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...schema.operators import having, known
 from ..builder import Builder
 from ..ir import Graph, Op, Tensor
+from ..pseudo import having, operator
 from .reshape import takes
 from .rewrite import (
     BINARY,
@@ -135,7 +135,7 @@ def orders_of(op: Op, tensor: Tensor, order: Order) -> tuple[Order, Order] | Non
     """
     if op.kind not in INDIFFERENT or any(one.rank is None for one in op.outputs):
         return None
-    row = known(op.kind)
+    row = operator(op.kind)
     named = [i for fact in ("axes", "rows", "sizes") for i in row.operand_numbers(fact)]
     if any(not op.inputs[i].is_constant for i in named):
         return None
@@ -183,7 +183,7 @@ def _drops_axes(op: Op) -> bool:
     """Whether the result lacks the axes that an operand names."""
     if op.kind in REDUCTIONS:
         return not op.options.keep_dims
-    return known(op.kind).fact("rank") == "x-1"
+    return operator(op.kind).fact("rank") == "x-1"
 
 
 def _reduced_order(op: Op, order: Order) -> Order:
@@ -310,7 +310,7 @@ def _flipped(
     tensor = op.inputs[i]
     if tensor is None:
         return None
-    row = known(op.kind)
+    row = operator(op.kind)
     if i in row.operand_numbers("axes"):
         axes = np.array([order[int(axis)] for axis in tensor.data.ravel()], np.int32)
         return b.constant(np.sort(axes).reshape(tensor.data.shape))

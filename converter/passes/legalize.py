@@ -1,4 +1,4 @@
-"""Operators that LiteRT has no kernel for, or a wrong one, written as others: the last pass."""
+"""Operators that TFLite lacks, or LiteRT has no right kernel for, in terms of others: last."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 from ..builder import Builder
 from ..ir import Graph, Op, Tensor
 from ..legal_types import has_kernel, widened
+from ..lowering import formulas
+from ..lowering.moves import like
 from .divide import floor_divide, truncated_divide
 from .rewrite import builder, constant_of, options_of, same_shape
 
@@ -18,7 +20,7 @@ MAX_RANK_OF_BLOCKS = 4
 
 
 def replace_operators(graph: Graph) -> int:
-    """Writes ops that LiteRT cannot run, or runs wrongly, as others.
+    """Writes pseudo-operators, and ops that LiteRT cannot run or runs wrongly, as others.
 
         x: int64 -> ADD_N(y, z) -> w      becomes      x -> ADD(y) -> ADD(z) -> w
 
@@ -195,14 +197,33 @@ def _batch_to_space(op: Op, b: Builder) -> list[Tensor] | None:
     return [b.SLICE(joined, begin, size)]
 
 
+def _erf(op: Op, b: Builder) -> list[Tensor]:
+    return [formulas.erf(b, op.inputs[0])]
+
+
+def _softplus(op: Op, b: Builder) -> list[Tensor]:
+    """As TensorFlow's converter writes it: infinite above 88."""
+    (x,) = op.inputs
+    return [b.LOG(b.ADD(b.EXP(x), like(x, 1, b)))]
+
+
+def _layer_norm(op: Op, b: Builder) -> list[Tensor]:
+    x, axes, epsilon, *factors = op.inputs
+    y, _, _ = formulas.standardized(b, x, axes, epsilon)
+    return [formulas.scaled(b, y, *factors, *[None] * (2 - len(factors)))]
+
+
 RULES: dict[str, Rule] = {
     "ADD_N": _add_n,
     "ATAN2": _atan2,
     "BATCH_TO_SPACE_ND": _batch_to_space,
     "DIV": _divide(truncated_divide),
+    "ERF": _erf,
     "FLOOR_DIV": _divide(floor_divide),
+    "LAYER_NORM": _layer_norm,
     "REVERSE_V2": _reverse,
     "SEGMENT_SUM": _segment_sum,
+    "SOFTPLUS": _softplus,
     "SPACE_TO_BATCH_ND": _space_to_batch,
     "UNPACK": _unpack,
 }

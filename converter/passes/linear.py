@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...schema.operators import known
 from ...schema.tables import FULLY_CONNECTED_OPTIONS_WEIGHTS_FORMAT, PADDING
 from ..builder import Builder
 from ..ir import Graph, Op, Sizes, Tensor
+from ..pseudo import operator
 from .rewrite import (
     LINEAR,
     NONE,
@@ -88,7 +88,7 @@ class Linear(NamedTuple):
             return None
         if getattr(op.options, "weights_format", DEFAULT) != DEFAULT:
             return None
-        row = known(op.kind)
+        row = operator(op.kind)
         weights, bias = op.input(*row.operand_numbers("weights")), op.input(row.position("bias"))
         (axis,), value = row.numbers("channels"), constant_of(weights)
         n = None if weights is None or weights.shape is None else weights.shape[axis]
@@ -114,7 +114,7 @@ class Linear(NamedTuple):
         if weights is not None:
             op.set_input(1, b.constant(weights, op.inputs[1].name))
         if bias is not None:
-            position = known(op.kind).position("bias")
+            position = operator(op.kind).position("bias")
             before = op.input(position)
             name = before.name if before is not None else f"{b.origin_name}/bias"
             op.set_input(position, b.constant(bias.astype(op.output.dtype), name))

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...schema.operators import having, known
 from ...schema.tables import PADDING
 from ..dims import subtract
 from ..elements import extents_of
 from ..ir import Graph, Op
+from ..pseudo import having, operator
 from .rewrite import builder, constant_of, made_by, ops_of, options_of, swap, with_options
 
 SAME, VALID = PADDING["SAME"], PADDING["VALID"]
-KERNEL_AXES = {kind: known(kind).numbers("spatial") for kind in having("spatial")}
+KERNEL_AXES = {kind: operator(kind).numbers("spatial") for kind in having("spatial")}
 
 
 def steps_of(op: Op, field: str) -> list[int]:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...schema.operators import having
 from ...schema.tables import ACTIVATION_FUNCTION_TYPE
 from ..builder import Builder
 from ..ir import Graph, Op, Tensor
+from ..pseudo import having
 
 NONE = ACTIVATION_FUNCTION_TYPE["NONE"]
 

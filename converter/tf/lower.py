@@ -17,7 +17,6 @@ from ..ir import Graph, Origin, Signature
 from ..lowering import unsupported
 from ..sizes import Scope, lowered
 from ..stubs import collapse
-from .composites import Composite, recognise
 from .registry import LOWERINGS, Node
 
 if TYPE_CHECKING:
@@ -68,34 +67,25 @@ class Work(NamedTuple):
     Attributes:
         inputs, outputs: its tensors.
         operations: what the outputs need, in order.
-        composites: the operations that several make up together.
     """
 
     inputs: list[tf.Tensor]
     outputs: list[tf.Tensor]
     operations: list[tf.Operation]
-    composites: dict[tf.Operation, Composite]
 
     @classmethod
     def of(cls, graph: tf.Graph) -> Work:
         """What has to be done of a frozen graph; functions that OpHints mark are operations."""
         folded = fold(collapse(graph))
-        composites = recognise(folded)
-
-        def before(op: tf.Operation) -> list[tf.Operation]:
-            if op in composites:
-                return [tensor.op for tensor in composites[op].inputs]
-            return data_inputs(op)
-
         outputs = folded.outputs or []
-        needed = ordered([tensor.op for tensor in outputs], before)
-        return cls(folded.inputs or [], outputs, needed, composites)
+        needed = ordered([tensor.op for tensor in outputs], data_inputs)
+        return cls(folded.inputs or [], outputs, needed)
 
     def unsupported(self) -> Iterator[tf.Operation]:
         """The operations without a lowering, those of functions that are called included."""
         fed = {tensor.op for tensor in self.inputs}
         for op in self.operations:
-            if op in fed or op in self.composites or op.type == "Const":
+            if op in fed or op.type == "Const":
                 continue
             if LOWERINGS.get(op.type) is None:
                 yield op
@@ -111,7 +101,7 @@ class Work(NamedTuple):
             if op.outputs and all(t in tensors for t in op.outputs):
                 continue
             b.origin(CALLS.sub("", op.name))
-            results = lowered_outputs(op, self.composites.get(op), b, tensors)
+            results = lowered_outputs(op, b, tensors)
             for tensor, result in zip(op.outputs, results, strict=False):
                 tensors[tensor] = result
                 yield tensor, result
@@ -139,12 +129,8 @@ def custom_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple[Tensor,
     return b.custom(op.type, *inputs, outputs=outputs, options=custom_options(op.attrs))
 
 
-def lowered_outputs(
-    op: tf.Operation, composite: Composite | None, b: Builder, tensors: dict
-) -> tuple:
+def lowered_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple:
     """The IR tensors of one operation's outputs."""
-    if composite is not None:
-        return (b.op(composite.kind, *(tensors[t] for t in composite.inputs)),)
     if op.type == "Const":
         return (b.constant(op.get_attr("value"), name=op.name),)
     lowering = LOWERINGS.get(op.type)

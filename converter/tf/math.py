@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..lowering import formulas
 from ..lowering.moves import like
 from .registry import lower, lower_rows
 
@@ -11,6 +12,7 @@ lower_rows(
         "Ceil": "CEIL",
         "Cos": "COS",
         "Elu": "ELU",
+        "Erf": "ERF",
         "Exp": "EXP",
         "Floor": "FLOOR",
         "Log": "LOG",
@@ -24,6 +26,7 @@ lower_rows(
         "Sigmoid": "LOGISTIC",
         "Sign": "SIGN",
         "Sin": "SIN",
+        "Softplus": "SOFTPLUS",
         "Sqrt": "SQRT",
         "Square": "SQUARE",
         "Tanh": "TANH",
@@ -65,11 +68,13 @@ def squared_difference(node, b):
     return b.MUL(difference, difference)
 
 
-@lower("Reciprocal", "Inv")
-def reciprocal(node, b):
-    """1 / x."""
-    (x,) = node.inputs
-    return b.DIV(like(x, 1, b), x)
+for _types, _formula in {
+    ("Inv", "Reciprocal"): formulas.reciprocal,
+    ("IsNan",): formulas.is_nan,
+    ("Selu",): formulas.selu,
+    ("Softsign",): formulas.softsign,
+}.items():
+    lower(*_types)(lambda node, b, formula=_formula: formula(b, *node.inputs))
 
 
 @lower("Expm1")
@@ -84,29 +89,6 @@ def log1p(node, b):
     """log(1 + x)."""
     (x,) = node.inputs
     return b.LOG(b.ADD(x, like(x, 1, b)))
-
-
-@lower("Softplus")
-def softplus(node, b):
-    """log(exp(x) + 1), as TensorFlow's converter writes it: infinite above 88."""
-    (x,) = node.inputs
-    return b.LOG(b.ADD(b.EXP(x), like(x, 1, b)))
-
-
-@lower("Softsign")
-def softsign(node, b):
-    """x / (|x| + 1)."""
-    (x,) = node.inputs
-    return b.DIV(x, b.ADD(b.ABS(x), like(x, 1, b)))
-
-
-@lower("Selu")
-def selu(node, b):
-    """scale * elu(x, alpha), alpha and scale of Klambauer et al. 2017 (arXiv:1706.02515)."""
-    (x,) = node.inputs
-    scale, alpha = 1.0507009873554805, 1.6732632423543772
-    below = b.MUL(b.ELU(b.MINIMUM(x, like(x, 0, b))), like(x, scale * alpha, b))
-    return b.ADD(below, b.MUL(b.RELU(x), like(x, scale, b)))
 
 
 @lower("SigmoidGrad")
@@ -170,13 +152,6 @@ def select(node, b):
     return choose(*node.inputs)
 
 
-@lower("IsNan")
-def is_nan(node, b):
-    """x != x."""
-    (x,) = node.inputs
-    return b.NOT_EQUAL(x, x)
-
-
 @lower("IsInf")
 def is_inf(node, b):
     """|x| == infinity."""
@@ -200,30 +175,13 @@ def tan(node, b):
 
 @lower("ClipByValue")
 def clip_by_value(node, b):
-    """min(max(x, low), high)."""
+    """min(max(x, low), high), as TensorFlow's converter orders it."""
     x, low, high = node.inputs
     return b.MAXIMUM(b.MINIMUM(x, high), low)
-
-
-@lower("Erf")
-def erf(node, b):
-    """The error function by Abramowitz and Stegun 7.1.26, within 1.5e-7 of the exact one.
-
-    sign(x) * (1 - (a1 t + ... + a5 t^5) exp(-x^2)) with t = 1 / (1 + p |x|)
-    """
-    (x,) = node.inputs
-    p, *a = 0.3275911, 0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429
-    one = like(x, 1, b)
-    t = b.DIV(one, b.ADD(b.MUL(b.ABS(x), like(x, p, b)), one))
-    terms = b.MUL(t, like(x, a[-1], b))
-    for coefficient in reversed(a[:-1]):
-        terms = b.MUL(b.ADD(terms, like(x, coefficient, b)), t)
-    tail = b.MUL(terms, b.EXP(b.NEG(b.SQUARE(x))))
-    return b.MUL(b.SIGN(x), b.SUB(one, tail))
 
 
 @lower("Erfc")
 def erfc(node, b):
     """1 - erf(x)."""
     (x,) = node.inputs
-    return b.SUB(like(x, 1, b), erf(node, b))
+    return b.SUB(like(x, 1, b), b.ERF(x))

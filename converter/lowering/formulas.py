@@ -1,0 +1,103 @@
+"""Formulas that sources have an operation for and TFLite has not, on the Builder.
+
+Each takes the Builder and Tensors; passes find the operators that TFLite does have for a part.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .moves import like
+
+if TYPE_CHECKING:
+    from ..builder import Builder
+    from ..ir import Tensor
+
+SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
+"""Of Klambauer et al. 2017 (arXiv:1706.02515)."""
+LARGE = 30.0
+"""From here on softplus(x) is x in float32."""
+
+
+def reciprocal(b: Builder, x: Tensor) -> Tensor:
+    """1 / x."""
+    return b.DIV(like(x, 1, b), x)
+
+
+def softsign(b: Builder, x: Tensor) -> Tensor:
+    """x / (|x| + 1)."""
+    return b.DIV(x, b.ADD(b.ABS(x), like(x, 1, b)))
+
+
+def softplus(b: Builder, x: Tensor) -> Tensor:
+    """log(exp(x) + 1), also where exp(x) is infinite."""
+    return b.MAXIMUM(x, b.SOFTPLUS(b.MINIMUM(x, like(x, LARGE, b))))
+
+
+def elu(b: Builder, x: Tensor, alpha: float = 1.0) -> Tensor:
+    """x where positive, alpha * (exp(x) - 1) elsewhere."""
+    return b.ELU(x) if alpha == 1 else b.ADD(_below(b, x, alpha), b.RELU(x))
+
+
+def selu(b: Builder, x: Tensor, scale: float = SELU_SCALE, alpha: float = SELU_ALPHA) -> Tensor:
+    """scale * elu(x, alpha)."""
+    return b.ADD(_below(b, x, scale * alpha), b.MUL(b.RELU(x), like(x, scale, b)))
+
+
+def _below(b: Builder, x: Tensor, alpha: float) -> Tensor:
+    """alpha * (exp(x) - 1) where negative, 0 elsewhere."""
+    return b.MUL(b.ELU(b.MINIMUM(x, like(x, 0, b))), like(x, alpha, b))
+
+
+def prelu(b: Builder, x: Tensor, slope: Tensor) -> Tensor:
+    """x where positive, slope * x elsewhere; the slope is broadcast by numpy's rule."""
+    return b.ADD(b.RELU(x), b.MUL(b.MINIMUM(x, like(x, 0, b)), slope))
+
+
+def clip(b: Builder, x: Tensor, low: Tensor | None, high: Tensor | None) -> Tensor:
+    """min(max(x, low), high), without what is None."""
+    x = x if low is None else b.MAXIMUM(x, low)
+    return x if high is None else b.MINIMUM(x, high)
+
+
+def hard_sigmoid(b: Builder, x: Tensor, alpha: float, beta: float) -> Tensor:
+    """min(max(alpha * x + beta, 0), 1)."""
+    line = b.ADD(b.MUL(x, like(x, alpha, b)), like(x, beta, b))
+    return clip(b, line, like(x, 0, b), like(x, 1, b))
+
+
+def is_nan(b: Builder, x: Tensor) -> Tensor:
+    """x != x."""
+    return b.NOT_EQUAL(x, x)
+
+
+def standardized(
+    b: Builder, x: Tensor, axes: Any, epsilon: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """(x with mean 0 and variance 1 over some axes, the mean, 1 / the deviation)."""
+    mean = b.MEAN(x, axes, keep_dims=True)
+    centered = b.SUB(x, mean)
+    variance = b.MEAN(b.SQUARE(centered), axes, keep_dims=True)
+    inverse = b.RSQRT(b.ADD(variance, epsilon))
+    return b.MUL(centered, inverse), mean, inverse
+
+
+def scaled(b: Builder, x: Tensor, scale: Tensor | None, offset: Tensor | None) -> Tensor:
+    """x * scale + offset, without what is None."""
+    x = x if scale is None else b.MUL(x, scale)
+    return x if offset is None else b.ADD(x, offset)
+
+
+def erf(b: Builder, x: Tensor) -> Tensor:
+    """The error function by Abramowitz and Stegun 7.1.26, within 1.5e-7 of the exact one.
+
+    sign(x) * (1 - (a1 t + ... + a5 t^5) exp(-x^2)) with t = 1 / (1 + p |x|)
+    """
+    p, *a = 0.3275911, 0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429
+    one = like(x, 1, b)
+    t = b.DIV(one, b.ADD(b.MUL(b.ABS(x), like(x, p, b)), one))
+    terms = b.MUL(t, like(x, a[-1], b))
+    for coefficient in reversed(a[:-1]):
+        terms = b.MUL(b.ADD(terms, like(x, coefficient, b)), t)
+    tail = b.MUL(terms, b.EXP(b.NEG(b.SQUARE(x))))
+    return b.MUL(b.SIGN(x), b.SUB(one, tail))
