@@ -85,18 +85,13 @@ class TFLiteConverter(Settings):
     ) -> None:
         from .sources import frozen
 
-        for kind, given, instead in (
-            ("input", input_tensors, input_arrays_with_shape),
-            ("output", output_tensors, output_arrays),
+        for kind, tensors, name, arrays in (
+            ("input", input_tensors, "input_arrays_with_shape", input_arrays_with_shape),
+            ("output", output_tensors, "output_arrays", output_arrays),
         ):
-            if given is not None and instead is not None:
-                name = "input_arrays_with_shape" if kind == "input" else "output_arrays"
-                _LOGGER.warning(
-                    "%s will be ignored when both the given %s_tensors and %s are not None.",
-                    name,
-                    kind,
-                    name,
-                )
+            if tensors is not None and arrays is not None:
+                text = "%s will be ignored when both the given %s_tensors and %s are not None."
+                _LOGGER.warning(text, name, kind, name)
         if input_tensors is not None and output_tensors:
             input_tensors = tensors_of("input_tensors", input_tensors)
             inputs = [tensor.name for tensor in input_tensors]
@@ -436,17 +431,17 @@ def _is_concrete(function: Any) -> bool:
     return any(kind.__name__ == "ConcreteFunction" for kind in type(function).__mro__)
 
 
-def tensors_of(argument: str, given: Any) -> list[Any]:
+def tensors_of(argument: str, values: Any) -> list[Any]:
     """The items of a list of tensors; TypeError when it is none."""
-    if not isinstance(given, (list, tuple)):
-        raise TypeError(f"{argument} must be a list of tensors, got {given!r}")
-    for item in given:
+    if not isinstance(values, (list, tuple)):
+        raise TypeError(f"{argument} must be a list of tensors, got {values!r}")
+    for item in values:
         if not hasattr(item, "name"):
             raise TypeError(
                 f"{argument} must be tensors, got {item!r}; graph.get_tensor_by_name gives the "
                 "tensor of a name"
             )
-    return list(given)
+    return list(values)
 
 
 def known_shapes(tensors: Sequence[Any]) -> Shapes:

@@ -299,9 +299,9 @@ class Interpreter:
         if not self._closed:
             with self._turn:
                 self._scope.plans.clear()  # which know the scope
-                held = frozenset(self.__dict__)
+                names = frozenset(self.__dict__)
                 self.__dict__.clear()
-                self._closed = held
+                self._closed = names
 
     def __enter__(self) -> Interpreter:
         with self._turn:
