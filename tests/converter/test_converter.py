@@ -487,3 +487,17 @@ def test_without_verification_nothing_is_run():
     converter.verify = False
     assert converter.convert()
     assert converter.verified is False
+
+
+def test_inputs_to_verify_on_go_to_their_signatures(request):
+    converter = TFLiteConverter.from_saved_model(
+        request.path.parent / "saved_models/several", signature_keys=["add", "subtract"]
+    )
+    two = np.float32([1, 2])
+    converter.verify_inputs = [("subtract", {"a": two, "b": -two}), ("add", {"a": two, "b": two})]
+    converter.convert()
+    own = {key: len(done.ran) for key, done in converter.verified_on.items()}
+    converter.verify_inputs = converter.verify_inputs[:1]
+    converter.convert()
+    fewer = {key: len(done.ran) for key, done in converter.verified_on.items()}
+    assert (own["add"] - fewer["add"], own["subtract"] - fewer["subtract"]) == (1, 0)
