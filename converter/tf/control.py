@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...graph.order import copied_from
 from ..infer import late_tensor
 from ..ir import Graph, Sizes, Tensor
 from .lists import Reserved
@@ -189,16 +190,10 @@ def _widened(graph: Graph, sizes: Sizes | None, new_sizes: Sizes | None, free: s
     ).sizes
 
 
-def _source(tensor: tf.Tensor) -> tf.Tensor:
-    while tensor.op.type == "Identity":
-        tensor = tensor.op.inputs[0]
-    return tensor
-
-
 def _is_kept(body: tf.Graph, i: int) -> bool:
     """Whether a loop's body gives its i-th input back as it is."""
     inputs, outputs = body.inputs or [], body.outputs or []
-    return _source(outputs[i]) is inputs[i]
+    return copied_from(outputs[i]) is inputs[i]
 
 
 def _is_used(body: tf.Graph, i: int) -> bool:
