@@ -166,8 +166,8 @@ class Scope:
 
     def assume(self, x: int, y: int) -> Assumption | None:
         """What must hold so that two sizes are equal; None when nothing can be said."""
-        solution = dims.solved(extent(x), extent(y), lambda name: dims.symbol(name, STEP))
-        return Assumption(*solution) if solution is not None and self.is_certain else None
+        found = dims.solved(extent(x), extent(y), lambda name: dims.symbol(name, STEP))
+        return Assumption(*found) if found is not None and self.is_certain else None
 
 
 CHOICES: tuple[Callable[[int, int], int], ...] = (
@@ -183,12 +183,12 @@ CHOICES: tuple[Callable[[int, int], int], ...] = (
 
 def lowered(lower: Callable[[Scope], Any], assumed: Mapping[str, Extent] | None = None) -> Any:
     """What `lower` gives, started again with each equality that an operator demands."""
-    assumptions = dict(assumed or {})
+    before = dict(assumed or {})
     try:
-        return lower(Scope(assumptions))
-    except Assumption as assumption:
-        name, dim = assumption.name, assumption.dim
-    known = {other: dims.substitute(x, name, dim) for other, x in assumptions.items()}
+        return lower(Scope(before))
+    except Assumption as found:
+        name, dim = found.name, found.dim
+    known = {other: dims.substitute(x, name, dim) for other, x in before.items()}
     return lowered(lower, {**known, name: dim})
 
 

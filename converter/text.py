@@ -311,17 +311,17 @@ class _Reader:
         tensor.quantization = quantization
         return tensor
 
-    def type(self, match: re.Match | None) -> tuple[np.dtype, Sizes | None, Any]:
+    def type(self, found: re.Match | None) -> tuple[np.dtype, Sizes | None, Any]:
         """(dtype, sizes, quantization) of a type."""
-        if match is None:
+        if found is None:
             raise ValueError("a type must be written 'float32[1,n]'")
-        dtype = TENSOR_TYPES[match["dtype"].upper()]
+        dtype = TENSOR_TYPES[found["dtype"].upper()]
         sizes = None
-        if match["dims"] != "?":
-            texts = enumerate(_split(match["dims"]))
+        if found["dims"] != "?":
+            texts = enumerate(_split(found["dims"]))
             named = self.graph.scope.named
             sizes = tuple(parsed(text, lambda name, i=i: named(name, i == 0)) for i, text in texts)
-        return dtype, sizes, _read_quantization(match["quantization"])
+        return dtype, sizes, _read_quantization(found["quantization"])
 
 
 def _read_quantization(text: str | None) -> Quantization | None:
