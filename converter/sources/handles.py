@@ -18,14 +18,8 @@ HANDLES = ("VarHandleOp",)
 PASSING = ("Enter", "Exit", "Identity", "IdentityN", "Merge", "NextIteration", "Switch")
 REFERENCE_PASSING = {f"Ref{kind}": kind for kind in PASSING if kind != "IdentityN"}
 LOOPS = ("StatelessWhile", "While")
-CALLING = {
-    "Case": 1,
-    "If": 1,
-    "StatelessCase": 1,
-    "StatelessIf": 1,
-    "StatelessWhile": 0,
-    "While": 0,
-}
+BRANCHING = ("Case", "If", "StatelessCase", "StatelessIf")
+CALLING = {**dict.fromkeys(BRANCHING, 1), **dict.fromkeys(LOOPS, 0)}
 """Ops that call functions, and how many of their inputs the functions do not get."""
 
 
