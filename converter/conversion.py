@@ -214,8 +214,8 @@ class Conversion:
         if not self.settings.verify or not custom_ops_are_there(graphs):
             return
         for i, (source, function) in enumerate(zip(self.sources, functions, strict=True)):
-            inputs = samples.first(i) or None
-            done = verify(source.oracle(), function, inputs, first=first[i])
+            kept = samples.first(i) or None
+            done = verify(source.oracle(), function, kept, first=first[i])
             self.verified_on[source.key or ""] = done
         self.verified = all(self.verified_on.values())
 
@@ -234,15 +234,15 @@ class Conversion:
             key = self.sources[i].key or ""
             before, after = plain[1][i], quantized[1][i]
             tensors = plain[0].tensors[i], quantized[0].tensors[i]
-            examples = samples.first(i)
-            inputs = examples or [next(trial_inputs(self.sources[i].oracle(), before.sizes))]
+            given = samples.first(i)
+            inputs = given or [next(trial_inputs(self.sources[i].oracle(), before.sizes))]
             self.signal_to_noise[key] = compare(before, after, inputs)
             self.reader_signal_to_noise[key] = compare_readers(
                 graph, before, after, tensors, inputs
             )
             self.measured_on[key] = (
-                f"{len(examples)} sample{'s' * (len(examples) > 1)} of representative_dataset"
-                if examples
+                f"{len(given)} sample{'s' * (len(given) > 1)} of representative_dataset"
+                if given
                 else "seeded random inputs"
             )
 

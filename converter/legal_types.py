@@ -101,7 +101,7 @@ def nearest(kind: str, operands: Sequence[str], results: Sequence[str | None]) -
 
     Args:
         kind: the operator.
-        operands: the types of its operands.
+        operands: the types it is given.
         results: the types of its results, None for one that it implies.
 
     None when there are none that mean the same, or the operator's meaning depends on the type.
@@ -109,23 +109,21 @@ def nearest(kind: str, operands: Sequence[str], results: Sequence[str | None]) -
     row = operator(kind)
     if row is None or "typed" in row.traits or any(code.startswith("q") for code in operands):
         return None
-    old_operands = types_of_places(row.operands, operands)
-    old_results = types_of_places(row.results, results)
-    if old_operands is None or old_results is None:
+    given, made = types_of_places(row.operands, operands), types_of_places(row.results, results)
+    if given is None or made is None:
         return None
-    old = [*old_operands, *old_results]
-    choices: list[tuple[int, int, list[Any], Combination]] = []
+    found: list[tuple[int, int, list[Any], Combination]] = []
     for combination in (one for one in row.combinations if one.runs_here):
-        for codes in _candidates(combination, old, "moves" in row.traits):
-            steps = [_distance(*pair) or 0 for pair in zip(old, codes, strict=True)]
-            choices.append((sum(n > 0 for n in steps), sum(steps), codes, combination))
-    if not choices:
+        for codes in _candidates(combination, [*given, *made], "moves" in row.traits):
+            steps = [_distance(*pair) or 0 for pair in zip((*given, *made), codes, strict=True)]
+            found.append((sum(n > 0 for n in steps), sum(steps), codes, combination))
+    if not found:
         return None
-    *_, codes, combination = min(choices, key=lambda one: one[:2])
-    n = len(old_operands)
+    *_, codes, combination = min(found, key=lambda one: one[:2])
+    n = len(given)
     original = [
-        old_operands[tie] if code is None and isinstance(tie, int) else code
-        for code, tie in zip(old_results, combination.results, strict=True)
+        given[tie] if old is None and isinstance(tie, int) else old
+        for old, tie in zip(made, combination.results, strict=True)
     ]
     return Legal(
         spread(row.operands, codes[:n], len(operands)),
@@ -185,42 +183,41 @@ def widened(
     kind: str,
     inputs: Sequence[Tensor | None],
     dtypes: Sequence[Any],
-    wider: dict[Tensor, Tensor] | None = None,
-    **arguments: Any,
+    before: dict[Tensor, Tensor] | None = None,
+    **rest: Any,
 ) -> list[Tensor] | None:
     """The results of an operator built in the nearest types that there is a kernel for.
 
     Args:
         b: builds it.
         kind: the operator.
-        inputs: its operands, None for an omitted one.
+        inputs: what it is given.
         dtypes: the types of its results, None for one that it implies.
-        wider: tensor -> the wider one that it is a cast of, which is then read instead; results
+        before: tensor -> the wider one it was made of, so that it need not be made again; results
             are added.
-        arguments: further arguments of `Builder.op`.
+        rest: further arguments of `Builder.op`.
 
     None when its own types are legal, or no others are.
     """
-    wider = {} if wider is None else wider
+    before = {} if before is None else before
     operands = [code_of(tensor) for tensor in inputs]
-    results = [None if dtype is None else _code(np.dtype(dtype)) for dtype in dtypes]
+    results = [None if one is None else _code(np.dtype(one)) for one in dtypes]
     legal = nearest(kind, operands, results)
     if legal is None or (legal.operands == operands and legal.results == results):
         return None
-    wide_inputs = []
+    given = []
     for tensor, code in zip(inputs, legal.operands, strict=True):
-        wide = None if tensor is None else wider.get(tensor)
+        wide = None if tensor is None else before.get(tensor)
         if tensor is None or (wide is not None and code_of(wide) == code):
-            wide_inputs.append(wide)
+            given.append(wide)
         else:
-            wide_inputs.append(recast(b, tensor, code))
+            given.append(recast(b, tensor, code))
     declared = [None if code is None else TENSOR_TYPES[TYPES[code]] for code in legal.results]
-    wide_results = b.op(kind, *wide_inputs, dtype=declared, **arguments)
-    wide_results = wide_results if isinstance(wide_results, tuple) else (wide_results,)
+    made = b.op(kind, *given, dtype=declared, **rest)
+    made = made if isinstance(made, tuple) else (made,)
     narrow = [
         tensor if code is None else recast(b, tensor, code)
-        for tensor, code in zip(wide_results, legal.original, strict=True)
+        for tensor, code in zip(made, legal.original, strict=True)
     ]
-    pairs = zip(narrow, wide_results, strict=True)
-    wider |= {result: wide for result, wide in pairs if result is not wide}
+    before |= {one: wide for one, wide in zip(narrow, made, strict=True) if one is not wide}
     return narrow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
 
 from ..schema.errors import ConverterError
 from ..schema.operators import LEFT_OUT, TYPES, Operator, operator
@@ -20,19 +19,19 @@ def check_runs_in_litert(graphs: Iterable[Graph]) -> None:
 
     Graphs that they call are looked at, too. The rules are rows of schema/operators.py.
     """
-    all_graphs = dict.fromkeys(chain.from_iterable(map(called, graphs)))
-    refusals = [
+    every = dict.fromkeys(one for graph in graphs for one in called(graph))
+    found = [
         f"{op.kind} '{op.origin or op.output.name}': {reason}"
-        for graph in all_graphs
+        for graph in every
         for op in graph.ops
         if (reason := reason_against(op))
     ]
-    if not refusals:
+    if not found:
         return
-    more = [f"and {len(refusals) - SHOWN} more"] if len(refusals) > SHOWN else []
+    more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
     raise ConverterError(
         "LiteRT would refuse the model; change these operations in the source:\n  "
-        + "\n  ".join([*refusals[:SHOWN], *more])
+        + "\n  ".join([*found[:SHOWN], *more])
     )
 
 
@@ -52,8 +51,8 @@ def reason_against(op: Op) -> str:
     operands, results = list(map(code_of, op.inputs)), list(map(code_of, op.outputs))
     if row.accepts(operands, results):
         return ""
-    types = f"({_words(operands)}) -> {_words(results)}"
-    return f"it has no kernel for {types}, only for {_choices(row)}"
+    given = f"({_words(operands)}) -> {_words(results)}"
+    return f"it has no kernel for {given}, only for {_choices(row)}"
 
 
 def _range(least: int, most: int | None) -> str:

@@ -86,14 +86,14 @@ def listed_unsupported(missing: Mapping[str, Sequence[str]]) -> str:
     }
     lines = []
     for is_builtin, head in heads.items():
-        kinds = [row for row in rows if (builtin_of(row[0]) is not None) == is_builtin]
-        if not kinds:
+        some = [row for row in rows if (builtin_of(row[0]) is not None) == is_builtin]
+        if not some:
             continue
         lines.append(head)
-        for type_, names in kinds[:SHOWN]:
+        for type_, names in some[:SHOWN]:
             builtin = f" ({builtin_of(type_)})" if is_builtin else ""
             lines.append(f"  {type_} x {len(names)}, first at node '{names[0]}'{builtin}")
-        if kinds[SHOWN:]:
-            others = ", ".join(sorted(type_ for type_, _ in kinds[SHOWN:]))
-            lines.append(f"  and {len(kinds) - SHOWN} more types: {others}")
+        if some[SHOWN:]:
+            rest = ", ".join(sorted(type_ for type_, _ in some[SHOWN:]))
+            lines.append(f"  and {len(some) - SHOWN} more types: {rest}")
     return "\n".join(lines)

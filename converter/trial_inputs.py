@@ -77,8 +77,9 @@ def _sizes_of(i: int, tensor: Typed, sizes: Sequence[Sizes | None]) -> Sizes:
     """The dimensions of input `i`; symbols of its own where nothing is known of them."""
     if tensor.shape is None:
         raise NotVerified(f"the rank of input '{tensor.name}' is unknown; {GIVE}")
-    if i < len(sizes) and (known := sizes[i]) is not None:
-        return known
+    given = sizes[i] if i < len(sizes) else None
+    if given is not None:
+        return given
     return [dims.symbol(f"_{i}_{k}", 1) if n is None else n for k, n in enumerate(tensor.shape)]
 
 

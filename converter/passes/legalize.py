@@ -42,13 +42,13 @@ def widen_types(graph: Graph) -> int:
     Holds off where it has them, and where no type that holds the same values is among them.
     """
     count = 0
-    wider: dict[Tensor, Tensor] = {}
+    before: dict[Tensor, Tensor] = {}
     for op in list(graph.ops):
         if op.kind == "CUSTOM" or op.graphs or has_kernel(op):
             continue
         b, dtypes = builder(graph, op), [tensor.dtype for tensor in op.outputs]
-        arguments = {"n_outputs": len(dtypes), **options_of(op)}
-        results = widened(b, op.kind, op.inputs, dtypes, wider, **arguments)
+        rest = {"n_outputs": len(dtypes), **options_of(op)}
+        results = widened(b, op.kind, op.inputs, dtypes, before, **rest)
         if results is not None:
             _swap(graph, op, results)
             count += 1
