@@ -259,4 +259,3 @@ def _fitted(array: np.ndarray, shape: tuple[int | None, ...]) -> np.ndarray | No
     if sizes or np.prod(fitted, dtype=int) != array.size:
         return None
     return array.reshape(fitted)
-
