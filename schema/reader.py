@@ -54,8 +54,8 @@ def read(data: memoryview) -> Record:
     if bytes(data[4:8]) != tables.FILE_IDENTIFIER.encode():
         raise noted(
             ModelError(INVALID),
-            f"bytes 4 to 8 must be {tables.FILE_IDENTIFIER!r}, got {bytes(data[4:8])}; this is not a "
-            ".tflite file",
+            f"bytes 4 to 8 must be {tables.FILE_IDENTIFIER!r}, got {bytes(data[4:8])}; this is not "
+            "a .tflite file",
         )
     reader = _Reader(data)
     try:
