@@ -21,6 +21,7 @@ from ..schema.dtypes import tensor_type
 from ..schema.errors import ConverterError
 from .dims import Extent
 from .infer import count_outputs, infer, late_tensor
+from .integers import of_integers
 from .ir import Graph, Op, Tensor
 from .legal_types import widened
 from .pseudo import PSEUDO, operator, options_class
@@ -152,7 +153,10 @@ class Builder:
         except ConverterError:
             wider = widened(self, kind, tensors, dtypes, n_outputs=len(dtypes), **options)
             if wider is None:
-                raise
+                integers = of_integers(self, kind, tensors)
+                if integers is None:
+                    raise
+                wider = [integers]
             op.outputs = wider
         else:
             self._place(op)

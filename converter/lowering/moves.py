@@ -27,7 +27,12 @@ def as_int32(x, b):
     if x.value is not None:
         limits = np.iinfo(np.int32)
         return b.constant(np.clip(x.value, limits.min, limits.max).astype(np.int32))
-    return x if x.dtype == np.int32 else b.CAST(x, dtype=np.int32)
+    return as_type(x, np.int32, b)
+
+
+def as_type(x, dtype, b):
+    """`x` as another type, unless it is of that type."""
+    return x if x.dtype == dtype else b.CAST(x, dtype=dtype)
 
 
 def to_channels_last(x, b):
