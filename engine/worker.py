@@ -18,6 +18,7 @@ import os
 import select
 import subprocess
 import sys
+from typing import Any
 
 _IDLE = 5_000  # milliseconds after which a worker that nobody needs ends
 _PAUSE = 20  # milliseconds between looks at what is built
@@ -37,9 +38,9 @@ def build(parts, folder, look):
     processes, 0 when there was none. Raises OSError when none can be started.
     """
     order = json.dumps([folder, *parts]).encode() + b"\n"
-    worker = _idle.pop() if _idle else None
-    answer = worker and worker.ask(order, look)
-    if not answer:  # the worker there was may have been about to leave
+    worker = _idle.pop() if _idle else Worker()
+    answer = worker.ask(order, look)
+    if not answer:  # it may have been about to leave
         worker = Worker()
         answer = worker.ask(order, look)
     if not answer:
@@ -132,12 +133,11 @@ def serve():
 
 def _import_compiler():
     """Imports all that compiling needs, what numba puts off until it compiles included."""
-    from numba.core.registry import cpu_target
+    from . import compiler
 
-    from . import compiler  # noqa: F401  # pyright: ignore[reportUnusedImport]
-
-    cpu_target.typing_context.refresh()
-    cpu_target.target_context.refresh()
+    contexts: Any = compiler.cpu_target
+    contexts.typing_context.refresh()
+    contexts.target_context.refresh()
 
 
 def _fork(function, argument):
