@@ -13,6 +13,7 @@ from typing import Any
 
 from . import dims
 from .dims import Dim, Extent
+from .equations import solved, substitute
 
 STEP = 240
 """Reference sizes are this times a prime, so that what usual models divide by divides them."""
@@ -166,7 +167,7 @@ class Scope:
 
     def assume(self, x: int, y: int) -> Assumption | None:
         """What must hold so that two sizes are equal; None when nothing can be said."""
-        found = dims.solved(extent(x), extent(y), lambda name: dims.symbol(name, STEP))
+        found = solved(extent(x), extent(y), lambda name: dims.symbol(name, STEP))
         return Assumption(*found) if found is not None and self.is_certain else None
 
 
@@ -188,7 +189,7 @@ def lowered(lower: Callable[[Scope], Any], assumed: Mapping[str, Extent] | None 
         return lower(Scope(before))
     except Assumption as found:
         name, dim = found.name, found.dim
-    known = {other: dims.substitute(x, name, dim) for other, x in before.items()}
+    known = {other: substitute(x, name, dim) for other, x in before.items()}
     return lowered(lower, {**known, name: dim})
 
 
