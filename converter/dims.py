@@ -463,6 +463,11 @@ def not_negative(x: Extent, depth: int = DEPTH) -> bool:
     )
 
 
+def never_zero(x: Extent) -> bool:
+    """Whether `x` is proved to be another number than 0 whatever its symbols are."""
+    return not_negative(subtract(x, 1)) or not_negative(subtract(-1, x))
+
+
 def _proved(atom: Atom, c: int, rest: Extent, depth: int) -> bool:
     """Whether c * atom + rest is proved to be at least 0."""
     if atom.kind in (MAX, MIN, BROADCAST):

@@ -181,9 +181,13 @@ def _outcomes(graph: Graph, op: Op, declared: Declarations) -> list[Outcome]:
     except NodeError as error:
         if not _is_symbolic(op):
             raise
-        assumption = None if error.unequal is None else graph.scope.assume(*error.unequal)
-        if assumption is not None:
-            raise assumption from None
+        shape = _stated_shape(op)
+        if error.unequal is not None:
+            assumption = graph.scope.assume(*error.unequal, even_empty=shape is not None)
+            if assumption is not None:
+                raise assumption from None
+            if shape is not None:
+                return [Outcome(shape, result_types(op, declared)[0])]
         for numbers in graph.scope.numbers:
             try:
                 operands = [operand(tensor, numbers) for tensor in op.inputs]
@@ -192,6 +196,16 @@ def _outcomes(graph: Graph, op: Op, declared: Declarations) -> list[Outcome]:
                 continue
             return [outcome._replace(value=None) for outcome in found]
         raise
+
+
+def _stated_shape(op: Op) -> tuple[int, ...] | None:
+    """The shape that a RESHAPE's input states, of as many elements as there are whenever the model
+    runs; None where a size may be -1.
+    """
+    if op.kind != "RESHAPE" or (stated := op.input(1)) is None or stated.elements is None:
+        return None
+    extents = stated.elements.extents.tolist()
+    return tuple(map(sized, extents)) if all(map(dims.not_negative, extents)) else None
 
 
 def of_called(graph: Graph, op: Op) -> list[Tensor]:

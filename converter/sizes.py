@@ -165,9 +165,12 @@ class Scope:
             chosen[unique] = choice(len(chosen), reference)
         return dims.symbol(unique, reference, is_late)
 
-    def assume(self, x: int, y: int) -> Assumption | None:
-        """What must hold so that two sizes are equal; None when nothing can be said."""
-        found = solved(extent(x), extent(y), lambda name: dims.symbol(name, STEP))
+    def assume(self, x: int, y: int, even_empty: bool = False) -> Assumption | None:
+        """What must hold so that two sizes are equal; None when nothing can be said.
+
+        `even_empty` says whether it must hold where a factor of both is 0.
+        """
+        found = solved(extent(x), extent(y), lambda name: dims.symbol(name, STEP), even_empty)
         return Assumption(*found) if found is not None and self.is_certain else None
 
 

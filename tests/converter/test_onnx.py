@@ -219,6 +219,23 @@ def test_computed_shapes_run_in_litert(name, tmp_path, litert):
     np.testing.assert_allclose(got[0][0], want, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("allowzero", [0, 1])
+def test_computed_sizes_of_zero_are_copied(tmp_path, allowzero):
+    nodes = [
+        node("Shape", "x", "rows", end=1),
+        node("Shape", "w", "columns"),
+        node("Concat", "rows columns two", "to", axis=0),
+        node("Reshape", "x to", allowzero=allowzero),
+    ]
+    inputs = {"x": floats(5, 4), "w": floats(2)}
+    model = model_of(nodes, inputs, constants={"two": ints(2)}, free=[5, 2])
+    content = converted(saved(tmp_path, model))
+    for n, m in ((3, 2), (0, 5), (0, 0)):
+        given = {"x": floats(n, 4), "w": floats(m)}
+        (want,) = ReferenceEvaluator(model).run(None, given)
+        np.testing.assert_array_equal(answers(content, given)["y"], want)
+
+
 def test_channels_last_inside(tmp_path):
     nodes = [
         node("Conv", "x w1", "a", pads=[1, 1, 1, 1]),

@@ -18,3 +18,11 @@ def test_drawn(kind, shard, litert):
     found = [(name, report(name, litert, N_SIZES)) for name in names]
     wrong = [f"{name}: {text}" for name, text in found if text]
     assert not wrong, "\n".join(wrong)
+
+
+ONCE_WRONG = ("tf/12687", "onnx/11101", "onnx/11197", "onnx/11820", "onnx/12535")
+
+
+@pytest.mark.parametrize("name", ONCE_WRONG)
+def test_what_exploring_found(name, litert):
+    assert not report(name, litert)
