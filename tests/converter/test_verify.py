@@ -227,6 +227,17 @@ def test_sizes_that_the_source_refuses_are_left_out():
         assert verify(source, function)
 
 
+def test_sizes_grow_until_there_is_something_to_compute():
+    graph = Graph()
+    x = placeholder(graph, (None, None, None, 1))
+    w = graph.constant(np.ones((75, 75, 1, 1), np.float32), "w")
+    graph.add("Conv2D", "y", [x, w], {"strides": [1, 1, 1, 1], "padding": b"VALID"})
+    source, function, _ = written(graph)
+    done = verify(source, function)
+    assert done.refused == ["(1, 5, 7, 1)", "(2, 29, 23, 1)"]
+    assert len(done.ran) == 4
+
+
 def test_a_slow_source_is_not_verified():
     source, function, _ = written(network())
     with pytest.warns(UserWarning, match=r"not verified: running the source takes over 1e-06 s"):

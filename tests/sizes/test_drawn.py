@@ -20,7 +20,7 @@ def test_drawn(kind, shard, litert):
     assert not wrong, "\n".join(wrong)
 
 
-ONCE_WRONG = ("tf/12687", "onnx/11101", "onnx/11197", "onnx/11820", "onnx/12535")
+ONCE_WRONG = ("tf/12687", "onnx/11101", "onnx/11197", "onnx/11820", "onnx/12535", "onnx/21504")
 
 
 @pytest.mark.parametrize("name", ONCE_WRONG)
