@@ -175,9 +175,15 @@ def _settle(op: Op, i: int, result: Tensor, value: np.ndarray) -> None:
 
 
 def _outcomes(graph: Graph, op: Op, declared: Declarations) -> list[Outcome]:
-    """What `prepare` says; under other numbers for unknown sizes where it refuses these."""
+    """What `prepare` says; under other numbers for unknown sizes where it refuses these, without
+    values where none can be computed of these.
+    """
     try:
         return prepared(op, declared)
+    except Fault:
+        if not _is_symbolic(op):
+            raise
+        return prepared(op, declared, limit=-1)
     except NodeError as error:
         if not _is_symbolic(op):
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import count
+from itertools import count, cycle
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,9 @@ last is for sequences alone, of which some models want thousands of steps."""
 
 DOUBLINGS = 7  # of lengths that are too small
 
+RANKS = (2, 1, 3, 4, 0)
+"""Those of inputs of which none is known, in turn."""
+
 N_RUNS, N_BATCHES = 4, 2
 """Choices to be compared on; fewer where only the batch is free."""
 
@@ -62,9 +65,9 @@ def trial_inputs(
         sizes: what is known of the inputs' dimensions, so that those that must be equal are.
         is_hopeless: whether the source is sure to refuse some shapes; lengths are doubled then.
     """
-    known = [_sizes_of(i, t, sizes) for i, t in enumerate(oracle.inputs)]
     seen = set()
-    for batch, length in CHOICES:
+    for (batch, length), rank in zip(CHOICES, cycle(RANKS)):
+        known = [_sizes_of(i, t, sizes, rank) for i, t in enumerate(oracle.inputs)]
         shapes = _shapes(known, batch, length)
         if shapes is not None and is_hopeless(shapes):
             shapes = _larger(known, (batch, length), is_hopeless) or shapes
@@ -79,16 +82,18 @@ def trial_inputs(
 
 def n_runs(oracle: Oracle) -> int:
     """How many of the trial inputs are enough."""
-    shapes = [tensor.shape or () for tensor in oracle.inputs]
-    if any(None in shape[1:] for shape in shapes):
+    shapes = [tensor.shape for tensor in oracle.inputs]
+    if any(shape is None or None in shape[1:] for shape in shapes):
         return N_RUNS
-    return N_BATCHES if any(None in shape for shape in shapes) else 1
+    return N_BATCHES if any(None in shape for shape in shapes if shape) else 1
 
 
-def _sizes_of(i: int, tensor: Typed, sizes: Sequence[Sizes | None]) -> Sizes:
-    """The dimensions of input `i`; symbols of its own where nothing is known of them."""
+def _sizes_of(i: int, tensor: Typed, sizes: Sequence[Sizes | None], rank: int) -> Sizes:
+    """The dimensions of input `i`; symbols of its own where nothing is known of them, symbols of
+    all inputs of unknown rank where not even that is.
+    """
     if tensor.shape is None:
-        raise NotVerified(f"the rank of input '{tensor.name}' is unknown; {GIVE}")
+        return [dims.symbol(f"_{k}", 1) for k in range(rank)]
     given = sizes[i] if i < len(sizes) else None
     if given is not None:
         return given

@@ -85,13 +85,20 @@ def _filled(node, b):
 
 
 def _may_be_copied(x, target):
-    """Whether a size of the new shape may be 0 where that of `x` is not."""
+    """Whether a size of the new shape may be 0 where that of `x` is not.
+
+    Something else of the new shape is 0 then as well: a shape of as many elements as `x` has none.
+    """
     if x.sizes is None or target.sizes is None or isinstance(target.sizes[0], Dim):
         return False
     if target.elements is None:
         return bool(x.sizes)
-    pairs = zip(x.sizes, target.elements.extents.tolist(), strict=False)
-    return any(not never_zero(n) and (n == 0 or divided(own, n) is None) for own, n in pairs)
+    pairs = list(zip(x.sizes, target.elements.extents.tolist(), strict=False))
+    if any(n == 0 for _, n in pairs):
+        return True
+    zeros = [(own, n) for own, n in pairs if not never_zero(n)]
+    n_empty = sum(not never_zero(own) for own, _ in zeros)
+    return any(divided(own, n) is None and n_empty > (not never_zero(own)) for own, n in zeros)
 
 
 def part_of(vector, i, b, n=1):

@@ -244,16 +244,14 @@ def test_a_slow_source_is_not_verified():
         assert not verify(source, function, seconds=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("shape", "dtype", "words"),
-    [((2,), object, "has the type object.*set representative_dataset"), (None, "f4", "the rank")],
-)
-def test_inputs_without_random_values(shape, dtype, words):
+def test_inputs_without_random_values():
     graph = Graph()
-    x = placeholder(graph, shape, dtype)
+    x = placeholder(graph, (2,), object)
     graph.add("Identity", "y", [x])
     source = frozen.load(to_graph_def(graph)).oracle()
-    with pytest.warns(UserWarning, match=f"not verified: .*{words}"):
+    with pytest.warns(
+        UserWarning, match=r"not verified: .*has the type object.*set representative_dataset"
+    ):
         assert not verify(source, Function(b"", None, {}))
 
 

@@ -20,9 +20,12 @@ def test_drawn(kind, shard, litert):
     assert not wrong, "\n".join(wrong)
 
 
-ONCE_WRONG = ("tf/12687", "onnx/11101", "onnx/11197", "onnx/11820", "onnx/12535", "onnx/21504")
+ONCE_WRONG = {
+    "tf": (12687,),
+    "onnx": (11101, 11197, 11820, 12535, 21504, 22313, 22870),
+}
 
 
-@pytest.mark.parametrize("name", ONCE_WRONG)
+@pytest.mark.parametrize("name", [f"{kind}/{n}" for kind, row in ONCE_WRONG.items() for n in row])
 def test_what_exploring_found(name, litert):
     assert not report(name, litert)
