@@ -236,7 +236,8 @@ class Conversion:
             before, after = plain[1][i], quantized[1][i]
             tensors = plain[0].tensors[i], quantized[0].tensors[i]
             given = samples.first(i)
-            inputs = given or [next(trial_inputs(self.sources[i].oracle(), before.sizes))]
+            oracle = self.sources[i].oracle()
+            inputs = given or [next(trial_inputs(oracle, before.sizes, before.is_empty))]
             self.signal_to_noise[key] = compare(before, after, inputs)
             self.reader_signal_to_noise[key] = compare_readers(
                 graph, before, after, tensors, inputs

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 SEED = 20
 N_ELEMENTS = 1 << 25  # of one input; a source that wants more is not run
-GIVE = "give inputs that it takes: converter.verify_inputs, --verify-inputs x.npz"
+OPTIONS = "converter.verify_inputs, --verify-inputs x.npz"
+GIVE = f"give inputs that it takes: {OPTIONS}"
 
 Sizes = Sequence["Extent"]
 Shapes = tuple[tuple[int, ...], ...]

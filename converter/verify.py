@@ -21,7 +21,7 @@ from ..interpreter.interpreter import Interpreter
 from ..schema.errors import ConverterError, DeadlineExceededError, OpError
 from .oracle import NotVerified, Oracle
 from .tf.lower import CALLS
-from .trial_inputs import GIVE, SEED, n_runs, trial_inputs
+from .trial_inputs import GIVE, OPTIONS, SEED, n_runs, trial_inputs
 
 if TYPE_CHECKING:
     from .ir import Graph, Origin, Signature, Sizes
@@ -236,7 +236,10 @@ class _Source:
             memory = min(available_memory() * 3 // 4, MEMORY)
             return self.oracle.run(names, arrays, max(self.left, 0.0), memory)
         except DeadlineExceededError:
-            raise NotVerified(f"running the source takes over {self.seconds:g} s") from None
+            text = (
+                f"running the source takes over {self.seconds:g} s; give smaller inputs: {OPTIONS}"
+            )
+            raise NotVerified(text) from None
         except (OpError, ValueError) as error:
             raise Refused(f"the source refuses the inputs: {error}; {GIVE}") from None
         finally:
