@@ -19,6 +19,17 @@ def substitute(x: Extent, name: str, by: Extent) -> Extent:
     return total
 
 
+def can_substitute(x: Extent, name: str) -> bool:
+    """Whether no opaque number of `x` depends on a symbol, which tells nothing for another size."""
+    return isinstance(x, int) or all(_can_substitute(atom, name) for atom in x.atoms)
+
+
+def _can_substitute(atom: Atom, name: str) -> bool:
+    if name not in atom.symbols or atom.kind == dims.SYMBOL:
+        return True
+    return atom.kind != dims.OPAQUE and all(can_substitute(arg, name) for arg in atom.args)
+
+
 def _substituted(atom: Atom, name: str, by: Extent) -> Extent:
     if name not in atom.symbols:
         return dims.of_atom(atom)

@@ -13,7 +13,7 @@ from typing import Any
 
 from . import dims
 from .dims import Dim, Extent
-from .equations import solved, substitute
+from .equations import can_substitute, solved, substitute
 
 STEP = 240
 """Reference sizes are this times a prime, so that what usual models divide by divides them."""
@@ -192,7 +192,9 @@ def lowered(lower: Callable[[Scope], Any], assumed: Mapping[str, Extent] | None 
         return lower(Scope(before))
     except Assumption as found:
         name, dim = found.name, found.dim
-    known = {other: substitute(x, name, dim) for other, x in before.items()}
+    known = {
+        other: substitute(x, name, dim) for other, x in before.items() if can_substitute(x, name)
+    }  # the others are demanded again
     return lowered(lower, {**known, name: dim})
 
 

@@ -118,6 +118,23 @@ def test_numbers_with_expressions_choose_by_them():
     assert sizes.negative([-1])
 
 
+def test_what_depends_on_an_assumption_opaquely_is_demanded_again():
+    seen = []
+
+    def lower(scope: Scope):
+        first, second, third = (scope.length(name) for name in "abc")
+        seen.append((first, second, third))
+        half = dims.opaque(f"half_{second}", 120, [second])
+        if first is not half:
+            raise Assumption("a", half)
+        if second is not third:
+            raise Assumption("b", third)
+        return first
+
+    assert str(lowered(lower)) == "half_c"
+    assert [str(second) for _, second, _ in seen] == ["b", "b", "c", "c"]
+
+
 def test_lowering_starts_again_with_what_an_operator_demands():
     seen = []
 
