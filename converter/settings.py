@@ -150,8 +150,8 @@ def check_stablehlo(settings: Settings) -> None:
 def changed(settings: Settings, defaults: dict[str, Any], target: dict[str, Any]) -> list[str]:
     """The names of attributes, and of those of `target_spec`, that are not at their defaults."""
     spec = settings.target_spec
-    found = [name for name, value in defaults.items() if getattr(settings, name) != value]
-    return found + [
+    names = [name for name, value in defaults.items() if getattr(settings, name) != value]
+    return names + [
         f"target_spec.{name}" for name, value in target.items() if getattr(spec, name) != value
     ]
 

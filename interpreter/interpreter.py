@@ -299,9 +299,9 @@ class Interpreter:
         if not self._closed:
             with self._turn:
                 self._scope.plans.clear()  # which know the scope
-                held = frozenset(self.__dict__)
+                names = frozenset(self.__dict__)
                 self.__dict__.clear()
-                self._closed = held
+                self._closed = names
 
     def __enter__(self) -> Interpreter:
         with self._turn:
@@ -567,33 +567,3 @@ class Interpreter:
 def _alike(value: Any, memory: np.ndarray) -> bool:
     """Whether `value` is an array of the very type and shape of `memory`."""
     return type(value) is np.ndarray and value.dtype is memory.dtype and value.shape == memory.shape
-
-
-class InterpreterWithCustomOps(Interpreter):
-    """An interpreter with custom operators of its own.
-
-    Args:
-        custom_op_registerers: functions that are given a decorator like `custom_op` and register
-            classes with it: `lambda custom_op: custom_op("Twice")(Twice)`.
-        **kwargs: as for Interpreter.
-    """
-
-    def __init__(
-        self,
-        custom_op_registerers: Sequence[Callable[[Callable[[str], Any]], Any]] | None = None,
-        **kwargs: Any,
-    ):
-        custom_ops: dict[str, type] = {}
-
-        def custom_op(name: str) -> Callable[[type], type]:
-            return lambda cls: custom_ops.setdefault(name, cls)
-
-        for registerer in custom_op_registerers or ():
-            if not callable(registerer):
-                raise ValueError(
-                    f"Looking up symbol {registerer!r} failed: flatlite takes functions that "
-                    "register Python classes, not names of native symbols"
-                )
-            registerer(custom_op)
-        self._custom_ops = custom_ops
-        super().__init__(**kwargs)

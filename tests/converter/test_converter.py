@@ -516,3 +516,16 @@ def test_without_verification_nothing_is_run():
     converter.verify = False
     assert converter.convert()
     assert converter.verified is False
+
+
+def test_inputs_to_verify_on_go_to_their_signatures(request):
+    converter = TFLiteConverter.from_saved_model(
+        request.path.parent / "saved_models/several", signature_keys=["scalar", "subtract"]
+    )
+    two = np.float32([1, 2])
+    counts = []
+    for rows in ([("subtract", {"a": two, "b": -two})], None):
+        converter.verify_inputs = rows
+        converter.convert()
+        counts.append([len(done.ran) for done in converter.verified_on.values()])
+    assert np.subtract(*counts).tolist() == [0, 1]

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flatlite.interpreter import interpreter as lite
+from flatlite import lite
 
 SCRIPT = Path(__file__).parent / "misuse_cases.py"
 MODEL = Path(__file__).parent.parent / "corpus/C/lenet_k3/float.tflite"
