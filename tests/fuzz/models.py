@@ -32,7 +32,7 @@ from .verdict import Verdict
 
 __all__ = ["PASSES", "cases", "check", "close", "line", "script", "smaller"]
 
-SHARE = 1000  # cases of it in `make test`
+SHARE = 4000  # cases of it in `make test`
 PASSES = {"equal", "unstable", "only LiteRT refuses", "both refuse", "LiteRT aborts"}
 PASSES |= {"no reference", "known"}
 NO_KERNEL = "Didn't find op"
