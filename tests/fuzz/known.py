@@ -1,8 +1,7 @@
 """Faults of LiteRT that random models meet: there it is wrong, and this interpreter is kept.
 
-A row holds an operator, a condition on the model around it, and the reason. A case is known when a
-row holds for an operator whose results the differing outputs depend on; rows are as narrow as what
-is known of the fault.
+A row holds an operator, a condition on its use, and the reason. A case is a model of that operator
+alone, of which all operands are known; rows are as narrow as what is known of the fault.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ class Use:
     """An operator of a drawn model, as conditions ask about it."""
 
     def __init__(self, case, step):
-        self.graph = case.graph
         self.tensors = case.graph.tensors
         self.step = step
         self.feeds = dict(zip(case.graph.inputs, case.feeds, strict=True))
@@ -47,9 +45,9 @@ class Use:
 
     @property
     def has_nan(self):
-        """Whether its first operand is a float with a NaN, as far as that is known."""
+        """Whether its first operand is a float with a NaN."""
         x = self.value(0)
-        return self.dtype == "FLOAT32" and (x is None or bool(np.isnan(x).any()))
+        return self.dtype == "FLOAT32" and bool(np.isnan(x).any())
 
     @property
     def dtype(self):
@@ -67,10 +65,9 @@ class Use:
         return self.step.options
 
     def value(self, position):
-        """What an operand holds, None where it is computed."""
+        """What an operand holds."""
         index = self.step.inputs[position]
-        found = self.tensors[index].data
-        return self.feeds.get(index) if found is None else found
+        return self.feeds[index] if index in self.feeds else self.tensors[index].data
 
 
 def _unlike_shapes(use):
@@ -81,14 +78,12 @@ def _rescaled(use):
     """The stored integer's negative is not the result's: another scheme, or none is so large."""
     given, made = (t.quantization for t in (use.inputs[0], use.outputs[0]))
     x = use.value(0)
-    lowest = x is None or (x == -128).any()
+    lowest = (x == -128).any()
     return given is not None and (given.zero_point[0] != 0 or given != made or lowest)
 
 
 def _steps_beyond_int32(use):
     scheme, x = use.outputs[0].quantization, use.value(0)
-    if x is None:
-        return True
     with np.errstate(all="ignore"):
         return not np.all(np.abs(x.astype(np.float64) / scheme.scale[0]) < 2.0**31)
 
@@ -140,15 +135,7 @@ def _folds_empty(use):
 
 def _approximate_below(use):
     x = use.value(0)
-    return use.options.approximate and (x is None or (x < -1).any())
-
-
-def _overwritten(use):
-    """A view's operand is read again, after an operator on the view may have written in place."""
-    source, view = use.step.inputs[0], use.step.outputs[0]
-    reads = [step for step in use.graph.operators if source in step.inputs]
-    others = len(reads) > 1 or source in use.graph.outputs
-    return others and any(view in step.inputs for step in use.graph.operators)
+    return use.options.approximate and (x < -1).any()
 
 
 _CURVES = {"LOG": np.log, "EXP": np.exp, "RSQRT": lambda x: 1 / np.sqrt(x)}
@@ -183,11 +170,6 @@ def _wraps_in_steps(use):
     return use.dtype == "INT16" and use.scales[0] * 3 * 4096 * 32768 >= 2.0**31
 
 
-def _computed_float(use):
-    """A float that is computed, of which the last bits are free, is read as an integer."""
-    return use.dtype in ("FLOAT32", "FLOAT64", "FLOAT16") and use.value(0) is None
-
-
 def _far_right(use):
     """Scales so large or small that an int16 is shifted by more than its bits."""
     made = use.outputs[0].quantization
@@ -209,9 +191,6 @@ def _faults(ops, holds, reason):
 
 
 FAULTS: tuple[Fault, ...] = (
-    Fault(
-        "BITCAST", _computed_float, "no fault: floats agree within a tolerance, their bits do not"
-    ),
     Fault("ATAN2", _unlike_shapes, "the second operand is read as if it had the first one's shape"),
     Fault("NEG", _rescaled, "int8 is negated as it is stored, without zero point and scale"),
     Fault("TRANSPOSE", lambda use: use.inputs[0].shape == (), "a scalar is not copied"),
@@ -233,11 +212,6 @@ FAULTS: tuple[Fault, ...] = (
         "FULLY_CONNECTED",
         lambda use: 0 in use.inputs[0].shape,
         "without elements, nothing is written",
-    ),
-    *_faults(
-        ("RESHAPE", "EXPAND_DIMS", "SQUEEZE"),
-        _overwritten,
-        "the operator behind a view writes in place, over what others still read",
     ),
     *_faults(_COMPARISONS, lambda use: max(use.scales, default=0) >= 1, "a scale is shifted out"),
     *_faults(_RATIO, _ratio_beyond_shifts, "the shifted value leaves int32"),
@@ -270,9 +244,8 @@ FAULTS: tuple[Fault, ...] = (
 
 
 def reason(case) -> str:
-    """Why LiteRT is wrong about a case, empty when nothing is known."""
-    for step in case.graph.operators:
-        for fault in FAULTS:
-            if fault.op == step.op and fault.holds(Use(case, step)):
-                return fault.reason
-    return ""
+    """Why LiteRT is wrong about a case of one operator, empty when nothing is known."""
+    (step,) = case.graph.operators
+    use = Use(case, step)
+    reasons = (row.reason for row in FAULTS if row.op == step.op and row.holds(use))
+    return next(reasons, "")
