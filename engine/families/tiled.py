@@ -212,7 +212,7 @@ def phases(program, weights, out, stride, before, nothing):
 
     Gives their filters and geometries. Result p sums over the taps t for which p + before - t is a
     multiple of the stride, hence those from (p + before) % stride on in steps of the stride, the
-    last of them on the first input. Where there are none, the filter is `nothing`, beside the input.
+    last of them on the first input. Where there are none, the filter is `nothing`, beside `x`.
     """
     n, *taps, depth = weights.shape
     for place in product(

@@ -60,6 +60,12 @@ class Use:
         return [float(t.quantization.scale.max()) for t in self.inputs if t.quantization]
 
     @property
+    def quantized(self):
+        """Pairs (position, operand) of those with a scale."""
+        operands = [(k, self.tensors[i]) for k, i in enumerate(self.step.inputs) if i >= 0]
+        return [(k, t) for k, t in operands if t.quantization is not None]
+
+    @property
     def options(self):
         """Its options."""
         return self.step.options
@@ -88,16 +94,81 @@ def _steps_beyond_int32(use):
         return not np.all(np.abs(x.astype(np.float64) / scheme.scale[0]) < 2.0**31)
 
 
-def _ratio_beyond_shifts(use):
-    """An operand's scale is so much larger than the result's that no shift of int32 holds it."""
+def _beyond_shifts(use):
+    """x * (1 << shift), the first step of MultiplyByQuantizedMultiplier, leaves int32.
+
+    Products of int16 are sums of int64, of which it casts the result to int32.
+    """
     made = use.outputs[0].quantization
-    if made is None or not use.scales:
+    if made is None or not use.scales or 0 in use.outputs[0].shape:
         return False
-    largest = max(*use.scales, math.prod(use.scales[:2]))
-    if use.step.op in _PRODUCTS:  # whose sums leave int32 when they are shifted
-        largest *= max(math.prod(use.inputs[1].shape), 1)
-    bits = -6 if use.dtype == "INT16" else 15 if use.step.op in _PRODUCTS else 22
-    return largest / float(made.scale[0]) >= 2.0**bits
+    for multiplier, largest in _rescaled_values(use):
+        shift = math.frexp(multiplier / float(made.scale[0]))[1]
+        wide = use.dtype == "INT16" and use.step.op in _PRODUCTS
+        if shift > (14 if wide else 30) or largest * 2.0**shift >= 2.0**31:
+            return True
+    return False
+
+
+def _rescaled_values(use):
+    """Pairs (multiplier without the result's scale, largest integer that it multiplies)."""
+    one, *others = (
+        (float(t.quantization.scale.max()), _largest(use.value(i), t.quantization))
+        for i, t in use.quantized
+    )
+    op, n_folded = use.step.op, math.prod(use.inputs[0].shape)
+    if op == "LEAKY_RELU":
+        return [one, (abs(use.options.alpha) * one[0], one[1])]
+    if op in ("SUM", "MEAN"):
+        return [(one[0], one[1] * n_folded / math.prod(use.outputs[0].shape))]
+    if not others:
+        return [one]
+    terms = math.prod(use.inputs[1].shape) if op in _PRODUCTS else 1
+    bias = others[1][1] if others[1:] else 0
+    both = one[0] * others[0][0], one[1] * others[0][1] * terms + bias
+    return [one, both] if op == "PRELU" else [both]
+
+
+def _quotient_beyond_shifts(use):
+    """The shift of DivElementwise to the right is none of 0 to 31; 0 / y becomes one step, say."""
+    if use.dtype != "UINT8":
+        return False
+    x, y = (use.value(i).astype(np.int64) - t.quantization.zero_point[0] for i, t in use.quantized)
+    scales = (*use.scales, float(use.outputs[0].quantization.scale[0]))
+    shift = math.frexp(scales[0] / (scales[1] * scales[2]))[1]
+    headroom = 31 - np.ceil(np.log2(np.abs(x) + 1))
+    right = headroom + np.floor(np.log2(np.maximum(np.abs(y), 1))) - shift
+    return ((right < 0) | (right > 31)).any()
+
+
+def _product_beyond_int32(use):
+    """A product on the way, in steps of a root of the result's scale, leaves int32."""
+    (_, x), made = use.quantized[0], use.outputs[0].quantization
+    values = np.abs(use.value(0).astype(np.float64) - x.quantization.zero_point[0])
+    axes = {int(axis) % values.ndim for axis in np.ravel(use.value(1))}
+    kept = [axis for axis in range(values.ndim) if axis not in axes]
+    rows = np.moveaxis(values, kept, range(len(kept)))
+    rows = rows.reshape(math.prod(values.shape[axis] for axis in kept), -1)
+    scaling = use.scales[0] / float(made.scale[0]) ** (1 / rows.shape[1])
+    with np.errstate(over="ignore"):
+        products = np.cumprod(rows * scaling, axis=1) * max(1, 1 / scaling)
+    return scaling >= 2.0**14 or not (products < 2.0**31).all()
+
+
+def _float_beyond_int32(use):
+    """Scaled in float32 and cast to int32, an element is too large."""
+    made = use.outputs[0].quantization
+    if made is None:
+        return False
+    sizes = [
+        float(t.quantization.scale[0]) * _largest(use.value(i), t.quantization)
+        for i, t in use.quantized
+    ]
+    return max(sizes, default=0) / float(made.scale[0]) >= 2.0**31
+
+
+def _largest(values, scheme):
+    return float(np.abs(values.astype(np.int64) - int(scheme.zero_point[0])).max(initial=0))
 
 
 def _limit_beyond_int32(use):
@@ -138,22 +209,36 @@ def _approximate_below(use):
     return use.options.approximate and (x < -1).any()
 
 
-_CURVES = {"LOG": np.log, "EXP": np.exp, "RSQRT": lambda x: 1 / np.sqrt(x)}
-
-
-def _steep(use):
-    """Entries of an int16 table leave int32, or neighbours are further apart than int16."""
-    made = use.outputs[0].quantization
-    if use.dtype != "INT16" or made is None:
+def _between_entries(use):
+    """A value lies between entries of a table that are infinite, or more than int16 apart."""
+    if use.dtype != "INT16":
         return False
+    entries = _entries(use.step.op, use.scales[0], use.outputs[0].quantization.scale[0])
     with np.errstate(all="ignore"):
-        x = use.scales[0] * np.arange(-32768.0, 32769.0, 128)
-        curve = _CURVES[use.step.op](x.astype(np.float32))
-        entries = np.nan_to_num(curve / float(made.scale[0]), nan=-32768.0)
-        if (np.abs(entries) >= 2.0**31).any():
-            return True
-    steps = np.abs(np.diff(np.clip(entries, -32768, 32767)))
-    return (steps > 32767).any() or (curve == np.inf).any()
+        apart = np.abs(np.diff(np.clip(entries, -32768, 32767))) <= 32767
+    whole = apart & np.isfinite(entries[1:]) & np.isfinite(entries[:-1])
+    return not whole[256 + (use.value(0).astype(np.int64) >> 7)].all()
+
+
+def _entries(op, x_scale, y_scale):
+    """What LUTPopulateInt16 computes before it clips, in float32."""
+    one, two = np.float32(1), np.float32(2)
+    first, last, least, most = (
+        np.float32(s) * (one * n) for s in (x_scale, y_scale) for n in (-32768, 32767)
+    )
+    step, inverse = (last - first) / np.float32(512), np.float32(65536) / (most - least)
+    x = first + np.arange(513, dtype=np.float32) * step
+    x[-1] = last
+
+    def curve(x):
+        if op == "EXP":
+            return np.exp(x.astype(np.float64)).astype(np.float32) * inverse
+        return np.where(x > 0, np.log(x.astype(np.float64)).astype(np.float32), least) * inverse
+
+    with np.errstate(all="ignore"):
+        here, middle = np.round(curve(x)), np.round(curve(x[:-1] + step / two))
+        error = np.round((curve(x[1:]) + here[:-1]) / two) - middle
+        return np.append(here[:-1] - np.round(error / two), here[-1])
 
 
 def _root_beyond_shifts(use):
@@ -181,8 +266,8 @@ _FUSED = ("ADD", "SUB", "MUL", "DIV", "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE
           "FULLY_CONNECTED", "AVERAGE_POOL_2D", "MAX_POOL_2D")  # fmt: skip
 _COMPARISONS = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
 _PRODUCTS = ("BATCH_MATMUL", "FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV")
-_RATIO = ("ABS", "LEAKY_RELU", "QUANTIZE", "RELU", "RELU6", "RELU_N1_TO_1", "PRELU", "MUL", "DIV",
-          "SUM", "MEAN", "CONCATENATION", "REDUCE_PROD", "BATCH_MATMUL", "FULLY_CONNECTED",
+_RATIO = ("ABS", "LEAKY_RELU", "QUANTIZE", "RELU", "RELU6", "RELU_N1_TO_1", "PRELU", "MUL",
+          "SUM", "MEAN", "BATCH_MATMUL", "FULLY_CONNECTED",
           "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV")  # fmt: skip
 
 
@@ -196,11 +281,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault("TRANSPOSE", lambda use: use.inputs[0].shape == (), "a scalar is not copied"),
     Fault("QUANTIZE", _steps_beyond_int32, "a float beyond 2^31 steps is cast to int32"),
     Fault("UNIQUE", lambda use: use.has_nan, "NaN is equal to the value before it"),
-    Fault("DIV", lambda use: use.dtype == "UINT8", "0 divided by a negative number is one step"),
+    Fault("DIV", _quotient_beyond_shifts, "a shift by more bits than there are"),
+    Fault("CONCATENATION", _float_beyond_int32, "a float beyond int32 is cast to it"),
     Fault("POW", lambda use: use.dtype == "INT32", "a result beyond int32 wraps for one exponent"),
     Fault("STRIDED_SLICE", _empty_ellipsis, "an ellipsis of no dimension takes the next field's"),
     Fault("REDUCE_PROD", _folds_nothing, "where nothing is folded, a scale is not converted"),
-    *_faults(_CURVES, _steep, "the line between two entries of a table wraps at int16"),
+    Fault("REDUCE_PROD", _product_beyond_int32, "a product of int64 is cast to int32"),
+    *_faults(("EXP", "LOG"), _between_entries, "the slope between two entries wraps at int16"),
     Fault("RSQRT", _root_beyond_shifts, "the multiplier leaves the range of shifts"),
     Fault("GELU", _approximate_below, "1 + tanh(x) has few digits left below -1"),
     *_faults(("SUM", "MEAN"), _folds_empty, "a sum of nothing is the stored 0"),
@@ -214,7 +301,7 @@ FAULTS: tuple[Fault, ...] = (
         "without elements, nothing is written",
     ),
     *_faults(_COMPARISONS, lambda use: max(use.scales, default=0) >= 1, "a scale is shifted out"),
-    *_faults(_RATIO, _ratio_beyond_shifts, "the shifted value leaves int32"),
+    *_faults(_RATIO, _beyond_shifts, "the shifted value leaves int32"),
     *_faults(("ADD", "SUB"), _left_shift, "a sum is shifted left, which its kernel cannot"),
     *_faults(
         (*_FUSED, "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"),
