@@ -143,16 +143,31 @@ def _quotient_beyond_shifts(use):
 
 def _product_beyond_int32(use):
     """A product on the way, in steps of a root of the result's scale, leaves int32."""
-    (_, x), made = use.quantized[0], use.outputs[0].quantization
-    values = np.abs(use.value(0).astype(np.float64) - x.quantization.zero_point[0])
-    axes = {int(axis) % values.ndim for axis in np.ravel(use.value(1))}
-    kept = [axis for axis in range(values.ndim) if axis not in axes]
-    rows = np.moveaxis(values, kept, range(len(kept)))
-    rows = rows.reshape(math.prod(values.shape[axis] for axis in kept), -1)
+    made = use.outputs[0].quantization
+    if made is None or not use.inputs[0].shape or 0 in use.inputs[0].shape:
+        return False
+    _, x = use.quantized[0]
+    rows = _folded(use, np.abs(use.value(0).astype(np.float64) - x.quantization.zero_point[0]))
     scaling = use.scales[0] / float(made.scale[0]) ** (1 / rows.shape[1])
     with np.errstate(over="ignore"):
         products = np.cumprod(rows * scaling, axis=1) * max(1, 1 / scaling)
     return scaling >= 2.0**14 or not (products < 2.0**31).all()
+
+
+def _overflows_in_some_order(use):
+    """The product of all floats above 1 is infinite."""
+    if use.dtype != "FLOAT32" or not use.inputs[0].shape or 0 in use.inputs[0].shape:
+        return False
+    bits = np.log2(np.maximum(np.abs(use.value(0).astype(np.float64)), 1))
+    return (_folded(use, bits).sum(1) >= 128).any()
+
+
+def _folded(use, values):
+    """A row for each result of a reduction."""
+    axes = {int(axis) % values.ndim for axis in np.ravel(use.value(1))}
+    kept = [axis for axis in range(values.ndim) if axis not in axes]
+    rows = np.moveaxis(values, kept, range(len(kept)))
+    return rows.reshape(math.prod(values.shape[axis] for axis in kept), -1)
 
 
 def _float_beyond_int32(use):
@@ -287,6 +302,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("STRIDED_SLICE", _empty_ellipsis, "an ellipsis of no dimension takes the next field's"),
     Fault("REDUCE_PROD", _folds_nothing, "where nothing is folded, a scale is not converted"),
     Fault("REDUCE_PROD", _product_beyond_int32, "a product of int64 is cast to int32"),
+    Fault("REDUCE_PROD", _overflows_in_some_order, "no fault: it multiplies in another order"),
     *_faults(("EXP", "LOG"), _between_entries, "the slope between two entries wraps at int16"),
     Fault("RSQRT", _root_beyond_shifts, "the multiplier leaves the range of shifts"),
     Fault("GELU", _approximate_below, "1 + tanh(x) has few digits left below -1"),

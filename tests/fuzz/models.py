@@ -119,6 +119,7 @@ def _in_steps(case, got, whole):
     No kernels of LiteRT are right in every operator, and where floats become integers the last bits
     decide: what the whole gives there is no measure of the operators behind.
     """
+    constants = {i: t.data for i, t in enumerate(case.graph.tensors) if t.data is not None}
     values, kinds = dict(zip(case.graph.inputs, case.feeds, strict=True)), Counter()
     for step in case.graph.operators:
         alone = _alone(case, step, values)
@@ -130,7 +131,7 @@ def _in_steps(case, got, whole):
             return verdict if isinstance(got, str) else whole
         values.update(zip(step.outputs, results, strict=True))
     tolerance = tolerance_of(step.op for step in case.graph.operators)
-    wanted = [values[i] for i in case.graph.outputs]
+    wanted = [{**constants, **values}[i] for i in case.graph.outputs]
     text = got if isinstance(got, str) else difference(got, wanted, tolerance)
     if text and whole.kind != "unstable":
         return Verdict(whole.kind, f"the operators one by one give something else: {text}")
