@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from .delegates.delegate import Delegate
     from .delegates.load import load_delegate
     from .graph.custom import custom_op
-    from .interpreter.interpreter import Interpreter, InterpreterWithCustomOps, OpResolverType
+    from .interpreter.interpreter import Interpreter, OpResolverType
     from .interpreter.signature import SignatureRunner
+    from .interpreter.with_custom_ops import InterpreterWithCustomOps
 
 __all__ = [
     "Delegate",
@@ -35,7 +36,7 @@ __all__ = [
 _HOMES = {
     "Delegate": "delegates.delegate",
     "Interpreter": "interpreter.interpreter",
-    "InterpreterWithCustomOps": "interpreter.interpreter",
+    "InterpreterWithCustomOps": "interpreter.with_custom_ops",
     "OpHint": "converter.ophint",
     "OpResolverType": "interpreter.interpreter",
     "OpsSet": "converter.options",

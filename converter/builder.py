@@ -23,6 +23,7 @@ from ..schema.flatbuffer import options_class
 from ..schema.operators import operator
 from .dims import Extent
 from .infer import N_OUTPUTS, count_outputs, infer, late_tensor
+from .integers import of_integers
 from .ir import Graph, Op, Tensor
 from .legal_types import widened
 
@@ -153,7 +154,10 @@ class Builder:
         except ConverterError:
             wider = widened(self, kind, tensors, dtypes, n_outputs=len(dtypes), **options)
             if wider is None:
-                raise
+                integers = of_integers(self, kind, tensors)
+                if integers is None:
+                    raise
+                wider = [integers]
             op.outputs = wider
         else:
             self._place(op)

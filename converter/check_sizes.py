@@ -7,7 +7,7 @@ sizes. A difference is an error of this package: then no file is written.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import count
+from itertools import count, takewhile
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,10 @@ from .dims import Dim, Extent
 from .elements import array_of, numbers_of
 from .infer import Outcome, as_operand, prepared
 from .ir import Graph, Op, Tensor
+from .sizes import primes
 from .text import called
 
-PRIMES = tuple(n for n in range(5, 500) if all(n % k for k in range(2, n)))
+PRIMES = tuple(takewhile(lambda n: n < 500, primes(5)))
 FAR = 100_003  # and more is above 10**5
 REFUSALS = (NodeError, Unknown, Fault, LookupError, ZeroDivisionError, OverflowError)
 LIMIT = 2**31  # numbers from here on are none of a size's
@@ -104,12 +105,12 @@ class _Check:
         return number
 
     def _step(self, op: Op) -> None:
-        given = [t for t in op.given if t.value is None]
-        if op.graphs or op.kind == "CUSTOM" or any(self.shapes.get(t, ()) is None for t in given):
+        inputs = [t for t in op.given if t.value is None]
+        if op.graphs or op.kind == "CUSTOM" or any(self.shapes.get(t, ()) is None for t in inputs):
             for tensor in op.outputs:
                 self._choose(tensor)
             return
-        for tensor in given:
+        for tensor in inputs:
             if tensor not in self.shapes:  # a variable
                 self._choose(tensor)
         try:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..schema.errors import noted
+from .arguments import is_concrete, known_shapes, tensors_of
 from .conversion import Conversion
 from .options import constants
 from .settings import Settings
@@ -85,18 +86,13 @@ class TFLiteConverter(Settings):
     ) -> None:
         from .sources import frozen
 
-        for kind, given, instead in (
-            ("input", input_tensors, input_arrays_with_shape),
-            ("output", output_tensors, output_arrays),
+        for kind, tensors, name, arrays in (
+            ("input", input_tensors, "input_arrays_with_shape", input_arrays_with_shape),
+            ("output", output_tensors, "output_arrays", output_arrays),
         ):
-            if given is not None and instead is not None:
-                name = "input_arrays_with_shape" if kind == "input" else "output_arrays"
-                _LOGGER.warning(
-                    "%s will be ignored when both the given %s_tensors and %s are not None.",
-                    name,
-                    kind,
-                    name,
-                )
+            if tensors is not None and arrays is not None:
+                text = "%s will be ignored when both the given %s_tensors and %s are not None."
+                _LOGGER.warning(text, name, kind, name)
         if input_tensors is not None and output_tensors:
             input_tensors = tensors_of("input_tensors", input_tensors)
             inputs = [tensor.name for tensor in input_tensors]
@@ -333,7 +329,7 @@ class TFLiteConverter(Settings):
             NotImplementedError: they are.
         """
         functions = list(funcs) if isinstance(funcs, Iterable) else [funcs]
-        if not all(map(_is_concrete, functions)):
+        if not all(map(is_concrete, functions)):
             text = "This function takes in a list of ConcreteFunction."
             if any(hasattr(one, "get_concrete_function") for one in functions):
                 text += " To get the ConcreteFunction from a Function, call get_concrete_function."
@@ -429,33 +425,3 @@ class TFLiteConverter(Settings):
                 "Quantization input stats are not available for input tensors "
                 f"'{','.join(missing)}'."
             )
-
-
-def _is_concrete(function: Any) -> bool:
-    """Whether something is one of TensorFlow's concrete functions."""
-    return any(kind.__name__ == "ConcreteFunction" for kind in type(function).__mro__)
-
-
-def tensors_of(argument: str, given: Any) -> list[Any]:
-    """The items of a list of tensors; TypeError when it is none."""
-    if not isinstance(given, (list, tuple)):
-        raise TypeError(f"{argument} must be a list of tensors, got {given!r}")
-    for item in given:
-        if not hasattr(item, "name"):
-            raise TypeError(
-                f"{argument} must be tensors, got {item!r}; graph.get_tensor_by_name gives the "
-                "tensor of a name"
-            )
-    return list(given)
-
-
-def known_shapes(tensors: Sequence[Any]) -> Shapes:
-    """The shapes of tensors of ours or of TensorFlow, by name, where they are known."""
-    shapes = {}
-    for tensor in tensors:
-        shape: Any = getattr(tensor, "shape", None)
-        if hasattr(shape, "as_list"):
-            shape = shape.as_list() if shape.rank is not None else None
-        if shape is not None:
-            shapes[tensor.name] = tuple(shape)
-    return shapes

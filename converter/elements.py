@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 from hashlib import sha1
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from . import dims
 from .dims import Dim, Extent
+from .ir import Op, Tensor
 
-if TYPE_CHECKING:
-    from .ir import Op, Tensor
-
-Rule = Callable[["Op", int], "np.ndarray | None"]
+Rule = Callable[[Op, int], "np.ndarray | None"]
 
 TOKEN = "~"
 """Begins the names of floats and booleans that depend on sizes, which are no sizes themselves."""
@@ -32,15 +30,15 @@ def elements_of(op: Op, i: int, reference: np.ndarray) -> np.ndarray:
     unknown sizes take their references.
     """
     rule = RULES.get(op.kind)
-    found = None
+    elements = None
     if rule is not None:
         try:
-            found = rule(op, i)
+            elements = rule(op, i)
         except (ZeroDivisionError, _Opaque):
-            found = None
-    if found is None:
-        found = np.full(reference.shape, None, object)
-    flat = np.asarray(found, object).ravel().tolist()
+            elements = None
+    if elements is None:
+        elements = np.full(reference.shape, None, object)
+    flat = np.asarray(elements, object).ravel().tolist()
     key, args = _key(op, i, reference.dtype) if None in flat else ("", [])
     name = f"{'' if reference.dtype.kind in 'iu' else TOKEN}{op.kind.lower()}_{key}"
     for n, number in enumerate(reference.ravel().tolist()):
@@ -257,9 +255,7 @@ def _moved(*data: int) -> Rule:
     """
 
     def rule(op: Op, i: int) -> np.ndarray | None:
-        from .infer import count_outputs, prepared
-        from .ir import Op as Operator
-        from .ir import Tensor as Value
+        from .infer import count_outputs, prepared  # which computes with this module
 
         moving = data or range(len(op.inputs))
         values: list[Any] = [0]
@@ -269,12 +265,11 @@ def _moved(*data: int) -> Rule:
                 elements = extents_of(tensor)
                 numbers = np.arange(elements.size, dtype=np.int32) + len(values)
                 values += elements.ravel().tolist()
-                inputs[k] = Value(
-                    "", numbers.dtype, elements.shape, numbers.reshape(elements.shape)
-                )
+                shape = elements.shape
+                inputs[k] = Tensor("", numbers.dtype, shape, numbers.reshape(shape))
             elif tensor is not None and tensor.value is None:
                 return None
-        stand_in = Operator(op.kind, inputs, [], op.options, origin=op.origin)
+        stand_in = Op(op.kind, inputs, [], op.options, origin=op.origin)
         where = prepared(stand_in, [np.dtype(np.int32)] * count_outputs(op))[i].value
         if where is None:
             return None

@@ -187,10 +187,10 @@ def _outcomes(graph: Graph, op: Op, declared: Declarations) -> list[Outcome]:
         for numbers in graph.scope.numbers:
             try:
                 operands = [operand(tensor, numbers) for tensor in op.inputs]
-                found = prepared(op, declared, operands, limit=-1)
+                outcomes = prepared(op, declared, operands, limit=-1)
             except (NodeError, ZeroDivisionError):
                 continue
-            return [outcome._replace(value=None) for outcome in found]
+            return [outcome._replace(value=None) for outcome in outcomes]
         raise
 
 
@@ -206,10 +206,10 @@ def of_called(graph: Graph, op: Op) -> list[Tensor]:
     symbols = _symbols(op.given)
     results = []
     for tensors in zip(*outputs, strict=True):
-        every = [tensor.sizes for tensor in tensors]
+        shapes = [tensor.sizes for tensor in tensors]
         sizes = None
-        if None not in every and len({len(one) for one in every if one is not None}) == 1:
-            columns = zip(*(one for one in every if one is not None), strict=True)
+        if None not in shapes and len({len(one) for one in shapes if one is not None}) == 1:
+            columns = zip(*(one for one in shapes if one is not None), strict=True)
             sizes = [_agreed(column, symbols) for column in columns]
         results.append(late_tensor(graph, op.origin, tensors[0].dtype, sizes))
     return results

@@ -92,29 +92,31 @@ class Samples:
             yield i, label, arrays
 
 
-def check_verify_inputs(given: Any, sources: Sequence[Source]) -> list[list[list[np.ndarray]]]:
+def check_verify_inputs(
+    verify_inputs: Any, sources: Sequence[Source]
+) -> list[list[list[np.ndarray]]]:
     """What `verify_inputs` has for each source: lists of arrays in input order.
 
     Raises CalibrationError when something in it is not what the inputs take.
     """
-    found: list[list[list[np.ndarray]]] = [[] for _ in sources]
-    if given is None:
-        return found
-    for n, one in enumerate(rows := _verify_rows(given)):
+    samples: list[list[list[np.ndarray]]] = [[] for _ in sources]
+    if verify_inputs is None:
+        return samples
+    for n, row in enumerate(rows := _verify_rows(verify_inputs)):
         label = f"sample {n} of verify_inputs" if len(rows) > 1 else "verify_inputs"
-        i, sample = _signature(label, one, sources)
-        found[i].append(_arrays(label, sample, sources[i]))
-    return found
+        i, arrays = _signature(label, row, sources)
+        samples[i].append(_arrays(label, arrays, sources[i]))
+    return samples
 
 
-def _verify_rows(given: Any) -> list[Any]:
+def _verify_rows(verify_inputs: Any) -> list[Any]:
     """The samples in `verify_inputs`, which may be one."""
-    is_pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str)
-    if isinstance(given, Mapping) or is_pair:
-        return [given]
-    if not isinstance(given, list | tuple):
-        raise CalibrationError(f"{WANTED}, got {type(given).__name__}")
-    return list(given) if all(isinstance(one, Mapping | list | tuple) for one in given) else [given]
+    if isinstance(verify_inputs, Mapping) or _is_pair(verify_inputs):
+        return [verify_inputs]
+    if not isinstance(verify_inputs, list | tuple):
+        raise CalibrationError(f"{WANTED}, got {type(verify_inputs).__name__}")
+    is_list = all(isinstance(row, Mapping | list | tuple) for row in verify_inputs)
+    return list(verify_inputs) if is_list else [verify_inputs]
 
 
 def _each_sample(
@@ -146,11 +148,15 @@ def _labelled(
         )
 
 
+def _is_pair(sample: Any) -> bool:
+    """Whether a sample says which signature it is for: (key, arrays)."""
+    return isinstance(sample, tuple) and len(sample) == 2 and isinstance(sample[0], str)
+
+
 def _signature(label: str, sample: Any, sources: Sequence[Source]) -> tuple[int, Any]:
     """Which source a sample is for, and its arrays."""
     keys = [source.key for source in sources]
-    is_pair = isinstance(sample, tuple) and len(sample) == 2 and isinstance(sample[0], str)
-    if is_pair:
+    if _is_pair(sample):
         if sample[0] not in keys:
             raise CalibrationError(
                 f"{label} is for the signature '{sample[0]}'; the signatures are "
@@ -233,15 +239,29 @@ def _array(label: str, value: Any, port: Port) -> np.ndarray:
         raise CalibrationError(
             f"{where} must have the type {dtype}, got {array.dtype}; use x.astype(np.{dtype})"
         )
-    fits = shape is None or (
-        len(shape) == array.ndim
-        and all(n in (None, m) for n, m in zip(shape, array.shape, strict=True))
-    )
-    if not fits:
-        is_one = shape is not None and len(shape) == array.ndim + 1
-        hint = "; the batch is missing: yield x[np.newaxis]" if is_one else ""
+    fitted = array if shape is None else _fitted(array, shape)
+    if fitted is None:
         shown = "(" + ", ".join("?" if n is None else str(n) for n in shape or ()) + ")"
-        raise CalibrationError(f"{where} must have the shape {shown}, got {array.shape}{hint}")
+        raise CalibrationError(f"{where} must have the shape {shown}, got {array.shape}")
     if dtype.kind == "f" and not np.isfinite(array).all():
         raise CalibrationError(f"{where} must be finite, got NaN or infinity")
-    return array
+    return fitted
+
+
+def _fitted(array: np.ndarray, shape: tuple[int | None, ...]) -> np.ndarray | None:
+    """An array in the shape of an input; None when it is not of that shape.
+
+    As in TensorFlow, an array of another rank may lack dimensions of 1, such as the batch, or have
+    more of them.
+    """
+    if array.ndim == len(shape):
+        fits = all(n in (None, size) for n, size in zip(shape, array.shape, strict=True))
+        return array if fits else None
+    sizes = [size for size in array.shape if size != 1]
+    fitted: list[int] = []
+    for n in reversed(shape):
+        takes = sizes and n in (None, sizes[-1])
+        fitted.insert(0, sizes.pop() if takes else 1 if n is None else n)
+    if sizes or np.prod(fitted, dtype=int) != array.size:
+        return None
+    return array.reshape(fitted)

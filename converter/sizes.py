@@ -47,22 +47,22 @@ class Size(int):
 
     def least(self, *sizes: int) -> int:
         """The smallest of some sizes."""
-        return _made(min(map(int, sizes)), dims.smallest, *sizes)
+        return _size(min(map(int, sizes)), dims.smallest, *sizes)
 
     def largest(self, *sizes: int) -> int:
         """The largest of some sizes."""
-        return _made(max(map(int, sizes)), dims.largest, *sizes)
+        return _size(max(map(int, sizes)), dims.largest, *sizes)
 
     def from_front(self, size: int) -> int:
         """The position it is in a dimension of `size`; a negative one counts from its end."""
         number = int(self) + int(size) if self < 0 else int(self)
-        return _made(number, dims.from_front, self, size)
+        return _size(number, dims.from_front, self, size)
 
     def meet(self, other: int) -> int:
         """The size of a dimension in which both meet by numpy's rule."""
         sizes = int(self), int(other)
         number = max(sizes) if 1 in sizes or 0 not in sizes else 0
-        return _made(number, dims.broadcast, self, other)
+        return _size(number, dims.broadcast, self, other)
 
 
 def _operator(name: str, symbolic: Callable[..., Extent]) -> None:
@@ -70,10 +70,10 @@ def _operator(name: str, symbolic: Callable[..., Extent]) -> None:
     plain = getattr(int, f"__{name}__")
 
     def forward(self: Size, other: Any) -> Any:
-        return _made(plain(int(self), int(other)), symbolic, self, other)
+        return _size(plain(int(self), int(other)), symbolic, self, other)
 
     def backward(self: Size, other: Any) -> Any:
-        return _made(plain(int(other), int(self)), symbolic, other, self)
+        return _size(plain(int(other), int(self)), symbolic, other, self)
 
     setattr(Size, f"__{name}__", forward)
     setattr(Size, f"__r{name}__", backward)
@@ -89,7 +89,7 @@ for _name, _symbolic in {
     _operator(_name, _symbolic)
 
 
-def _made(number: int, symbolic: Callable[..., Extent], *args: Any) -> int:
+def _size(number: int, symbolic: Callable[..., Extent], *args: Any) -> int:
     return sized(symbolic(*(extent(arg) for arg in args)), number)
 
 
@@ -131,8 +131,8 @@ class Scope:
         self.shared: dict[str, Extent] = {}
         self.numbers: list[dict[str, int]] = [{} for _ in CHOICES]
         self._names: set[str] = set()
-        self._primes: dict[bool, Iterator[int]] = {True: _primes(SPREAD), False: _primes(7)}
-        self._batches = _primes(7)
+        self._primes: dict[bool, Iterator[int]] = {True: primes(SPREAD), False: primes(7)}
+        self._batches = primes(7)
 
     def batch(self, name: str) -> Extent:
         """A new unknown first dimension of an input."""
@@ -192,6 +192,6 @@ def lowered(lower: Callable[[Scope], Any], assumed: Mapping[str, Extent] | None 
     return lowered(lower, {**known, name: dim})
 
 
-def _primes(first: int) -> Iterator[int]:
+def primes(first: int) -> Iterator[int]:
     """Primes from `first` on."""
     return (n for n in count(first) if all(n % k for k in range(2, int(n**0.5) + 1)))

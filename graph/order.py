@@ -1,9 +1,12 @@
-"""Topological order."""
+"""Topological order, and what stands before an operation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from .graph import Tensor
 
 T = TypeVar("T", bound=Hashable)
 
@@ -63,3 +66,10 @@ def data_and_control_inputs(op) -> list:
 def is_back_edge(reader: str, producer: str) -> bool:
     """Whether an edge between ops of these types closes a loop."""
     return reader in ("Merge", "RefMerge") and producer in ("NextIteration", "RefNextIteration")
+
+
+def copied_from(tensor: Tensor) -> Tensor:
+    """The tensor that `tensor` is a copy of, through Identity operations."""
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return tensor

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ..schema.errors import noted
 from .arguments import (
     check_fits,
     check_shape,
@@ -299,9 +300,9 @@ class Interpreter:
         if not self._closed:
             with self._turn:
                 self._scope.plans.clear()  # which know the scope
-                held = frozenset(self.__dict__)
+                names = frozenset(self.__dict__)
                 self.__dict__.clear()
-                self._closed = held
+                self._closed = names
 
     def __enter__(self) -> Interpreter:
         with self._turn:
@@ -469,10 +470,8 @@ class Interpreter:
         except ValueError as error:
             raise RuntimeError(str(error)) from None
         if tensor not in self._model.ends(subgraph)[0] or declared.is_constant:
-            raise RuntimeError(
-                f"Attempting to resize a fixed-size tensor. Tensor {tensor} '{declared.name}' is "
-                "no input of the model"
-            )
+            error = RuntimeError("Attempting to resize a fixed-size tensor.")
+            raise noted(error, f"Tensor {tensor} '{declared.name}' is no input of the model")
         check_shape(declared, shape)
         before = self._shape(subgraph, tensor)
         if strict:
@@ -518,10 +517,10 @@ class Interpreter:
         if memory is None and 0 in declared.shape:  # a constant of no elements has no data
             memory = np.empty(declared.shape, declared.dtype)
         if memory is None:
-            raise ValueError(
-                f"{_NULL}; tensor {tensor} '{declared.name}' is an intermediate result whose "
-                "memory is used again: make the interpreter with "
-                "experimental_preserve_all_tensors=True to read it"
+            raise noted(
+                ValueError(_NULL),
+                f"Tensor {tensor} '{declared.name}' is an intermediate result whose memory is used "
+                "again: experimental_preserve_all_tensors=True keeps it",
             )
         return memory
 
@@ -567,33 +566,3 @@ class Interpreter:
 def _alike(value: Any, memory: np.ndarray) -> bool:
     """Whether `value` is an array of the very type and shape of `memory`."""
     return type(value) is np.ndarray and value.dtype is memory.dtype and value.shape == memory.shape
-
-
-class InterpreterWithCustomOps(Interpreter):
-    """An interpreter with custom operators of its own.
-
-    Args:
-        custom_op_registerers: functions that are given a decorator like `custom_op` and register
-            classes with it: `lambda custom_op: custom_op("Twice")(Twice)`.
-        **kwargs: as for Interpreter.
-    """
-
-    def __init__(
-        self,
-        custom_op_registerers: Sequence[Callable[[Callable[[str], Any]], Any]] | None = None,
-        **kwargs: Any,
-    ):
-        custom_ops: dict[str, type] = {}
-
-        def custom_op(name: str) -> Callable[[type], type]:
-            return lambda cls: custom_ops.setdefault(name, cls)
-
-        for registerer in custom_op_registerers or ():
-            if not callable(registerer):
-                raise ValueError(
-                    f"Looking up symbol {registerer!r} failed: flatlite takes functions that "
-                    "register Python classes, not names of native symbols"
-                )
-            registerer(custom_op)
-        self._custom_ops = custom_ops
-        super().__init__(**kwargs)

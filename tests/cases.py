@@ -161,3 +161,20 @@ def i32(values) -> np.ndarray:
 def i64(values) -> np.ndarray:
     """`values` as int64."""
     return np.asarray(values, np.int64)
+
+
+def every(dtype) -> np.ndarray:
+    """All numbers of an integer type."""
+    known = np.iinfo(dtype)
+    return np.arange(known.min, known.max + 1).astype(dtype)
+
+
+def counting(shape, dtype="float32") -> np.ndarray:
+    """0, 1, 2, ...: every element tells where it was."""
+    count = np.arange(np.prod(shape, dtype=int)).reshape(shape)
+    return count % 2 == 1 if dtype == "bool" else count.astype(dtype)
+
+
+def steps(h, w=None, **options) -> dict[str, Any]:
+    """The options of an operator whose window moves by h rows and w columns."""
+    return {"stride_h": h, "stride_w": h if w is None else w, **options}

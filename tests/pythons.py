@@ -55,17 +55,17 @@ def passes(version: str, python: Path) -> bool:
 def main() -> int:
     """Runs the suite everywhere; 1 when it fails anywhere, or there is no Python at all."""
     os.chdir(ROOT)
-    found = {version: find(version) for version in VERSIONS}
-    told = {}
-    for version, python in found.items():
+    pythons = {version: find(version) for version in VERSIONS}
+    results = {}
+    for version, python in pythons.items():
         if python is None:
-            told[version] = "not found"
+            results[version] = "not found"
             continue
         print(f"Python {version}: {python}", flush=True)
-        told[version] = "passed" if passes(version, python) else "FAILED"
-    for version, result in told.items():
+        results[version] = "passed" if passes(version, python) else "FAILED"
+    for version, result in results.items():
         print(f"Python {version}: {result}")
-    return 0 if {"passed"} <= {*told.values()} <= {"passed", "not found"} else 1
+    return 0 if {"passed"} <= {*results.values()} <= {"passed", "not found"} else 1
 
 
 if __name__ == "__main__":

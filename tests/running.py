@@ -1,6 +1,8 @@
-"""One run of our interpreter."""
+"""What our interpreter says of a file."""
 
 import numpy as np
+
+from flatlite.lite import Interpreter
 
 
 def answers(interpreter, *arrays) -> list[np.ndarray]:
@@ -14,3 +16,8 @@ def answers(interpreter, *arrays) -> list[np.ndarray]:
         interpreter.set_tensor(detail["index"], array)
     interpreter.invoke()
     return [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
+
+
+def kinds(content: bytes) -> list[str]:
+    """The operators of a file, in order."""
+    return [one["op_name"] for one in Interpreter(model_content=content)._get_ops_details()]

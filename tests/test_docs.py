@@ -13,7 +13,10 @@ import pytest
 import flatlite
 
 ROOT = Path(flatlite.__file__).parent
-FOLDERS = ("schema", "engine", "graph", "interpreter", "delegates", "converter", "training")
+FOLDERS = (
+    *("schema", "engine", "graph", "interpreter", "delegates", "converter", "training"),
+    "commands",
+)
 APART = (
     *("flatlite.engine.kernels", "flatlite.schema.generate", "flatlite.schema.proto.generate"),
     *("flatlite.delegates.xla.", "flatlite.delegates.cuda."),  # need what may not be installed

@@ -182,8 +182,7 @@ def _with_constants(call: Call, args: list) -> list:
         call.require(
             isinstance(item, Tensor) or (is_number(item) and is_whole),
             f"an operand must be a tensor or a number of type {like.dtype}, got {str(item)[:40]}; "
-            "save the model as a SavedModel (model.export(folder)) and use "
-            "TFLiteConverter.from_saved_model(folder)",
+            f"{EXPORT}",
         )
     return [x if isinstance(x, Tensor) else call.constant(x, like) for x in args]
 

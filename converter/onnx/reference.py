@@ -42,8 +42,8 @@ def evaluate(node: NodeProto, opset: int, feeds: Mapping[str, np.ndarray]) -> li
     # a node by itself is taken for the newest set's, and a function's has inputs without types
     outputs = [ValueInfoProto(name=name) for name in node.output if name]
     evaluator = ReferenceEvaluator(make_graph([node], "node", inputs, outputs), {"": opset})
-    found = dict(zip(evaluator.output_names, evaluator.run(None, dict(feeds)), strict=True))
-    return [found.get(name) for name in node.output]
+    results = dict(zip(evaluator.output_names, evaluator.run(None, dict(feeds)), strict=True))
+    return [results.get(name) for name in node.output]
 
 
 def global_max_pool(_: Mapping[str, Any], x: np.ndarray) -> np.ndarray:

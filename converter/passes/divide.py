@@ -7,7 +7,7 @@ import numpy as np
 from ..builder import Builder
 from ..ir import Op, Tensor
 
-N_STEPS = 4
+N_CORRECTIONS = 3
 """Quotients of float32 are right to 22 bits; three of them leave a remainder of about the divisor,
 a fourth less than it."""
 LARGEST = np.float32(2**63 - 2**39)  # below 2**63, so that it can be an int64
@@ -23,39 +23,37 @@ def floor_divide(b: Builder, x: Tensor, y: Tensor) -> Tensor:
     """floor(x / y)."""
     if is_int32(x) and is_int32(y):
         return b.CAST(b.FLOOR_DIV(*_as_int32(b, x, y)), dtype=np.int64)
-    quotient, rest = _divided(b, x, y)
+    quotient, remainder = _divided(b, x, y)
     zero = b.constant(np.int64(0))
-    opposite = b.NOT_EQUAL(b.LESS(rest, zero), b.LESS(y, zero))
-    over = b.LOGICAL_AND(opposite, b.NOT_EQUAL(rest, zero))
-    return b.SUB(quotient, b.CAST(over, dtype=np.int64))
+    opposite = b.NOT_EQUAL(b.LESS(remainder, zero), b.LESS(y, zero))
+    is_over = b.LOGICAL_AND(opposite, b.NOT_EQUAL(remainder, zero))
+    return b.SUB(quotient, b.CAST(is_over, dtype=np.int64))
 
 
 def truncated_divide(b: Builder, x: Tensor, y: Tensor) -> Tensor:
     """x / y without its fraction."""
     if is_int32(x) and is_int32(y):
         return b.CAST(b.DIV(*_as_int32(b, x, y)), dtype=np.int64)
-    quotient, rest = _divided(b, x, y)
+    quotient, remainder = _divided(b, x, y)
     zero, one = b.constant(np.int64(0)), b.constant(np.int64(1))
-    is_below = b.LESS(rest, zero)
+    is_below = b.LESS(remainder, zero)
     opposite = b.NOT_EQUAL(is_below, b.LESS(x, zero))
-    over = b.LOGICAL_AND(opposite, b.NOT_EQUAL(rest, zero))
-    away = b.SELECT_V2(b.EQUAL(is_below, b.LESS(y, zero)), one, b.constant(np.int64(-1)))
-    return b.ADD(quotient, b.MUL(b.CAST(over, dtype=np.int64), away))
+    is_over = b.LOGICAL_AND(opposite, b.NOT_EQUAL(remainder, zero))
+    direction = b.SELECT_V2(b.EQUAL(is_below, b.LESS(y, zero)), one, b.constant(np.int64(-1)))
+    return b.ADD(quotient, b.MUL(b.CAST(is_over, dtype=np.int64), direction))
 
 
 def _divided(b: Builder, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """(quotient, rest) with x = quotient * y + rest and |rest| < |y|."""
-    quotient, rest, divisor = None, x, b.CAST(y, dtype=np.float32)
-    for _ in range(N_STEPS):
-        near = b.DIV(b.CAST(rest, dtype=np.float32), divisor)
-        if quotient is None:
-            near = b.MINIMUM(near, b.constant(LARGEST))
-        step = b.CAST(near, dtype=np.int64)
-        quotient = step if quotient is None else b.ADD(quotient, step)
-        rest = b.SUB(rest, b.MUL(step, y))
-    if quotient is None:
-        raise AssertionError(N_STEPS)
-    return quotient, rest
+    """(quotient, remainder) with x = quotient * y + remainder and |remainder| < |y|."""
+    divisor = b.CAST(y, dtype=np.float32)
+    estimate = b.DIV(b.CAST(x, dtype=np.float32), divisor)
+    quotient = b.CAST(b.MINIMUM(estimate, b.constant(LARGEST)), dtype=np.int64)
+    remainder = b.SUB(x, b.MUL(quotient, y))
+    for _ in range(N_CORRECTIONS):
+        step = b.CAST(b.DIV(b.CAST(remainder, dtype=np.float32), divisor), dtype=np.int64)
+        quotient = b.ADD(quotient, step)
+        remainder = b.SUB(remainder, b.MUL(step, y))
+    return quotient, remainder
 
 
 def _as_int32(b: Builder, *tensors: Tensor) -> list[Tensor]:

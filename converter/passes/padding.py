@@ -90,23 +90,23 @@ def fuse_dilation(graph: Graph) -> int:
         n = len(KERNEL_AXES[op.kind])
         steps = [*steps_of(op, "stride_{}"), *steps_of(op, "dilation_{}_factor")]
         blocks, blocks_after = (constant_of(one.inputs[1]) for one in (split, join))
-        kept = _kept_padding(split, join)
+        net_padding = _net_padding(split, join)
         if op.options.padding != VALID or steps != [1] * 2 * n:
             continue
         if blocks is None or blocks_after is None or blocks.shape != (n,):
             continue
         if not np.array_equal(blocks, blocks_after):
             continue
-        if kept is None or np.any(kept < 0):
+        if net_padding is None or np.any(net_padding < 0):
             continue
         x, dilation = split.inputs[0], blocks.tolist()
         padding = VALID
         b = builder(graph, op)
-        if kept.any():
+        if net_padding.any():
             padding = SAME
-            if same_amounts(op, x.dims[1:-1], dilation) != kept.tolist():
+            if same_amounts(op, x.dims[1:-1], dilation) != net_padding.tolist():
                 padding = VALID
-                x = b.PAD(x, np.pad(kept, ((1, 1), (0, 0))).astype(np.int32))
+                x = b.PAD(x, np.pad(net_padding, ((1, 1), (0, 0))).astype(np.int32))
         names = [f"dilation_{axis}_factor" for axis in "dhw"[-n:]]
         fields = {**options_of(op), **dict(zip(names, dilation, strict=True)), "padding": padding}
         swap(graph, join, b.op(op.kind, x, *op.inputs[1:], **fields))
@@ -116,14 +116,14 @@ def fuse_dilation(graph: Graph) -> int:
     return count
 
 
-def _kept_padding(split: Op, join: Op) -> np.ndarray | None:
+def _net_padding(split: Op, join: Op) -> np.ndarray | None:
     """What `split` pads and `join` does not crop, where it is the same at all sizes."""
     tensors = [one.inputs[2] for one in (split, join)]
     if any(tensor.value is None and tensor.elements is None for tensor in tensors):
         return None
     amounts, crops = map(extents_of, tensors)
     pairs = zip(amounts.flat, crops.flat, strict=True)
-    kept = [subtract(amount, crop) for amount, crop in pairs]
-    if not all(isinstance(n, int) for n in kept):
+    net_padding = [subtract(amount, crop) for amount, crop in pairs]
+    if not all(isinstance(n, int) for n in net_padding):
         return None
-    return np.reshape(np.asarray(kept, np.int64), amounts.shape)
+    return np.reshape(np.asarray(net_padding, np.int64), amounts.shape)

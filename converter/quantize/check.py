@@ -134,16 +134,16 @@ class Form(NamedTuple):
 
 def forms(graph: Graph) -> list[Form]:
     """The forms of each tensor of a quantized graph that is read in several scales."""
-    found = []
+    rows = []
     for op in graph.ops:
         is_requantized = op.kind == "QUANTIZE" and op.inputs[0].quantization is not None
         if not is_requantized or not op.output.readers:
             continue
         source = op.inputs[0]
         for stored in (source, op.output):
-            kinds = [one for one in stored.readers if one.kind != "QUANTIZE"]
-            found += [Form(source, stored, f"{one.kind} '{one.output.name}'") for one in kinds]
-    return list(dict.fromkeys(found))
+            operators = [one for one in stored.readers if one.kind != "QUANTIZE"]
+            rows += [Form(source, stored, f"{one.kind} '{one.output.name}'") for one in operators]
+    return list(dict.fromkeys(rows))
 
 
 def compare_readers(
@@ -167,17 +167,17 @@ def compare_readers(
         Decibels by "tensor -> reader".
     """
     places = [{tensor: i for i, tensor in enumerate(row)} for row in tensors]
-    read = [form for form in forms(graph) if form.source in places[0] and form.stored in places[1]]
-    if not read:
+    written = [f for f in forms(graph) if f.source in places[0] and f.stored in places[1]]
+    if not written:
         return {}
     real, quantized = before.interpreter(preserve=True), after.interpreter(preserve=True)
     (inputs, _) = ports(after, quantized)
-    found = [Comparison(f"{form.source.name} -> {form.reader}") for form in read]
+    comparisons = [Comparison(f"{form.source.name} -> {form.reader}") for form in written]
     for arrays in samples:
         before.run(real, arrays)
-        given = [port.stored(array) for port, array in zip(inputs, arrays, strict=True)]
-        after.run(quantized, given)
-        for form, one in zip(read, found, strict=True):
+        stored = [port.stored(array) for port, array in zip(inputs, arrays, strict=True)]
+        after.run(quantized, stored)
+        for form, one in zip(written, comparisons, strict=True):
             params = form.stored.quantization
             want = real.get_tensor(places[0][form.source], before.subgraph).astype(np.float64)
             got = quantized.get_tensor(places[1][form.stored], after.subgraph).astype(np.float64)
@@ -186,7 +186,7 @@ def compare_readers(
                 np.clip(want, *(steps * params.scale[0])),
                 (got - params.zero_point[0]) * params.scale[0],
             )
-    return {one.name: one.decibels for one in found}
+    return {one.name: one.decibels for one in comparisons}
 
 
 def ports(function: Function, interpreter: Interpreter) -> tuple[list[Port], list[Port]]:

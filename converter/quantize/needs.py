@@ -27,44 +27,46 @@ class Needs:
     """What the readers of a graph's tensors need of their ranges.
 
     Attributes:
-        taken: the range of each tensor in calibration, as it can be stored at all.
+        calibrated: the range of each tensor in calibration, as it can be stored at all.
         of: the part of it that some reader tells apart.
         finest: scales that a tensor's must be above, for those whose kernel gives no finer ones.
         outputs: the graph's outputs.
     """
 
     def __init__(self, graph: Graph, ranges: Mapping[Tensor, Range]) -> None:
-        self.taken = dict(ranges)
+        self.calibrated = dict(ranges)
         for op in graph.ops:
             rule = rule_of(op)
             if rule is not None and rule.result is not None:
                 limits = limits_of(of_result(*rule.result))
-                self.taken.update((t, within(ranges[t], limits)) for t in op.outputs if t in ranges)
+                self.calibrated.update(
+                    (t, within(ranges[t], limits)) for t in op.outputs if t in ranges
+                )
         members = set(graph.ops)
         self.outputs = set(graph.outputs)
         self.finest: dict[Tensor, float] = {}
         self.of: dict[Tensor, Range] = {}
-        for tensor, taken in self.taken.items():
+        for tensor, measured in self.calibrated.items():
             if tensor in self.outputs or not set(tensor.readers) <= members:
-                self.of[tensor] = taken
+                self.of[tensor] = measured
         for op in reversed(graph.ops):
             for i, tensor in enumerate(op.inputs):
-                if tensor in self.taken:
-                    needed = within(self.read(op, i), self.taken[tensor])
+                if tensor in self.calibrated:
+                    needed = within(self.read(op, i), self.calibrated[tensor])
                     self.of[tensor] = hull(self.of.get(tensor), needed)
 
     def read(self, op: Op, i: int) -> Range:
         """What `op` needs of the range of its input `i`, which must be measured or constant."""
         tensor = op.inputs[i]
-        taken = constant_range(tensor) if tensor.is_constant else self.taken[tensor]
+        measured = constant_range(tensor) if tensor.is_constant else self.calibrated[tensor]
         rule = rule_of(op)
         results = [one for one in op.outputs if is_real(one)]
         if rule is None or not rule.selects or not all(one in self.of for one in results):
-            return taken
+            return measured
         needed = None
         for one in results:
             needed = hull(needed, self.of[one])
-        return taken if needed is None else within(taken, needed)
+        return measured if needed is None else within(measured, needed)
 
     def allow(self, tensor: Tensor, params: Params) -> bool:
         """Whether `params` do for what gives a tensor and for all who read it.
@@ -85,13 +87,13 @@ class Needs:
         """What one scale for all inputs of `op` must hold; None where nothing is measured."""
         needed = None
         for i, tensor in enumerate(op.inputs):
-            if is_real(tensor) and (tensor.is_constant or tensor in self.taken):
+            if is_real(tensor) and (tensor.is_constant or tensor in self.calibrated):
                 needed = hull(needed, self.read(op, i))
         return needed
 
     def check(self, tensor: Tensor, needed: Range, params: Params, reader: str) -> None:
         """Raises ConverterError when `params` cut into what a reader needs of a tensor."""
-        if tensor in self.taken and not covers(params, needed):
+        if tensor in self.calibrated and not covers(params, needed):
             low, high = limits_of(params)
             raise ConverterError(
                 f"{reader} would read '{tensor.name}', of which it needs {needed[0]:.4g} to "

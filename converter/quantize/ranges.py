@@ -88,7 +88,7 @@ class Scales:
 
         Such a result was (almost) always 0 in calibration.
         """
-        found = {}
+        limits = {}
         for op in graph.ops:
             rule = rule_of(op)
             if rule is None or rule.finest is None or op.output not in self.of:
@@ -96,8 +96,8 @@ class Scales:
             scales = [self._operand(op, i) for i in range(len(op.inputs))]
             finest = rule.finest(max(scales))
             if self.result(op, 0).scale[0] <= finest:
-                found[op.output] = finest
-        return found
+                limits[op.output] = finest
+        return limits
 
     def _operand(self, op: Op, i: int) -> float:
         """The scale in which `op` takes input `i`; 0 for one that stays real."""
@@ -247,7 +247,7 @@ def divisors_near_zero(
     graph: Graph, ranges: Mapping[Tensor, Range], scales: Mapping[Tensor, Params]
 ) -> set[Tensor]:
     """Divisors that in 8 bits would be 0 where they are small; they stay real."""
-    found = set()
+    divisors = set()
     for op in ops_of(graph, *DIVISORS):
         divisor = op.inputs[DIVISORS[op.kind]]
         if divisor not in ranges or divisor not in scales:
@@ -255,16 +255,16 @@ def divisors_near_zero(
         low, high = ranges[divisor]
         (step,) = scales[divisor].scale
         if low < step and high > -step:
-            found |= moved_from(divisor)
-    return found
+            divisors |= moved_from(divisor)
+    return divisors
 
 
 def moved_from(tensor: Tensor) -> set[Tensor]:
     """A tensor and those whose elements it has, moved by operators of one real input."""
-    found = {tensor}
+    sources = {tensor}
     while (op := tensor.producer) is not None and keeps_scale(op) and len(real_inputs(op)) == 1:
         (tensor,) = real_inputs(op)
         if tensor.is_constant:
             break
-        found.add(tensor)
-    return found
+        sources.add(tensor)
+    return sources

@@ -21,7 +21,7 @@ from .needs import Range, constant_range
 from .rules import RULES, endless_constant, is_real
 
 
-class Extent(IntEnum):
+class Variation(IntEnum):
     """What is known of the elements of a tensor that depends on no data, the least first."""
 
     FIXED = 0
@@ -44,66 +44,70 @@ def from_sizes(graph: Graph) -> set[Tensor]:
 
     They stay float, and so do the operators that take or give them.
     """
-    extents = extents_of(graph)
-    return {t for t, extent in extents.items() if is_real(t) and extent == Extent.VARYING}
+    variations = variations_of(graph)
+    return {
+        t for t, variation in variations.items() if is_real(t) and variation == Variation.VARYING
+    }
 
 
 def ranges_of_parts(graph: Graph) -> dict[Tensor, Range]:
     """The range of each float tensor that takes a part of a constant: that of the whole."""
-    extents = extents_of(graph)
-    found: dict[Tensor, Range] = {}
+    variations = variations_of(graph)
+    ranges: dict[Tensor, Range] = {}
     for op in graph.ops:
         for result in op.outputs:
-            if is_real(result) and extents.get(result) == Extent.CHOSEN:
+            if is_real(result) and variations.get(result) == Variation.CHOSEN:
                 whole = next(tensor for tensor in op.given if is_real(tensor))
                 if whole.is_constant and endless_constant(op) is None:
-                    found[result] = constant_range(whole)
-                elif whole in found:
-                    found[result] = found[whole]
-    return found
+                    ranges[result] = constant_range(whole)
+                elif whole in ranges:
+                    ranges[result] = ranges[whole]
+    return ranges
 
 
-def extents_of(
-    graph: Graph, inputs: Mapping[Tensor, Extent] = MappingProxyType({})
-) -> dict[Tensor, Extent]:
-    """The Extent of each tensor of `graph` that depends on no data.
+def variations_of(
+    graph: Graph, inputs: Mapping[Tensor, Variation] = MappingProxyType({})
+) -> dict[Tensor, Variation]:
+    """The Variation of each tensor of `graph` that depends on no data.
 
     Args:
         graph: a graph; what its inputs are is data, but for `inputs`.
         inputs: the inputs of a called graph that depend on none.
     """
-    extents = dict(inputs)
+    variations = dict(inputs)
     for op in graph.ops:
         read = () if op.kind in OF_SHAPES else op.given
         if op.kind == "IF":
-            extents.update(of_branches(op, extents))
-        elif all(is_known(tensor, extents) for tensor in read) and is_determined(op):
-            extents.update((result, extent_of(op, result, extents)) for result in op.outputs)
-    return extents
+            variations.update(of_branches(op, variations))
+        elif all(is_known(tensor, variations) for tensor in read) and is_determined(op):
+            variations.update(
+                (result, variation_of(op, result, variations)) for result in op.outputs
+            )
+    return variations
 
 
-def is_known(tensor: Tensor, extents: Mapping[Tensor, Extent]) -> bool:
+def is_known(tensor: Tensor, variations: Mapping[Tensor, Variation]) -> bool:
     """Whether a tensor depends on no data."""
-    return tensor in extents or (tensor.is_constant and not tensor.is_variable)
+    return tensor in variations or (tensor.is_constant and not tensor.is_variable)
 
 
-def of_branches(op: Op, extents: Mapping[Tensor, Extent]) -> dict[Tensor, Extent]:
-    """The Extents of the results of an IF, by those of its branches."""
-    condition, *given = op.inputs
-    if not is_known(condition, extents):
+def of_branches(op: Op, variations: Mapping[Tensor, Variation]) -> dict[Tensor, Variation]:
+    """The Variations of the results of an IF, by those of its branches."""
+    condition, *arguments = op.inputs
+    if not is_known(condition, variations):
         return {}
     branches = []
     for graph in op.graphs:
-        pairs = zip(graph.inputs, given, strict=True)
+        pairs = zip(graph.inputs, arguments, strict=True)
         inputs = {
-            inner: extents.get(outer, Extent.FIXED)
+            inner: variations.get(outer, Variation.FIXED)
             for inner, outer in pairs
-            if is_known(outer, extents)
+            if is_known(outer, variations)
         }
-        inside = extents_of(graph, inputs)
+        inside = variations_of(graph, inputs)
         branches.append([is_known(tensor, inside) for tensor in graph.outputs])
     results = zip(op.outputs, *branches, strict=True)
-    return {result: Extent.VARYING for result, *known in results if all(known)}
+    return {result: Variation.VARYING for result, *known in results if all(known)}
 
 
 def sums_over_sizes(graph: Graph, sized: set[Tensor]) -> set[Tensor]:
@@ -134,21 +138,21 @@ def is_determined(op: Op) -> bool:
     return is_pure(op)
 
 
-def extent_of(op: Op, result: Tensor, extents: dict[Tensor, Extent]) -> Extent:
-    """The Extent of a result of an operator whose inputs depend on no data."""
+def variation_of(op: Op, result: Tensor, variations: dict[Tensor, Variation]) -> Variation:
+    """The Variation of a result of an operator whose inputs depend on no data."""
     if result.value is not None or op.kind in ("RANK", "ZEROS_LIKE"):
-        return Extent.FIXED
-    of = [extents.get(tensor, Extent.FIXED) for tensor in op.given]
+        return Variation.FIXED
+    of = [variations.get(tensor, Variation.FIXED) for tensor in op.given]
     if op.kind in REPEATS:
         return of[REPEATS[op.kind]]
-    worst = max(of, default=Extent.FIXED)
+    worst = max(of, default=Variation.FIXED)
     rule = RULES.get(op.kind)
     if is_real(result) and rule is not None and rule.selects:
-        moved = [extent for extent, one in zip(of, op.given, strict=True) if is_real(one)]
+        moved = [variation for variation, one in zip(of, op.given, strict=True) if is_real(one)]
         if len(moved) == 1:
-            return max(moved[0], min(worst, Extent.CHOSEN))
-    if worst != Extent.FIXED:
-        return Extent.VARYING
+            return max(moved[0], min(worst, Variation.CHOSEN))
+    if worst != Variation.FIXED:
+        return Variation.VARYING
     by_element = op.kind in UNARY | BINARY or op.kind == "FULLY_CONNECTED"
     is_fixed = by_element or all(tensor.is_static for tensor in op.given)
-    return Extent.FIXED if is_fixed else Extent.VARYING
+    return Variation.FIXED if is_fixed else Variation.VARYING

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from ...graph.graph import Graph, Operation, Tensor
 from ...graph.inline import called_function
+from ...graph.order import copied_from
 
 WRAPPER = "signature_wrapper"
 
@@ -36,7 +37,7 @@ def result_order(outputs: Mapping[str, Tensor]) -> list[str]:
     call = _inner_call(wrapper) if wrapper else None
     if call is None or any(producer is not wrapper for producer in producers):
         return list(outputs)
-    results = [_origin(tensor) for tensor in call.graph.outputs or ()]
+    results = [copied_from(tensor) for tensor in call.graph.outputs or ()]
     positions = {}
     for key, tensor in outputs.items():
         result = results[tensor.value_index] if tensor.value_index < len(results) else tensor
@@ -62,9 +63,3 @@ def _inner_call(wrapper: Operation) -> Operation | None:
     body: Graph = wrapper.graph.functions.body(reference)
     calls = [op for op in body.operations if called_function(op) is not None]
     return calls[0] if len(calls) == 1 else None
-
-
-def _origin(tensor: Tensor) -> Tensor:
-    while tensor.op.type == "Identity":
-        tensor = tensor.op.inputs[0]
-    return tensor

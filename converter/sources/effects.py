@@ -68,8 +68,8 @@ class Effects:
         variables = follow(order, handles)
         for op in order:
             self._note_operation(op, variables, f"{prefix}{op.name}", op in needed)
-            for reference, given in _calls(op, variables):
-                self._note_call(op, reference, given, prefix, op in needed)
+            for reference, arguments in _calls(op, variables):
+                self._note_call(op, reference, arguments, prefix, op in needed)
         if is_read:
             values = [t for t in outputs if t in variables and not is_handle(t)]
             self.reads.update(*(variables[tensor] for tensor in values))
@@ -97,13 +97,13 @@ class Effects:
 
     def _note_operation(self, op: Operation, variables: Handles, name: str, needed: bool) -> None:
         """Takes in what one operation does, but for the functions that it calls."""
-        held = [(i, variables[t]) for i, t in enumerate(op.inputs) if t in variables]
-        for i, names in held:
+        used = [(i, variables[t]) for i, t in enumerate(op.inputs) if t in variables]
+        for i, names in used:
             if writes(op, i):
                 self.writes.update((op.type, name, variable) for variable in names)
             if needed and reads(op, i):
                 self.reads |= names
-        is_other = not (held or needed or op.type in (*CALLING, *SAID, *TABLES))
+        is_other = not (used or needed or op.type in (*CALLING, *SAID, *TABLES))
         if is_other and runs_unread(op):
             self.others.add((op.type, name))
 
@@ -111,16 +111,19 @@ class Effects:
         self,
         op: Operation,
         reference: FunctionRef,
-        given: tuple[frozenset[str], ...],
+        arguments: tuple[frozenset[str], ...],
         prefix: str,
         needed: bool,
     ) -> None:
-        """Takes in what a function does that `op` gives handles of the variables `given`."""
-        state = reference.name, repr(reference.attrs), given, needed
+        """Takes in what a function does that `op` calls.
+
+        `arguments` are the variables whose handles each of its inputs holds.
+        """
+        state = reference.name, repr(reference.attrs), arguments, needed
         if state not in self._seen:
             self._seen.add(state)
             body = flat_body(op.graph, reference)
-            pairs = zip(body.inputs or (), given, strict=False)
+            pairs = zip(body.inputs or (), arguments, strict=False)
             handles = {tensor: names for tensor, names in pairs if names}
             roots = [one for one in body.operations if runs_unread(one)]
             self.note(body, handles, roots, f"{prefix}{op.name}/", needed)
@@ -147,24 +150,24 @@ def flat_body(graph: Graph, reference: FunctionRef) -> Graph:
 def needed_operations(ends: Iterable[Operation], inputs: Iterable[Tensor]) -> set[Operation]:
     """What the outputs of `ends` are computed from, and in branches when they are."""
     ends, inputs = list(ends), set(inputs)
-    found = closure(ends, inputs, with_control=False)
-    return closure(ends, inputs, with_control=True) if has_branches(found) else found
+    needed = closure(ends, inputs, with_control=False)
+    return closure(ends, inputs, with_control=True) if has_branches(needed) else needed
 
 
 def closure(
     operations: Iterable[Operation], inputs: Iterable[Tensor], with_control: bool
 ) -> set[Operation]:
     """`operations` and all they need, up to `inputs`."""
-    found: set[Operation] = set()
+    reached: set[Operation] = set()
     ends = set(inputs)
-    left = list(operations)
-    while left:
-        op = left.pop()
-        if op not in found:
-            found.add(op)
-            left += [tensor.op for tensor in op.inputs if tensor not in ends]
-            left += op.control_inputs if with_control else ()
-    return found
+    waiting = list(operations)
+    while waiting:
+        op = waiting.pop()
+        if op not in reached:
+            reached.add(op)
+            waiting += [tensor.op for tensor in op.inputs if tensor not in ends]
+            waiting += op.control_inputs if with_control else ()
+    return reached
 
 
 def _calls(
@@ -173,11 +176,11 @@ def _calls(
     """The functions that an operation calls, with the variables whose handles each input holds."""
     if op.type in CALLING:
         inputs = op.inputs[CALLING[op.type] :]
-        given = tuple(variables.get(tensor, frozenset()) for tensor in inputs)
+        arguments = tuple(variables.get(tensor, frozenset()) for tensor in inputs)
         for value in op.attrs.values():
             for item in value if isinstance(value, list) else [value]:
                 if isinstance(item, FunctionRef):
-                    yield item, given
+                    yield item, arguments
 
 
 def _shown(rows: list[str]) -> str:

@@ -9,6 +9,9 @@ MASK = 2**64 - 1
 BLOCK = 64
 SEED = 81
 
+State = tuple[int, int, int, tuple[int, int], tuple[int, int]]
+"""What is carried from block to block: three words and two pairs."""
+
 
 def fingerprint64(text: bytes) -> int:
     """The fingerprint of some bytes.
@@ -43,10 +46,8 @@ def _up_to_16(text: bytes) -> int:
 def _up_to_32(text: bytes) -> int:
     size = len(text)
     factor = K2 + size * 2
-    a, b = _word(text, 0) * K1, _word(text, 8)
     c, d = _word(text, size - 8) * factor, _word(text, size - 16) * K2
-    u = _rotated(a + b, 43) + _rotated(c, 30) + d
-    return _pair(u, a + _rotated(b + K2, 18) + c, factor)
+    return _pair(*_mixed(_word(text, 0) * K1, _word(text, 8), c, d, K2), factor)
 
 
 def _up_to_64(text: bytes) -> int:
@@ -54,12 +55,11 @@ def _up_to_64(text: bytes) -> int:
     factor = K2 + size * 2
     a, b = _word(text, 0) * K2, _word(text, 8)
     c, d = _word(text, size - 8) * factor, _word(text, size - 16) * K2
-    y = _rotated(a + b, 43) + _rotated(c, 30) + d
-    z = _pair(y, a + _rotated(b + K2, 18) + c, factor)
+    y, z = _mixed(a, b, c, d, K2)
+    z = _pair(y, z, factor)
     e, f = _word(text, 16) * factor, _word(text, 24)
     g, h = (y + _word(text, size - 32)) * factor, (z + _word(text, size - 24)) * factor
-    u = _rotated(e + f, 43) + _rotated(g, 30) + h
-    return _pair(u, e + _rotated(f + a, 18) + g, factor)
+    return _pair(*_mixed(e, f, g, h, a), factor)
 
 
 def _longer(text: bytes) -> int:
@@ -69,30 +69,33 @@ def _longer(text: bytes) -> int:
     x = SEED * K2 + _word(text, 0)
     v, w = (0, 0), (0, 0)
     for at in range(0, (size - 1) // BLOCK * BLOCK, BLOCK):
-        x = _rotated(x + y + v[0] + _word(text, at + 8), 37) * K1
-        y = _rotated(y + v[1] + _word(text, at + 48), 42) * K1
-        x = (x ^ w[1]) & MASK
-        y += v[0] + _word(text, at + 40)
-        z = _rotated(z + w[0], 33) * K1
-        v = _half(text, at, v[1] * K1, x + w[0])
-        w = _half(text, at + 32, z + w[1], y + _word(text, at + 16))
-        z, x = x, z
-    at = size - BLOCK
+        x, y, z, v, w = _block(text, at, (x, y, z, v, w), K1, 1)
     factor = K1 + ((z & 0xFF) << 1)
     w = (w[0] + ((size - 1) & 63), w[1])
     v = (v[0] + w[0], v[1])
     w = (w[0] + v[0], w[1])
-    x = _rotated(x + y + v[0] + _word(text, at + 8), 37) * factor
-    y = _rotated(y + v[1] + _word(text, at + 48), 42) * factor
-    x = (x & MASK) ^ (w[1] * 9 & MASK)
-    y += v[0] * 9 + _word(text, at + 40)
-    z = _rotated(z + w[0], 33) * factor
-    v = _half(text, at, v[1] * factor, x + w[0])
-    w = _half(text, at + 32, z + w[1], y + _word(text, at + 16))
-    z, x = x, z
+    x, y, z, v, w = _block(text, size - BLOCK, (x, y, z, v, w), factor, 9)
     return _pair(
         _pair(v[0], w[0], factor) + _shifted(y) * K0 + z, _pair(v[1], w[1], factor) + x, factor
     )
+
+
+def _block(text: bytes, at: int, state: State, factor: int, weight: int) -> State:
+    """The state after 64 bytes."""
+    x, y, z, v, w = state
+    x = _rotated(x + y + v[0] + _word(text, at + 8), 37) * factor
+    y = _rotated(y + v[1] + _word(text, at + 48), 42) * factor
+    x = (x & MASK) ^ (w[1] * weight & MASK)
+    y += v[0] * weight + _word(text, at + 40)
+    z = _rotated(z + w[0], 33) * factor
+    v = _half(text, at, v[1] * factor, x + w[0])
+    w = _half(text, at + 32, z + w[1], y + _word(text, at + 16))
+    return z, y, x, v, w
+
+
+def _mixed(a: int, b: int, c: int, d: int, e: int) -> tuple[int, int]:
+    """Two words that five give."""
+    return _rotated(a + b, 43) + _rotated(c, 30) + d, a + _rotated(b + e, 18) + c
 
 
 def _half(text: bytes, at: int, a: int, b: int) -> tuple[int, int]:

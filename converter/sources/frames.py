@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ...graph.attributes import FunctionRef
 from ...graph.graph import Graph, Operation, Tensor
 from ...graph.library import Function
-from ...graph.order import data_inputs, ordered
+from ...graph.order import copied_from, data_inputs, ordered
 from ...graph.rebuild import Copy, rebuild
 
 _STARTS = ("Placeholder", "_Arg")
@@ -165,7 +165,7 @@ def _branch(graph: Graph, merge: Operation) -> _Call:
         raise _Foreign
     sides = [_switches(tensor) for tensor in merge.inputs]
     found = [tensor for side in sides for tensor in side]
-    predicates = {_plain(tensor.op.inputs[1]) for tensor in found}
+    predicates = {copied_from(tensor.op.inputs[1]) for tensor in found}
     if len(predicates) != 1:
         raise _Foreign
     chosen = [{tensor.value_index for tensor in side} for side in sides]
@@ -220,12 +220,6 @@ def _starts(tensor: Tensor) -> list[Tensor]:
     """The inputs of the graph, or of a loop, that a side of a branch reads without a switch."""
     kinds = (*_STARTS, "Enter")
     return [op.outputs[0] for op in _region(tensor) if op.type in kinds]
-
-
-def _plain(tensor: Tensor) -> Tensor:
-    while tensor.op.type == "Identity":
-        tensor = tensor.op.inputs[0]
-    return tensor
 
 
 def _reader(tensor: Tensor, kind: str) -> Operation | None:

@@ -18,35 +18,29 @@ HANDLES = ("VarHandleOp",)
 PASSING = ("Enter", "Exit", "Identity", "IdentityN", "Merge", "NextIteration", "Switch")
 REFERENCE_PASSING = {f"Ref{kind}": kind for kind in PASSING if kind != "IdentityN"}
 LOOPS = ("StatelessWhile", "While")
-CALLING = {
-    "Case": 1,
-    "If": 1,
-    "StatelessCase": 1,
-    "StatelessIf": 1,
-    "StatelessWhile": 0,
-    "While": 0,
-}
+BRANCHING = ("Case", "If", "StatelessCase", "StatelessIf")
+CALLING = {**dict.fromkeys(BRANCHING, 1), **dict.fromkeys(LOOPS, 0)}
 """Ops that call functions, and how many of their inputs the functions do not get."""
 
 
-def follow(operations: Iterable[Operation], given: Handles) -> dict[Tensor, frozenset[str]]:
+def follow(operations: Iterable[Operation], outside: Handles) -> dict[Tensor, frozenset[str]]:
     """The tensors of `operations`, in order, that hold handles of, or references to, variables.
 
-    `given` are those that come from without, as a function's arguments do.
+    `outside` are those of tensors from without, such as a function's arguments.
     """
-    found = dict(given)
+    handles = dict(outside)
     for op in operations:
         if op.type in REFERENCES + HANDLES:
-            found[op.outputs[0]] = frozenset([op.name])
+            handles[op.outputs[0]] = frozenset([op.name])
             continue
-        held = {i: found[tensor] for i, tensor in enumerate(op.inputs) if tensor in found}
-        if not held:
+        variables = {i: handles[tensor] for i, tensor in enumerate(op.inputs) if tensor in handles}
+        if not variables:
             continue
         if op.type == "IdentityN" or op.type in LOOPS:
-            found.update((op.outputs[i], names) for i, names in held.items())
+            handles.update((op.outputs[i], names) for i, names in variables.items())
         elif op.type in REFERENCE_PASSING or (op.type in PASSING and is_handle(op.outputs[0])):
-            found.update(dict.fromkeys(op.outputs, frozenset[str]().union(*held.values())))
-    return found
+            handles.update(dict.fromkeys(op.outputs, frozenset[str]().union(*variables.values())))
+    return handles
 
 
 def is_handle(tensor: Tensor) -> bool:

@@ -74,12 +74,12 @@ def load(
     call = "Stateful" if any(one.stored for one in model.leaves()) else ""
     is_version_1 = archive.is_legacy and not is_keras3  # TF1's converter reads only these files
     if is_version_1:
-        given = {key: INVALID.sub("_", key) for key in inputs}
+        tensor_names = {key: INVALID.sub("_", key) for key in inputs}
         results = {key: f"Identity_{i}" if i else "Identity" for i, key in enumerate(outputs)}
     else:
-        given = {key: _input_name(key) for key in inputs}
+        tensor_names = {key: _input_name(key) for key in inputs}
         results = {key: f"{call}PartitionedCall:{i}" for i, key in enumerate(sorted(outputs))}
-    return _source(graph, ends, (given, results), is_sorted=not is_version_1)
+    return _source(graph, ends, (tensor_names, results), is_sorted=not is_version_1)
 
 
 def _inputs(graph: Graph, model: Model, shapes: Shapes | None) -> dict[str, Tensor]:

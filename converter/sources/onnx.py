@@ -151,10 +151,10 @@ class OnnxOracle:
                 with np.errstate(all="ignore"):
                     results = evaluate(node, self._source.opset, feeds)
             except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as error:
-                given = ", ".join(f"{np.shape(x)}" for x in feeds.values())
+                shapes = ", ".join(f"{np.shape(x)}" for x in feeds.values())
                 raise ValueError(
                     f"{node.op_type} '{node.name or node.output[0]}' cannot be evaluated on inputs "
-                    f"of the shapes {given}"
+                    f"of the shapes {shapes}"
                 ) from error
             values.update(zip(node.output, map(np.asarray, results), strict=False))
             for name in set(node.input) - set(names):

@@ -82,30 +82,39 @@ def load(
     keep_needed(meta.graph_def, [restore_op, *roots])
     graph = import_graph_def(meta.graph_def)
     variables = Variables(graph, restore_op, _inside(folder, CHECKPOINT))
-    found = [_tensors(graph, outline, known) for outline in outlines]
+    ports = [_tensors(graph, outline, known) for outline in outlines]
     ends = [
         Ends(
             list(zip(inputs.values(), _shapes(inputs, outline, input_shapes), strict=True)),
             list(outputs.values()),
         )
-        for (inputs, outputs), outline in zip(found, outlines, strict=True)
+        for (inputs, outputs), outline in zip(ports, outlines, strict=True)
     ]
     with among_signatures(keys):
         graphs = freeze_all(graph, ends, variables)
-    return [
-        GraphSource(
-            outline.key,
-            frozen,
-            _ports(inputs, outline.inputs, frozen.inputs),
-            _ports(outputs, outline.outputs, frozen.outputs),
-            "saved_model",
-            (
-                tensorflow_order(outline.inputs, api_version),
-                tensorflow_order(outline.outputs, api_version),
-            ),
-        )
-        for outline, (inputs, outputs), frozen in zip(outlines, found, graphs, strict=True)
-    ]
+    rows = zip(outlines, ports, graphs, strict=True)
+    return [_source(outline, *named, frozen, api_version) for outline, named, frozen in rows]
+
+
+def _source(
+    outline: _Outline,
+    inputs: dict[str, Tensor],
+    outputs: dict[str, Tensor],
+    frozen: Graph,
+    api_version: int,
+) -> GraphSource:
+    """A signature whose inputs and outputs, tensors by key, `frozen` computes."""
+    return GraphSource(
+        outline.key,
+        frozen,
+        _ports(inputs, outline.inputs, frozen.inputs),
+        _ports(outputs, outline.outputs, frozen.outputs),
+        "saved_model",
+        (
+            tensorflow_order(outline.inputs, api_version),
+            tensorflow_order(outline.outputs, api_version),
+        ),
+    )
 
 
 def read_saved_model(folder: Path):
@@ -226,9 +235,9 @@ def _tensors(
     graph: Graph, outline: _Outline, known: dict[str, str]
 ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """A signature's inputs and outputs by key; `known` are the types of all operations by name."""
-    found = dict(zip(outline.names(), find_tensors(graph, outline.names(), known), strict=True))
-    inputs = {key: found[name] for key, name in outline.inputs.items()}
-    outputs = {key: found[name] for key, name in outline.outputs.items()}
+    tensors = dict(zip(outline.names(), find_tensors(graph, outline.names(), known), strict=True))
+    inputs = {key: tensors[name] for key, name in outline.inputs.items()}
+    outputs = {key: tensors[name] for key, name in outline.outputs.items()}
     if outline.is_ordered:
         return inputs, outputs
     return (

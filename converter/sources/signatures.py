@@ -37,10 +37,12 @@ def choose_signatures(meta, keys: Sequence[str] | None, api_version: int) -> lis
     for key in keys:
         if key in valid:
             continue
-        there = ",".join(valid)
-        text = f"Invalid signature key '{key}' found. Valid keys are '{there}'."
+        available = ",".join(valid)
+        text = f"Invalid signature key '{key}' found. Valid keys are '{available}'."
         if api_version == 1:
-            text = f"No '{key}' in the SavedModel's SignatureDefs. Possible values are '{there}'."
+            text = (
+                f"No '{key}' in the SavedModel's SignatureDefs. Possible values are '{available}'."
+            )
         raise noted(ValueError(text), HOW_TO_NAME)
     return list(dict.fromkeys(keys))
 
@@ -55,11 +57,11 @@ def _default_keys(meta, valid: Sequence[str], api_version: int) -> list[str]:
 
 def _valid_keys(meta) -> list[str]:
     """All keys, in the order in which the model was saved with them; by name in older models."""
-    there = sorted(key for key in meta.signature_def if not key.startswith(INTERNAL_PREFIX))
+    keys = sorted(key for key in meta.signature_def if not key.startswith(INTERNAL_PREFIX))
     nodes = meta.object_graph_def.nodes
     saved = _children(meta).get("signatures")
     order = [child.local_name for child in nodes[saved].children] if saved is not None else []
-    return [*(key for key in order if key in there), *(key for key in there if key not in order)]
+    return [*(key for key in order if key in keys), *(key for key in keys if key not in order)]
 
 
 def _is_keras_export(meta) -> bool:
@@ -71,8 +73,8 @@ def _is_keras_export(meta) -> bool:
 def _children(meta) -> dict[str, int]:
     """Attributes of the saved object: node numbers by name."""
     nodes = meta.object_graph_def.nodes
-    found = {child.local_name: child.node_id for child in nodes[0].children} if nodes else {}
-    return {name: number for name, number in found.items() if 0 <= number < len(nodes)}
+    numbers = {child.local_name: child.node_id for child in nodes[0].children} if nodes else {}
+    return {name: number for name, number in numbers.items() if 0 <= number < len(nodes)}
 
 
 def tensorflow_order(named: Mapping[str, str], api_version: int) -> tuple[str, ...]:

@@ -254,21 +254,21 @@ def find_tensors(graph: Graph, names: Iterable[str], known: Mapping[str, str]) -
     were before the graph was made smaller.
     """
     outputs = {op.name: op.outputs for op in graph.operations}
-    found, missing = [], []
+    matches, missing = [], []
     for name in names:
         op, _, position = full_name(name).rpartition(":")
         tensors = outputs.get(op, [])
         if position.isdecimal() and int(position) < len(tensors):
-            found.append(tensors[int(position)])
+            matches.append(tensors[int(position)])
         else:
             missing.append(name)
     if missing:
         near = difflib.get_close_matches(op_name(missing[0]), known, SHOWN)
         fed = [name for name, kind in known.items() if kind == "Placeholder"]
         hint = "Similar names in the graph" if near else "The graph's placeholders"
-        there = [f"{hint} are {some(map(full_name, near or fed))}."] if near or fed else []
-        raise noted(ValueError(f"Invalid tensors '{','.join(missing)}' were found."), *there)
-    return found
+        hints = [f"{hint} are {some(map(full_name, near or fed))}."] if near or fed else []
+        raise noted(ValueError(f"Invalid tensors '{','.join(missing)}' were found."), *hints)
+    return matches
 
 
 def keep_needed(graph_def, roots: Iterable[str]) -> None:

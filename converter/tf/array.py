@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 
 from .registry import lower, lower_rows
-from .shapes import as_int32
+from .shapes import as_int32, as_type
 
 lower_rows(
     {
@@ -97,7 +97,7 @@ def transpose(node, b):
 def cast(node, b):
     """Elements as another type."""
     (x,), to = node.inputs, node.attr("DstT")
-    return x if x.dtype == to else b.CAST(x, dtype=to)
+    return as_type(x, to, b)
 
 
 @lower("Bitcast")
@@ -379,5 +379,12 @@ def matrix_diag(node, b):
 
 @lower("InvertPermutation")
 def invert_permutation(node, b):
-    """The inverse of a constant permutation."""
-    return b.constant(np.argsort(node.constant(0)).astype(node.inputs[0].dtype))
+    """Each position at the place that the permutation has for it."""
+    (x,) = node.inputs
+    if x.value is not None:
+        return b.constant(np.argsort(x.value).astype(x.dtype))
+    size = b.SHAPE(x, out_type=b.tensor_type(np.int32))
+    n = b.RESHAPE(size, np.zeros(0, np.int32))
+    positions = b.RANGE(b.constant(np.int32(0)), n, b.constant(np.int32(1)))
+    places = b.EXPAND_DIMS(as_type(x, np.int32, b), b.constant(np.int32(1)))
+    return as_type(b.SCATTER_ND(places, positions, size), x.dtype, b)

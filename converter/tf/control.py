@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...graph.order import copied_from
 from ..infer import late_tensor
 from ..ir import Graph, Sizes, Tensor
 from .lists import Reserved
@@ -55,10 +56,10 @@ def while_(node, b):
     if not passed:
         return tuple(given)
     given, sizes, turn = _settled(node, b, body, given, passed)
-    for i, made in zip(passed, turn.outputs, strict=True):
+    for i, result in zip(passed, turn.outputs, strict=True):
         node.require(
-            made.dtype == given[i].dtype,
-            f"the body must keep the types of its values, got {made.dtype} for {given[i].dtype}",
+            result.dtype == given[i].dtype,
+            f"the body must keep the types of its values, got {result.dtype} for {given[i].dtype}",
         )
     check = lower_body(condition, f"{node.name}_cond", b, given, passed, sizes)
     node.require(
@@ -82,29 +83,29 @@ def _settled(node, b, body, given, passed):
             sizes = {i: given[i].sizes for i in passed}
             continue
         differing = [
-            (i, made)
-            for i, made in zip(passed, turn.outputs, strict=True)
-            if not _fits(sizes[i], made.sizes, free[i])
+            (i, result)
+            for i, result in zip(passed, turn.outputs, strict=True)
+            if not _fits(sizes[i], result.sizes, free[i])
         ]
         if not differing:
             return given, sizes, turn
-        for i, made in differing:
-            sizes[i] = _widened(b.graph, sizes[i], made.sizes, free[i])
+        for i, result in differing:
+            sizes[i] = _widened(b.graph, sizes[i], result.sizes, free[i])
     return node.fail("the shapes of its values must settle")
 
 
 def _with_lists(node, b, given, passed, turn):
     """What is given, with tensors for lists whose elements the loop's body has told."""
-    found = list(given)
-    for i, made in zip(passed, turn.outputs, strict=True):
-        if isinstance(found[i], Reserved):
+    values = list(given)
+    for i, result in zip(passed, turn.outputs, strict=True):
+        if isinstance(values[i], Reserved):
             node.require(
-                made.sizes is not None,
+                result.sizes is not None,
                 f"the rank of the elements of list {i} must be known; give the model's inputs a "
                 "fixed shape",
             )
-            found[i] = found[i].filled(b, made.sizes[1:])
-    return found
+            values[i] = values[i].filled(b, result.sizes[1:])
+    return values
 
 
 def body_of(node, attribute: str) -> tf.Graph:
@@ -166,39 +167,33 @@ def lower_body(
     return graph
 
 
-def _fits(sizes: Sizes | None, made: Sizes | None, free: set[int]) -> bool:
+def _fits(sizes: Sizes | None, new_sizes: Sizes | None, free: set[int]) -> bool:
     """Whether a value that enters a loop with some sizes may leave its body with others.
 
     `free` are the axes whose size may change.
     """
     if sizes is None:
         return True
-    if made is None or len(made) != len(sizes):
+    if new_sizes is None or len(new_sizes) != len(sizes):
         return False
-    pairs = zip(sizes, made, strict=True)
+    pairs = zip(sizes, new_sizes, strict=True)
     return all(old == new or axis in free for axis, (old, new) in enumerate(pairs))
 
 
-def _widened(graph: Graph, sizes: Sizes | None, made: Sizes | None, free: set[int]) -> Any:
+def _widened(graph: Graph, sizes: Sizes | None, new_sizes: Sizes | None, free: set[int]) -> Any:
     """Sizes that hold for what enters and for what leaves; axes that differ become free."""
-    if sizes is None or made is None or len(sizes) != len(made):
+    if sizes is None or new_sizes is None or len(sizes) != len(new_sizes):
         return None
-    free |= {i for i, (old, new) in enumerate(zip(sizes, made, strict=True)) if old != new}
+    free |= {i for i, (old, new) in enumerate(zip(sizes, new_sizes, strict=True)) if old != new}
     return late_tensor(
         graph, "", np.dtype(np.float32), [None if i in free else n for i, n in enumerate(sizes)]
     ).sizes
 
 
-def _source(tensor: tf.Tensor) -> tf.Tensor:
-    while tensor.op.type == "Identity":
-        tensor = tensor.op.inputs[0]
-    return tensor
-
-
 def _is_kept(body: tf.Graph, i: int) -> bool:
     """Whether a loop's body gives its i-th input back as it is."""
     inputs, outputs = body.inputs or [], body.outputs or []
-    return _source(outputs[i]) is inputs[i]
+    return copied_from(outputs[i]) is inputs[i]
 
 
 def _is_used(body: tf.Graph, i: int) -> bool:

@@ -136,10 +136,10 @@ def truncate_mod(node, b):
     node.require(x.dtype.kind == "i", f"{node.type} is supported for integers, got {x.dtype}")
     if x.dtype != np.int64:
         return b.SUB(x, b.MUL(b.DIV(x, y), y))
-    zero, rest = like(x, 0, b), b.FLOOR_MOD(x, y)
-    opposite = b.NOT_EQUAL(b.LESS(rest, zero), b.LESS(x, zero))
-    is_over = b.LOGICAL_AND(opposite, b.NOT_EQUAL(rest, zero))
-    return b.SELECT_V2(is_over, b.SUB(rest, y), rest)
+    zero, remainder = like(x, 0, b), b.FLOOR_MOD(x, y)
+    opposite = b.NOT_EQUAL(b.LESS(remainder, zero), b.LESS(x, zero))
+    is_over = b.LOGICAL_AND(opposite, b.NOT_EQUAL(remainder, zero))
+    return b.SELECT_V2(is_over, b.SUB(remainder, y), remainder)
 
 
 @lower("DivNoNan")
@@ -183,9 +183,9 @@ def is_nan(node, b):
 
 @lower("IsInf")
 def is_inf(node, b):
-    """|x| == infinity."""
+    """|x| beyond the largest number: infinite constants may become that in the file."""
     (x,) = node.inputs
-    return b.EQUAL(b.ABS(x), like(x, np.inf, b))
+    return b.GREATER(b.ABS(x), like(x, np.finfo(x.dtype).max, b))
 
 
 @lower("IsFinite")

@@ -93,9 +93,9 @@ def _reshape_shape(op):
     return tuple(total // rest if n is None else n for n in target)
 
 
-def _size_beside_zeros(given, sizes) -> int:
+def _size_beside_zeros(shape, sizes) -> int:
     """What -1 means among `sizes` with a 0: zeros count on neither side, as TensorFlow has it."""
-    return prod(n for n in given if n) // prod(n for n in sizes if n > 0)
+    return prod(n for n in shape if n) // prod(n for n in sizes if n > 0)
 
 
 def _same_unknown(given, target) -> bool:

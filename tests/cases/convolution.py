@@ -2,7 +2,7 @@
 
 import definitions
 import numpy as np
-from cases import OPTIMIZED, Case, Refuse, f32, floats, i32
+from cases import OPTIMIZED, Case, Refuse, f32, floats, i32, steps
 
 LARGEST = np.finfo(np.float32).max
 UNLIMITED = (-np.inf, np.inf)
@@ -95,10 +95,6 @@ def conv_3d_transpose(options):
         )
 
     return expected
-
-
-def steps(h, w=None, **options):
-    return {"stride_h": h, "stride_w": h if w is None else w, **options}
 
 
 def dilated(h, w, **options):

@@ -1,7 +1,7 @@
 """The ends of types, scales and shapes: what overflows, what is empty, what lies half way."""
 
 import numpy as np
-from cases import OPTIMIZED, Case, Refuse, f32, floats, i32
+from cases import OPTIMIZED, Case, Refuse, every, f32, floats, i32
 
 ASYMMETRIC = {"asymmetric_quantize_inputs": True}
 BYTES = {"int8": -128, "uint8": 0}
@@ -9,12 +9,6 @@ LEAST = "LiteRT gives the lowest number in rows shorter than a vector, the highe
 UNWRITTEN = "LiteRT leaves the result unwritten"
 BIG = f32([3e38, -3e38, np.inf, np.nan, 1])
 HUGE = np.full((1, 4), 3e38, np.float32)
-
-
-def every(dtype):
-    """All numbers of an integer type."""
-    known = np.iinfo(dtype)
-    return np.arange(known.min, known.max + 1).astype(dtype)
 
 
 def positive(scale, zero_point):

@@ -1,17 +1,12 @@
 """Operators that choose elements by index or by value, and those that make new ones."""
 
 import numpy as np
-from cases import OPTIMIZED, Case, Refuse, f32, floats, i32, i64
+from cases import OPTIMIZED, Case, Refuse, counting, f32, floats, i32, i64
 
 EMPTY = "LiteRT takes no empty input"
 MARK = f32([[2, 0, 5], [0, 0, 7]])
 HOLES = np.where(floats(4, 9, seed=5) < -0.3, np.nan, floats(4, 9)).astype(np.float32)
 HOLES[0, 0] = np.nan
-
-
-def counting(shape, dtype="float32"):
-    count = np.arange(np.prod(shape, dtype=int)).reshape(shape)
-    return count % 2 == 1 if dtype == "bool" else count.astype(dtype)
 
 
 def gather(name, shape, indices, axis=0, dtype="float32", of=i32, **extra):

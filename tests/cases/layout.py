@@ -1,17 +1,11 @@
 """Operators that only move elements."""
 
 import numpy as np
-from cases import Case, Refuse, f32, i32, i64
+from cases import Case, Refuse, counting, f32, i32, i64
 
 WIDTHS = ("float32", "int8", "int16", "int64", "bool")
 EMPTY = "LiteRT takes no empty input"
 NO_TYPE = "LiteRT has no kernel for the type"
-
-
-def counting(shape, dtype="float32"):
-    """0, 1, 2, ...: every element tells where it was."""
-    count = np.arange(np.prod(shape, dtype=int)).reshape(shape)
-    return count % 2 == 1 if dtype == "bool" else count.astype(dtype)
 
 
 def transpose(name, shape, permutation, dtype="float32", **extra):

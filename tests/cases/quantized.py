@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import ml_dtypes
 import numpy as np
-from cases import OPTIMIZED, Case, Refuse, floats, i32
+from cases import OPTIMIZED, Case, Refuse, floats, i32, steps
 
 ZERO = {"int8": (-5, -30), "uint8": (120, 90), "int16": (0, 0)}
 INT4 = np.dtype(ml_dtypes.int4)
@@ -58,10 +58,6 @@ KINDS = [
     Kind("int16", "int8", "int64", False),
     Kind("int16", "int8", "int64", True),
 ]
-
-
-def steps(h, w=None, **options):
-    return {"stride_h": h, "stride_w": h if w is None else w, **options}
 
 
 def products(kind, op, label, options, x, weights, n, axis=0, order=(0, 1, 2), spread=0.09):

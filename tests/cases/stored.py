@@ -7,7 +7,7 @@ number there is.
 from dataclasses import replace
 
 import numpy as np
-from cases import OPTIMIZED, Case, Refuse, f32, i32
+from cases import OPTIMIZED, Case, Refuse, every, f32, i32
 
 ZERO = {"int8": (-5, -30), "uint8": (120, 90), "int16": (0, 0)}
 BYTES, SIGNED, ALL = ("int8", "uint8"), ("int8", "int16"), ("int8", "uint8", "int16")
@@ -26,12 +26,6 @@ FIXED = {
 
 def step(dtype):
     return 1 / 256 if dtype == "int16" else 1.0
-
-
-def every(dtype):
-    """All numbers of a type."""
-    known = np.iinfo(dtype)
-    return np.arange(known.min, known.max + 1).astype(dtype)
 
 
 def numbers(dtype, *shape, seed=0):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import flatlite.lite
-from flatlite.converter.sources import saved_model
+from flatlite.converter.sources import frozen, saved_model
 from flatlite.converter.tf.lower import lower_graph
-from flatlite.errors import ConverterError
+from flatlite.errors import ConverterError, UnsupportedOps
 from flatlite.graph.attributes import FunctionRef
 from flatlite.graph.evaluate import evaluate
 from flatlite.graph.graph import Graph
@@ -188,4 +188,32 @@ def test_unsupported_operations_of_functions_are_listed(tmp_path):
 
     y = branching(graph, flag, x, other=other)
     with pytest.raises(ConverterError, match=r"Lgamma x 1, first at node 'odd'"):
+        converted(tmp_path, graph, [flag, x], [y])
+
+
+def test_what_a_branch_demands_is_not_assumed_of_the_model():
+    """x * x needs a square x, of which the other branch knows nothing."""
+    graph = Graph()
+    flag, x = placeholder(graph, "flag", bool, ()), placeholder(graph, "x", f32, (None, None))
+
+    def other(body, x):
+        return [one(body, "MatMul", "square", [x, x], T=np.dtype(f32))]
+
+    branching(graph, flag, x, other=other)
+    n, m = lower_graph(frozen.load(to_graph_def(graph))).inputs[1].sizes
+    assert n is not m
+
+
+def test_what_a_branch_does_unread_is_refused(tmp_path):
+    graph = Graph()
+    flag, x = placeholder(graph, "flag", bool, ()), placeholder(graph, "x", f32, (2,))
+
+    def other(body, x):
+        path = body.constant(np.array(b"log", object), "path")
+        content = body.constant(np.array(b"", object), "text")
+        body.add("WriteFile", "written", [path, content])
+        return [one(body, "Neg", "negative", [x], T=np.dtype(f32))]
+
+    y = branching(graph, flag, x, other=other)
+    with pytest.raises(UnsupportedOps, match="WriteFile 'branch/written'"):
         converted(tmp_path, graph, [flag, x], [y])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from drafting import Draft
 
 import flatlite.lite
 from flatlite.errors import CalibrationError, UnsupportedOps
@@ -449,7 +450,8 @@ def test_samples_feed_the_verification():
         (samples([GOOD], []), "sample 1 of .* must have 1 arrays, for 'x', got 0"),
         (samples({"z": GOOD}), "must have the keys 'x', got 'z'"),
         (samples({"x": GOOD, "z": GOOD}), "must have the keys 'x', got 'x', 'z'"),
-        (samples([GOOD[0]]), r"input 'x' must have the shape \(\?, 4\), got \(4,\); the batch is"),
+        (samples([GOOD.reshape(8)]), r"input 'x' must have the shape \(\?, 4\), got \(8,\)$"),
+        (samples([GOOD[:1].T]), r"input 'x' must have the shape \(\?, 4\), got \(4, 1\)$"),
         (samples([GOOD[:, :3]]), r"must have the shape \(\?, 4\), got \(2, 3\)$"),
         (
             samples([GOOD.astype(np.float64)]),
@@ -465,6 +467,40 @@ def test_samples_that_do_not_fit(converter, dataset, words):
         converter.convert()
     converter.verify = False
     assert converter.convert()
+
+
+LENIENT = [
+    ((1,), (1, 1), (1,)),
+    ((1,), (), (1,)),
+    ((), (1,), ()),
+    ((), (1, 1), ()),
+    ((1, 4), (4,), (1, 4)),
+    ((1, 4), (1, 1, 4), (1, 4)),
+    ((None, 4), (4,), (1, 4)),
+    ((None, 4), (1, 2, 4), (2, 4)),
+    ((1, 4, 4, 1), (4, 4), (1, 4, 4, 1)),
+    ((1, 4, 4, 1), (1, 4, 4, 1, 1), (1, 4, 4, 1)),
+    ((None, 4, 4, 1), (4, 4, 1), (1, 4, 4, 1)),
+    ((2, 3), (2, 3, 1), (2, 3)),
+    ((None, None), (4,), (1, 4)),
+    ((None,), (1, 3), (3,)),
+]
+"""Shapes of an input, of samples that TensorFlow 2.21 takes for it, and what they stand for."""
+
+
+@pytest.mark.parametrize(("shape", "sample", "meant"), LENIENT, ids=repr)
+def test_samples_may_lack_dimensions_of_1(shape, sample, meant):
+    array = np.arange(1, np.prod(meant, dtype=int) + 1, dtype=np.float32)
+    draft = Draft()
+    draft.op("Mul", draft.input("x", shape), np.float32(2))
+    content = to_graph_def(draft.graph)
+    files = []
+    for dataset in (samples([array.reshape(sample)]), samples([array.reshape(meant)])):
+        converter = TFLiteConverter(content, None, None, [("x", shape)], ["Mul"])
+        converter.optimizations = [Optimize.DEFAULT]
+        converter.representative_dataset = dataset
+        files.append(converter.convert())
+    assert files[0] == files[1]
 
 
 def test_samples_name_their_signature(request):
@@ -487,3 +523,16 @@ def test_without_verification_nothing_is_run():
     converter.verify = False
     assert converter.convert()
     assert converter.verified is False
+
+
+def test_inputs_to_verify_on_go_to_their_signatures(request):
+    converter = TFLiteConverter.from_saved_model(
+        request.path.parent / "saved_models/several", signature_keys=["scalar", "subtract"]
+    )
+    two = np.float32([1, 2])
+    counts = []
+    for rows in ([("subtract", {"a": two, "b": -two})], None):
+        converter.verify_inputs = rows
+        converter.convert()
+        counts.append([len(done.ran) for done in converter.verified_on.values()])
+    assert np.subtract(*counts).tolist() == [0, 1]

@@ -16,8 +16,8 @@ def answers(build):
     x = graph.add("Placeholder", "x", (), {"dtype": X.dtype, "shape": X.shape}).outputs[0]
 
     def op(kind, *operands, **attrs):
-        made = [t if hasattr(t, "op") else graph.constant(np.asarray(t)) for t in operands]
-        return graph.add(kind, graph.unique_name(kind), made, attrs).outputs
+        tensors = [t if hasattr(t, "op") else graph.constant(np.asarray(t)) for t in operands]
+        return graph.add(kind, graph.unique_name(kind), tensors, attrs).outputs
 
     names = [tensor.name for tensor in build(op, x)]
     converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", list(X.shape))], names)

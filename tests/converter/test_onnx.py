@@ -11,6 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from recorded import load, rows
+from running import kinds
 
 from flatlite.converter.onnx.registry import LOWERINGS, lowering_of
 from flatlite.converter.sources import onnx as onnx_source
@@ -54,10 +55,6 @@ def converted(path, verify=True, **arguments):
     converter = TFLiteConverter.from_onnx_model(path, **arguments)
     converter.verify = verify
     return converter.convert()
-
-
-def kinds(content):
-    return [one["op_name"] for one in Interpreter(model_content=content)._get_ops_details()]
 
 
 def answers(content, inputs):

@@ -101,3 +101,19 @@ def test_a_minimum_leaves_other_readers_of_a_prescribed_scale_alone():
     )
     _, noise = quantized(graph)
     assert min(noise.values()) > 35
+
+
+def test_a_tensor_joined_with_a_much_larger_one_keeps_its_scale_for_others():
+    """In the scale of the CONCATENATION, the second output would have 7 steps in all."""
+    weights = ", ".join(f"{np.sin(i):.3f}" for i in range(16))
+    graph = graph_of(
+        f"""graph main(x: float32[4,4], y: float32[4,4]) {{
+              s = MUL(x, float32[]{{0.01}})
+              t = MUL(y, float32[]{{0.4}})
+              a = CONCATENATION(s, t; axis=0)
+              b = FULLY_CONNECTED(s, float32[4,4]{{{weights}}})
+              return a, b
+            }}"""
+    )
+    _, noise = quantized(graph)
+    assert min(noise.values()) > 30

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from running import kinds
 
 import flatlite.lite
 from flatlite.converter.quantize.check import Comparison, compare
@@ -50,10 +51,6 @@ def dtypes(content):
     interpreter = Interpreter(model_content=content)
     ends = (interpreter.get_input_details(), interpreter.get_output_details())
     return [np.dtype(detail["dtype"]).name for end in ends for detail in end]
-
-
-def kinds(content):
-    return [one["op_name"] for one in Interpreter(model_content=content)._get_ops_details()]
 
 
 def test_int8():

@@ -72,8 +72,8 @@ def inputs(shape, seed=99):
     return np.random.default_rng(seed).uniform(-1, 1, shape).astype(np.float32)
 
 
-def decibels(wanted, found):
-    noise = np.square(wanted.astype("f8") - found).sum()
+def decibels(wanted, answer):
+    noise = np.square(wanted.astype("f8") - answer).sum()
     return 10 * np.log10(np.square(wanted.astype("f8")).sum() / max(noise, 1e-30))
 
 
@@ -97,10 +97,10 @@ def test_other_sizes(name, litert):
     for shape in SIZES:
         x = inputs(shape)
         ((wanted,),) = litert.run(plain, [[x]])
-        (found,) = answers(Interpreter(model_content=content), x)
-        assert decibels(wanted, found) > 28, shape
+        (ours,) = answers(Interpreter(model_content=content), x)
+        assert decibels(wanted, ours) > 28, shape
         (theirs,) = litert.run(content, [[x]], "BUILTIN_WITHOUT_DEFAULT_DELEGATES")
-        np.testing.assert_allclose(found, theirs[0], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(ours, theirs[0], rtol=1e-5, atol=1e-6)
 
 
 TABLE = ", ".join(f"{i / 8:.3f}" for i in range(256))
@@ -130,10 +130,10 @@ def test_the_same_range_at_all_sizes(name, litert):
     for shape in SIZES[: 4 if "moved" in name else 3]:
         x = inputs(shape)
         ((wanted,),) = litert.run(plain, [[x]])
-        (found,) = answers(Interpreter(model_content=content), x)
-        assert decibels(wanted, found) > 25, shape
+        (ours,) = answers(Interpreter(model_content=content), x)
+        assert decibels(wanted, ours) > 25, shape
         (theirs,) = litert.run(content, [[x]])
-        np.testing.assert_array_equal(found, theirs[0])
+        np.testing.assert_array_equal(ours, theirs[0])
 
 
 def test_int8_only_names_what_depends_on_sizes():
@@ -171,8 +171,8 @@ def test_dynamic_range(litert):
     assert sorted(np.dtype(one).name for one in weights) == ["float32", "int8"]
     x = inputs((1, 300, 4))
     ((wanted,),) = litert.run(plain, [[x]])
-    (found,) = answers(interpreter, x)
-    assert decibels(wanted, found) > 35
+    (ours,) = answers(interpreter, x)
+    assert decibels(wanted, ours) > 35
 
 
 BRANCHES = """

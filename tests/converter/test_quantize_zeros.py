@@ -69,12 +69,12 @@ def test_a_result_that_is_always_0(name, largest, resolver, litert):
     body, ratio = GRAPHS[name]
     samples = [[largest * x, ratio * largest * x] for x in RANDOM]
     content, exact = quantized(body, samples), [np.zeros((2, 4))] * len(samples)
-    found = litert.run(content, samples, resolver)
-    assert not isinstance(found, str), found
-    for given, wanted, theirs in zip(samples, exact, found, strict=True):
-        np.testing.assert_allclose(theirs[0].reshape(2, 4), wanted, atol=1e-3 * largest)
+    answered = litert.run(content, samples, resolver)
+    assert not isinstance(answered, str), answered
+    for inputs, zeros, theirs in zip(samples, exact, answered, strict=True):
+        np.testing.assert_allclose(theirs[0].reshape(2, 4), zeros, atol=1e-3 * largest)
         if resolver == "BUILTIN_REF":
-            ours = answers(Interpreter(model_content=content), *given)
+            ours = answers(Interpreter(model_content=content), *inputs)
             np.testing.assert_array_equal(ours[0], theirs[0])
 
 
@@ -82,18 +82,18 @@ def test_others_go_on_with_what_they_are(litert):
     """z = 0 + x: the branch that is 0 costs x nothing."""
     samples = [[100 * x, -100 * x] for x in RANDOM]
     content = quantized("a = ADD(x, y)\nz = ADD(a, x)", samples)
-    found = litert.run(content, samples)
-    assert not isinstance(found, str), found
-    for (x, _), theirs in zip(samples, found, strict=True):
+    answered = litert.run(content, samples)
+    assert not isinstance(answered, str), answered
+    for (x, _), theirs in zip(samples, answered, strict=True):
         np.testing.assert_allclose(theirs[0], x, atol=200 / 255 + 1e-3)
 
 
 def test_samples_of_zeros(litert):
     zeros = [[np.zeros((2, 4), np.float32)] * 2]
     content = quantized("a = ADD(x, y)\nz = ADD(a, float32[]{2.5})", zeros)
-    found = litert.run(content, zeros)
-    assert not isinstance(found, str), found
-    np.testing.assert_allclose(found[0][0], np.full((2, 4), 2.5), atol=0.01)
+    answered = litert.run(content, zeros)
+    assert not isinstance(answered, str), answered
+    np.testing.assert_allclose(answered[0][0], np.full((2, 4), 2.5), atol=0.01)
 
 
 def quantized(body, samples):

@@ -14,19 +14,24 @@ from flatlite.converter.infer import as_operand, infer, prepared
 from flatlite.converter.ir import Elements, Graph, Op, Tensor
 from flatlite.converter.sizes import Assumption
 from flatlite.engine.faults import Fault
-from flatlite.errors import ConverterError
 from flatlite.interpreter.node import NodeError, Unknown
 from flatlite.schema.model import Quantization
 
-CASES = [case for case in all_cases() if isinstance(case, Case)]
+CASES = [
+    case
+    for case in all_cases()
+    if isinstance(case, Case)
+    and not any(str(key).startswith("out") for key in case.quantization or ())
+]
+"""All but those of results with scales: while a graph is built there are none."""
 REFUSED = (NodeError, Unknown, Fault, ZeroDivisionError, OverflowError)
 
 
 def quantization_of(case, key):
-    given = (case.quantization or {}).get(key)
-    if given is None:
+    row = (case.quantization or {}).get(key)
+    if row is None:
         return None
-    scale, zero_point, *axis = given
+    scale, zero_point, *axis = row
     scales = np.atleast_1d(np.float32(scale))
     zero_points = np.broadcast_to(np.atleast_1d(zero_point), scales.shape).astype(np.int64)
     return Quantization(scale=scales, zero_point=zero_points, axis=axis[0] if axis else 0)
@@ -37,7 +42,7 @@ def symbol(name, n):
     return dims.symbol(name, n) if n > 1 else n
 
 
-def tensors_of(case, numbers, elements):
+def tensors_of(case, elements):
     """The inputs with a symbol for each size, or for each element of a constant index input."""
     for i, array in enumerate(case.inputs):
         if array is None:
@@ -57,13 +62,20 @@ def tensors_of(case, numbers, elements):
             if any(isinstance(n, dims.Dim) for n in named):
                 extents = np.array([*named, None], object)[:-1].reshape(array.shape)
                 tensor.value, tensor.elements = None, Elements(array, extents)
-        for n in [
-            *(tensor.sizes or ()),
-            *(tensor.elements.extents.flat if tensor.elements else ()),
-        ]:
-            if isinstance(n, dims.Dim):
-                numbers[str(n)] = n.reference
         yield tensor
+
+
+def extents_of(tensor):
+    """The sizes and the elements of a tensor."""
+    if tensor is None:
+        return []
+    return [*tensor.sizes, *(tensor.elements.extents.flat if tensor.elements else ())]
+
+
+def numbers_of(tensors):
+    """The reference of each symbol of some tensors."""
+    known = [n for tensor in tensors for n in extents_of(tensor) if isinstance(n, dims.Dim)]
+    return {name: number for n in known for name, number in dims.references(n).items()}
 
 
 def plain(tensor, numbers):
@@ -79,7 +91,8 @@ def plain(tensor, numbers):
 
 
 def choices(numbers):
-    """Other numbers for symbols: each by itself, and all together."""
+    """Numbers for symbols: their own, others for each by itself, and for all together."""
+    yield numbers
     for name, n in numbers.items():
         for other in (n + 1, n + 2, 2 * n, 3 * n, n - 1, 1, 0):
             yield {**numbers, name: other}
@@ -87,21 +100,25 @@ def choices(numbers):
         yield {name: factor * n + more for name, n in numbers.items()}
 
 
-@pytest.mark.parametrize("elements", [False, True], ids=["shapes", "elements"])
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+ROWS = [
+    pytest.param(case, elements, id=f"{case.name}-{'elements' if elements else 'shapes'}")
+    for case in CASES
+    for elements in (False, True)
+    if numbers_of(tensors_of(case, elements))
+]
+
+
+@pytest.mark.parametrize(("case", "elements"), ROWS)
 def test_rule(case, elements):
-    numbers = {}
-    inputs = list(tensors_of(case, numbers, elements))
-    if not numbers:
-        return
+    inputs = list(tensors_of(case, elements))
     op = Op(case.op, inputs, [], make_options(case.op, case.options))
     types = [np.dtype(d) for d in case.outputs or [next(t.dtype for t in inputs if t)]]
+    numbers, n_compared = numbers_of(inputs), 0
     try:
         results = infer(Graph(), op, types)
-    except Assumption:
-        return
-    except ConverterError as error:
-        assert case.quantization, error  # scales are declared of results, which infer has not yet
+    except Assumption as equality:
+        holds = dims.evaluate(equality.dim, numbers) == numbers[equality.name]
+        assert holds or op.kind == "CONV_2D"  # of unknown channels it is taken to have no groups
         return
     for chosen in choices(numbers):
         try:
@@ -109,20 +126,27 @@ def test_rule(case, elements):
         except REFUSED:
             continue
         for result, outcome in zip(results, outcomes, strict=True):
-            check(result, outcome, chosen)
+            n_compared += check(result, outcome, chosen)
+    if not n_compared:
+        pytest.skip("sizes tell nothing of its results")
 
 
 def check(result, outcome, numbers):
+    """Compares what both know of a result; how many numbers that are."""
     if result.sizes is None:
-        return
+        return 0
     assert len(result.sizes) == len(outcome.shape)
-    for size, got in zip(result.sizes, outcome.shape, strict=True):
-        if got is not None and not getattr(size, "is_late", False):
-            assert dims.evaluate(size, numbers) == got, (result.sizes, outcome.shape, numbers)
-    if result.value is not None and outcome.value is not None:
-        np.testing.assert_array_equal(result.value, outcome.value)
-    if result.elements is not None and outcome.value is not None:
-        for x, got in zip(result.elements.extents.flat, outcome.value.ravel(), strict=True):
-            if not isinstance(x, dims.Dim) or x.symbols <= numbers.keys():
-                want = dims.evaluate(x, numbers) if isinstance(x, dims.Dim) else x
-                assert want == got, (x, got, numbers)
+    pairs = [*zip(result.sizes, outcome.shape, strict=True)]
+    if outcome.value is not None and result.value is not None:
+        pairs += zip(result.value.ravel(), outcome.value.ravel(), strict=True)
+    if outcome.value is not None and result.elements is not None:
+        pairs += zip(result.elements.extents.flat, outcome.value.ravel(), strict=True)
+    known = [
+        (x, got)
+        for x, got in pairs
+        if got is not None and not (isinstance(x, dims.Dim) and x.symbols - numbers.keys())
+    ]
+    for x, got in known:
+        want = dims.evaluate(x, numbers) if isinstance(x, dims.Dim) else x
+        assert want == got or want != want, (x, got, numbers)
+    return len(known)

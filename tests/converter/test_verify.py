@@ -304,3 +304,16 @@ def test_mobilenet_is_verified(corpus):
     converter = TFLiteConverter.from_saved_model(corpus / "C/mobilenet_v2_k3/saved_model")
     converter.convert()
     assert converter.verified
+
+
+def test_infinite_constants_are_bounded_in_the_file_and_the_rest_is_compared():
+    graph = Graph()
+    limits = graph.constant(np.float32([np.inf, 1, -np.inf, 2]), "limits")
+    graph.add("AddV2", "y", [placeholder(graph), limits])
+    content, *arguments = to_graph_def(graph), None, None, [("x", [None, 4])], ["y"]
+    converter = TFLiteConverter(content, *arguments)
+    bounded = files.load(converter.convert())
+    assert converter.verified
+    (stored,) = [t.data for t in bounded.subgraphs[0].tensors if t.data is not None]
+    largest = np.finfo(np.float32).max
+    np.testing.assert_array_equal(stored, np.float32([largest, 1, -largest, 2]))

@@ -1,0 +1,228 @@
+"""`flatlite convert`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from functools import partial
+from typing import Any
+
+from ..converter.terminal import Progress, show_json
+from .arguments import SOURCES
+from .files import check_target, load_arrays
+
+SUMMARY = "Convert a model to .tflite, and quantize it."
+NAMES = {"frozen": "a frozen GraphDef", "keras": "a Keras file", "onnx": "an ONNX file"}
+
+
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    sub.add_argument("source", help=SOURCES)
+    sub.add_argument("-o", "--output", required=True, help="the .tflite file to write")
+    sub.add_argument(
+        "--signature",
+        action="append",
+        metavar="KEY",
+        help="signature to convert (SavedModel); repeat it for a file with several",
+    )
+    sub.add_argument("--tags", help="comma-separated tags of the MetaGraph (SavedModel)")
+    sub.add_argument(
+        "--inputs", help="comma-separated input tensors (default: the signature's, or placeholders)"
+    )
+    sub.add_argument(
+        "--outputs",
+        help="comma-separated output tensors (default: the signature's, or those nobody reads)",
+    )
+    sub.add_argument(
+        "--input-shape",
+        action="append",
+        default=[],
+        metavar="NAME=1,224,224,3",
+        help="shape of an input, -1 for an unknown dimension; may be repeated",
+    )
+    sub.add_argument(
+        "--io-order",
+        choices=("source", "tensorflow"),
+        default="source",
+        help="positions of inputs and outputs: the source's, or TensorFlow's (default: source)",
+    )
+    sub.add_argument(
+        "--verify-inputs",
+        metavar="PATH",
+        help="a .npz with an array for each input, by name: compare on these first",
+    )
+    sub.add_argument(
+        "--verify",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="compare the written file with its source (default: yes)",
+    )
+    add_quantization(sub)
+
+
+def add_quantization(sub: argparse.ArgumentParser) -> None:
+    """The options of `flatlite convert` for quantization."""
+    group = sub.add_argument_group("quantization")
+    group.add_argument(
+        "--quantize",
+        choices=("dynamic", "int8", "float16"),
+        help="dynamic: weights in 8 bits; int8: everything, needs --representative-dataset",
+    )
+    group.add_argument(
+        "--representative-dataset",
+        metavar="PATH",
+        help="samples: a .npz with an array for each input, a .npy for a single one, or a folder "
+        "with a file for each sample",
+    )
+    group.add_argument(
+        "--int8-only",
+        action="store_true",
+        help="fail when an operator has no int8 kernel, instead of running it in float",
+    )
+    for end in ("input", "output"):
+        group.add_argument(
+            f"--{end}-type",
+            choices=("float32", "int8", "uint8"),
+            default="float32",
+            help=f"type of the {end}s of an int8 model (default: float32)",
+        )
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """`flatlite convert`."""
+    from ..converter import report
+    from ..schema.files import write_file
+
+    check_target(arguments.output)
+    calibrates = arguments.quantize == "int8"  # and shows its own progress
+    with Progress("converting", quiet=arguments.json or calibrates):
+        converter = converter_for(arguments)
+        converter.verify = arguments.verify
+        converter.io_order = arguments.io_order
+        if arguments.verify_inputs is not None:
+            arrays = load_arrays(arguments.verify_inputs, "")
+            converter.verify_inputs = [*arrays.values()] if "" in arrays else arrays
+        set_quantization(converter, arguments)
+        content = converter.convert()
+    write_file(arguments.output, content)
+    summary = report.inspect(arguments.output, content)
+    if arguments.json:
+        return show_json(as_json(converter, summary, arguments))
+    return show(converter, summary, arguments)
+
+
+def as_json(converter: Any, summary: dict, arguments: argparse.Namespace) -> dict[str, Any]:
+    """What a conversion came to, as --json prints it; `summary` is what `inspect` says of it."""
+    keys = ("file", "bytes", "operators", "signatures", "inputs", "outputs")
+    result = {key: summary[key] for key in keys} | {"verified": converter.verified}
+    result["verified_on"] = {
+        key: dataclasses.asdict(one) for key, one in converter.verified_on.items()
+    }
+    if arguments.quantize:
+        measured = ("signal_to_noise", "reader_signal_to_noise", "measured_on", "float_operators")
+        result |= {name: getattr(converter, name) for name in measured}
+    return result
+
+
+def show(converter: Any, summary: dict, arguments: argparse.Namespace) -> None:
+    """Prints what a conversion came to; on standard error where a device or FIFO got the file."""
+    from ..schema.files import is_special
+
+    say = partial(print, file=sys.stderr if is_special(arguments.output) else sys.stdout)
+    n_ops = sum(summary["operators"].values())
+    verified = "verified" if converter.verified else "not verified"
+    say(f"wrote {arguments.output}: {summary['bytes']:,} bytes, {n_ops} operators, {verified}")
+    for noise in (converter.signal_to_noise, converter.reader_signal_to_noise):
+        for key, by_name in noise.items():
+            for name, decibels in by_name.items():
+                where = name if " -> " in name else f"'{name}'"
+                inputs = converter.measured_on[key]
+                say(f"quantized: {decibels:.1f} dB signal to noise at {where}, on {inputs}")
+    if arguments.quantize and converter.float_operators:
+        kinds = ", ".join(f"{kind} x {n}" for kind, n in converter.float_operators.items())
+        say(f"in float: {kinds}")
+
+
+def converter_for(arguments: argparse.Namespace) -> Any:
+    """The converter that the arguments ask for."""
+    from ..converter.converter import TFLiteConverter
+    from ..converter.sources.kinds import kind_of
+
+    kind, path = kind_of(arguments.source)
+    inputs, outputs = split(arguments.inputs), split(arguments.outputs)
+    shapes = shapes_of(arguments.input_shape)
+    if kind == "tflite":
+        if arguments.quantize is None:
+            raise ValueError(f"'{path}' is a .tflite file already; --quantize makes it smaller")
+        for option in ("signature", "tags", "inputs", "outputs", "input_shape"):
+            if getattr(arguments, option):
+                name = option.replace("_", "-")
+                raise ValueError(f"--{name} cannot change a .tflite file; '{path}' is one")
+        return TFLiteConverter.from_tflite_model(path)
+    if kind == "saved_model":
+        return TFLiteConverter.from_saved_model(
+            path,
+            input_arrays=inputs,
+            input_shapes=shapes,
+            output_arrays=outputs,
+            tags=split(arguments.tags),
+            signature_keys=arguments.signature,
+        )
+    for option in ("signature", "tags"):
+        if getattr(arguments, option):
+            raise ValueError(f"--{option} is for SavedModels; '{path}' is {NAMES[kind]}")
+    if kind == "frozen":
+        return TFLiteConverter.from_frozen_graph(path, inputs, outputs, shapes)
+    load = {"keras": TFLiteConverter.from_keras_model_file, "onnx": TFLiteConverter.from_onnx_model}
+    return load[kind](path, inputs, shapes, outputs)
+
+
+def set_quantization(converter: Any, arguments: argparse.Namespace) -> None:
+    """Tells a converter how the arguments want the model quantized."""
+    from ..converter.options import OpsSet, Optimize
+    from ..converter.quantize.dataset import file_dataset
+    from ..converter.sources.positions import arranged
+
+    if arguments.quantize == "float16":
+        raise ValueError("--quantize float16 is not supported yet; take dynamic or int8")
+    path = arguments.representative_dataset
+    if path is not None:
+        sources = arranged(converter._sources, arguments.io_order)
+        converter.representative_dataset = file_dataset(path, sources)
+    if arguments.quantize is None:
+        if arguments.int8_only:
+            raise ValueError("--int8-only is for int8 models; add --quantize int8")
+    elif arguments.quantize == "int8" and path is None:
+        raise ValueError("--quantize int8 needs --representative-dataset, samples to calibrate on")
+    elif arguments.quantize == "dynamic" and path is not None:
+        raise ValueError("--representative-dataset is for --quantize int8, not for dynamic")
+    else:
+        converter.optimizations = [Optimize.DEFAULT]
+    for end in ("input", "output"):
+        kind = getattr(arguments, f"{end}_type")
+        if kind != "float32" and arguments.quantize != "int8":
+            raise ValueError(f"--{end}-type {kind} is for int8 models; add --quantize int8")
+    if arguments.int8_only:
+        converter.target_spec.supported_ops = {OpsSet.TFLITE_BUILTINS_INT8}
+    converter.inference_input_type = arguments.input_type
+    converter.inference_output_type = arguments.output_type
+
+
+def shapes_of(texts: list[str]) -> dict[str, list[int | None]] | None:
+    """--input-shape values as the converter takes them."""
+    shapes = {}
+    for text in texts:
+        name, equals, sizes = text.rpartition("=")
+        try:
+            shapes[name] = [None if int(n) < 0 else int(n) for n in sizes.split(",") if sizes]
+        except ValueError:
+            equals = ""
+        if not equals or not name:
+            raise ValueError(f"--input-shape must be NAME=1,224,224,3, got '{text}'")
+    return shapes or None
+
+
+def split(text: str | None) -> list[str] | None:
+    """A comma-separated list; None stays None."""
+    return text.split(",") if text else None

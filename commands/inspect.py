@@ -1,0 +1,54 @@
+"""`flatlite inspect`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..converter.terminal import show_json, show_table
+from .arguments import add_delegates, delegates_of
+from .files import check_model
+
+SUMMARY = "Show a .tflite file's signatures, operators, tensors and sizes."
+
+
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    sub.add_argument("model")
+    add_delegates(sub)
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """`flatlite inspect`."""
+    from ..converter import report
+
+    check_model(arguments.model)
+    result = report.inspect(arguments.model)
+    delegates = delegates_of(arguments)
+    if delegates:
+        result["delegates"] = report.delegated(arguments.model, delegates)
+    if arguments.json:
+        return show_json(result)
+    if delegates:
+        return show_delegates(result["delegates"])
+    print(
+        f"{result['file']}: {result['bytes']:,} bytes, {result['constant_bytes']:,} of them "
+        f"constants, {len(result['subgraphs'])} subgraph(s)"
+    )
+    for key, names in result["signatures"].items():
+        inputs, outputs = ", ".join(names["inputs"]), ", ".join(names["outputs"])
+        print(f"signature {key}: ({inputs}) -> ({outputs})")
+    show_table("inputs", result["inputs"])
+    show_table("outputs", result["outputs"])
+    show_table("operators", [{"name": k, "count": n} for k, n in result["operators"].items()])
+    for i, subgraph in enumerate(result["subgraphs"]):
+        place = f" of subgraph {i} '{subgraph['name']}'" if len(result["subgraphs"]) > 1 else ""
+        show_table(f"operators in order{place}", subgraph["operators"])
+        show_table(f"tensors{place}", subgraph["tensors"])
+    return None
+
+
+def show_delegates(summary: dict[str, Any]) -> None:
+    """Who runs which operator, and what is copied."""
+    show_table("operators in order", summary["operators"])
+    show_table(f"parts; {summary['bytes_copied']:,} bytes copied in each run", summary["parts"])

@@ -1,0 +1,27 @@
+"""`flatlite warmup`."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..converter.terminal import Progress, show_json
+
+SUMMARY = "Compile all kernels for this machine now instead of when first needed."
+
+
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    """None but those of every command."""
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """`flatlite warmup`."""
+    from ..engine import build, cache, image
+
+    modules = cache.modules()
+    missing = image.missing(modules)
+    with Progress("compiling kernels", len(missing), quiet=arguments.json) as progress:
+        build.build_all(lambda done, total, left: progress.reach(done))
+    if arguments.json:
+        return show_json({"modules": modules, "compiled": missing})
+    print(f"{len(modules)} kernel modules are ready, {len(missing)} of them compiled now")
+    return None
