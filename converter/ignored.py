@@ -46,9 +46,7 @@ REFUSED = {
     "dump_graphviz_video": False,  # dump_graphviz_dir has the graph drawn before and after
     "experimental_stablehlo_quantizer_config": None,
     "_experimental_calibrate_only": False,
-    "_experimental_full_integer_quantization_bias_type": None,
     "_experimental_low_bit_qat": False,
-    "_experimental_qdq_conversion_mode": None,
     "_experimental_quantization_options": None,
     "_experimental_reduce_type_precision": False,
     "_experimental_sparsify_model": False,

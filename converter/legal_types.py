@@ -82,6 +82,19 @@ def has_kernel(op: Op) -> bool:
     return row is None or row.accepts(*(list(map(code_of, ts)) for ts in (op.inputs, op.outputs)))
 
 
+def runs_here(op: Op) -> bool:
+    """Whether our interpreter takes the types of `op`, as far as is known, where LiteRT does."""
+    row = operator(op.kind)
+    if row is None:
+        return True
+    operands, results = (list(map(code_of, tensors)) for tensors in (op.inputs, op.outputs))
+    given, made = types_of_places(row.operands, operands), types_of_places(row.results, results)
+    if given is None or made is None:
+        return True
+    accepting = [one for one in row.combinations if one.accepts(given, made)]
+    return not accepting or any(one.runs_here for one in accepting)
+
+
 class Legal(NamedTuple):
     """Types of an operator that LiteRT has a kernel for, None for one that it implies.
 
@@ -104,17 +117,18 @@ def nearest(kind: str, operands: Sequence[str], results: Sequence[str | None]) -
         operands: the types it is given.
         results: the types of its results, None for one that it implies.
 
-    None when there are none that mean the same, or the operator's meaning depends on the type.
+    None when there are none that mean the same. Of an operator whose meaning depends on the type
+    only indices and sizes may have another.
     """
     row = operator(kind)
-    if row is None or "typed" in row.traits or any(code.startswith("q") for code in operands):
+    if row is None or any(code.startswith("q") for code in operands):
         return None
     given, made = types_of_places(row.operands, operands), types_of_places(row.results, results)
     if given is None or made is None:
         return None
     found: list[tuple[int, int, list[Any], Combination]] = []
     for combination in (one for one in row.combinations if one.runs_here):
-        for codes in _candidates(combination, [*given, *made], "moves" in row.traits):
+        for codes in _candidates(combination, [*given, *made], row.traits):
             steps = [_distance(*pair) or 0 for pair in zip((*given, *made), codes, strict=True)]
             found.append((sum(n > 0 for n in steps), sum(steps), codes, combination))
     if not found:
@@ -132,7 +146,9 @@ def nearest(kind: str, operands: Sequence[str], results: Sequence[str | None]) -
     )
 
 
-def _candidates(types: Combination, old: Sequence[Any], moves: bool) -> Iterator[list[Any]]:
+def _candidates(
+    types: Combination, old: Sequence[Any], traits: frozenset[str]
+) -> Iterator[list[Any]]:
     """What the types `old` may become within one combination, one for each place."""
     allowed = (*types.operands, *types.results)
     ties = {i: tie for i, tie in enumerate(allowed) if isinstance(tie, int)}
@@ -143,9 +159,11 @@ def _candidates(types: Combination, old: Sequence[Any], moves: bool) -> Iterator
         if old[i] is None:
             choices.append([(i, None)])
             continue
-        is_data = moves and i in ties.values()
-        others = (*WIDER.get(old[i], ()), *(SAME_WIDTH.get(old[i], ()) if is_data else ()))
-        if kinds <= COUNTED and i not in ties.values():
+        is_data = i in ties.values()
+        others = () if "typed" in traits else WIDER.get(old[i], ())
+        if "moves" in traits and is_data:
+            others += SAME_WIDTH.get(old[i], ())
+        if kinds <= COUNTED and not is_data:
             others += SIZES.get(old[i], ())
         choices.append([(i, code) for code in (old[i], *others) if code in kinds])
     for chosen in product(*choices):

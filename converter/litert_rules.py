@@ -8,7 +8,7 @@ from ..schema.errors import ConverterError
 from ..schema.operators import LEFT_OUT, TYPES, Operator, operator
 from ..schema.tables import name_of
 from .ir import Graph, Op
-from .legal_types import code_of
+from .legal_types import code_of, runs_here
 from .text import called
 
 SHOWN = 5  # operators named, so that the message stays short
@@ -20,18 +20,15 @@ def check_runs_in_litert(graphs: Iterable[Graph]) -> None:
     Graphs that they call are looked at, too. The rules are rows of schema/operators.py.
     """
     every = dict.fromkeys(one for graph in graphs for one in called(graph))
-    found = [
-        f"{op.kind} '{op.origin or op.output.name}': {reason}"
-        for graph in every
-        for op in graph.ops
-        if (reason := reason_against(op))
-    ]
-    if not found:
+    reasons = {op: reason for graph in every for op in graph.ops if (reason := reason_against(op))}
+    if not reasons:
         return
+    found = [f"{op.kind} '{op.origin or op.output.name}': {text}" for op, text in reasons.items()]
+    is_theirs = any(map(runs_here, reasons))
     more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
     raise ConverterError(
-        "LiteRT would refuse the model; change these operations in the source:\n  "
-        + "\n  ".join([*found[:SHOWN], *more])
+        f"{'LiteRT would refuse' if is_theirs else 'flatlite cannot run'} the model; change these "
+        "operations in the source:\n  " + "\n  ".join([*found[:SHOWN], *more])
     )
 
 
@@ -49,10 +46,24 @@ def reason_against(op: Op) -> str:
             names = " or ".join(name_of("TensorType", value) for value in values)
             return f"{name} must be {names}, got {getattr(op.options, name, None)}"
     operands, results = list(map(code_of, op.inputs)), list(map(code_of, op.outputs))
-    if row.accepts(operands, results):
-        return ""
     given = f"({_words(operands)}) -> {_words(results)}"
+    if not runs_here(op):
+        return f"flatlite has no kernel for {given}"
+    if row.accepts(operands, results):
+        return FURTHER[op.kind](op) if op.kind in FURTHER else ""
     return f"it has no kernel for {given}, only for {_choices(row)}"
+
+
+def _against_gather(op: Op) -> str:
+    """Why LiteRT refuses a GATHER of these ranks."""
+    x = op.inputs[0]
+    if x is None or code_of(x) != "str" or x.rank == 1:
+        return ""
+    return f"strings must have one dimension, got {x.rank}"
+
+
+FURTHER = {"GATHER": _against_gather}
+"""What the table cannot say of operators."""
 
 
 def _range(least: int, most: int | None) -> str:

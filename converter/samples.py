@@ -239,15 +239,29 @@ def _array(label: str, value: Any, port: Port) -> np.ndarray:
         raise CalibrationError(
             f"{where} must have the type {dtype}, got {array.dtype}; use x.astype(np.{dtype})"
         )
-    fits = shape is None or (
-        len(shape) == array.ndim
-        and all(n in (None, m) for n, m in zip(shape, array.shape, strict=True))
-    )
-    if not fits:
-        is_one = shape is not None and len(shape) == array.ndim + 1
-        hint = "; the batch is missing: yield x[np.newaxis]" if is_one else ""
+    fitted = array if shape is None else _fitted(array, shape)
+    if fitted is None:
         shown = "(" + ", ".join("?" if n is None else str(n) for n in shape or ()) + ")"
-        raise CalibrationError(f"{where} must have the shape {shown}, got {array.shape}{hint}")
+        raise CalibrationError(f"{where} must have the shape {shown}, got {array.shape}")
     if dtype.kind == "f" and not np.isfinite(array).all():
         raise CalibrationError(f"{where} must be finite, got NaN or infinity")
-    return array
+    return fitted
+
+
+def _fitted(array: np.ndarray, shape: tuple[int | None, ...]) -> np.ndarray | None:
+    """An array in the shape of an input; None when it is not of that shape.
+
+    As in TensorFlow, an array of another rank may lack dimensions of 1, such as the batch, or have
+    more of them.
+    """
+    if array.ndim == len(shape):
+        fits = all(n in (None, size) for n, size in zip(shape, array.shape, strict=True))
+        return array if fits else None
+    sizes = [size for size in array.shape if size != 1]
+    fitted: list[int] = []
+    for n in reversed(shape):
+        takes = sizes and n in (None, sizes[-1])
+        fitted.insert(0, sizes.pop() if takes else 1 if n is None else n)
+    if sizes or np.prod(fitted, dtype=int) != array.size:
+        return None
+    return array.reshape(fitted)

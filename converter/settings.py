@@ -5,14 +5,18 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..schema.errors import ConverterError
 from .ignored import REFUSED, SILENT, TARGET_REFUSED, TARGET_WITHOUT_EFFECT, WITHOUT_EFFECT
 from .options import OpsSet, Optimize, TargetSpec, constants
 from .samples import dataset_function
 from .sources.positions import SOURCE, TENSORFLOW
+
+if TYPE_CHECKING:
+    from .quantize.recipe import Recipe
 
 KNOWN_SETS = {OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS, OpsSet.TFLITE_BUILTINS_INT8}
 OWN = ("_sources", "_path", "_api_version", "_last", "_is_complete")
@@ -48,6 +52,8 @@ class Settings:
         self.verify_inputs: Any = None
         self._experimental_disable_per_channel = False
         self._experimental_disable_per_channel_quantization_for_dense_layers = False
+        self._experimental_full_integer_quantization_bias_type: Any = None
+        self._experimental_qdq_conversion_mode: Any = None
         self.__dict__.update({**WITHOUT_EFFECT, **REFUSED, **SILENT})
         self._is_complete = True
 
@@ -96,7 +102,7 @@ class Settings:
                 "optimizations = [Optimize.DEFAULT] stores weights in 8 bits, and with a "
                 "representative_dataset everything"
             )
-        recipe_of(self)
+        check_bias_type(self, recipe_of(self))
         for name in changed(self, WITHOUT_EFFECT, TARGET_WITHOUT_EFFECT):
             warnings.warn(f"{name} has no effect in flatlite", stacklevel=3)
 
@@ -120,6 +126,7 @@ def check_choices(settings: Settings) -> None:
             f"io_order must be '{SOURCE}' or '{TENSORFLOW}', got {settings.io_order!r}"
         )
     check_stablehlo(settings)
+    check_qdq_mode(settings._experimental_qdq_conversion_mode)
     refused = changed(settings, REFUSED, TARGET_REFUSED)
     if refused:
         raise ValueError(f"{', '.join(refused)}: not supported; leave the default value")
@@ -145,6 +152,34 @@ def check_stablehlo(settings: Settings) -> None:
         "operators of TensorFlow; the model stays float",
         stacklevel=5,
     )
+
+
+def check_qdq_mode(mode: Any) -> None:
+    """Raises an error for a mode that TensorFlow does not know, or that asks for another model."""
+    if mode in (None, "NONE"):
+        return
+    if mode not in ("STATIC", "DYNAMIC"):
+        raise ConverterError(f"Unknown QDQ conversion mode: {mode}")
+    raise ValueError(
+        f"_experimental_qdq_conversion_mode must be None or 'NONE', got {mode!r}: sources that are "
+        "quantized already are not supported"
+    )
+
+
+def check_bias_type(settings: Settings, recipe: Recipe | None) -> None:
+    """Raises ValueError unless the type of biases is the one that int8 models have."""
+    asked = settings._experimental_full_integer_quantization_bias_type
+    if asked is None:
+        return
+    if recipe is None or recipe.weights_only:
+        raise ValueError(
+            "`full_integer_quantization_bias_type` is only supported for full integer quantization."
+        )
+    if as_dtype("_experimental_full_integer_quantization_bias_type", asked) != constants.INT32:
+        raise ValueError(
+            "Expected bias type to be `dtypes.int32` for Int8Quant. Current setting bias type: "
+            f"{asked}"
+        )
 
 
 def changed(settings: Settings, defaults: dict[str, Any], target: dict[str, Any]) -> list[str]:

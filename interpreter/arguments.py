@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..schema.errors import noted
 from ..schema.files import map_with_status
 from .spec import TensorSpec
 
@@ -30,9 +31,9 @@ def content_of(
     try:
         mapped, status = map_with_status(name)
     except OSError as error:
-        raise ValueError(f"{failed}: {error.strerror or error}") from error
+        raise noted(ValueError(failed), f"{error.strerror or error}") from error
     if not mapped.nbytes:
-        raise ValueError(f"{failed}: the file is empty")
+        raise noted(ValueError(failed), "The file is empty")
     return mapped, status
 
 

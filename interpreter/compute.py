@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from ..engine.program import Program
-from .node import Late, Node
+from .node import Late, Node, NodeError
 
 
 def run_now(node: Node, emit: Callable[[Program], None] | Late | None) -> None:
@@ -15,6 +15,7 @@ def run_now(node: Node, emit: Callable[[Program], None] | Late | None) -> None:
 
     Raises:
         Fault: an index or value is out of range.
+        NodeError: no kernel takes these types.
     """
     if emit is None:
         return
@@ -25,7 +26,12 @@ def run_now(node: Node, emit: Callable[[Program], None] | Late | None) -> None:
         return
     program = Program()
     program.tag = node
-    emit(program)
+    try:
+        emit(program)
+    except NodeError:
+        raise
+    except ValueError as error:
+        node.fail(str(error))  # a kernel that does not take these types
     pending = [result for result in node.results if result.value is None]
     for result in pending:
         program.keep(result)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ..schema.errors import noted
 from .arguments import (
     check_fits,
     check_shape,
@@ -469,10 +470,8 @@ class Interpreter:
         except ValueError as error:
             raise RuntimeError(str(error)) from None
         if tensor not in self._model.ends(subgraph)[0] or declared.is_constant:
-            raise RuntimeError(
-                f"Attempting to resize a fixed-size tensor. Tensor {tensor} '{declared.name}' is "
-                "no input of the model"
-            )
+            error = RuntimeError("Attempting to resize a fixed-size tensor.")
+            raise noted(error, f"Tensor {tensor} '{declared.name}' is no input of the model")
         check_shape(declared, shape)
         before = self._shape(subgraph, tensor)
         if strict:
@@ -518,10 +517,10 @@ class Interpreter:
         if memory is None and 0 in declared.shape:  # a constant of no elements has no data
             memory = np.empty(declared.shape, declared.dtype)
         if memory is None:
-            raise ValueError(
-                f"{_NULL}; tensor {tensor} '{declared.name}' is an intermediate result whose "
-                "memory is used again: make the interpreter with "
-                "experimental_preserve_all_tensors=True to read it"
+            raise noted(
+                ValueError(_NULL),
+                f"Tensor {tensor} '{declared.name}' is an intermediate result whose memory is used "
+                "again: experimental_preserve_all_tensors=True keeps it",
             )
         return memory
 

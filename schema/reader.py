@@ -18,7 +18,7 @@ from struct import Struct
 import numpy as np
 
 from . import tables
-from .errors import ModelError
+from .errors import ModelError, noted
 from .flatbuffer import Record, record
 
 INVALID = "The model is not a valid Flatbuffer buffer"
@@ -50,18 +50,19 @@ _BACK = Struct("<i").unpack_from
 def read(data: memoryview) -> Record:
     """The Model record in `data`; raises ModelError naming the first field that is wrong."""
     if len(data) < 8:
-        raise ModelError(f"{INVALID}: {len(data)} bytes are too few for one")
+        raise noted(ModelError(INVALID), f"{len(data)} bytes are too few for one")
     if bytes(data[4:8]) != tables.FILE_IDENTIFIER.encode():
-        raise ModelError(
-            f"{INVALID}: bytes 4 to 8 must be {tables.FILE_IDENTIFIER!r}, got {bytes(data[4:8])}; "
-            "this is not a .tflite file"
+        raise noted(
+            ModelError(INVALID),
+            f"bytes 4 to 8 must be {tables.FILE_IDENTIFIER!r}, got {bytes(data[4:8])}; this is not "
+            "a .tflite file",
         )
     reader = _Reader(data)
     try:
         model = reader.table(_kind("Model"), 0, _U32(data, 0)[0])
         reader.resolve(model)
     except _Malformed as malformed:
-        raise ModelError(f"{INVALID}: {malformed}") from None
+        raise noted(ModelError(INVALID), str(malformed)) from None
     return model
 
 

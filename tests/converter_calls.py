@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
+
 FROZEN = "../corpus/A/add/000/graph.pb"  # Add of input1, (2, ?), and input2, (?, 3, 2, 1)
 MADE = ("bad.pb", "unfrozen.pb")
 """Files that the tests and the script write to the current folder: see `write_files`."""
@@ -61,6 +63,10 @@ def converted(lite, converter, attributes):
 
 def default(lite):
     return [lite.Optimize.DEFAULT]
+
+
+def samples(lite):
+    return lambda: [[np.zeros((1, 16, 3), np.float32)]]
 
 
 def only_int8(lite):
@@ -144,6 +150,17 @@ CALLS = {
     ),
     "stablehlo without samples, version 1": v1(
         OPEN, signature_key="fixed", EXPERIMENTAL_USE_STABLEHLO_QUANTIZER=True
+    ),
+    "unknown QDQ mode": v2(OPEN, ["fixed"], _experimental_qdq_conversion_mode="nox"),
+    "type of biases of a float model": v2(
+        OPEN, ["fixed"], _experimental_full_integer_quantization_bias_type="int32"
+    ),
+    "type of biases of an int8 model": v2(
+        OPEN,
+        ["fixed"],
+        _experimental_full_integer_quantization_bias_type="int64",
+        optimizations=default,
+        representative_dataset=samples,
     ),
     "int8 input of a float model": v2(OPEN, ["fixed"], inference_input_type="int8"),
     "statistics for another input": v1(

@@ -150,7 +150,7 @@ def test_inspect_refuses_what_is_no_model(cli, tmp_path):
     assert "not a valid Flatbuffer buffer" in err
     assert "a.tflite" in err
     (tmp_path / "b.tflite").write_bytes(bytes(40))
-    assert "; this is not a .tflite file (in '" in cli("inspect", tmp_path / "b.tflite")[2]
+    assert "; this is not a .tflite file\n(in '" in cli("inspect", tmp_path / "b.tflite")[2]
     for command in ("inspect", "run", "benchmark"):
         assert "is a folder, and a .tflite file is wanted; flatlite" in cli(command, tmp_path)[2]
     assert cli("inspect", tmp_path / "none.tflite")[0] == 1

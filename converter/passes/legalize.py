@@ -8,6 +8,7 @@ from functools import reduce
 import numpy as np
 
 from ..builder import Builder
+from ..integers import of_integers
 from ..ir import Graph, Op, Tensor
 from ..legal_types import has_kernel, widened
 from .divide import floor_divide, truncated_divide
@@ -39,7 +40,8 @@ def widen_types(graph: Graph) -> int:
 
         x: bool -> PACK -> y      becomes      x -> CAST -> PACK -> CAST -> y
 
-    Holds off where it has them, and where no type that holds the same values is among them.
+    Holds off where it has them, and where no type that holds the same values is among them; of
+    integers some operators are others (integers.py).
     """
     count = 0
     before: dict[Tensor, Tensor] = {}
@@ -49,6 +51,8 @@ def widen_types(graph: Graph) -> int:
         b, dtypes = builder(graph, op), [tensor.dtype for tensor in op.outputs]
         rest = {"n_outputs": len(dtypes), **options_of(op)}
         results = widened(b, op.kind, op.inputs, dtypes, before, **rest)
+        if results is None and (integers := of_integers(b, op.kind, op.inputs)) is not None:
+            results = [integers]
         if results is not None:
             _swap(graph, op, results)
             count += 1
@@ -94,6 +98,14 @@ def _divide(divide: Callable) -> Rule:
         return [divide(b, *op.inputs)]
 
     return rule
+
+
+def _gather(op: Op, b: Builder) -> list[Tensor] | None:
+    """GATHER_ND for slices of strings: LiteRT's GATHER takes one string at a time."""
+    x, indices = op.inputs
+    if x.dtype != object or x.rank in (None, 1) or op.options.axis or op.options.batch_dims:
+        return None
+    return [b.GATHER_ND(x, b.EXPAND_DIMS(indices, np.asarray(-1, np.int32)))]
 
 
 def _reverse(op: Op, b: Builder) -> list[Tensor] | None:
@@ -201,6 +213,7 @@ RULES: dict[str, Rule] = {
     "BATCH_TO_SPACE_ND": _batch_to_space,
     "DIV": _divide(truncated_divide),
     "FLOOR_DIV": _divide(floor_divide),
+    "GATHER": _gather,
     "REVERSE_V2": _reverse,
     "SEGMENT_SUM": _segment_sum,
     "SPACE_TO_BATCH_ND": _space_to_batch,

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 
 from .registry import lower, lower_rows
-from .shapes import as_int32
+from .shapes import as_int32, as_type
 
 lower_rows(
     {
@@ -70,14 +70,8 @@ def squeeze(node, b):
     """The tensor without the named axes of size 1, or without all such axes."""
     (x,) = node.inputs
     axes = [node.axis(a) for a in node.attr("squeeze_dims")]
-    if not axes:
-        shape = node.shape()
-        node.require(
-            None not in shape,
-            f"squeeze_dims must be given where sizes are unknown, got the shape {shape}; "
-            "give the inputs a fixed shape",
-        )
-        axes = [i for i, size in enumerate(shape) if size == 1]
+    if not axes and x.is_static:
+        axes = [i for i, size in enumerate(node.shape()) if size == 1]
     return b.SQUEEZE(x, squeeze_dims=np.asarray(axes, np.int32))
 
 
@@ -97,7 +91,7 @@ def transpose(node, b):
 def cast(node, b):
     """Elements as another type."""
     (x,), to = node.inputs, node.attr("DstT")
-    return x if x.dtype == to else b.CAST(x, dtype=to)
+    return as_type(x, to, b)
 
 
 @lower("Bitcast")
@@ -109,7 +103,7 @@ def bitcast(node, b):
 @lower("Pack")
 def pack(node, b):
     """Tensors stacked along a new axis."""
-    axis = node.axis(node.attr("axis"), node.rank() + 1)
+    axis = node.axis(node.attr("axis"), n_new=1)
     return b.PACK(*node.inputs, axis=axis, values_count=len(node.inputs))
 
 
@@ -125,14 +119,14 @@ def concat(node, b):
     first = node.type == "Concat"
     values = node.inputs[1:] if first else node.inputs[:-1]
     position = 0 if first else len(node.inputs) - 1
-    axis = node.axis(node.constant(position), node.rank(1 if first else 0))
+    axis = node.axis(node.constant(position), 1 if first else 0)
     return values[0] if len(values) == 1 else b.CONCATENATION(*values, axis=axis)
 
 
 @lower("Split")
 def split(node, b):
     """Equal parts along an axis."""
-    axis = b.constant(np.int32(node.axis(node.constant(0), node.rank(1))))
+    axis = b.constant(np.int32(node.axis(node.constant(0), 1)))
     parts = node.attr("num_split")
     return (node.inputs[1],) if parts == 1 else b.SPLIT(axis, node.inputs[1], num_splits=parts)
 
@@ -379,5 +373,12 @@ def matrix_diag(node, b):
 
 @lower("InvertPermutation")
 def invert_permutation(node, b):
-    """The inverse of a constant permutation."""
-    return b.constant(np.argsort(node.constant(0)).astype(node.inputs[0].dtype))
+    """Each position at the place that the permutation has for it."""
+    (x,) = node.inputs
+    if x.value is not None:
+        return b.constant(np.argsort(x.value).astype(x.dtype))
+    size = b.SHAPE(x, out_type=b.tensor_type(np.int32))
+    n = b.RESHAPE(size, np.zeros(0, np.int32))
+    positions = b.RANGE(b.constant(np.int32(0)), n, b.constant(np.int32(1)))
+    places = b.EXPAND_DIMS(as_type(x, np.int32, b), b.constant(np.int32(1)))
+    return as_type(b.SCATTER_ND(places, positions, size), x.dtype, b)

@@ -14,6 +14,6 @@ def resize(node, b):
     if node.known(1) is not None:
         size = b.constant(node.constant(1).astype(np.int32))
     options = {name: node.attr(name) for name in ("align_corners", "half_pixel_centers")}
-    if node.type == "ResizeBilinear" and images.dtype.kind in "iu":
+    if node.type == "ResizeBilinear" and images.dtype != np.float32:
         images = b.CAST(images, dtype=np.float32)
     return getattr(b, RESIZES[node.type])(images, size, **options)

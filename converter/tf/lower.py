@@ -54,12 +54,22 @@ def _lower(source: GraphSource, work: Work, scope: Scope) -> Graph:
     for tensor, result in work.lower(b, tensors):
         if result.origin is None and not result.is_constant:
             result.origin = Origin(tensor.name)
-    graph.outputs = [tensors[t] for t in work.outputs]
+    graph.outputs = [lowered_tensor(tensors, t) for t in work.outputs]
     graph.output_names = [port.name for port in source.outputs]
     if source.key is not None:
         names = (tuple(p.key for p in ports) for ports in (source.inputs, source.outputs))
         graph.signature = Signature(source.key, *names)
     return graph
+
+
+def lowered_tensor(tensors: dict[tf.Tensor, Tensor], tensor: tf.Tensor) -> Tensor:
+    """What a tensor becomes; ConverterError for a result that its lowering does not give."""
+    if tensor not in tensors:
+        raise ConverterError(
+            f"{tensor.op.type} '{tensor.op.name}': its result '{tensor.name}' must not be used; no "
+            "TFLite operator gives it"
+        )
+    return tensors[tensor]
 
 
 class Work(NamedTuple):
@@ -135,7 +145,7 @@ def custom_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple[Tensor,
                 "custom operator; note them in the attributes _output_types and _output_shapes"
             )
         outputs.append((tensor.dtype, tensor.shape))
-    inputs = [tensors[tensor] for tensor in op.inputs]
+    inputs = [lowered_tensor(tensors, tensor) for tensor in op.inputs]
     return b.custom(op.type, *inputs, outputs=outputs, options=custom_options(op.attrs))
 
 
@@ -150,7 +160,7 @@ def lowered_outputs(
     lowering = lowering_of(op.type)
     if lowering is None:  # and custom operators are allowed
         return custom_outputs(op, b, tensors)
-    node = Node(op, [tensors[t] for t in op.inputs])
+    node = Node(op, [lowered_tensor(tensors, t) for t in op.inputs])
     results = lowering(node, b)
     return tuple(results) if isinstance(results, tuple | list) else (results,)
 

@@ -1,9 +1,12 @@
 """Convolution, matrix product, pooling, normalisation and softmax."""
 
+from functools import reduce
+
 import numpy as np
 
+from ...graph.shapes import shown
 from .registry import lower, lower_rows
-from .shapes import as_int32, reshaped, transposed
+from .shapes import as_int32, as_type, reshaped, transposed
 
 lower_rows({"LogSoftmax": "LOG_SOFTMAX"})
 
@@ -74,7 +77,8 @@ def conv2d(node, b, x, spatial):
 def depthwise_conv2d(node, b, x, spatial):
     """Depthwise convolution; TF's filters are HWCM, TFLite's 1HW(C*M)."""
     filters = node.inputs[1]
-    height, width, channels, multiplier = node.shape(1)
+    height, width, channels, multiplier = sizes = node.shape(1)
+    node.require(None not in sizes, f"the shape of the filters must be known, got {shown(sizes)}")
     stride_h, stride_w = spatial(node.attr("strides"))
     dilation_h, dilation_w = spatial(node.attr("dilations"))
     x, padding = padded(node, b, x)
@@ -215,10 +219,46 @@ def batch_matmul(node, b):
     """Products of stacked matrices; one constant matrix on the right is a fully connected layer."""
     left, right = node.inputs
     adj_x, adj_y = node.attr("adj_x"), node.attr("adj_y")
+    if node.type == "BatchMatMulV3" and left.dtype.itemsize == right.dtype.itemsize == 1:
+        return product_of_bytes(node, b)
     if right.value is None or node.rank(1) != 2 or adj_x:
         return b.BATCH_MATMUL(left, right, adj_x=adj_x, adj_y=adj_y)
     weights = right if adj_y else transposed(right, (1, 0), b)
-    return b.FULLY_CONNECTED(left, weights, keep_num_dims=node.rank() > 2)
+    return b.FULLY_CONNECTED(left, weights, keep_num_dims=left.rank != 2)
+
+
+EXACT_DEPTH = 2**24 // 2**14
+"""How many products of two int8 float32 adds without rounding."""
+
+
+def product_of_bytes(node, b):
+    """A product of int8 in int32, by float32 products so short that they are exact."""
+    left, right = (as_type(x, np.float32, b) for x in node.inputs)
+    adj_x, adj_y = node.attr("adj_x"), node.attr("adj_y")
+    node.require(
+        node.inputs[0].dtype == node.inputs[1].dtype == np.int8 and node.attr("Tout") == np.int32,
+        f"8-bit integers must be int8 with results of int32, got {node.inputs[0].dtype} and "
+        f"{node.inputs[1].dtype} with {node.attr('Tout')}",
+    )
+    axes = node.rank(0) - (2 if adj_x else 1), node.rank(1) - (1 if adj_y else 2)
+    depth = node.shape(0)[axes[0]]
+    node.require(depth is not None, "the inner dimension must be known; fix the shape of the input")
+    starts = range(0, depth, EXACT_DEPTH) if depth > EXACT_DEPTH else [None]
+    products = []
+    for start in starts:
+        one, other = (
+            x if start is None else _slice(x, axis, start, min(EXACT_DEPTH, depth - start), b)
+            for x, axis in zip((left, right), axes, strict=True)
+        )
+        product = b.BATCH_MATMUL(one, other, adj_x=adj_x, adj_y=adj_y)
+        products.append(b.CAST(product, dtype=np.int32))
+    return reduce(b.ADD, products)
+
+
+def _slice(x, axis, start, size, b):
+    begin, sizes = np.zeros(x.rank, np.int32), np.full(x.rank, -1, np.int32)
+    begin[axis], sizes[axis] = start, size
+    return b.SLICE(x, b.constant(begin), b.constant(sizes))
 
 
 @lower("Conv3D")

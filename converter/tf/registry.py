@@ -76,9 +76,11 @@ class Node:
         """The rank of an input."""
         return len(self.shape(index))
 
-    def axis(self, value: Any, rank: int | None = None) -> int:
-        """An axis counted from the front; the default rank is the first input's."""
-        rank = self.rank() if rank is None else rank
+    def axis(self, value: Any, index: int = 0, n_new: int = 0) -> int:
+        """An axis of an input to which `n_new` come, from the front where the rank is known."""
         axis = int(value)
-        self.require(-rank <= axis < rank, f"axis must be in [-{rank}, {rank}), got {axis}")
+        if self.inputs[index].shape is None:
+            return axis
+        rank = self.rank(index) + n_new
+        self.require(-rank <= axis < rank, f"axis must be in [{-rank}, {rank}), got {axis}")
         return axis % rank

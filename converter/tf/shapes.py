@@ -22,4 +22,9 @@ def as_int32(node, b, index):
     x = node.inputs[index]
     if x.value is not None:
         return b.constant(np.asarray(x.value).astype(np.int32))
-    return x if x.dtype == np.int32 else b.CAST(x, dtype=np.int32)
+    return as_type(x, np.int32, b)
+
+
+def as_type(x, dtype, b):
+    """`x` as another type, unless it is of that type."""
+    return x if x.dtype == dtype else b.CAST(x, dtype=dtype)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from drafting import Draft
+from running import answers
 
 import flatlite.lite
 from flatlite.errors import CalibrationError, UnsupportedOps
@@ -165,10 +167,38 @@ def negated(shape):
     return TFLiteConverter(to_graph_def(graph), [Named("x", None)], [Named("y", None)])
 
 
-def test_unknown_rank_is_refused():
+def sum_and_rank():
+    """sum(x) + rank(x) of any x"""
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": FLOAT, "shape": None}).outputs[0]
+    rank = graph.add("Rank", "rank", [x]).outputs[0]
+    zero, one = graph.constant(np.int32(0), "zero"), graph.constant(np.int32(1), "one")
+    axes = graph.add("Range", "axes", [zero, rank, one]).outputs[0]
+    total = graph.add("Sum", "total", [x, axes]).outputs[0]
+    added = graph.add("Cast", "added", [rank], {"DstT": FLOAT}).outputs[0]
+    graph.add("AddV2", "y", [total, added])
+    return TFLiteConverter(to_graph_def(graph), [Named("x", None)], [Named("y", None)])
+
+
+def test_inputs_of_unknown_rank_take_every_rank_as_tensorflows(litert):
+    converter = sum_and_rank()
+    content = converter.convert()
+    assert converter.verified
+    interpreter = Interpreter(model_content=content)
+    assert [d["shape"].tolist() for d in interpreter.get_input_details()] == [[]]
+    recorded = {(3,): 7.0, (2, 3): 8.0, (): 5.0}  # of x, ones, and TensorFlow's file
+    for x in (np.float32([1, 2, 3]), np.ones((2, 3), np.float32), np.float32(5)):
+        want = recorded[x.shape]
+        assert answers(interpreter, x) == [want]
+        assert litert.run(content, [[x]], "BUILTIN_WITHOUT_DEFAULT_DELEGATES") == [[want]]
+
+
+def test_old_converter_wants_the_rank():
+    converter = negated(None)
+    converter.experimental_new_converter = False
     words = r"Provide an input shape for input array 'x'\.\n.*input_shapes \(--input-shape\)"
     with pytest.raises(ValueError, match=words):
-        negated(None).convert()
+        converter.convert()
 
 
 @pytest.mark.parametrize("shape", [(None, None), (1, None, 3), (None, 4, None)])
@@ -449,7 +479,8 @@ def test_samples_feed_the_verification():
         (samples([GOOD], []), "sample 1 of .* must have 1 arrays, for 'x', got 0"),
         (samples({"z": GOOD}), "must have the keys 'x', got 'z'"),
         (samples({"x": GOOD, "z": GOOD}), "must have the keys 'x', got 'x', 'z'"),
-        (samples([GOOD[0]]), r"input 'x' must have the shape \(\?, 4\), got \(4,\); the batch is"),
+        (samples([GOOD.reshape(8)]), r"input 'x' must have the shape \(\?, 4\), got \(8,\)$"),
+        (samples([GOOD[:1].T]), r"input 'x' must have the shape \(\?, 4\), got \(4, 1\)$"),
         (samples([GOOD[:, :3]]), r"must have the shape \(\?, 4\), got \(2, 3\)$"),
         (
             samples([GOOD.astype(np.float64)]),
@@ -465,6 +496,40 @@ def test_samples_that_do_not_fit(converter, dataset, words):
         converter.convert()
     converter.verify = False
     assert converter.convert()
+
+
+LENIENT = [
+    ((1,), (1, 1), (1,)),
+    ((1,), (), (1,)),
+    ((), (1,), ()),
+    ((), (1, 1), ()),
+    ((1, 4), (4,), (1, 4)),
+    ((1, 4), (1, 1, 4), (1, 4)),
+    ((None, 4), (4,), (1, 4)),
+    ((None, 4), (1, 2, 4), (2, 4)),
+    ((1, 4, 4, 1), (4, 4), (1, 4, 4, 1)),
+    ((1, 4, 4, 1), (1, 4, 4, 1, 1), (1, 4, 4, 1)),
+    ((None, 4, 4, 1), (4, 4, 1), (1, 4, 4, 1)),
+    ((2, 3), (2, 3, 1), (2, 3)),
+    ((None, None), (4,), (1, 4)),
+    ((None,), (1, 3), (3,)),
+]
+"""Shapes of an input, of samples that TensorFlow 2.21 takes for it, and what they stand for."""
+
+
+@pytest.mark.parametrize(("shape", "sample", "meant"), LENIENT, ids=repr)
+def test_samples_may_lack_dimensions_of_1(shape, sample, meant):
+    array = np.arange(1, np.prod(meant, dtype=int) + 1, dtype=np.float32)
+    draft = Draft()
+    draft.op("Mul", draft.input("x", shape), np.float32(2))
+    content = to_graph_def(draft.graph)
+    files = []
+    for dataset in (samples([array.reshape(sample)]), samples([array.reshape(meant)])):
+        converter = TFLiteConverter(content, None, None, [("x", shape)], ["Mul"])
+        converter.optimizations = [Optimize.DEFAULT]
+        converter.representative_dataset = dataset
+        files.append(converter.convert())
+    assert files[0] == files[1]
 
 
 def test_samples_name_their_signature(request):

@@ -191,3 +191,42 @@ def test_options_and_counts_are_checked():
     op.set_input(1, op.inputs[0])
     with pytest.raises(ConverterError, match="it takes 1 operands, got 2"):
         check_runs_in_litert([graph])
+
+
+BYTES = np.random.default_rng(3).integers(-128, 128, (2, 3, 2600)).astype(np.int8)
+
+
+@pytest.mark.parametrize("depth", [5, 1024, 1025, 2600])
+@pytest.mark.parametrize("adjoint", [False, True])
+def test_product_of_bytes_is_exact(depth, adjoint, litert):
+    """int8 x int8 -> int32 by float32 products; all -128 are the largest sums there are."""
+    x, y = BYTES[..., :depth], BYTES[::-1, :2, :depth]
+    y = y if adjoint else np.ascontiguousarray(np.swapaxes(y, 1, 2))
+    types = dict.fromkeys(("Ta", "Tb"), np.dtype(np.int8)) | {"Tout": np.dtype(np.int32)}
+    build = lambda d, *inputs: d.op("BatchMatMulV3", *inputs, **types, adj_y=adjoint)  # noqa: E731
+    for one, other in ((x, y), (np.full_like(x, -128), np.full_like(y, -128))):
+        _, graph = lowered(build, one, other)
+        check_runs_in_litert([graph])
+        right = np.swapaxes(other, 1, 2) if adjoint else other
+        want = one.astype(np.int64) @ right.astype(np.int64)
+        (got,) = litert.run(save(write(graph).model), [[one, other]])[0]
+        np.testing.assert_array_equal(got, want)
+
+
+def test_filters_of_unknown_shape_are_refused():
+    draft = Draft()
+    inputs = draft.input("x", (None, 8, 8, 3)), draft.input("filters", (None,) * 4)
+    steps = {"strides": [1, 1, 1, 1], "padding": b"SAME"}
+    source = draft.source(draft.op("DepthwiseConv2dNative", *inputs, **steps))
+    with pytest.raises(ConverterError, match="the shape of the filters must be known, got"):
+        lower_graph(source)
+
+
+def test_absolute_indices_of_where(litert):
+    """Of sizes that the data tells, too; the least int64 is its own absolute value."""
+    _, graph = lowered(lambda d, x: d.op("Abs", d.op("Where", x)), BOOLS)
+    (got,) = litert.run(save(write(graph).model), [[BOOLS]])[0]
+    np.testing.assert_array_equal(got, np.argwhere(BOOLS))
+    _, graph = lowered(lambda d, x: d.op("Abs", x), LARGE)
+    (got,) = litert.run(save(write(graph).model), [[LARGE]])[0]
+    np.testing.assert_array_equal(got, np.abs(LARGE))

@@ -25,7 +25,7 @@ CHANGED = {
     "_experimental_disable_per_channel_quantization_for_dense_layers": (True, INT8),
     "_experimental_enable_composite_direct_lowering": False,
     "_experimental_enable_dynamic_update_slice": True,
-    "_experimental_full_integer_quantization_bias_type": np.int32,
+    "_experimental_full_integer_quantization_bias_type": (np.int64, INT8),
     "_experimental_guarantee_all_funcs_one_use": True,
     "_experimental_low_bit_qat": True,
     "_experimental_lower_tensor_list_ops": False,
@@ -132,7 +132,11 @@ def outcome(name, value, others, owner=lambda converter: converter):
     return content
 
 
-WORDS = ("experimental_use_stablehlo_quantizer", "experimental_stablehlo_quantizer_config")
+WORDS = (
+    "_experimental_full_integer_quantization_bias_type",
+    "experimental_use_stablehlo_quantizer",
+    "experimental_stablehlo_quantizer_config",
+)
 """Refused in TensorFlow's words, which do not name them; see test_as_tensorflow."""
 
 
@@ -162,3 +166,14 @@ def test_target_spec(name):
 def test_unknown_underscores_are_refused():
     with pytest.raises(AttributeError, match="did you mean '_experimental_calibrate_only'"):
         converter()._experimental_calibrate = True
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "others"),
+    [
+        ("_experimental_qdq_conversion_mode", "NONE", {}),
+        ("_experimental_full_integer_quantization_bias_type", np.int32, INT8),
+    ],
+)
+def test_what_is_done_anyway_may_be_said(name, value, others):
+    assert outcome(name, value, others) == outcome(name, None, others)

@@ -81,7 +81,7 @@ def test_garbage(tail):
     ],
 )
 def test_the_root(content, reason):
-    with pytest.raises(ModelError, match=f"{INVALID}: .*{reason}"):
+    with pytest.raises(ModelError, match=f"{INVALID}\n.*{reason}"):
         parse(content)
 
 
@@ -119,7 +119,7 @@ def table(fields, size=4):
 )
 def test_fields(content, reason):
     with pytest.raises(
-        ModelError, match=f"{INVALID}: {reason}|{INVALID}: root at byte .*: {reason}"
+        ModelError, match=f"{INVALID}\n{reason}|{INVALID}\nroot at byte .*: {reason}"
     ):
         parse(content)
 
@@ -130,7 +130,7 @@ def test_the_field_is_named(files):
     content[name - 4 : name] = b"\xff\xff\xff\x7f"
     with pytest.raises(
         ModelError,
-        match=rf"{INVALID}: subgraphs\[0\]\.tensors\[1\]\.name at byte {name - 4}: 2147483647 elem",
+        match=rf"{INVALID}\nsubgraphs\[0\]\.tensors\[1\]\.name at byte {name - 4}: 2147483647 elem",
     ):
         parse(bytes(content))
 
