@@ -30,15 +30,16 @@ test-all: $(VENV)/.test
 test-pythons:
 	$(PYTHON) tests/pythons.py
 
-# Random models and programs until the time is up. FUZZERS: which, all without; SEEDS: A..B; COUNT:
-# cases of each seed; SECONDS: for each fuzzer.
+# Random models and programs until the time is up; what fails is printed with the command that
+# repeats it. FUZZERS: which, all without; SEEDS: A..B, without it new ones each time; COUNT: cases
+# of each seed; SECONDS: for each fuzzer.
 FUZZERS ?=
-SEEDS ?= 0..
+SEEDS ?=
 COUNT ?= 1000
 SECONDS ?= 600
 fuzz: $(VENV)/.test
 	$(BIN)/flatlite warmup
-	$(BIN)/python tests/fuzz $(FUZZERS) --seeds $(SEEDS) --count $(COUNT) --seconds $(SECONDS)
+	$(BIN)/python tests/fuzz $(FUZZERS) --seeds '$(SEEDS)' --count $(COUNT) --seconds $(SECONDS)
 
 # TensorFlow restores what flatlite has saved, and goes on training it.
 test-tf: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)

@@ -22,7 +22,7 @@ from ..schema.errors import ConverterError
 from .dims import Extent
 from .infer import count_outputs, infer, late_tensor
 from .integers import of_integers
-from .ir import Graph, Op, Tensor
+from .ir import Graph, Op, Sizes, Tensor
 from .legal_types import widened
 from .pseudo import PSEUDO, operator, options_class
 
@@ -67,25 +67,20 @@ class Builder:
         shape: Sequence[int | None] | None,
         names: Sequence[str | None] | None = None,
     ) -> Tensor:
-        """A model input; None stands for a dimension that is unknown until the model runs.
+        """A model input; None stands for what is unknown until the model runs: a dimension, or all.
 
         Unknown dimensions to which `names` gives one name are equal.
-
-        Raises ConverterError when not even the rank is known.
         """
-        if shape is None:
-            raise ConverterError(
-                f"input '{name}': its rank must be known; give its shape (input_shapes), "
-                "None for a free dimension"
-            )
+        tensor = Tensor(name, np.dtype(dtype), None if shape is None else self._sizes(shape, names))
+        self.graph.inputs.append(tensor)
+        return tensor
+
+    def _sizes(self, shape: Sequence[int | None], names: Sequence[str | None] | None) -> Sizes:
         names = names or [None] * len(shape)
-        sizes = tuple(
+        return tuple(
             self._dimension(i, len(shape), names[i]) if n is None else int(n)
             for i, n in enumerate(shape)
         )
-        tensor = Tensor(name, np.dtype(dtype), sizes)
-        self.graph.inputs.append(tensor)
-        return tensor
 
     def _dimension(self, axis: int, rank: int, name: str | None) -> Extent:
         """The symbol of an unknown dimension of an input."""

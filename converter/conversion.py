@@ -13,7 +13,7 @@ from .ophint import OpHint
 from .options import OpsSet, constants
 from .samples import Samples, check_verify_inputs
 from .sources.positions import arranged
-from .sources.source import GraphSource, Source, among_signatures, check_shapes
+from .sources.source import GraphSource, Source, among_signatures, fix_shapes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +67,8 @@ class Conversion:
 
         recipe = recipe_of(self.settings)
         for source in self.sources:
-            check_shapes(source, self._wants_known_shapes(source))
+            if self._wants_known_shapes(source):
+                fix_shapes(source)
             check_size(source)
         first = check_verify_inputs(self.settings.verify_inputs, self.sources)
         calibrates = recipe is not None and not recipe.weights_only
@@ -235,7 +236,8 @@ class Conversion:
             before, after = plain[1][i], quantized[1][i]
             tensors = plain[0].tensors[i], quantized[0].tensors[i]
             given = samples.first(i)
-            inputs = given or [next(trial_inputs(self.sources[i].oracle(), before.sizes))]
+            oracle = self.sources[i].oracle()
+            inputs = given or [next(trial_inputs(oracle, before.sizes, before.is_empty))]
             self.signal_to_noise[key] = compare(before, after, inputs)
             self.reader_signal_to_noise[key] = compare_readers(
                 graph, before, after, tensors, inputs

@@ -14,7 +14,6 @@ every symbol takes its own; it decides nothing.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, reduce
 from math import gcd, prod
@@ -104,7 +103,7 @@ def _atom(
     return atom
 
 
-def _dim_of(terms: Mapping[Monomial, int]) -> Extent:
+def dim_of(terms: Mapping[Monomial, int]) -> Extent:
     """The sum of `terms`; those with the coefficient 0 are left out."""
     kept = [(monomial, c) for monomial, c in terms.items() if c]
     if not kept or (len(kept) == 1 and not kept[0][0]):
@@ -130,15 +129,16 @@ def _written_order(term: tuple[Monomial, int]) -> tuple:
     return -degree, [(atom.text, power) for atom, power in monomial]
 
 
-def _of_atom(atom: Atom) -> Dim:
-    dim = _dim_of({((atom, 1),): 1})
+def of_atom(atom: Atom) -> Dim:
+    """The size that is an atom and nothing else."""
+    dim = dim_of({((atom, 1),): 1})
     assert isinstance(dim, Dim)
     return dim
 
 
 def symbol(name: str, reference: int, is_late: bool = False) -> Dim:
     """An unknown size; the same name and reference give the same Dim."""
-    return _of_atom(_atom(SYMBOL, (), name, reference, is_late, frozenset((name,))))
+    return of_atom(_atom(SYMBOL, (), name, reference, is_late, frozenset((name,))))
 
 
 def opaque(name: str, reference: int, args: Iterable[Extent] = ()) -> Dim:
@@ -146,7 +146,7 @@ def opaque(name: str, reference: int, args: Iterable[Extent] = ()) -> Dim:
     on = [arg for arg in args if isinstance(arg, Dim)]
     symbols = frozenset((name,)).union(*(dim.symbols for dim in on))
     is_late = any(dim.is_late for dim in on)
-    return _of_atom(_atom(OPAQUE, (), name, reference, is_late, symbols))
+    return of_atom(_atom(OPAQUE, (), name, reference, is_late, symbols))
 
 
 def terms_of(x: Extent) -> dict[Monomial, int]:
@@ -182,7 +182,7 @@ def add(x: Extent, y: Extent) -> Extent:
     terms = terms_of(x)
     for monomial, c in terms_of(y).items():
         terms[monomial] = terms.get(monomial, 0) + c
-    return _dim_of(terms)
+    return dim_of(terms)
 
 
 @lru_cache(REMEMBERED)
@@ -195,7 +195,7 @@ def multiply(x: Extent, y: Extent) -> Extent:
         for second, b in terms_of(y).items():
             both = _joined(first, second)
             terms[both] = terms.get(both, 0) + a * b
-    return _dim_of(terms)
+    return dim_of(terms)
 
 
 def subtract(x: Extent, y: Extent) -> Extent:
@@ -229,7 +229,7 @@ def floor_div(x: Extent, y: Extent) -> Extent:
     if isinstance(y, int):
         assert isinstance(x, Dim)
         return _floor_by(x, y) if y > 0 else floor_div(multiply(-1, x), -y)
-    x, y = _reduced(x, y)
+    x, y = reduced(x, y)
     if isinstance(y, int):
         return floor_div(x, y)
     if not_negative(x) and not_negative(subtract(subtract(y, x), 1)):
@@ -249,7 +249,7 @@ def _floor_by(x: Dim, k: int) -> Extent:
     for monomial, c in terms_of(x).items():
         whole[monomial] = c // k if not monomial or c >= 0 else -(-c // k)
         rest[monomial] = c - k * whole[monomial]
-    outside, inside = _dim_of(whole), _dim_of(rest)
+    outside, inside = dim_of(whole), dim_of(rest)
     if isinstance(inside, int):
         return add(outside, inside // k)
     offset = rest.get((), 0)
@@ -282,7 +282,7 @@ def _floor_inward(inside: Dim, slopes: Dim, offset: int, k: int) -> Extent:
 
 def _floor_atom(x: Extent, y: Extent) -> Dim:
     ends = reference_of(x), reference_of(y)
-    return _of_atom(_function(FLOOR, (x, y), ends[0] // ends[1] if ends[1] else 0))
+    return of_atom(_function(FLOOR, (x, y), ends[0] // ends[1] if ends[1] else 0))
 
 
 def _function(kind: str, args: tuple[Extent, ...], reference: int) -> Atom:
@@ -309,7 +309,7 @@ def divided(x: Extent, y: Extent) -> Extent | None:
         terms = terms_of(x)
         if any(c % y for c in terms.values()):
             return None
-        return _dim_of({monomial: c // y for monomial, c in terms.items()})
+        return dim_of({monomial: c // y for monomial, c in terms.items()})
     if isinstance(x, int):
         return 0 if x == 0 else None
     return _long_division(terms_of(x), sorted(y.terms, key=_leading))
@@ -336,7 +336,7 @@ def _long_division(left: dict[Monomial, int], divisor: list) -> Extent | None:
                 left[both] = value
             else:
                 left.pop(both, None)
-    return _dim_of(quotient)
+    return dim_of(quotient)
 
 
 def _without(monomial: Monomial, part: Monomial) -> Monomial | None:
@@ -349,7 +349,7 @@ def _without(monomial: Monomial, part: Monomial) -> Monomial | None:
     return tuple((atom, power) for atom, power in powers.items() if power)
 
 
-def _reduced(x: Extent, y: Extent) -> tuple[Extent, Extent]:
+def reduced(x: Extent, y: Extent) -> tuple[Extent, Extent]:
     """x and y without the factors that all their terms share."""
     terms = [*terms_of(x).items(), *terms_of(y).items()]
     factor = gcd(*(c for _, c in terms))
@@ -358,7 +358,7 @@ def _reduced(x: Extent, y: Extent) -> tuple[Extent, Extent]:
         powers = dict(monomial)
         shared = {atom: min(n, powers.get(atom, 0)) for atom, n in shared.items()}
     common = tuple((atom, n) for atom, n in shared.items() if n)
-    by = _dim_of({common: factor})
+    by = dim_of({common: factor})
     first, second = divided(x, by), divided(y, by)
     assert first is not None and second is not None
     return first, second
@@ -393,7 +393,7 @@ def _extreme(kind: str, sizes: Iterable[Extent]) -> Extent:
     shifted = tuple(subtract(arg, offset) for arg in kept)
     choose: Callable[..., int] = max if kind == MAX else min
     atom = _function(kind, shifted, choose(reference_of(arg) for arg in shifted))
-    return add(_of_atom(atom), offset)
+    return add(of_atom(atom), offset)
 
 
 def _flat(kind: str, sizes: Iterable[Extent]) -> list[Extent]:
@@ -409,7 +409,7 @@ def _inner(kind: str, size: Extent) -> list[Extent] | None:
     for monomial, c in size.terms if isinstance(size, Dim) else ():
         if c == 1 and len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0].kind == kind:
             atom = monomial[0][0]
-            rest = subtract(size, _of_atom(atom))
+            rest = subtract(size, of_atom(atom))
             return [add(rest, arg) for arg in atom.args]
     return None
 
@@ -427,7 +427,7 @@ def broadcast(x: Extent, y: Extent) -> Extent:
     args = tuple(sorted(parts, key=str))
     if len(args) == 1:
         return args[0]
-    return _of_atom(_function(BROADCAST, args, max(reference_of(arg) for arg in args)))
+    return of_atom(_function(BROADCAST, args, max(reference_of(arg) for arg in args)))
 
 
 @lru_cache(REMEMBERED)
@@ -438,7 +438,7 @@ def from_front(position: Extent, size: Extent) -> Extent:
     if not_negative(subtract(-1, position)):
         return add(position, size)
     ends = reference_of(position), reference_of(size)
-    return _of_atom(_function(WRAP, (position, size), ends[0] + (ends[1] if ends[0] < 0 else 0)))
+    return of_atom(_function(WRAP, (position, size), ends[0] + (ends[1] if ends[0] < 0 else 0)))
 
 
 def _meeting(x: Dim) -> tuple[Extent, ...]:
@@ -457,10 +457,15 @@ def not_negative(x: Extent, depth: int = DEPTH) -> bool:
     if not depth:
         return False
     return any(
-        _proved(monomial[0][0], c, subtract(x, _dim_of({monomial: c})), depth - 1)
+        _proved(monomial[0][0], c, subtract(x, dim_of({monomial: c})), depth - 1)
         for monomial, c in x.terms
         if len(monomial) == 1 and monomial[0][1] == 1
     )
+
+
+def never_zero(x: Extent) -> bool:
+    """Whether `x` is proved to be another number than 0 whatever its symbols are."""
+    return not_negative(subtract(x, 1)) or not_negative(subtract(-1, x))
 
 
 def _proved(atom: Atom, c: int, rest: Extent, depth: int) -> bool:
@@ -576,90 +581,3 @@ FUNCTIONS: dict[str, Function] = {
     WRAP: from_front,
 }
 """Word in the text of a size -> what it computes."""
-
-
-def substitute(x: Extent, name: str, by: Extent) -> Extent:
-    """`x` with `by` in the place of a symbol."""
-    if isinstance(x, int) or name not in x.symbols:
-        return x
-    total: Extent = 0
-    for monomial, c in x.terms:
-        factors = [_substituted(atom, name, by) for atom, power in monomial for _ in range(power)]
-        total = add(total, multiply(c, product(factors)))
-    return total
-
-
-def _substituted(atom: Atom, name: str, by: Extent) -> Extent:
-    if name not in atom.symbols:
-        return _of_atom(atom)
-    if atom.kind == SYMBOL:
-        return by
-    return FUNCTIONS[atom.kind](*(substitute(arg, name, by) for arg in atom.args))
-
-
-def solved(x: Extent, y: Extent, fresh: Callable[[str], Extent]) -> tuple[str, Extent] | None:
-    """(symbol, size) such that x = y where the symbol is that size, and nowhere else.
-
-    Args:
-        x, y: two sizes.
-        fresh: gives a new symbol for a name, where one is a multiple of something.
-    """
-    gap = subtract(x, y)
-    if isinstance(gap, int):
-        return None
-    gap, _ = _reduced(gap, 0)
-    assert isinstance(gap, Dim)
-    for monomial, c in reversed(gap.terms):
-        if len(monomial) != 1 or abs(c) != 1 or monomial[0][1] != 1:
-            continue
-        atom, rest = monomial[0][0], subtract(gap, _dim_of({monomial: c}))
-        if isinstance(rest, Dim) and atom.text in rest.symbols:
-            found = _as_multiple(gap, atom, c, fresh)
-        else:
-            found = multiply(-c, rest)
-        if atom.kind == SYMBOL and found is not None and not not_negative(subtract(-1, found)):
-            return atom.text, found
-    return None
-
-
-def _as_multiple(gap: Dim, atom: Atom, c: int, fresh: Callable[[str], Extent]) -> Extent | None:
-    """What a symbol is where gap = 0 says that a sum with it is a multiple of k: k*new - rest."""
-    for monomial, factor in gap.terms:
-        other = monomial[0][0] if len(monomial) == 1 else None
-        if other is None or other.kind != FLOOR or abs(factor) != other.args[1]:
-            continue
-        rest = subtract(subtract(gap, _dim_of({monomial: factor})), _dim_of({((atom, 1),): c}))
-        if isinstance(rest, int) or atom.text not in rest.symbols:
-            multiple = multiply(abs(factor), fresh(f"{atom.text}_{abs(factor)}"))
-            return subtract(multiple, rest) if c > 0 else add(rest, multiple)
-    return None
-
-
-def parsed(text: str, lookup: Callable[[str], Extent]) -> Extent:
-    """The size that `text` writes, as `str` does; `lookup` gives the sizes of names.
-
-    Raises ValueError where the text is none.
-    """
-    return _parsed(ast.parse(text, mode="eval").body, lookup)
-
-
-_OPERATORS: dict[type, Callable[[Extent, Extent], Extent]] = {
-    ast.Add: add,
-    ast.Sub: subtract,
-    ast.Mult: multiply,
-}
-
-
-def _parsed(part: ast.expr, lookup: Callable[[str], Extent]) -> Extent:
-    match part:
-        case ast.Constant(value=int(number)):
-            return number
-        case ast.Name(id=name):
-            return lookup(name)
-        case ast.UnaryOp(op=ast.USub(), operand=inner):
-            return multiply(-1, _parsed(inner, lookup))
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            return _OPERATORS[type(op)](_parsed(left, lookup), _parsed(right, lookup))
-        case ast.Call(func=ast.Name(id=name), args=args) if name in FUNCTIONS:
-            return FUNCTIONS[name](*(_parsed(arg, lookup) for arg in args))
-    raise ValueError(f"a size must be a sum of products, got {ast.unparse(part)}")

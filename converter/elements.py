@@ -7,7 +7,7 @@ opaque numbers, of which it is known that equal operators give equal ones.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from hashlib import sha1
 from typing import Any
 
@@ -156,14 +156,21 @@ def _less(x: Extent, y: Extent) -> bool | None:
     return False if dims.not_negative(dims.subtract(x, y)) else None
 
 
-def _equal(x: Extent, y: Extent) -> bool | None:
+def _equal(x: Extent, y: Extent) -> bool | Extent | None:
+    """Whether x = y; where neither is ever the smaller one, 1 or 0 as an expression."""
     if x is y or x == y:
         return True
-    differ = _less(x, y) or _less(y, x)
-    return False if differ else None
+    if _less(x, y) or _less(y, x):
+        return False
+    for gap in (dims.subtract(x, y), dims.subtract(y, x)):
+        if dims.not_negative(gap):
+            return dims.largest(dims.subtract(1, gap), 0)
+    return None
 
 
-def _not(x: bool | None) -> bool | None:
+def _not(x: Any) -> Any:
+    if isinstance(x, Dim):
+        return dims.subtract(1, x)
     return None if x is None else not x
 
 
@@ -179,15 +186,22 @@ def _either(x: Any, y: Any) -> Any:
     return y if x is False else x if y is False else None
 
 
-def _chosen(condition: Any, x: Any, y: Any) -> Any:
+def _chosen(are_integers: bool, condition: Any, x: Any, y: Any) -> Any:
     if isinstance(condition, bool | int):
         return x if condition else y
-    return x if x is y else None
+    if x is y or _is_no_size(condition) or not are_integers:
+        return x if x is y else None
+    return dims.add(y, dims.multiply(condition, dims.subtract(x, y)))
+
+
+def _is_no_size(x: Dim) -> bool:
+    return any(name.startswith(TOKEN) for name in x.symbols)
 
 
 def _select(op: Op, i: int) -> np.ndarray:
     arrays = [extents_of(tensor) for tensor in op.given]
-    return np.asarray(np.frompyfunc(_chosen, 3, 1)(*arrays), object)
+    choose = partial(_chosen, op.inputs[1].dtype.kind in "iu")
+    return np.asarray(np.frompyfunc(choose, 3, 1)(*arrays), object)
 
 
 def _cast(op: Op, i: int) -> np.ndarray | None:
@@ -197,7 +211,7 @@ def _cast(op: Op, i: int) -> np.ndarray | None:
     def of_one(x: Any) -> Any:
         if not isinstance(x, Dim):
             return _SAME
-        return None if any(name.startswith(TOKEN) for name in x.symbols) else x
+        return None if _is_no_size(x) else x
 
     return np.asarray(np.frompyfunc(of_one, 1, 1)(values), object)
 
@@ -302,7 +316,7 @@ RULES: dict[str, Rule] = {
     "NOT_EQUAL": _elementwise(lambda x, y: _not(_equal(x, y))),
     "LOGICAL_AND": _elementwise(_both),
     "LOGICAL_OR": _elementwise(_either),
-    "LOGICAL_NOT": _elementwise(lambda x: None if isinstance(x, Dim) else not x),
+    "LOGICAL_NOT": _elementwise(_not),
     "SELECT": _select,
     "SELECT_V2": _select,
     "CAST": _cast,

@@ -118,15 +118,25 @@ def _settle(op: Op, i: int, result: Tensor, value: np.ndarray) -> None:
 
 
 def _outcomes(graph: Graph, op: Op, declared: Declarations) -> list[Outcome]:
-    """What `prepare` says; under other numbers for unknown sizes where it refuses these."""
+    """What `prepare` says; under other numbers for unknown sizes where it refuses these, without
+    values where none can be computed of these.
+    """
     try:
         return prepared(op, declared)
+    except Fault:
+        if not _is_symbolic(op):
+            raise
+        return prepared(op, declared, limit=-1)
     except NodeError as error:
         if not _is_symbolic(op):
             raise
-        assumption = None if error.unequal is None else graph.scope.assume(*error.unequal)
-        if assumption is not None:
-            raise assumption from None
+        shape = _stated_shape(op)
+        if error.unequal is not None:
+            assumption = graph.scope.assume(*error.unequal, even_empty=shape is not None)
+            if assumption is not None:
+                raise assumption from None
+            if shape is not None:
+                return [Outcome(shape, result_types(op, declared)[0])]
         for numbers in graph.scope.numbers:
             try:
                 operands = [operand(tensor, numbers) for tensor in op.inputs]
@@ -135,6 +145,16 @@ def _outcomes(graph: Graph, op: Op, declared: Declarations) -> list[Outcome]:
                 continue
             return [outcome._replace(value=None) for outcome in outcomes]
         raise
+
+
+def _stated_shape(op: Op) -> tuple[int, ...] | None:
+    """The shape that a RESHAPE's input states, of as many elements as there are whenever the model
+    runs; None where a size may be -1.
+    """
+    if op.kind != "RESHAPE" or (stated := op.input(1)) is None or stated.elements is None:
+        return None
+    extents = stated.elements.extents.tolist()
+    return tuple(map(sized, extents)) if all(map(dims.not_negative, extents)) else None
 
 
 def of_called(graph: Graph, op: Op) -> list[Tensor]:

@@ -240,9 +240,11 @@ def _array(label: str, value: Any, port: Port) -> np.ndarray:
             f"{where} must have the type {dtype}, got {array.dtype}; use x.astype(np.{dtype})"
         )
     fitted = array if shape is None else _fitted(array, shape)
-    if fitted is None:
+    lacks_batch = bool(shape) and shape[0] is None and array.ndim == len(shape) - 1
+    if fitted is None or lacks_batch:
+        hint = "; the batch is missing: yield x[np.newaxis]" if lacks_batch else ""
         shown = "(" + ", ".join("?" if n is None else str(n) for n in shape or ()) + ")"
-        raise CalibrationError(f"{where} must have the shape {shown}, got {array.shape}")
+        raise CalibrationError(f"{where} must have the shape {shown}, got {array.shape}{hint}")
     if dtype.kind == "f" and not np.isfinite(array).all():
         raise CalibrationError(f"{where} must be finite, got NaN or infinity")
     return fitted
@@ -251,8 +253,7 @@ def _array(label: str, value: Any, port: Port) -> np.ndarray:
 def _fitted(array: np.ndarray, shape: tuple[int | None, ...]) -> np.ndarray | None:
     """An array in the shape of an input; None when it is not of that shape.
 
-    As in TensorFlow, an array of another rank may lack dimensions of 1, such as the batch, or have
-    more of them.
+    As in TensorFlow, an array of another rank may lack dimensions of 1, or have more of them.
     """
     if array.ndim == len(shape):
         fits = all(n in (None, size) for n, size in zip(shape, array.shape, strict=True))

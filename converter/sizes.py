@@ -13,6 +13,7 @@ from typing import Any
 
 from . import dims
 from .dims import Dim, Extent
+from .equations import can_substitute, solved, substitute
 
 STEP = 240
 """Reference sizes are this times a prime, so that what usual models divide by divides them."""
@@ -164,9 +165,12 @@ class Scope:
             chosen[unique] = choice(len(chosen), reference)
         return dims.symbol(unique, reference, is_late)
 
-    def assume(self, x: int, y: int) -> Assumption | None:
-        """What must hold so that two sizes are equal; None when nothing can be said."""
-        found = dims.solved(extent(x), extent(y), lambda name: dims.symbol(name, STEP))
+    def assume(self, x: int, y: int, even_empty: bool = False) -> Assumption | None:
+        """What must hold so that two sizes are equal; None when nothing can be said.
+
+        `even_empty` says whether it must hold where a factor of both is 0.
+        """
+        found = solved(extent(x), extent(y), lambda name: dims.symbol(name, STEP), even_empty)
         return Assumption(*found) if found is not None and self.is_certain else None
 
 
@@ -188,7 +192,9 @@ def lowered(lower: Callable[[Scope], Any], assumed: Mapping[str, Extent] | None 
         return lower(Scope(before))
     except Assumption as found:
         name, dim = found.name, found.dim
-    known = {other: dims.substitute(x, name, dim) for other, x in before.items()}
+    known = {
+        other: substitute(x, name, dim) for other, x in before.items() if can_substitute(x, name)
+    }  # the others are demanded again
     return lowered(lower, {**known, name: dim})
 
 

@@ -14,9 +14,10 @@ parentheses.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha1
 from math import prod
 from typing import Any
@@ -26,8 +27,9 @@ import numpy as np
 from ..schema import tables
 from ..schema.dtypes import TENSOR_TYPES, tensor_type
 from ..schema.model import Quantization
+from . import dims
 from .builder import Builder, as_array, make_options
-from .dims import parsed
+from .dims import Extent
 from .ir import Graph, Op, Sizes, Tensor
 from .sizes import Scope
 
@@ -320,8 +322,40 @@ class _Reader:
         if found["dims"] != "?":
             texts = enumerate(_split(found["dims"]))
             named = self.graph.scope.named
-            sizes = tuple(parsed(text, lambda name, i=i: named(name, i == 0)) for i, text in texts)
+            sizes = tuple(
+                parsed_size(text, lambda name, i=i: named(name, i == 0)) for i, text in texts
+            )
         return dtype, sizes, _read_quantization(found["quantization"])
+
+
+def parsed_size(text: str, lookup: Callable[[str], Extent]) -> Extent:
+    """The size that `text` writes, as `str` does; `lookup` gives the sizes of names.
+
+    Raises ValueError where the text is none.
+    """
+    return _parsed_part(ast.parse(text, mode="eval").body, lookup)
+
+
+_OPERATORS: dict[type, Callable[[Extent, Extent], Extent]] = {
+    ast.Add: dims.add,
+    ast.Sub: dims.subtract,
+    ast.Mult: dims.multiply,
+}
+
+
+def _parsed_part(part: ast.expr, lookup: Callable[[str], Extent]) -> Extent:
+    match part:
+        case ast.Constant(value=int(number)):
+            return number
+        case ast.Name(id=name):
+            return lookup(name)
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return dims.multiply(-1, _parsed_part(inner, lookup))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            return _OPERATORS[type(op)](_parsed_part(left, lookup), _parsed_part(right, lookup))
+        case ast.Call(func=ast.Name(id=name), args=args) if name in dims.FUNCTIONS:
+            return dims.FUNCTIONS[name](*(_parsed_part(arg, lookup) for arg in args))
+    raise ValueError(f"a size must be a sum of products, got {ast.unparse(part)}")
 
 
 def _read_quantization(text: str | None) -> Quantization | None:

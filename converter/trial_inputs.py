@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import count
+from itertools import count, cycle
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 SEED = 20
 N_ELEMENTS = 1 << 25  # of one input; a source that wants more is not run
-GIVE = "give inputs that it takes: converter.verify_inputs, --verify-inputs x.npz"
+OPTIONS = "converter.verify_inputs, --verify-inputs x.npz"
+GIVE = f"give inputs that it takes: {OPTIONS}"
 
 Sizes = Sequence["Extent"]
+Shapes = tuple[tuple[int, ...], ...]
 Choice = tuple[Callable[[int], int], Callable[[int], int]]
 """Numbers of the i-th unknown batch and of the i-th other unknown size."""
 
@@ -43,19 +45,33 @@ CHOICES: tuple[Choice, ...] = (
 """Unequal primes, unequal multiples of 2 to 64, equal sizes; each kind from the cheapest on. The
 last is for sequences alone, of which some models want thousands of steps."""
 
+DOUBLINGS = 7  # of lengths that are too small
+
+RANKS = (2, 1, 3, 4, 0)
+"""Those of inputs of which none is known, in turn."""
+
 N_RUNS, N_BATCHES = 4, 2
 """Choices to be compared on; fewer where only the batch is free."""
 
 
-def trial_inputs(oracle: Oracle, sizes: Sequence[Sizes | None] = ()) -> Iterator[list[np.ndarray]]:
+def trial_inputs(
+    oracle: Oracle,
+    sizes: Sequence[Sizes | None] = (),
+    is_hopeless: Callable[[Shapes], bool] = lambda shapes: False,
+) -> Iterator[list[np.ndarray]]:
     """Lists of one seeded random array for each input, in different shapes where some are free.
 
-    `sizes` are what is known of the inputs' dimensions, so that those that must be equal are.
+    Args:
+        oracle: the source.
+        sizes: what is known of the inputs' dimensions, so that those that must be equal are.
+        is_hopeless: whether the source is sure to refuse some shapes; lengths are doubled then.
     """
-    known = [_sizes_of(i, t, sizes) for i, t in enumerate(oracle.inputs)]
     seen = set()
-    for batch, length in CHOICES:
+    for (batch, length), rank in zip(CHOICES, cycle(RANKS)):
+        known = [_sizes_of(i, t, sizes, rank) for i, t in enumerate(oracle.inputs)]
         shapes = _shapes(known, batch, length)
+        if shapes is not None and is_hopeless(shapes):
+            shapes = _larger(known, (batch, length), is_hopeless) or shapes
         if shapes is not None and seen and any(prod(shape) > N_ELEMENTS for shape in shapes):
             continue
         if shapes is not None and shapes not in seen:
@@ -67,25 +83,41 @@ def trial_inputs(oracle: Oracle, sizes: Sequence[Sizes | None] = ()) -> Iterator
 
 def n_runs(oracle: Oracle) -> int:
     """How many of the trial inputs are enough."""
-    shapes = [tensor.shape or () for tensor in oracle.inputs]
-    if any(None in shape[1:] for shape in shapes):
+    shapes = [tensor.shape for tensor in oracle.inputs]
+    if any(shape is None or None in shape[1:] for shape in shapes):
         return N_RUNS
-    return N_BATCHES if any(None in shape for shape in shapes) else 1
+    return N_BATCHES if any(None in shape for shape in shapes if shape) else 1
 
 
-def _sizes_of(i: int, tensor: Typed, sizes: Sequence[Sizes | None]) -> Sizes:
-    """The dimensions of input `i`; symbols of its own where nothing is known of them."""
+def _sizes_of(i: int, tensor: Typed, sizes: Sequence[Sizes | None], rank: int) -> Sizes:
+    """The dimensions of input `i`; symbols of its own where nothing is known of them, symbols of
+    all inputs of unknown rank where not even that is.
+    """
     if tensor.shape is None:
-        raise NotVerified(f"the rank of input '{tensor.name}' is unknown; {GIVE}")
+        return [dims.symbol(f"_{k}", 1) for k in range(rank)]
     given = sizes[i] if i < len(sizes) else None
     if given is not None:
         return given
     return [dims.symbol(f"_{i}_{k}", 1) if n is None else n for k, n in enumerate(tensor.shape)]
 
 
+def _larger(
+    known: Sequence[Sizes], choice: Choice, is_hopeless: Callable[[Shapes], bool]
+) -> Shapes | None:
+    """The shapes with the lengths of a choice doubled until there is hope; odd ones stay odd."""
+    batch, length = choice
+    for k in range(1, DOUBLINGS + 1):
+        shapes = _shapes(known, batch, lambda i, k=k: length(i) << k | length(i) & 1)
+        if shapes is None or any(prod(shape) > N_ELEMENTS for shape in shapes):
+            return None
+        if not is_hopeless(shapes):
+            return shapes
+    return None
+
+
 def _shapes(
     known: Sequence[Sizes], batch: Callable[[int], int], length: Callable[[int], int]
-) -> tuple[tuple[int, ...], ...] | None:
+) -> Shapes | None:
     """The shapes with some numbers for what is unknown; None where one would be negative."""
     numbers: dict[str, int] = {}
     batches, lengths = map(batch, count()), map(length, count())

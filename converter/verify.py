@@ -21,7 +21,7 @@ from ..interpreter.interpreter import Interpreter
 from ..schema.errors import ConverterError, DeadlineExceededError, OpError
 from .oracle import NotVerified, Oracle
 from .tf.lower import CALLS
-from .trial_inputs import GIVE, SEED, n_runs, trial_inputs
+from .trial_inputs import GIVE, OPTIONS, SEED, n_runs, trial_inputs
 
 if TYPE_CHECKING:
     from .ir import Graph, Origin, Signature, Sizes
@@ -33,6 +33,7 @@ FLIPS = 1e-3  # share of integers that rounding may turn over, as of an ArgMax n
 SECONDS = 10.0  # an oracle that needs longer is given up
 MEMORY = 4 << 30  # bytes the oracle may use
 SMALLEST = 1e-6  # a largest expected value below counts as this
+N_AGREED = 2  # refused sizes of which the file computes nothing; no more of them are tried
 NUDGE = 1e-6  # relative change of the inputs that rounding errors compare with
 
 
@@ -61,6 +62,23 @@ class Function:
     def interpreter(self, preserve: bool = False) -> Interpreter:
         """A new interpreter for `run`."""
         return Interpreter(model_content=self.content, experimental_preserve_all_tensors=preserve)
+
+    def is_empty(self, shapes: Iterable[tuple[int, ...]]) -> bool:
+        """Whether it takes no inputs of these shapes, or computes nothing from them."""
+        if self.subgraph:
+            return False
+        interpreter = self.interpreter()
+        details = interpreter.get_input_details()
+        if self.signature is not None:
+            named = interpreter.get_signature_runner(self.signature.key).get_input_details()
+            details = [named[name] for name in self.signature.inputs]
+        for detail, shape in zip(details, shapes, strict=True):
+            interpreter.resize_tensor_input(detail["index"], shape)
+        try:
+            interpreter.allocate_tensors()
+        except (RuntimeError, ValueError, MemoryError):
+            return True
+        return any(0 in detail["shape"] for detail in interpreter.get_tensor_details())
 
     def run(self, interpreter: Interpreter, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The outputs, in order.
@@ -141,9 +159,16 @@ def verify(
     done = Verified()
     refused: NotVerified | None = None
     interpreter = None
+    n_agreed = 0
+
+    def is_hopeless(shapes: Sequence[tuple[int, ...]]) -> bool:
+        return n_agreed >= N_AGREED and function.is_empty(shapes)
+
     try:
         oracle.check()
-        others = samples if samples is not None else trial_inputs(oracle, function.sizes)
+        others = samples
+        if others is None:
+            others = trial_inputs(oracle, function.sizes, is_hopeless)
         for n, arrays in enumerate(chain(first, others)):
             try:
                 expected = source.run(oracle.outputs, arrays)
@@ -152,6 +177,7 @@ def verify(
                     raise
                 refused = refused or refusal
                 done.refused.append(shapes_of(arrays))
+                n_agreed += function.is_empty(array.shape for array in arrays)
                 continue
             interpreter = interpreter or function.interpreter()
             compare(source, function, arrays, expected, function.run(interpreter, arrays))
@@ -212,7 +238,10 @@ class _Source:
             memory = min(available_memory() * 3 // 4, MEMORY)
             return self.oracle.run(names, arrays, max(self.left, 0.0), memory)
         except DeadlineExceededError:
-            raise NotVerified(f"running the source takes over {self.seconds:g} s") from None
+            text = (
+                f"running the source takes over {self.seconds:g} s; give smaller inputs: {OPTIONS}"
+            )
+            raise NotVerified(text) from None
         except (OpError, ValueError) as error:
             raise Refused(f"the source refuses the inputs: {error}; {GIVE}") from None
         finally:

@@ -11,7 +11,6 @@ import contextlib
 import gc
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,11 +23,8 @@ try:
 except ImportError:  # no lock then: at worst the same image is built twice
     fcntl = None
 
-WORKERS = 2
-MANY = 12  # requests from which on a second worker is worth importing numba once more
+PROCESSES = 2  # that build at a time
 _PATIENCE = 1.0  # seconds before the first word of progress
-_PAUSE = 0.02  # seconds between looks at the workers
-_MARK = "FLATLITE_BUILDING"
 _warned, _announced = [], []
 
 
@@ -114,30 +110,42 @@ def main(arguments=None):
         known = ", ".join(cache.modules())
         print(f"no kernel module '{unknown[0]}'; there are {known}", file=sys.stderr)
         return 2
-    # Read when numba is imported: compiler.py optimises, once and for all kernels together.
-    os.environ.update(NUMBA_OPT="0", NUMBA_DISABLE_INTEL_SVML="1")
+    compile_unoptimised()
     if packaged:
         for module in orders:
             write_packaged(cache.PACKAGED, [module])
             print(module, flush=True)
         return 0
-    if os.environ.get(_MARK):
-        _save_time()
-    folder = cache.folder(create=True)
-    while orders:
-        # First what nobody else is building, then wait for the others.
-        left = {m: o for m, o in orders.items() if not _build_into(folder, m, o, wait=False)}
-        if left == orders:
-            _build_into(folder, *left.popitem(), wait=True)
-        orders = left
+    _build_orders(orders, print_line)
     return 0
 
 
-def _save_time():
-    """Leaves out what a process that builds and ends can do without: a fifth of its time."""
-    # Where scipy is, numba imports it to look for LAPACK.
-    sys.modules["scipy"] = None  # pyright: ignore[reportArgumentType]
-    gc.disable()  # while code is written, there are ever more objects, and hardly any garbage
+def print_line(module):
+    """Says that a module's image is built."""
+    print(module, flush=True)
+
+
+def compile_unoptimised():
+    """Leaves optimising to compiler.py, which does it once and for all kernels together.
+
+    To be called before numba is imported.
+    """
+    os.environ.update(NUMBA_OPT="0", NUMBA_DISABLE_INTEL_SVML="1")
+
+
+def build_here(requests):
+    """Builds what is missing of `requests` into the cache folder."""
+    _build_orders(_by_module(requests), lambda module: None)
+
+
+def _build_orders(orders, built):
+    folder = cache.folder(create=True)
+    while orders:
+        # First what nobody else is building, then wait for the others.
+        left = {m: o for m, o in orders.items() if not _build_into(folder, m, o, built, wait=False)}
+        if left == orders:
+            _build_into(folder, *left.popitem(), built, wait=True)
+        orders = left
 
 
 def compile_flat(module, aim=target.HOST, wanted=None):
@@ -196,38 +204,39 @@ def _writable_folder():
 
 
 def _may_start_processes():
-    return bool(sys.executable) and not getattr(sys, "frozen", False) and _MARK not in os.environ
+    may = bool(sys.executable) and not getattr(sys, "frozen", False)
+    return may and "FLATLITE_BUILDING" not in os.environ
 
 
 def _build_elsewhere(orders, folder, progress):
     """Lets other processes build; whatever they could not is simply still missing after."""
+    from . import worker
+
     names = {m: os.path.join(folder, cache.cached_name(m, o)) for m, o in orders.items()}
-    workers = []
-    try:
-        workers.extend(_start(part, folder) for part in _dealt(orders))
-        while any(worker.poll() is None for worker in workers):
-            left = [m for m, path in names.items() if not os.path.exists(path)]
-            progress(len(names) - len(left), len(names), left)
-            time.sleep(_PAUSE)
-    except OSError:
-        pass  # no process can be started here
-    finally:
-        for worker in workers:
-            if worker.poll() is None:
-                worker.terminate()
-            worker.wait()
-    left = [m for m, path in names.items() if not os.path.exists(path)]
-    progress(len(names) - len(left), len(names), left)
-    _report_crash(workers, left)
+
+    def look():
+        left = [m for m, path in names.items() if not os.path.exists(path)]
+        progress(len(names) - len(left), len(names), left)
+        return left
+
+    ended_by = 0
+    look()
+    with contextlib.suppress(OSError):  # no process can be started here
+        ended_by = worker.build(_dealt(orders), folder, look)
+    left = look()
+    if ended_by and left:
+        raise RuntimeError(
+            f"compiling the kernels {', '.join(left)} was ended by signal {ended_by};"
+            f" run `python -m flatlite.engine.image {left[0]}` to see why"
+        )
 
 
 def _dealt(orders):
-    """The requests for each worker: all of them, begun from either end, or for one alone."""
+    """The requests for each process: all of them, begun from either end."""
     largest = sorted(orders, key=lambda m: -os.path.getsize(f"{cache.ENGINE}/kernels/{m}.py"))
-    many = None in orders.values() or sum(map(len, orders.values())) >= MANY
     return [
         [f"{m}.{wanted}" if wanted else m for m in modules for wanted in orders[m] or [""]]
-        for modules in [largest, largest[::-1]][: min(WORKERS if many else 1, len(orders))]
+        for modules in [largest, largest[::-1]][: min(PROCESSES, len(orders))]
     ]
 
 
@@ -250,32 +259,7 @@ def _build_in_passing(orders, progress):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _report_crash(workers, left):
-    crashed = [worker for worker in workers if worker.returncode < 0]
-    if crashed and left:
-        raise RuntimeError(
-            f"compiling the kernels {', '.join(left)} was ended by signal {-crashed[0].returncode};"
-            f" run `python -m flatlite.engine.image {left[0]}` to see why"
-        )
-
-
-def _start(requests, folder):
-    """A process that builds what is missing of `requests`, with our import path and folder."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
-    environment[_MARK] = "1"
-    environment["FLATLITE_CACHE"] = folder
-    environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in sys.path)
-    return subprocess.Popen(
-        [sys.executable, "-m", f"{__package__}.image", *requests],
-        env=environment,
-        cwd=folder,  # `python -m` imports from the working folder first
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-def _build_into(folder, module, wanted, wait):
+def _build_into(folder, module, wanted, built, wait):
     """Builds what is missing of one module; False when another process is at it and not to wait."""
     from ..schema import files
 
@@ -289,9 +273,9 @@ def _build_into(folder, module, wanted, wait):
             path = os.path.join(folder, cache.cached_name(module, wanted))
             files.write_atomic(path, image.pack(*compile_flat(module, wanted=wanted)))
             cache.prune(module, whole=wanted is None)
-            print(module, flush=True)
+            built(module)
             if wanted is None:
-                gc.collect()
+                gc.collect()  # which is switched off in a process that does nothing but build
     return True
 
 

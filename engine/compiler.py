@@ -28,7 +28,7 @@ from .declaration import READ, named
 from .independent import independent
 from .lanes import lanes as lanes_of
 from .linker import EXTERNALS
-from .lowering import remembering
+from .lowering import economy
 from .words import FAULT, FAULT_WORDS, ITEMS
 
 WORD = ir.IntType(64)
@@ -137,7 +137,7 @@ def _lowered(label, made, signature):
     """What numba makes of a function: LLVM code as bitcode, and the function's name there."""
     dispatcher: Any = njit(made.function, **kernels.OPTIONS)
     try:
-        with remembering():
+        with economy():
             dispatcher.compile(signature)
     except NumbaError as error:
         raise KernelError(f"{label} does not compile: {error}") from error

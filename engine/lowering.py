@@ -17,7 +17,7 @@ from numba.core.codegen import CodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.runtime.nrt import rtsys
-from numba.core.types.functions import BaseFunction
+from numba.core.types.functions import BaseFunction, Dispatcher
 
 _NUMBERS = types.Number, types.Boolean, types.Literal
 _known = {}
@@ -111,12 +111,14 @@ def _reached(library, found=None):
 
 
 @contextmanager
-def remembering():
-    """A block in which numba knows what it has found out of operators on numbers.
+def economy():
+    """A block in which numba does nothing twice that it does for one type of numbers.
 
-    It looks through a long list of ways to do them, at each use, and again when it writes the code.
+    It looks through a long list of ways to do an operator, at each use, and again when it writes
+    the code. It compiles a helper once more for each number that stands in a call: as helpers
+    become part of their callers, LLVM sees the number anyway.
     """
-    find, found = BaseFunction.get_call_type, _known
+    find, find_helper, found = BaseFunction.get_call_type, Dispatcher.get_call_type, _known
 
     def get_call_type(self, context, args, kws):
         signature = None if kws else found.get((id(self), args), (None,))[0]
@@ -126,11 +128,14 @@ def remembering():
                 found[id(self), args] = signature, self  # as long as it lives, its id is its own
         return signature
 
-    BaseFunction.get_call_type = get_call_type
+    def get_helper_type(self, context, args, kws):
+        return find_helper(self, context, tuple(map(types.unliteral, args)), kws)
+
+    BaseFunction.get_call_type, Dispatcher.get_call_type = get_call_type, get_helper_type
     try:
         yield
     finally:
-        BaseFunction.get_call_type = find
+        BaseFunction.get_call_type, Dispatcher.get_call_type = find, find_helper
 
 
 class _Passes(PassManager):

@@ -10,26 +10,31 @@ def serve(pipe) -> None:
     """The child: answers (content, steps, resolver, signature) with outputs or an error's text."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 2)
-    from ai_edge_litert.interpreter import Interpreter, OpResolverType
-
     while True:
         try:
-            content, steps, resolver, signature = pipe.recv()
+            request = pipe.recv()
         except EOFError:
             return
-        try:
-            interpreter = Interpreter(
-                model_content=content,
-                num_threads=1,
-                experimental_op_resolver_type=OpResolverType[resolver],
-            )
-            if steps is None:
-                interpreter.allocate_tensors()
-                pipe.send([])
-                continue
-            pipe.send([run(interpreter, step, signature) for step in steps])
-        except (ValueError, RuntimeError, TypeError, AttributeError) as error:
-            pipe.send(f"{type(error).__name__}: {error}")
+        pipe.send(answered(*request))
+
+
+def answered(content, steps, resolver, signature):
+    """What the child says to one request; the interpreter ends with it, and not in the next one,
+    as it dies of a heap that its model spoiled.
+    """
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    try:
+        interpreter = Interpreter(
+            model_content=content,
+            num_threads=1,
+            experimental_op_resolver_type=OpResolverType[resolver],
+        )
+        if steps is None:
+            interpreter.allocate_tensors()
+        return [run(interpreter, step, signature) for step in steps or ()]
+    except (ValueError, RuntimeError, TypeError, AttributeError) as error:
+        return f"{type(error).__name__}: {error}"
 
 
 def run(interpreter, inputs, signature=None):
@@ -59,21 +64,31 @@ class LiteRT:
 
     def run(self, content, steps=None, resolver="BUILTIN_REF", signature=None):
         """Outputs of every step, [] for `steps=None` (load only), or a str: LiteRT's error."""
+        request = bytes(content), steps, resolver, signature
+        try:
+            self._started().send(request)
+        except OSError:  # it died of the model before, after its answer
+            self.close()
+            self._started().send(request)
+        try:
+            return self.pipe.recv()
+        except (EOFError, OSError):  # a reset, where it died with something unread
+            self.process.join()
+            return f"LiteRT died with exit code {self.process.exitcode}"
+
+    def _started(self):
+        """The pipe to a process that is alive."""
         if self.process is None or not self.process.is_alive():
             context = multiprocessing.get_context("spawn")
             self.pipe, theirs = context.Pipe()
             self.process = context.Process(target=serve, args=(theirs,), daemon=True)
             self.process.start()
             theirs.close()
-        self.pipe.send((bytes(content), steps, resolver, signature))
-        try:
-            return self.pipe.recv()
-        except EOFError:
-            self.process.join()
-            return f"LiteRT died with exit code {self.process.exitcode}"
+        return self.pipe
 
     def close(self):
         """Ends the process."""
         if self.process is not None:
             self.pipe.close()
             self.process.join(10)
+            self.process = None

@@ -11,11 +11,10 @@ REFUSED = re.compile(
     r"|operator (?P<kind>\w+) is not supported"
     r"|unresolved custom op: (?P<custom>\w+)"
     r"|^ +(?P<tf>\w+) x \d+, first at node"
-    r"|(?P<computed>\w+) '[^']*': input \d+ \('[^']*'\) must be constant"
-    r"|(?P<rank>its rank must be known)",
+    r"|(?P<computed>\w+) '[^']*': input \d+ \('[^']*'\) must be constant",
     re.MULTILINE,
 )
-WORDS = {"computed": "{} by a computed value", "rank": "inputs of unknown rank"}
+WORDS = {"computed": "{} by a computed value"}
 
 
 def entries(text: str) -> list[str]:

@@ -73,16 +73,18 @@ class SourceNode:
         """The rank of an input."""
         return len(self.shape(index))
 
-    def axis(self, value: Any, rank: int | None = None) -> int:
-        """An axis counted from the front; the default rank is the first input's."""
-        rank = self.rank() if rank is None else rank
+    def axis(self, value: Any, index: int = 0, n_new: int = 0) -> int:
+        """An axis of an input to which `n_new` come, from the front where the rank is known."""
         axis = int(value)
+        if self.inputs[index].shape is None:
+            return axis
+        rank = self.rank(index) + n_new
         self.require(-rank <= axis < rank, f"axis must be in [-{rank}, {rank}), got {axis}")
         return axis % rank
 
-    def axes(self, values: Iterable[Any], rank: int | None = None) -> list[int]:
-        """Different axes counted from the front."""
+    def axes(self, values: Iterable[Any], n_new: int = 0) -> list[int]:
+        """Different axes of the first input to which `n_new` come, as `axis` gives them."""
         values = list(values)
-        axes = [self.axis(value, rank) for value in values]
+        axes = [self.axis(value, 0, n_new) for value in values]
         self.require(len(set(axes)) == len(axes), f"axes must be different, got {values}")
         return axes

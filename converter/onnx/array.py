@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..dims import Dim, divided, never_zero
 from ..lowering.moves import as_int32, like, reshaped, transposed
 from .registry import lower
 
@@ -70,21 +71,39 @@ def reshape(node, b):
 
 
 def _filled(node, b):
-    """A computed new shape as int32, its zeros replaced by what they stand for."""
+    """A computed new shape as int32, with the input's sizes where it is 0."""
     x, target = node.inputs
     sizes = as_int32(target, b)
-    known = [] if target.elements is None else target.elements.extents.tolist()
-    zeros = {i for i, n in enumerate(known) if isinstance(n, int) and n == 0}
-    if not zeros or node.attr("allowzero", 0):
+    if node.attr("allowzero", 0) or not _may_be_copied(x, target):
         return sizes
-    own = b.SHAPE(x, out_type="INT32")
-    parts = [part_of(own if i in zeros else sizes, i, b) for i in range(len(known))]
-    return b.CONCATENATION(*parts, axis=0)
+    own, rank, n_sizes = b.SHAPE(x, out_type="INT32"), len(x.sizes), target.sizes[0]
+    if rank > n_sizes:
+        own = part_of(own, 0, b, n_sizes)
+    if rank < n_sizes:
+        own = b.CONCATENATION(own, np.zeros(n_sizes - rank, np.int32), axis=0)
+    return b.SELECT_V2(b.EQUAL(sizes, np.int32(0)), own, sizes)
 
 
-def part_of(vector, i, b):
-    """Element `i` of a vector, as a vector of one."""
-    corners = ([i], [i + 1], [1])
+def _may_be_copied(x, target):
+    """Whether a size of the new shape may be 0 where that of `x` is not.
+
+    Something else of the new shape is 0 then as well: a shape of as many elements as `x` has none.
+    """
+    if x.sizes is None or target.sizes is None or isinstance(target.sizes[0], Dim):
+        return False
+    if target.elements is None:
+        return bool(x.sizes)
+    pairs = list(zip(x.sizes, target.elements.extents.tolist(), strict=False))
+    if any(n == 0 for _, n in pairs):
+        return True
+    zeros = [(own, n) for own, n in pairs if not never_zero(n)]
+    n_empty = sum(not never_zero(own) for own, _ in zeros)
+    return any(divided(own, n) is None and n_empty > (not never_zero(own)) for own, n in zeros)
+
+
+def part_of(vector, i, b, n=1):
+    """The `n` elements of a vector from `i` on."""
+    corners = ([i], [i + n], [1])
     return b.STRIDED_SLICE(vector, *(np.asarray(corner, np.int32) for corner in corners))
 
 
@@ -124,7 +143,7 @@ def unsqueeze(node, b):
     x = node.inputs[0]
     axes = node.numbers("axes", 1, since=13)
     node.require(axes is not None, "axes are missing")
-    axes = sorted(node.axes(axes, node.rank() + len(axes)))
+    axes = sorted(node.axes(axes, len(axes)))
     if x.value is not None:
         return b.constant(np.expand_dims(x.value, tuple(axes)))
     for axis in axes:

@@ -126,6 +126,14 @@ def _in_order(op: Op) -> bool:
     return order is not None and list(order) == list(range(len(order)))
 
 
+def _reverses_nothing(op: Op) -> bool:
+    """Whether the axes have one element each, or `x` has none, which LiteRT's kernel dies of."""
+    x, axes = op.inputs[0], constant_of(op.inputs[1])
+    if axes is None or x.shape is None:
+        return False
+    return 0 in x.shape or all(x.shape[axis] == 1 for axis in axes.ravel())
+
+
 SAME_IF_SHAPE = {
     "BROADCAST_TO": lambda op: True,
     "CAST": lambda op: True,
@@ -135,6 +143,7 @@ SAME_IF_SHAPE = {
     "PAD": lambda op: True,
     "PADV2": lambda op: True,
     "RESHAPE": lambda op: True,
+    "REVERSE_V2": _reverses_nothing,
     "SLICE": _slice_is_whole,
     "SQUEEZE": lambda op: True,
     "STRIDED_SLICE": _strided_slice_is_whole,

@@ -111,8 +111,9 @@ class Scales:
         return self.read.get((op, i)) or self.of.get(op.inputs[i])
 
     def wanted(self, op: Op, i: int) -> Params:
-        """The scale in which `op` takes input `i`, which must have one."""
-        return self.read[op, i] if (op, i) in self.read else self.of[op.inputs[i]]
+        """The scale in which `op` takes input `i`, which must have one or be a constant."""
+        params = self.known(op, i)
+        return of_constant(op.inputs[i].data) if params is None else params
 
     def result(self, op: Op, i: int) -> Params:
         """The scale in which `op` gives result `i`, which must have one."""
@@ -186,7 +187,7 @@ class Scales:
                 if is_real(tensor) and not tensor.is_constant and tensor in self.of:
                     self.needs.check(tensor, self.needs.read(op, i), self.wanted(op, i), op.kind)
         for tensor in graph.outputs:
-            if tensor in self.of:
+            if tensor in self.of and not tensor.is_constant:
                 self.needs.check(tensor, self.needs.of[tensor], self.of[tensor], "the output")
 
 

@@ -156,7 +156,7 @@ class _Rewriter:
             if tensor is None or i in done:
                 continue
             if tensor.is_constant and is_real(tensor):
-                params = self.scales.known(op, i) or of_constant(tensor.data)
+                params = self.scales.wanted(op, i)
                 op.set_input(i, constant(tensor, stored(tensor.data, params), params))
             elif tensor in self.whole or is_real(tensor):
                 op.set_input(i, self.as_stored(tensor, self.scales.wanted(op, i), op))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,39 +72,51 @@ class OnnxSource:
             shapes = self._curing_shapes() if "input_shapes" not in str(error) else None
             if shapes:
                 options = " ".join(
-                    f"--input-shape {name}={','.join(map(str, shape))}"
+                    f"--input-shape {name}={','.join('-1' if n is None else str(n) for n in shape)}"
                     for name, shape in shapes.items()
                 )
                 how = f"input_shapes={shapes} ({options})"
                 error.args = (f"{error}\nWith fixed sizes it can be converted, such as {how}",)
             raise
 
-    def _curing_shapes(self) -> dict[str, list[int]] | None:
-        """Shapes for the inputs that have none, with which the graph can be lowered."""
-        from ..onnx.lower import lower_model
-
+    def _curing_shapes(self) -> dict[str, list[int | None]] | None:
+        """Shapes for the inputs that have none, with which the graph can be lowered; what need not
+        be fixed stays unknown.
+        """
         unknown = {
             port.name: port.tensor.shape
             for port in self.inputs
             if port.tensor.shape is not None and None in port.tensor.shape
         }
         for size in TRIED if unknown else ():
-            fixed = {
-                name: [(size if i else 1) if n is None else n for i, n in enumerate(shape)]
+            shapes = {
+                name: tuple((size if i else 1) if n is None else n for i, n in enumerate(shape))
                 for name, shape in unknown.items()
             }
-            ports = tuple(
-                replace(port, tensor=replace(port.tensor, shape=tuple(fixed[port.name])))
-                if port.name in fixed
-                else port
-                for port in self.inputs
-            )
-            try:
-                lower_model(replace(self, inputs=ports))
-            except (ConverterError, ValueError):
+            if not self._lowers(shapes):
                 continue
-            return fixed
+            for name, i in [(k, i) for k, shape in unknown.items() for i in range(len(shape))]:
+                freed = (*shapes[name][:i], unknown[name][i], *shapes[name][i + 1 :])
+                if freed != shapes[name] and self._lowers({**shapes, name: freed}):
+                    shapes[name] = freed
+            return {k: list(shape) for k, shape in shapes.items() if shape != unknown[k]}
         return None
+
+    def _lowers(self, shapes: Mapping[str, Shape]) -> bool:
+        """Whether the graph can be lowered with these shapes of inputs."""
+        from ..onnx.lower import lower_model
+
+        ports = tuple(
+            replace(port, tensor=replace(port.tensor, shape=shapes[port.name]))
+            if port.name in shapes
+            else port
+            for port in self.inputs
+        )
+        try:
+            lower_model(replace(self, inputs=ports))
+        except (ConverterError, ValueError):
+            return False
+        return True
 
     def oracle(self) -> OnnxOracle:
         """The ONNX project's own reference evaluator."""

@@ -135,10 +135,10 @@ class GraphSource:
         return GraphOracle(self.graph)
 
 
-def check_shapes(source: Source, all_known: bool = False) -> None:
-    """Raises ValueError for inputs of unknown rank.
+def fix_shapes(source: Source) -> None:
+    """Makes unknown first dimensions 1, for a converter to which every dimension must be known.
 
-    With `all_known` also for unknown dimensions after the first; an unknown first one becomes 1.
+    Raises ValueError for inputs of unknown rank, or with other unknown dimensions.
     """
     for port in source.inputs:
         shape = port.tensor.shape
@@ -148,7 +148,7 @@ def check_shapes(source: Source, all_known: bool = False) -> None:
                 "The source does not say how many dimensions it has; give input_shapes "
                 "(--input-shape).",
             )
-        if all_known and None in shape[1:]:
+        if None in shape[1:]:
             raise noted(
                 ValueError(
                     "None is only supported in the 1st dimension. "
@@ -156,7 +156,7 @@ def check_shapes(source: Source, all_known: bool = False) -> None:
                 ),
                 "Give its shape in input_shapes (--input-shape).",
             )
-        if all_known and None in shape:
+        if None in shape:
             port.tensor.set_shape((1, *shape[1:]))
             if hasattr(port.tensor, "op"):
                 port.tensor.op.attrs["shape"] = (1, *shape[1:])

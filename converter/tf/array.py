@@ -70,14 +70,8 @@ def squeeze(node, b):
     """The tensor without the named axes of size 1, or without all such axes."""
     (x,) = node.inputs
     axes = [node.axis(a) for a in node.attr("squeeze_dims")]
-    if not axes:
-        shape = node.shape()
-        node.require(
-            None not in shape,
-            f"squeeze_dims must be given where sizes are unknown, got the shape {shape}; "
-            "give the inputs a fixed shape",
-        )
-        axes = [i for i, size in enumerate(shape) if size == 1]
+    if not axes and x.is_static:
+        axes = [i for i, size in enumerate(node.shape()) if size == 1]
     return b.SQUEEZE(x, squeeze_dims=np.asarray(axes, np.int32))
 
 
@@ -109,7 +103,7 @@ def bitcast(node, b):
 @lower("Pack")
 def pack(node, b):
     """Tensors stacked along a new axis."""
-    axis = node.axis(node.attr("axis"), node.rank() + 1)
+    axis = node.axis(node.attr("axis"), n_new=1)
     return b.PACK(*node.inputs, axis=axis, values_count=len(node.inputs))
 
 
@@ -125,14 +119,14 @@ def concat(node, b):
     first = node.type == "Concat"
     values = node.inputs[1:] if first else node.inputs[:-1]
     position = 0 if first else len(node.inputs) - 1
-    axis = node.axis(node.constant(position), node.rank(1 if first else 0))
+    axis = node.axis(node.constant(position), 1 if first else 0)
     return values[0] if len(values) == 1 else b.CONCATENATION(*values, axis=axis)
 
 
 @lower("Split")
 def split(node, b):
     """Equal parts along an axis."""
-    axis = b.constant(np.int32(node.axis(node.constant(0), node.rank(1))))
+    axis = b.constant(np.int32(node.axis(node.constant(0), 1)))
     parts = node.attr("num_split")
     return (node.inputs[1],) if parts == 1 else b.SPLIT(axis, node.inputs[1], num_splits=parts)
 

@@ -23,9 +23,12 @@ WIDENINGS = 32
 
 @lower("If", "StatelessIf")
 def if_(node, b):
-    """IF of a bool; what is constant goes into the branches."""
+    """IF of a bool, what is constant within the branches; the branch where the bool is known."""
     condition, *given = node.inputs
     bodies = [body_of(node, name) for name in ("then_branch", "else_branch")]
+    flag = _flag(node, b, condition)
+    if flag.value is not None:
+        return _inlined(bodies[0] if flag.value.item() else bodies[1], b, given)
     used = [i for i in range(len(given)) if any(_is_used(body, i) for body in bodies)]
     passed = [i for i in used if given[i].value is None]
     graphs = [
@@ -40,10 +43,19 @@ def if_(node, b):
     if not graphs[0].outputs:
         return ()
     inputs = [given[i] for i in passed]
-    results = b.IF(
-        _flag(node, b, condition), *inputs, graphs=graphs, n_outputs=len(node.op.outputs)
-    )
+    results = b.IF(flag, *inputs, graphs=graphs, n_outputs=len(node.op.outputs))
     return results if isinstance(results, tuple) else (results,)
+
+
+def _inlined(body: tf.Graph, b: Builder, given: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """The results of a function whose operators come among those of its caller."""
+    from .lower import Work
+
+    work = Work.of(body)
+    tensors = dict(zip(work.inputs, given, strict=True))
+    for _ in work.lower(b, tensors):
+        pass
+    return tuple(tensors[tensor] for tensor in work.outputs)
 
 
 @lower("While", "StatelessWhile")

@@ -224,7 +224,7 @@ def batch_matmul(node, b):
     if right.value is None or node.rank(1) != 2 or adj_x:
         return b.BATCH_MATMUL(left, right, adj_x=adj_x, adj_y=adj_y)
     weights = right if adj_y else transposed(right, (1, 0), b)
-    return b.FULLY_CONNECTED(left, weights, keep_num_dims=node.rank() > 2)
+    return b.FULLY_CONNECTED(left, weights, keep_num_dims=left.rank != 2)
 
 
 EXACT_DEPTH = 2**24 // 2**14

@@ -212,7 +212,7 @@ def phases(program, weights, out, stride, before, nothing):
 
     Gives their filters and geometries. Result p sums over the taps t for which p + before - t is a
     multiple of the stride, hence those from (p + before) % stride on in steps of the stride, the
-    last of them on the first input. Where there are none, the filter is `nothing`.
+    last of them on the first input. Where there are none, the filter is `nothing`, beside `x`.
     """
     n, *taps, depth = weights.shape
     for place in product(
@@ -231,6 +231,7 @@ def phases(program, weights, out, stride, before, nothing):
             move(program, view, own)
         else:
             own = constant(np.full((n, 1, 1, depth), nothing, weights.dtype))
+            own_before = counts  # beside x, as 0 * inf is nan
         yield own, (counts, (1, 1), (1, 1), own_before, stride, place)
 
 

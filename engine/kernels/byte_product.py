@@ -7,8 +7,6 @@ or reals of reals that were rounded to bytes: each row of a matrix by itself, or
 they can be (_matrix_tile.py): the bytes between rows of their inputs.
 """
 
-from numba import float32
-
 from ..declaration import Widths
 from ..kernel import address, inline, kernel, room
 from ._byte_block import block_pitch, fours, run_of, widen_block
@@ -66,53 +64,57 @@ _pixels = room(3 * _TABLE)
 
 @inline
 def as_bytes(terms, rounding, zero_point, low, high, flip):
-    """How sums end as bytes: what `finish` is given."""
-    return True, rounding, terms, zero_point, low, high, flip, 0, float32(0.0), float32(0.0)
+    """How sums end as bytes: what `finish` is given, as `ending` and `reals`."""
+    return (rounding, terms, zero_point, low, high, flip), None
 
 
 @inline
 def as_reals(terms, row_scales, row_zeros, low, high):
     """How sums end as reals."""
     to_zero = address(row_zeros) - address(row_scales)
-    return False, -1, terms, 0, 0, 0, 0, to_zero, low, high
+    return (-1, terms, 0, 0, 0, 0), (to_zero, low, high)
 
 
 @inline
-def own_terms(ending, column):
+def own_terms(ending, reals, column):
     """The address of the terms of the tile that begins at `column`."""
     block = column // BLOCK
-    size = 8 * TERMS if ending[0] else 4 * REALS
-    return ending[2] + size * block + 4 * (column - BLOCK * block)
+    size = 8 * TERMS if reals is None else 4 * REALS
+    return ending[1] + size * block + 4 * (column - BLOCK * block)
 
 
 @inline
-def finish(ending, sums, n_rows, headers, column, n, start, panel):
+def finish(ending, reals, sums, n_rows, headers, column, n, start, panel):
     """Turns the sums of `n_rows` rows into results.
 
     If they are those of a whole `panel`, not of a tile, they lack their excess. Reals of matrices
     have none, as their weights have no zero point.
     """
-    bytewise, rounding, _, zero_point, low, high, flip, to_zero, low_real, high_real = ending
-    columns, own = n - column, own_terms(ending, column)
-    if bytewise and panel:
-        bytes_of_products(sums, n_rows, headers, column, columns, own, rounding, zero_point, low,
+    columns, own = n - column, own_terms(ending, reals, column)
+    # numba compiles what follows from one type of `reals` only.
+    if reals is None:
+        rounding, _, zero_point, low, high, flip = ending
+        if panel:
+            bytes_of_products(sums, n_rows, headers, column, columns, own, rounding, zero_point,
+                              low, high, flip)  # fmt: skip
+        else:
+            bytes_of_sums(sums, n_rows, headers, column, columns, own, rounding, zero_point, low,
                           high, flip)  # fmt: skip
-    elif bytewise:
-        bytes_of_sums(sums, n_rows, headers, column, columns, own, rounding, zero_point, low, high,
-                      flip)  # fmt: skip
-    elif panel:
-        reals_of_products(sums, n_rows, headers, 4 * column, columns, own, start, to_zero,
-                          low_real, high_real)  # fmt: skip
     else:
-        reals_of_sums(sums, n_rows, headers, 4 * column, columns, own, start, to_zero, low_real,
-                      high_real)  # fmt: skip
+        to_zero, low_real, high_real = reals
+        if panel:
+            reals_of_products(sums, n_rows, headers, 4 * column, columns, own, start, to_zero,
+                              low_real, high_real)  # fmt: skip
+        else:
+            reals_of_sums(sums, n_rows, headers, 4 * column, columns, own, start, to_zero,
+                          low_real, high_real)  # fmt: skip
 
 
 @inline
-def one_tile(part, tables, segments, depth, weights, ahead, raw, column, columns, ending):
+def one_tile(part, tables, segments, depth, weights, ahead, raw, column, columns, ending, reals):
     """The tile of the form `part`, or the narrow one."""
-    own = own_terms(ending, column)
-    zero_point, low, high, flip = ending[3], ending[4], ending[5], ending[6]
+    own = own_terms(ending, reals, column)
+    zero_point, low, high, flip = ending[2:]
     if columns <= vector_width() < byte_columns():
         byte_tile_narrow(tables, segments, depth, weights, ahead, raw, column, columns, own,
                          zero_point, low, high, flip)  # fmt: skip
@@ -131,11 +133,12 @@ def one_tile(part, tables, segments, depth, weights, ahead, raw, column, columns
 
 
 @inline
-def tiles(tables, n_rows, segments, depth, panels, panel_bytes, n, column, end, ending, sums):
+def tiles(tables, n_rows, segments, depth, panels, panel_bytes, n, column, end, ending, reals,
+          sums):  # fmt: skip
     """All tiles of `n_rows` rows whose tables follow one another, for columns up to `end`."""
     height, width = byte_rows(), byte_columns()
     length = (panel_bytes - _ROW) // 2
-    raw = 0 if ending[1] == QUICK else sums
+    raw = 0 if ending[0] == QUICK else sums
     while column < end:
         panel = column // PANEL
         weights = panels + panel * panel_bytes + 4 * (column - panel * PANEL)
@@ -145,9 +148,9 @@ def tiles(tables, n_rows, segments, depth, panels, panel_bytes, n, column, end, 
         while row < n_rows:
             count = min(height, n_rows - row)
             one_tile(byte_part_for(count), at, segments, depth, weights, coming, raw, column,
-                     n - column, ending)  # fmt: skip
+                     n - column, ending, reals)  # fmt: skip
             if raw:
-                finish(ending, sums, count, at, column, n, weights, False)
+                finish(ending, reals, sums, count, at, column, n, weights, False)
             if row <= height:
                 coming += length
             if row == height:
@@ -159,7 +162,7 @@ def tiles(tables, n_rows, segments, depth, panels, panel_bytes, n, column, end, 
 
 @inline
 def matrix_tiles(tables, n_rows, blocks, pitch, steps, panels, panel_bytes, n, column, end, ending,
-                 sums):  # fmt: skip
+                 reals, sums):  # fmt: skip
     """What `tiles` does, for rows that lie in blocks, with the registers for matrices."""
     # Making results of one tile while the products of the next are added would take less time here,
     # but the processor then slows down, by about 9 %, for all that follows.
@@ -174,16 +177,16 @@ def matrix_tiles(tables, n_rows, blocks, pitch, steps, panels, panel_bytes, n, c
                 matrix_tile(blocks + row * pitch, pitch, steps, panel, sums)
             else:
                 matrix_half_tile(blocks + row * pitch, pitch, steps, panel, sums)
-            finish(ending, sums, first, at, column, n, panel, ending[0])
+            finish(ending, reals, sums, first, at, column, n, panel, reals is None)
             if second:
-                finish(ending, sums + ROWS_OF_TABLE * _ROW, second, at + HEADERS * _TABLE, column,
-                       n, panel, ending[0])  # fmt: skip
+                finish(ending, reals, sums + ROWS_OF_TABLE * _ROW, second, at + HEADERS * _TABLE,
+                       column, n, panel, reals is None)  # fmt: skip
             row += _PAIR
         column += PANEL
 
 
 @inline
-def lines(tables, depth, panels, panel_bytes, n, column, end, ending, sums):
+def lines(tables, depth, panels, panel_bytes, n, column, end, ending, reals, sums):
     """What `tiles` does, for one row."""
     together = line_panels()
     while column < end:
@@ -191,7 +194,7 @@ def lines(tables, depth, panels, panel_bytes, n, column, end, ending, sums):
         left = min(together, (end - column + PANEL - 1) // PANEL)
         byte_line(tables, depth, panel, panel_bytes, (left - 1) * panel_bytes, sums)
         for i in range(left):
-            finish(ending, sums + i * _ROW, 1, tables, column, n, panel, True)
+            finish(ending, reals, sums + i * _ROW, 1, tables, column, n, panel, True)
             column += PANEL
             panel += panel_bytes
 
@@ -228,7 +231,7 @@ def rows_at_once(most, tile, pitch):
 
 @inline
 def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights_zero, rows,
-             columns, ending, first, last):  # fmt: skip
+             columns, ending, reals, first, last):  # fmt: skip
     """The items of a matrix product whose results have `size` bytes."""
     height, n, width = out.shape[1], out.shape[2], a.shape[2]
     panel_bytes = packed.shape[2] * _ROW
@@ -260,7 +263,7 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights
             while done < count:
                 some = min(tile, count - done)
                 point(entry, address(out) + size * n * (target + done), size * n, some)
-                if not ending[0]:
+                if reals is not None:
                     own = address(row_scales) + 4 * (number + done)
                     point(entry + 2 * _TABLE, own, 4, some)
                 point(entry + HEADERS * _TABLE, begin + done * width, width, some)
@@ -272,11 +275,12 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights
                 done += tile
             if matrices:
                 matrix_tiles(tables, count, source, pitch, steps_of(1, depth), panels,
-                             panel_bytes, n, column, end, ending, sums)  # fmt: skip
+                             panel_bytes, n, column, end, ending, reals, sums)  # fmt: skip
             elif height == 1 and line_panels():
-                lines(tables, length, panels, panel_bytes, n, column, end, ending, sums)
+                lines(tables, length, panels, panel_bytes, n, column, end, ending, reals, sums)
             else:
-                tiles(tables, count, 1, length, panels, panel_bytes, n, column, end, ending, sums)
+                tiles(tables, count, 1, length, panels, panel_bytes, n, column, end, ending, reals,
+                      sums)  # fmt: skip
             row += count
     if matrices:
         end_matrices()
@@ -296,9 +300,9 @@ def matmul(
 
     An item is `rows` rows times `columns` columns, a multiple of the panel.
     """
-    ending = as_bytes(address(terms), rounding, zero_point, low, high, flip)
+    ending, reals = as_bytes(address(terms), rounding, zero_point, low, high, flip)
     products(a, packed, a_of, b_of, out, terms, 1, depth, pitch, weights_zero, rows, columns,
-             ending, first, last)  # fmt: skip
+             ending, reals, first, last)  # fmt: skip
 
 
 @kernel(
@@ -311,14 +315,14 @@ def matmul_reals(
     columns, low, high, first, last, fault,
 ):  # fmt: skip
     """As `matmul`, with a scale and a zero point for each row of all matrices `a`."""
-    ending = as_reals(address(terms), row_scales, row_zeros, low, high)
+    ending, reals = as_reals(address(terms), row_scales, row_zeros, low, high)
     products(a, packed, a_of, b_of, out, row_scales, 4, depth, pitch, weights_zero, rows, columns,
-             ending, first, last)  # fmt: skip
+             ending, reals, first, last)  # fmt: skip
 
 
 @inline
 def windows(x, packed, row_scales, nothing, geometry, out, size, taps_h, taps_w, n, pixels,
-            columns, pitch, weights_zero, group_bytes, ending, first, last):  # fmt: skip
+            columns, pitch, weights_zero, group_bytes, ending, reals, first, last):  # fmt: skip
     """The items of a convolution whose results have `size` bytes."""
     depth, segments = nothing.size, taps_h * taps_w
     total = x.shape[0] * geometry[0, 0] * geometry[0, 1]
@@ -344,14 +348,14 @@ def windows(x, packed, row_scales, nothing, geometry, out, size, taps_h, taps_w,
         column, pixel = share * columns, at * pixels
         limit, end = min(column + n_shares * columns, n), min(pixel + n_blocks * pixels, total)
         panels = address(packed) + group * packed.shape[1] * panel_bytes
-        own = (ending[0], ending[1], ending[2] + group * group_bytes, *ending[3:])
+        own = (ending[0], ending[1] + group * group_bytes, *ending[2:])
         at_once = even(end - pixel, most, step)
         while pixel < end:
             count, row, entry = min(at_once, end - pixel), 0, tables
             while row < count:
                 point_pixels(starts, entry, x, out, pixel + row, pixel + count, tile,
                              group * depth, group * n, geometry, 1, size)  # fmt: skip
-                if not ending[0]:
+                if reals is not None:
                     point(entry + 2 * _TABLE, address(row_scales), 0, tile)
                 at = entry + HEADERS * _TABLE
                 for i in range(taps_h):
@@ -369,10 +373,10 @@ def windows(x, packed, row_scales, nothing, geometry, out, size, taps_h, taps_w,
                 row += tile
             if matrices:
                 matrix_tiles(tables, count, block, pitch, steps_of(segments, depth), panels,
-                             panel_bytes, n, column, limit, own, sums)  # fmt: skip
+                             panel_bytes, n, column, limit, own, reals, sums)  # fmt: skip
             else:
                 tiles(tables, count, runs, length, panels, panel_bytes, n, column, limit, own,
-                      sums)  # fmt: skip
+                      reals, sums)  # fmt: skip
             pixel += count
     if matrices:
         end_matrices()
@@ -393,9 +397,9 @@ def convolution(
     `geometry` is as in product.convolution, `nothing` what counts as zero. An item is `pixels`
     results times `columns` of the channels, a multiple of the panel.
     """
-    ending = as_bytes(address(terms), rounding, zero_point, low, high, flip)
+    ending, reals = as_bytes(address(terms), rounding, zero_point, low, high, flip)
     windows(x, packed, terms, nothing, geometry, out, 1, taps_h, taps_w, n, pixels, columns, pitch,
-            weights_zero, terms.shape[1] * 8 * TERMS, ending, first, last)  # fmt: skip
+            weights_zero, terms.shape[1] * 8 * TERMS, ending, reals, first, last)  # fmt: skip
 
 
 @kernel(
@@ -409,9 +413,9 @@ def convolution_reals(
     pitch, weights_zero, low, high, first, last, fault,
 ):  # fmt: skip
     """As `convolution`, of one image with a scale and a zero point."""
-    ending = as_reals(address(terms), scale, zero, low, high)
+    ending, reals = as_reals(address(terms), scale, zero, low, high)
     windows(x, packed, scale, nothing, geometry, out, 4, taps_h, taps_w, n, pixels, columns, pitch,
-            weights_zero, terms.shape[1] * 4 * REALS, ending, first, last)  # fmt: skip
+            weights_zero, terms.shape[1] * 4 * REALS, ending, reals, first, last)  # fmt: skip
 
 
 @kernel(

@@ -51,7 +51,8 @@ def l2_normalize(x, out, smallest, first, last, fault):
     """out[r] = x[r] / max(sqrt(sum of squares of x[r]), smallest)"""
     for r in range(first, last):
         row, target = x[r], out[r]
-        length = math.sqrt(squares_of(address(row), row.size, 0.0))
+        squares = float32(squares_of(address(row), row.size, 0.0))  # beyond float32: infinite
+        length = math.sqrt(float64(squares))
         part = 1.0 / (smallest if length < smallest else length)
         for i in range(row.size):
             target[i] = float32(float64(row[i]) * part)

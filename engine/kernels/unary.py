@@ -81,7 +81,7 @@ for _name, _function in FLOAT.items():
 SIGNED = {
     "absolute": inline(lambda x: abs(x)),
     "negative": inline(lambda x: -x),
-    "sign": inline(lambda x: np.sign(x)),
+    "sign": inline(lambda x: np.sign(x) if x != 0 else x * x),  # -0.0 gives 0.0
     "square": inline(lambda x: x * x),
 }
 for _name, _function in SIGNED.items():

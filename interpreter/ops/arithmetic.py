@@ -11,7 +11,7 @@ from ...engine.buffer import Buffer, constant
 from ...engine.families import integers, products
 from ..checks import NO_LIMIT, name_of_dtype, one_scale
 from ..node import Node, Operand
-from .quantized import quotient, stored_limits
+from .quantized import stored_limits
 
 _STORED = {
     ("int8", "int8"): np.int32,
@@ -44,9 +44,9 @@ def arithmetic(
         bias: None when there is none.
         clamp: the limits of reals; None when the operator has no fused activation.
         rounding: `exact`, whether stored results are rounded from float64; `narrow`, whether
-            the scales are multiplied and divided in float32; `asymmetric`, whether reals get a
-            zero point when they meet stored weights; `infinite`, whether their results may be
-            infinite.
+            the scales are multiplied in float32, as those of uint8 always are; `asymmetric`,
+            whether reals get a zero point when they meet stored weights; `infinite`, whether
+            their results may be infinite.
     """
     pair = (name_of_dtype(x.dtype), name_of_dtype(weights.dtype))
     if pair in _STORED:
@@ -93,8 +93,10 @@ def _stored(node, x, weights, bias, clamp, rounding):
     scales = scales_of(node, weights)
     before, after = x.quantization.scale, result.scale
     factors = before * scales.astype(np.float64) / after
-    if rounding.get("narrow"):
-        factors = np.array([quotient((before, scale), (after,)) for scale in scales])
+    if rounding.get("narrow") or (x.dtype == np.uint8 and not rounding.get("exact")):
+        with np.errstate(all="ignore"):
+            narrow = (np.float32(before) * scales).astype(np.float64) / after
+        factors = np.where(np.isfinite(narrow), narrow, factors)
     many = "wide" if sums is np.int64 else "narrow"
     return integers.Stored(
         factors,

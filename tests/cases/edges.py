@@ -62,6 +62,31 @@ def ties(op, least, greatest, **options):
 
 
 CASES = [
+    Case(
+        "batch_matmul/scales_divided_in_float64",
+        "BATCH_MATMUL",
+        {},
+        [np.array([[-128]], np.int8), np.array([[69]], np.int8)],
+        quantization={0: (64.0, 99), 1: (0.29012078, 0), "out0": (1368.6449, 121)},
+    ),
+    Case(
+        "l2_normalization/squares_beyond_float32",
+        "L2_NORMALIZATION",
+        {},
+        [f32([[1e30, 1], [2e-30, 1e-30]])],
+    ),
+    Case(
+        "transpose_conv/between_taps",
+        "TRANSPOSE_CONV",
+        {"stride_h": 3, "stride_w": 3},
+        [
+            i32([1, 6, 6, 1]),
+            np.zeros((1, 1, 1, 1), np.float32),
+            f32([np.nan, np.inf, 1, 2]).reshape(1, 2, 2, 1),
+        ],
+        outputs=[np.float32],
+        constants=(0, 1),
+    ),
     # reals that become bytes: halves, before the zero point is added
     *(
         ties(op, *ends, **options)

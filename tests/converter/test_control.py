@@ -171,6 +171,18 @@ def test_branch(litert, tmp_path, dtype):
         np.testing.assert_array_equal(litert.run(content, [feeds], REFERENCE)[0][0], got)
 
 
+@pytest.mark.parametrize("limit", [-1, 1 << 20])
+def test_a_condition_that_no_size_changes_leaves_one_branch(tmp_path, limit):
+    graph = Graph()
+    x = placeholder(graph, "x", f32, (None, 2))
+    shape = one(graph, "Shape", "shape", [x], T=np.dtype(f32), out_type=np.dtype(i32))
+    rank = one(graph, "Size", "rank", [shape], T=np.dtype(i32), out_type=np.dtype(i32))
+    attrs = {"T": np.dtype(i32)}
+    flag = one(graph, "Greater", "flag", [rank, graph.constant(i32(limit), "limit")], **attrs)
+    content = converted(tmp_path, graph, [x], [branching(graph, flag, x)])
+    assert [op.op for op in load(content).subgraphs[0].operators] == ["ADD" if limit < 0 else "MUL"]
+
+
 def test_condition_must_be_a_scalar(tmp_path):
     graph = Graph()
     flag, x = placeholder(graph, "flag", bool, (3,)), placeholder(graph, "x", f32, (2,))

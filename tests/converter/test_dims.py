@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flatlite.converter import dims
+from flatlite.converter.equations import solved
 from flatlite.converter.sizes import Assumption, Scope, Size, extent, lowered, sized
+from flatlite.converter.text import parsed_size
 from flatlite.engine import sizes
 
 NAMES = ("n", "h", "w")
@@ -52,7 +54,7 @@ def test_expressions_are_what_integers_give(tree, numbers):
     assert dims.evaluate(x, numbers) == want
     if dims.not_negative(x):
         assert want >= 0
-    assert dims.parsed(str(x), SYMBOLS.__getitem__) is x or str(x) == str(want)
+    assert parsed_size(str(x), SYMBOLS.__getitem__) is x or str(x) == str(want)
 
 
 @pytest.mark.parametrize(
@@ -97,12 +99,12 @@ def test_length_padded_to_a_multiple_is_one():
     ],
 )
 def test_equalities_are_solved(x, y, want):
-    found = dims.solved(x, y, lambda name: dims.symbol(name, 240))
+    found = solved(x, y, lambda name: dims.symbol(name, 240))
     assert (found and (found[0], found[1])) == want
 
 
 def test_a_multiple_is_a_number_times_a_new_symbol():
-    name, size = dims.solved(dims.modulo(h, 7), 0, lambda name: dims.symbol(name, 240))
+    name, size = solved(dims.modulo(h, 7), 0, lambda name: dims.symbol(name, 240))
     assert (name, str(size)) == ("h", "7*h_7")
 
 
@@ -114,6 +116,23 @@ def test_numbers_with_expressions_choose_by_them():
     assert sizes.meet(sized(h), 8) == 8
     assert not sizes.negative([sized(dims.subtract(2, h))])
     assert sizes.negative([-1])
+
+
+def test_what_depends_on_an_assumption_opaquely_is_demanded_again():
+    seen = []
+
+    def lower(scope: Scope):
+        first, second, third = (scope.length(name) for name in "abc")
+        seen.append((first, second, third))
+        half = dims.opaque(f"half_{second}", 120, [second])
+        if first is not half:
+            raise Assumption("a", half)
+        if second is not third:
+            raise Assumption("b", third)
+        return first
+
+    assert str(lowered(lower)) == "half_c"
+    assert [str(second) for _, second, _ in seen] == ["b", "b", "c", "c"]
 
 
 def test_lowering_starts_again_with_what_an_operator_demands():

@@ -8,7 +8,7 @@ from sourced import keys, run, types
 
 from flatlite.converter.sources import frozen
 from flatlite.converter.sources.frozen import load_graph_def
-from flatlite.converter.sources.source import check_shapes
+from flatlite.converter.sources.source import fix_shapes
 from flatlite.errors import ModelError, UnsupportedOps
 from flatlite.graph.graph import Graph
 from flatlite.graph.graphdef import to_graph_def
@@ -146,12 +146,11 @@ def test_shapes_that_are_missing(shape, words):
     graph.add("Neg", "y", x.outputs)
     message = to_graph_def(graph)
     with pytest.raises(ValueError, match=words):
-        check_shapes(frozen.load(message, ["x"], ["y"]), all_known=True)
+        fix_shapes(frozen.load(message, ["x"], ["y"]))
     for given in ([None, 3, 4], [-1, 3, 4]):
         source = frozen.load(message, ["x"], ["y"], {"x": given})
-        check_shapes(source)
         assert source.inputs[0].tensor.shape == (None, 3, 4)
-        check_shapes(source, all_known=True)
+        fix_shapes(source)
         assert source.inputs[0].tensor.shape == (1, 3, 4)
 
 

@@ -252,10 +252,6 @@ def test_an_operation_nobody_needs_is_not_refused():
             r"ConcatV2 'ConcatV2': input 2 \('axis:0'\) must be constant",
         ),
         (
-            lambda d, x: d.op("Squeeze", d.op("Mean", d.input("y", (None, 2)), 1, keep_dims=True)),
-            r"must be given where sizes are unknown, got the shape \(None, 1\); give the inputs a",
-        ),
-        (
             lambda d, x: d.op("SpaceToDepth", x, block_size=2, data_format=b"NCHW"),
             "SpaceToDepth 'SpaceToDepth': data_format must be NHWC, got NCHW",
         ),
@@ -272,10 +268,37 @@ def test_refused_with_the_reason(build, words):
         lower_graph(draft.source(y))
 
 
+def test_a_squeeze_of_unknown_sizes_leaves_out_what_is_1_when_the_model_runs():
+    draft = Draft()
+    source = draft.source(draft.op("Squeeze", draft.input("x", (None, 1))))
+    assert kinds_of(source) == ["SQUEEZE"]
+    file = write(lower_graph(source))
+    samples = [[np.ones((n, 1), np.float32)] for n in (1, 4)]
+    assert len(verify(source.oracle(), Function(save(file.model), None, {}), samples).ran) == 2
+
+
+AT_EVERY_RANK = {
+    "CONCATENATION": lambda draft, x: draft.op("ConcatV2", x, x, np.int32(-1)),
+    "FULLY_CONNECTED": lambda draft, x: draft.op("BatchMatMulV2", x, f32(5, 2)),
+    "GATHER": lambda draft, x: draft.op("GatherV2", x, np.int32([0]), np.int32(-1)),
+    "PACK": lambda draft, x: draft.op("Pack", x, x, axis=-1),
+    "SOFTMAX": lambda draft, x: draft.op("Softmax", x),
+    "SQUEEZE": lambda draft, x: draft.op("Squeeze", x),
+}
+
+
+@pytest.mark.parametrize("kind", AT_EVERY_RANK)
+def test_an_input_of_unknown_rank_needs_no_rank(kind):
+    draft = Draft()
+    source = draft.source(AT_EVERY_RANK[kind](draft, draft.input("x", None)))
+    assert kinds_of(source) == [kind]
+
+
 def test_an_input_of_unknown_rank_asks_for_a_shape():
     draft = Draft()
-    y = draft.op("Exp", draft.input("x", None))
-    with pytest.raises(ConverterError, match="input 'x:0': its rank must be known; give its shape"):
+    y = draft.op("Roll", draft.input("x", None), np.int32(1), np.int32(0))
+    words = r"'Roll': the rank of input 0 .* must be known; give the model's inputs"
+    with pytest.raises(ConverterError, match=words):
         lower_graph(draft.source(y))
 
 

@@ -183,6 +183,22 @@ IDENTITIES = [
            }""",
     ),
     Rewrite(
+        "identities/reversing_nothing",
+        remove_identities,
+        """graph main(x: float32[4,1,n], y: float32[4,0]) {
+             a = REVERSE_V2(x, int32[1]{1})
+             b = REVERSE_V2(a, int32[2]{0, 1})
+             c = REVERSE_V2(y, int32[1]{0})
+             d = NEG(c)
+             return b, d
+           }""",
+        """graph main(x: float32[4,1,n], y: float32[4,0]) {
+             b = REVERSE_V2(x, int32[2]{0, 1})
+             d = NEG(y)
+             return b, d
+           }""",
+    ),
+    Rewrite(
         "identities/hold_off_when_the_shape_grows",
         remove_identities,
         """graph main(x: float32[4]) {

@@ -1,5 +1,6 @@
 """What a graph becomes, by hand-made ranges; expected is TFLite's 8-bit specification."""
 
+import building
 import numpy as np
 import pytest
 from rewriting import graph_of, shown
@@ -11,7 +12,7 @@ from flatlite.converter.quantize.recipe import Recipe
 from flatlite.converter.quantize.rewrite import refuse_floats, rewrite
 from flatlite.converter.write import write
 from flatlite.errors import ConverterError
-from flatlite.lite import Interpreter
+from flatlite.lite import Interpreter, Optimize, TFLiteConverter
 from flatlite.schema.model import save
 
 UNIT = (-128.0, 127.0)  # a scale of 1
@@ -349,3 +350,39 @@ def test_the_written_file_runs(litert):
     (theirs,) = litert.run(content, [given])
     (ours,) = answers(Interpreter(model_content=content), *given)
     np.testing.assert_array_equal(ours, theirs[0])
+
+
+CONSTANTS = {
+    "the data of a TRANSPOSE_CONV": (
+        (1, 4, 2, 2),
+        lambda b: (b.op("TRANSPOSE_CONV", [2, 1, 0], [3], stride_w=1, stride_h=2), [3]),
+        [1, 4, 2, 2],
+    ),
+    "an output that is read": (
+        (1, 2, 2, 2),
+        lambda b: (b.op("TILE", [0, 2], [3]), [0, 3]),
+        [1] * 4,
+    ),
+}
+"""Shape of a result, the operators, the outputs, and the integers the result's size comes from."""
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_constants_before_an_operator_of_unknown_size(name, litert):
+    shape, add, sizes = CONSTANTS[name]
+    values = np.linspace(-1, 1, 8).reshape(1, 2, 2, 2)
+    b = building.Builder()
+    for i, data in enumerate((values, np.moveaxis(values, 0, -1).reshape(2, 2, 1, 2))):
+        b.tensor(f"w{i}", data.shape, "FLOAT32", data=data.astype(np.float32))
+    b.input("n", (4,), "INT32")
+    b.tensor("y", shape, "FLOAT32")
+    _, outputs = add(b)
+    content, feeds = building.save(b.outputs(*outputs)), [np.int32(sizes)]
+    converter = TFLiteConverter.from_tflite_model(content)
+    converter.optimizations = [Optimize.DEFAULT]
+    converter.representative_dataset = lambda: [feeds] * 2
+    after, before = (
+        litert.run(one, [feeds], "BUILTIN")[0] for one in (bytes(converter.convert()), content)
+    )
+    for theirs, wanted in zip(after, before, strict=True):
+        np.testing.assert_allclose(theirs, wanted, atol=0.02)

@@ -12,6 +12,8 @@ from running import answers
 from flatlite.converter.quantize.sized import from_sizes
 from flatlite.converter.write import write
 from flatlite.errors import ConverterError
+from flatlite.graph.graph import Graph
+from flatlite.graph.graphdef import to_graph_def
 from flatlite.lite import Interpreter, OpsSet, Optimize, TFLiteConverter
 from flatlite.schema.model import save
 
@@ -208,3 +210,21 @@ NAMED = {
 def test_from_sizes(body):
     graph = graph_of(f"graph main(x: float32[b,n,4]) {{\n{body}\nreturn y\n}}\n{BRANCHES}")
     assert " ".join(sorted(tensor.name for tensor in from_sizes(graph))) == NAMED[body]
+
+
+def test_a_model_of_large_inputs_is_measured_on_such():
+    graph = Graph()
+    attrs = {"dtype": np.dtype("f4"), "shape": (1, None, None, 1)}
+    (y,) = graph.add("Placeholder", "x", (), attrs).outputs
+    for i, size in enumerate((75, 3)):
+        w = graph.constant(np.ones((size, size, 1, 1), np.float32) / size, f"w{i}")
+        attrs = {"strides": [1, 1, 1, 1], "padding": b"VALID"}
+        (y,) = graph.add("Conv2D", f"y{i}", [y, w], attrs).outputs
+    converter = TFLiteConverter(
+        to_graph_def(graph), None, None, [("x", [1, None, None, 1])], ["y1"]
+    )
+    converter.optimizations = [Optimize.DEFAULT]
+    converter.convert()
+    assert converter.verified
+    (decibels,) = converter.signal_to_noise.values()
+    assert min(decibels.values()) > 20

@@ -188,6 +188,65 @@ def test_concurrent_starts_build_what_each_needs(tmp_path):
     assert not list(folder.glob("*.tmp"))
 
 
+STARTS = """
+import os, subprocess
+starts, start = [], subprocess.Popen
+def count(*arguments, **options):
+    starts.append(start(*arguments, **options))
+    return starts[-1]
+subprocess.Popen = count
+"""
+
+
+def test_one_worker_compiles_for_a_process(tmp_path):
+    """Whatever is asked for, and however often."""
+    code = "run(); run(np.int8); build.ensure(['layout', 'copy']); print(len(starts));"
+    assert script(STARTS + code + IMPORTED, tmp_path / "cache") == "1\nFalse"
+    code = "warnings.simplefilter('ignore'); run(); run(np.int8); print(len(starts));"
+    assert script(STARTS + code + IMPORTED, "/dev/null/cache") == "1\nFalse"
+
+
+def test_a_worker_that_has_left_is_replaced(tmp_path):
+    code = "run(); starts[0].kill(); starts[0].wait(); run(np.int8); print(len(starts));"
+    assert script(STARTS + code + IMPORTED, tmp_path / "cache") == "2\nFalse"
+
+
+def test_a_worker_does_not_outlive_its_process(tmp_path):
+    """Nor does the fork of a process use its worker or wait for it."""
+    code = """
+run()
+if not (child := os.fork()):
+    run(np.int8)
+    assert starts[0].returncode == 0 and len(starts) == 2
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0 and starts[0].poll() is None
+print(starts[0].pid)
+"""
+    pid = int(script(STARTS + code, tmp_path / "cache"))
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_a_crash_of_the_compiler_is_reported(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text("""
+import os
+if "FLATLITE_BUILDING" in os.environ:
+    from flatlite.engine import linker
+    linker.link = lambda *arguments: os.abort()
+""")
+    code = f"""
+sys.path.insert(0, {str(tmp_path)!r})
+try:
+    build.ensure(["copy"])
+except RuntimeError as error:
+    print(error)
+"""
+    assert script(code, tmp_path / "cache") == (
+        "compiling the kernels copy was ended by signal 6;"
+        " run `python -m flatlite.engine.image copy` to see why"
+    )
+
+
 def test_a_wrong_call_is_refused_where_nothing_is_compiled(tmp_path):
     code = """
 program = Program()

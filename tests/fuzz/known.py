@@ -1,8 +1,7 @@
 """Faults of LiteRT that random models meet: there it is wrong, and this interpreter is kept.
 
-A row holds an operator, a condition on the model around it, and the reason. A case is known when a
-row holds for an operator whose results the differing outputs depend on; rows are as narrow as what
-is known of the fault.
+A row holds an operator, a condition on its use, and the reason. A case is a model of that operator
+alone, of which all operands are known; rows are as narrow as what is known of the fault.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ class Use:
     """An operator of a drawn model, as conditions ask about it."""
 
     def __init__(self, case, step):
-        self.graph = case.graph
         self.tensors = case.graph.tensors
         self.step = step
         self.feeds = dict(zip(case.graph.inputs, case.feeds, strict=True))
@@ -47,9 +45,9 @@ class Use:
 
     @property
     def has_nan(self):
-        """Whether its first operand is a float with a NaN, as far as that is known."""
+        """Whether its first operand is a float with a NaN."""
         x = self.value(0)
-        return self.dtype == "FLOAT32" and (x is None or bool(np.isnan(x).any()))
+        return self.dtype == "FLOAT32" and bool(np.isnan(x).any())
 
     @property
     def dtype(self):
@@ -62,15 +60,20 @@ class Use:
         return [float(t.quantization.scale.max()) for t in self.inputs if t.quantization]
 
     @property
+    def quantized(self):
+        """Pairs (position, operand) of those with a scale."""
+        operands = [(k, self.tensors[i]) for k, i in enumerate(self.step.inputs) if i >= 0]
+        return [(k, t) for k, t in operands if t.quantization is not None]
+
+    @property
     def options(self):
         """Its options."""
         return self.step.options
 
     def value(self, position):
-        """What an operand holds, None where it is computed."""
+        """What an operand holds."""
         index = self.step.inputs[position]
-        found = self.tensors[index].data
-        return self.feeds.get(index) if found is None else found
+        return self.feeds[index] if index in self.feeds else self.tensors[index].data
 
 
 def _unlike_shapes(use):
@@ -81,28 +84,106 @@ def _rescaled(use):
     """The stored integer's negative is not the result's: another scheme, or none is so large."""
     given, made = (t.quantization for t in (use.inputs[0], use.outputs[0]))
     x = use.value(0)
-    lowest = x is None or (x == -128).any()
+    lowest = (x == -128).any()
     return given is not None and (given.zero_point[0] != 0 or given != made or lowest)
 
 
 def _steps_beyond_int32(use):
     scheme, x = use.outputs[0].quantization, use.value(0)
-    if x is None:
-        return True
     with np.errstate(all="ignore"):
         return not np.all(np.abs(x.astype(np.float64) / scheme.scale[0]) < 2.0**31)
 
 
-def _ratio_beyond_shifts(use):
-    """An operand's scale is so much larger than the result's that no shift of int32 holds it."""
+def _beyond_shifts(use):
+    """x * (1 << shift), the first step of MultiplyByQuantizedMultiplier, leaves int32.
+
+    Products of int16 are sums of int64, of which it casts the result to int32.
+    """
     made = use.outputs[0].quantization
-    if made is None or not use.scales:
+    if made is None or not use.scales or 0 in use.outputs[0].shape:
         return False
-    largest = max(*use.scales, math.prod(use.scales[:2]))
-    if use.step.op in _PRODUCTS:  # whose sums leave int32 when they are shifted
-        largest *= max(math.prod(use.inputs[1].shape), 1)
-    bits = -6 if use.dtype == "INT16" else 15 if use.step.op in _PRODUCTS else 22
-    return largest / float(made.scale[0]) >= 2.0**bits
+    for multiplier, largest in _rescaled_values(use):
+        shift = math.frexp(multiplier / float(made.scale[0]))[1]
+        wide = use.dtype == "INT16" and use.step.op in _PRODUCTS
+        if shift > (14 if wide else 30) or largest * 2.0**shift >= 2.0**31:
+            return True
+    return False
+
+
+def _rescaled_values(use):
+    """Pairs (multiplier without the result's scale, largest integer that it multiplies)."""
+    one, *others = (
+        (float(t.quantization.scale.max()), _largest(use.value(i), t.quantization))
+        for i, t in use.quantized
+    )
+    op, n_folded = use.step.op, math.prod(use.inputs[0].shape)
+    if op == "LEAKY_RELU":
+        return [one, (abs(use.options.alpha) * one[0], one[1])]
+    if op in ("SUM", "MEAN"):
+        return [(one[0], one[1] * n_folded / math.prod(use.outputs[0].shape))]
+    if not others:
+        return [one]
+    terms = math.prod(use.inputs[1].shape) if op in _PRODUCTS else 1
+    bias = others[1][1] if others[1:] else 0
+    both = one[0] * others[0][0], one[1] * others[0][1] * terms + bias
+    return [one, both] if op == "PRELU" else [both]
+
+
+def _quotient_beyond_shifts(use):
+    """The shift of DivElementwise to the right is none of 0 to 31; 0 / y becomes one step, say."""
+    if use.dtype != "UINT8":
+        return False
+    x, y = (use.value(i).astype(np.int64) - t.quantization.zero_point[0] for i, t in use.quantized)
+    scales = (*use.scales, float(use.outputs[0].quantization.scale[0]))
+    shift = math.frexp(scales[0] / (scales[1] * scales[2]))[1]
+    headroom = 31 - np.ceil(np.log2(np.abs(x) + 1))
+    right = headroom + np.floor(np.log2(np.maximum(np.abs(y), 1))) - shift
+    return ((right < 0) | (right > 31)).any()
+
+
+def _product_beyond_int32(use):
+    """A product on the way, in steps of a root of the result's scale, leaves int32."""
+    made = use.outputs[0].quantization
+    if made is None or not use.inputs[0].shape or 0 in use.inputs[0].shape:
+        return False
+    _, x = use.quantized[0]
+    rows = _folded(use, np.abs(use.value(0).astype(np.float64) - x.quantization.zero_point[0]))
+    scaling = use.scales[0] / float(made.scale[0]) ** (1 / rows.shape[1])
+    with np.errstate(over="ignore"):
+        products = np.cumprod(rows * scaling, axis=1) * max(1, 1 / scaling)
+    return scaling >= 2.0**14 or not (products < 2.0**31).all()
+
+
+def _overflows_in_some_order(use):
+    """The product of all floats above 1 is infinite."""
+    if use.dtype != "FLOAT32" or not use.inputs[0].shape or 0 in use.inputs[0].shape:
+        return False
+    bits = np.log2(np.maximum(np.abs(use.value(0).astype(np.float64)), 1))
+    return (_folded(use, bits).sum(1) >= 128).any()
+
+
+def _folded(use, values):
+    """A row for each result of a reduction."""
+    axes = {int(axis) % values.ndim for axis in np.ravel(use.value(1))}
+    kept = [axis for axis in range(values.ndim) if axis not in axes]
+    rows = np.moveaxis(values, kept, range(len(kept)))
+    return rows.reshape(math.prod(values.shape[axis] for axis in kept), -1)
+
+
+def _float_beyond_int32(use):
+    """Scaled in float32 and cast to int32, an element is too large."""
+    made = use.outputs[0].quantization
+    if made is None:
+        return False
+    sizes = [
+        float(t.quantization.scale[0]) * _largest(use.value(i), t.quantization)
+        for i, t in use.quantized
+    ]
+    return max(sizes, default=0) / float(made.scale[0]) >= 2.0**31
+
+
+def _largest(values, scheme):
+    return float(np.abs(values.astype(np.int64) - int(scheme.zero_point[0])).max(initial=0))
 
 
 def _limit_beyond_int32(use):
@@ -140,33 +221,39 @@ def _folds_empty(use):
 
 def _approximate_below(use):
     x = use.value(0)
-    return use.options.approximate and (x is None or (x < -1).any())
+    return use.options.approximate and (x < -1).any()
 
 
-def _overwritten(use):
-    """A view's operand is read again, after an operator on the view may have written in place."""
-    source, view = use.step.inputs[0], use.step.outputs[0]
-    reads = [step for step in use.graph.operators if source in step.inputs]
-    others = len(reads) > 1 or source in use.graph.outputs
-    return others and any(view in step.inputs for step in use.graph.operators)
-
-
-_CURVES = {"LOG": np.log, "EXP": np.exp, "RSQRT": lambda x: 1 / np.sqrt(x)}
-
-
-def _steep(use):
-    """Entries of an int16 table leave int32, or neighbours are further apart than int16."""
-    made = use.outputs[0].quantization
-    if use.dtype != "INT16" or made is None:
+def _between_entries(use):
+    """A value lies between entries of a table that are infinite, or more than int16 apart."""
+    if use.dtype != "INT16":
         return False
+    entries = _entries(use.step.op, use.scales[0], use.outputs[0].quantization.scale[0])
     with np.errstate(all="ignore"):
-        x = use.scales[0] * np.arange(-32768.0, 32769.0, 128)
-        curve = _CURVES[use.step.op](x.astype(np.float32))
-        entries = np.nan_to_num(curve / float(made.scale[0]), nan=-32768.0)
-        if (np.abs(entries) >= 2.0**31).any():
-            return True
-    steps = np.abs(np.diff(np.clip(entries, -32768, 32767)))
-    return (steps > 32767).any() or (curve == np.inf).any()
+        apart = np.abs(np.diff(np.clip(entries, -32768, 32767))) <= 32767
+    whole = apart & np.isfinite(entries[1:]) & np.isfinite(entries[:-1])
+    return not whole[256 + (use.value(0).astype(np.int64) >> 7)].all()
+
+
+def _entries(op, x_scale, y_scale):
+    """What LUTPopulateInt16 computes before it clips, in float32."""
+    one, two = np.float32(1), np.float32(2)
+    first, last, least, most = (
+        np.float32(s) * (one * n) for s in (x_scale, y_scale) for n in (-32768, 32767)
+    )
+    step, inverse = (last - first) / np.float32(512), np.float32(65536) / (most - least)
+    x = first + np.arange(513, dtype=np.float32) * step
+    x[-1] = last
+
+    def curve(x):
+        if op == "EXP":
+            return np.exp(x.astype(np.float64)).astype(np.float32) * inverse
+        return np.where(x > 0, np.log(x.astype(np.float64)).astype(np.float32), least) * inverse
+
+    with np.errstate(all="ignore"):
+        here, middle = np.round(curve(x)), np.round(curve(x[:-1] + step / two))
+        error = np.round((curve(x[1:]) + here[:-1]) / two) - middle
+        return np.append(here[:-1] - np.round(error / two), here[-1])
 
 
 def _root_beyond_shifts(use):
@@ -183,11 +270,6 @@ def _wraps_in_steps(use):
     return use.dtype == "INT16" and use.scales[0] * 3 * 4096 * 32768 >= 2.0**31
 
 
-def _computed_float(use):
-    """A float that is computed, of which the last bits are free, is read as an integer."""
-    return use.dtype in ("FLOAT32", "FLOAT64", "FLOAT16") and use.value(0) is None
-
-
 def _far_right(use):
     """Scales so large or small that an int16 is shifted by more than its bits."""
     made = use.outputs[0].quantization
@@ -199,8 +281,8 @@ _FUSED = ("ADD", "SUB", "MUL", "DIV", "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE
           "FULLY_CONNECTED", "AVERAGE_POOL_2D", "MAX_POOL_2D")  # fmt: skip
 _COMPARISONS = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
 _PRODUCTS = ("BATCH_MATMUL", "FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV")
-_RATIO = ("ABS", "LEAKY_RELU", "QUANTIZE", "RELU", "RELU6", "RELU_N1_TO_1", "PRELU", "MUL", "DIV",
-          "SUM", "MEAN", "CONCATENATION", "REDUCE_PROD", "BATCH_MATMUL", "FULLY_CONNECTED",
+_RATIO = ("ABS", "LEAKY_RELU", "QUANTIZE", "RELU", "RELU6", "RELU_N1_TO_1", "PRELU", "MUL",
+          "SUM", "MEAN", "BATCH_MATMUL", "FULLY_CONNECTED",
           "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV")  # fmt: skip
 
 
@@ -209,19 +291,19 @@ def _faults(ops, holds, reason):
 
 
 FAULTS: tuple[Fault, ...] = (
-    Fault(
-        "BITCAST", _computed_float, "no fault: floats agree within a tolerance, their bits do not"
-    ),
     Fault("ATAN2", _unlike_shapes, "the second operand is read as if it had the first one's shape"),
     Fault("NEG", _rescaled, "int8 is negated as it is stored, without zero point and scale"),
     Fault("TRANSPOSE", lambda use: use.inputs[0].shape == (), "a scalar is not copied"),
     Fault("QUANTIZE", _steps_beyond_int32, "a float beyond 2^31 steps is cast to int32"),
     Fault("UNIQUE", lambda use: use.has_nan, "NaN is equal to the value before it"),
-    Fault("DIV", lambda use: use.dtype == "UINT8", "0 divided by a negative number is one step"),
+    Fault("DIV", _quotient_beyond_shifts, "a shift by more bits than there are"),
+    Fault("CONCATENATION", _float_beyond_int32, "a float beyond int32 is cast to it"),
     Fault("POW", lambda use: use.dtype == "INT32", "a result beyond int32 wraps for one exponent"),
     Fault("STRIDED_SLICE", _empty_ellipsis, "an ellipsis of no dimension takes the next field's"),
     Fault("REDUCE_PROD", _folds_nothing, "where nothing is folded, a scale is not converted"),
-    *_faults(_CURVES, _steep, "the line between two entries of a table wraps at int16"),
+    Fault("REDUCE_PROD", _product_beyond_int32, "a product of int64 is cast to int32"),
+    Fault("REDUCE_PROD", _overflows_in_some_order, "no fault: it multiplies in another order"),
+    *_faults(("EXP", "LOG"), _between_entries, "the slope between two entries wraps at int16"),
     Fault("RSQRT", _root_beyond_shifts, "the multiplier leaves the range of shifts"),
     Fault("GELU", _approximate_below, "1 + tanh(x) has few digits left below -1"),
     *_faults(("SUM", "MEAN"), _folds_empty, "a sum of nothing is the stored 0"),
@@ -234,13 +316,8 @@ FAULTS: tuple[Fault, ...] = (
         lambda use: 0 in use.inputs[0].shape,
         "without elements, nothing is written",
     ),
-    *_faults(
-        ("RESHAPE", "EXPAND_DIMS", "SQUEEZE"),
-        _overwritten,
-        "the operator behind a view writes in place, over what others still read",
-    ),
     *_faults(_COMPARISONS, lambda use: max(use.scales, default=0) >= 1, "a scale is shifted out"),
-    *_faults(_RATIO, _ratio_beyond_shifts, "the shifted value leaves int32"),
+    *_faults(_RATIO, _beyond_shifts, "the shifted value leaves int32"),
     *_faults(("ADD", "SUB"), _left_shift, "a sum is shifted left, which its kernel cannot"),
     *_faults(
         (*_FUSED, "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"),
@@ -270,9 +347,8 @@ FAULTS: tuple[Fault, ...] = (
 
 
 def reason(case) -> str:
-    """Why LiteRT is wrong about a case, empty when nothing is known."""
-    for step in case.graph.operators:
-        for fault in FAULTS:
-            if fault.op == step.op and fault.holds(Use(case, step)):
-                return fault.reason
-    return ""
+    """Why LiteRT is wrong about a case of one operator, empty when nothing is known."""
+    (step,) = case.graph.operators
+    use = Use(case, step)
+    reasons = (row.reason for row in FAULTS if row.op == step.op and row.holds(use))
+    return next(reasons, "")

@@ -60,6 +60,12 @@ def test_litert(case, litert):
     assert [x.dtype for x in got] == [x.dtype for x in theirs[0]]
 
 
+def test_the_sign_of_minus_zero(litert):
+    case = Case("sign/zeros", "SIGN", {}, [np.float32([-0.0, 0.0, -1.0])])
+    theirs = litert.run(content(case), [case.feeds])[0]
+    np.testing.assert_array_equal(np.signbit(answers(case)), np.signbit(theirs))
+
+
 @pytest.mark.parametrize("case", REFUSED, ids=by_name)
 def test_refused(case):
     with pytest.raises(RuntimeError) as raised:

@@ -94,6 +94,7 @@ def main() -> None:
     """Explores until `count` programs are done."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--start", type=int, default=FIRST, help="number of the first program")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--log", type=Path)
     parser.add_argument("--only", metavar="KIND/NUMBER")
@@ -107,7 +108,7 @@ def main() -> None:
     if log and log.exists():
         lines = log.read_text().splitlines()
     done = {int(line.split()[1]) for line in lines if line.startswith("done ")}
-    starts = range(FIRST, FIRST + arguments.count // 2, CHUNK // 2)
+    starts = range(arguments.start, arguments.start + arguments.count // 2, CHUNK // 2)
     n_wrong = sum(not line.startswith("done ") for line in lines)
     with ProcessPoolExecutor(arguments.jobs) as pool:
         left = [pool.submit(chunk, start) for start in starts if start not in done]

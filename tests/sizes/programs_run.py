@@ -54,6 +54,7 @@ def wrong_answers(content, rows, litert) -> list[str]:
     for (arrays, want), outputs in zip(full, found, strict=True):
         text = outputs if isinstance(outputs, str) else differences(outputs, want)
         if text:  # LiteRT may die, or answer from old memory, of an IF at size after size
+            litert.close()
             alone = litert.run(content, [arrays], REFERENCE)
             text = alone if isinstance(alone, str) else differences(alone[0], want)
         if text:

@@ -185,8 +185,10 @@ def strided_slice(d: Draw, op, kind):
         fields.append((begin, end, step))
     try:
         wanted = dummy(shape)[tuple(taken)].shape
-    except IndexError:  # an ellipsis moved what comes behind it
-        wanted = None
+    except IndexError:  # an ellipsis moved what comes behind it: no index fits, a slice does
+        masks["shrink_axis"] = 0
+        taken = [slice(one, one + 1) if isinstance(one, int) else one for one in taken]
+        wanted = dummy(shape)[tuple(taken)].shape
     operands = [d.known([f[i] for f in fields]) for i in range(3)]
     scheme = d.at(x).quantization
     out = d.tensor(kind, wanted, scheme)

@@ -65,7 +65,10 @@ def images(d: Draw, kind):
     there = [
         i
         for i, tensor in enumerate(d.graph.tensors)
-        if d.kind(i) == typed(kind) and len(tensor.shape) == 4 and 0 not in tensor.shape
+        if d.kind(i) == typed(kind)
+        and len(tensor.shape) == 4
+        and 0 not in tensor.shape
+        and (tensor.quantization is None or tensor.quantization.scale.size == 1)
     ]
     if there and d.chance(0.7):
         return d.pick(there[-3:])
