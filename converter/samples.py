@@ -240,7 +240,7 @@ def _array(label: str, value: Any, port: Port) -> np.ndarray:
             f"{where} must have the type {dtype}, got {array.dtype}; use x.astype(np.{dtype})"
         )
     fitted = array if shape is None else _fitted(array, shape)
-    lacks_batch = bool(shape) and shape[0] is None and array.ndim == len(shape) - 1
+    lacks_batch = fitted is not None and shape and shape[0] is None and array.ndim == len(shape) - 1
     if fitted is None or lacks_batch:
         hint = "; the batch is missing: yield x[np.newaxis]" if lacks_batch else ""
         shown = "(" + ", ".join("?" if n is None else str(n) for n in shape or ()) + ")"
