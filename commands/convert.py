@@ -119,6 +119,7 @@ def as_json(converter: Any, summary: dict, arguments: argparse.Namespace) -> dic
     result["verified_on"] = {
         key: dataclasses.asdict(one) for key, one in converter.verified_on.items()
     }
+    result["passes"] = {key: one._asdict() for key, one in converter.pass_statistics.items()}
     if arguments.quantize:
         measured = ("signal_to_noise", "reader_signal_to_noise", "measured_on", "float_operators")
         result |= {name: getattr(converter, name) for name in measured}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from .ir import Graph, Tensor
+    from .passes.driver import PassStatistics, Run
     from .quantize.ranges import Range
     from .quantize.recipe import Recipe
     from .settings import Settings
@@ -47,6 +48,7 @@ class Conversion:
             reader".
         measured_on: the inputs on which decibels were measured, in words, by signature key.
         float_operators: how many operators of a quantized file are not, by kind.
+        pass_statistics: what each pass did, by name.
     """
 
     def __init__(self, settings: Settings, sources: Sequence[Source], api_version: int) -> None:
@@ -59,6 +61,7 @@ class Conversion:
         self.reader_signal_to_noise: dict[str, dict[str, float]] = {}
         self.measured_on: dict[str, str] = {}
         self.float_operators: dict[str, int] = {}
+        self.pass_statistics: dict[str, PassStatistics] = {}
 
     def run(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
@@ -149,14 +152,27 @@ class Conversion:
             raise UnsupportedOps(
                 f"{error}\nSelect-TF operators (SELECT_TF_OPS) cannot take their place yet."
             ) from None
-        if self.settings.dump_graphviz_dir is not None:
-            write_drawing(self.settings.dump_graphviz_dir, "before_passes", graphs)
+        folder = self.settings.dump_graphviz_dir
+        if folder is not None:
+            write_drawing(folder, "before_passes", graphs)
         for graph in graphs:
-            optimize(graph)
+            optimize(graph, self._saw)
             check_sizes(graph)
-        if self.settings.dump_graphviz_dir is not None:
-            write_drawing(self.settings.dump_graphviz_dir, "after_passes", graphs)
+        if folder is not None:
+            write_drawing(folder, "after_passes", graphs)
         return graphs
+
+    def _saw(self, run: Run) -> None:
+        """Notes one run of a pass, and draws what it changed where a video is asked for."""
+        from .graphviz import write_drawing
+        from .passes.driver import PassStatistics
+
+        before = self.pass_statistics.get(run.name, PassStatistics())
+        self.pass_statistics[run.name] = before.after(run)
+        if run.changes and self.settings.dump_graphviz_video:
+            number = sum(one.runs for one in self.pass_statistics.values())
+            name = f"pass_{number:05}_{run.name}"
+            write_drawing(self.settings.dump_graphviz_dir, name, [run.graph])
 
     def _lowered(self, source: Source, allow_custom_ops: bool) -> Graph:
         with among_signatures([str(one.key) for one in self.sources], source.key):

@@ -16,6 +16,7 @@ from .sources.positions import SOURCE, arranged, difference
 from .sources.source import Shapes, Source, naming, short_name
 
 if TYPE_CHECKING:
+    from .passes.driver import PassStatistics
     from .verify import Verified
 
 _LOGGER = logging.getLogger("flatlite")
@@ -57,7 +58,7 @@ class TFLiteConverter(Settings):
             so that False only makes `convert` say that it changes nothing.
         allow_custom_ops: whether operations TFLite lacks become custom operators.
         dump_graphviz_dir: a folder for drawings of the graph before and after the passes.
-        dump_graphviz_video: whether to draw it after every pass; not supported yet.
+        dump_graphviz_video: whether to draw it there after every pass that changes it, too.
         reorder_across_fake_quant, change_concat_input_ranges: for fake-quantized graphs.
         exclude_conversion_metadata: leaves out what converted the model, from what and how.
         io_order: positions of inputs and outputs in the file: "source", or "tensorflow" for those
@@ -357,6 +358,14 @@ class TFLiteConverter(Settings):
         By signature key ("" without signatures); empty before, and without `verify`.
         """
         return {} if self._last is None else self._last.verified_on
+
+    @property
+    def pass_statistics(self) -> dict[str, PassStatistics]:
+        """What the passes of the last `convert` did, by name; empty before.
+
+        A PassStatistics has `runs`, `changes` and `seconds`.
+        """
+        return {} if self._last is None else self._last.pass_statistics
 
     @property
     def signal_to_noise(self) -> dict[str, dict[str, float]]:

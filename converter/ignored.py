@@ -43,7 +43,6 @@ SILENT = {"_experimental_lower_tensor_list_ops": True}
 """What must be said to TensorFlow for models that flatlite converts without being told."""
 
 REFUSED = {
-    "dump_graphviz_video": False,  # dump_graphviz_dir has the graph drawn before and after
     "experimental_stablehlo_quantizer_config": None,
     "_experimental_calibrate_only": False,
     "_experimental_low_bit_qat": False,

@@ -159,6 +159,9 @@ class Tensor:
         return f"<Tensor '{self.name}' {self.dtype} {self.shape}>"
 
 
+NEAR = 64  # ops on either side of the last position that are looked at first
+
+
 class Op:
     """A TFLite operator.
 
@@ -259,6 +262,17 @@ class Graph:
         self.output_names: list[str] | None = None
         self.signature: Signature | None = None
         self.ops: list[Op] = []
+        self._last_position = 0
+
+    def position(self, op: Op) -> int:
+        """Where an op is; those near the one asked for last are found without a search."""
+        near = self._last_position
+        try:
+            found = self.ops.index(op, max(0, near - NEAR), near + NEAR)
+        except ValueError:
+            found = self.ops.index(op)
+        self._last_position = found
+        return found
 
     def append(self, op: Op) -> Op:
         """Puts `op` at the end."""
@@ -266,11 +280,11 @@ class Graph:
 
     def insert_before(self, anchor: Op, op: Op) -> Op:
         """Puts `op` right before `anchor`."""
-        return self._place(self.ops.index(anchor), op)
+        return self._place(self.position(anchor), op)
 
     def insert_after(self, anchor: Op, op: Op) -> Op:
         """Puts `op` right after `anchor`."""
-        return self._place(self.ops.index(anchor) + 1, op)
+        return self._place(self.position(anchor) + 1, op)
 
     def _place(self, position: int, op: Op) -> Op:
         for tensor in op.inputs:
@@ -289,7 +303,7 @@ class Graph:
         for tensor in op.outputs:
             if tensor.producer is op and (tensor.readers or self.is_output(tensor)):
                 raise ValueError(f"{op.kind} '{tensor.name}' cannot be removed: it is still read")
-        self.ops.remove(op)
+        del self.ops[self.position(op)]
         for tensor in op.inputs:
             if tensor is not None:
                 tensor.readers.remove(op)

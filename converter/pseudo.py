@@ -59,7 +59,7 @@ def prepare_of(kind: str) -> registry.Prepare:
 def _prepare(node: Node) -> Late:
     """The shape of the first operand; the value in float64 where all operands are known."""
     x = node.inputs[0]
-    node.require(x.dtype.kind == "f" or x.dtype.name == "bfloat16", f"{x.dtype} is not supported")
+    node.require(x.dtype.name in REALS, f"{x.dtype} is not supported, only {', '.join(REALS)}")
     function = VALUES[node.kind]
 
     def compute(x: np.ndarray, *others: np.ndarray | None) -> list[np.ndarray]:
@@ -81,6 +81,7 @@ def _layer_norm(
     return y * (1 if scale is None else scale) + (0 if offset is None else offset)
 
 
+REALS = ("float32", "float16", "bfloat16")
 VALUES: dict[str, Callable[..., np.ndarray]] = {
     "ERF": lambda x: np.frompyfunc(erf, 1, 1)(x).astype(np.float64),
     "LAYER_NORM": _layer_norm,

@@ -42,6 +42,7 @@ class Settings:
         self.default_ranges_stats: Any = None
         self.allow_custom_ops = False
         self.dump_graphviz_dir: Any = None
+        self.dump_graphviz_video: bool = False
         self.exclude_conversion_metadata = False
         self.experimental_new_converter = True
         self.experimental_use_stablehlo_quantizer = False
@@ -125,6 +126,8 @@ def check_choices(settings: Settings) -> None:
         raise ValueError(
             f"io_order must be '{SOURCE}' or '{TENSORFLOW}', got {settings.io_order!r}"
         )
+    if settings.dump_graphviz_video and settings.dump_graphviz_dir is None:
+        raise ValueError("dump_graphviz_video needs dump_graphviz_dir, the folder for drawings")
     check_stablehlo(settings)
     check_qdq_mode(settings._experimental_qdq_conversion_mode)
     refused = changed(settings, REFUSED, TARGET_REFUSED)

@@ -91,11 +91,10 @@ class _Layout:
         public = self.graph.output_names or [tensor.name for tensor in self.graph.outputs]
         for tensor, name in zip(self.graph.outputs, public, strict=True):
             names.setdefault(id(tensor), name)
-        taken = set(names.values())
+        taken: dict[str, int] = dict.fromkeys(names.values(), 0)
         for tensor in self.tensors:
             if id(tensor) not in names:
                 names[id(tensor)] = name = unique(tensor.name.removesuffix(":0"), taken)
-                taken.add(name)
         return names
 
     def subgraph(self) -> file.Subgraph:
@@ -193,12 +192,16 @@ def type_name(dtype: np.dtype) -> str:
     return tables.name_of("TensorType", tensor_type(dtype))
 
 
-def unique(name: str, taken: set[str]) -> str:
-    """`name`, or `name` with the first number that makes it new."""
-    name = name or "t"
-    if name not in taken:
-        return name
-    i = 1
-    while f"{name}_{i}" in taken:
-        i += 1
-    return f"{name}_{i}"
+def unique(name: str, taken: dict[str, int]) -> str:
+    """`name`, or `name` with the first number that makes it new; it is taken from now on.
+
+    Args:
+        name: what a tensor is called.
+        taken: names -> the last number that was tried after them.
+    """
+    base = name = name or "t"
+    while name in taken:
+        taken[base] += 1
+        name = f"{base}_{taken[base]}"
+    taken[name] = 0
+    return name

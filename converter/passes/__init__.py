@@ -1,14 +1,10 @@
-"""Passes over the IR: each is a function `pass(graph) -> number of changes`.
-
-`optimize` runs them in the order of PASSES until a whole round changes nothing.
-"""
+"""Passes over the IR, in the order in which `optimize` runs them until none changes anything."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ..ir import Graph
 from .activation import fuse_activation, recognise_clipping
+from .driver import Observer, Pass, run_once, run_until_settled
 from .fold import fold_constants, merge_duplicates, remove_dead_code
 from .formulas import fuse_gelu, fuse_hard_swish, fuse_leaky_relu, fuse_prelu
 from .identities import (
@@ -59,8 +55,6 @@ from .transpose import (
     merge_transposes,
     transpose_to_reshape,
 )
-
-Pass = Callable[[Graph], int]
 
 PASSES: tuple[tuple[Pass, str], ...] = (
     (settle_shapes, "the SHAPE chains it frees are dead code for the next"),
@@ -119,17 +113,18 @@ LAST: tuple[tuple[Pass, str], ...] = (
     (remove_dead_code, "nothing unread is written"),
 )
 
-ROUNDS = 32
-"""More rounds than any model needs: every round but the last makes the graph simpler."""
 
+def optimize(graph: Graph, observer: Observer | None = None) -> Graph:
+    """Makes `graph`, and the graphs it calls, as short as TFLite's operators allow; in place.
 
-def optimize(graph: Graph) -> Graph:
-    """Makes `graph`, and the graphs it calls, as short as TFLite's operators allow; in place."""
+    Args:
+        graph: any graph.
+        observer: told of every run of a pass.
+
+    Raises ConverterError naming pass and op where one of them fails.
+    """
     for called in dict.fromkeys(one for op in graph.ops for one in op.graphs):
-        optimize(called)
-    for _ in range(ROUNDS):
-        if not sum([run(graph) for run, _ in PASSES]):
-            break
-    for run, _ in LAST:
-        run(graph)
+        optimize(called, observer)
+    run_until_settled(graph, [one for one, _ in PASSES], observer)
+    run_once(graph, [one for one, _ in LAST], observer)
     return graph

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...schema.tables import ACTIVATION_FUNCTION_TYPE
 from ..ir import Graph, Op, Tensor
+from .driver import rewrite
 from .rewrite import (
     NONE,
     TAKES_ACTIVATION,
@@ -11,7 +12,6 @@ from .rewrite import (
     builder,
     is_float,
     made_by,
-    ops_of,
     scalar_of,
     split_constant,
     swap,
@@ -28,7 +28,8 @@ RANGES = {
 RANGE_OF = {kind: bounds for bounds, kind in RANGES.items()}
 
 
-def recognise_clipping(graph: Graph) -> int:
+@rewrite("MAXIMUM", "MINIMUM", *FUSED)
+def recognise_clipping(graph: Graph, op: Op) -> bool:
     """Turns MAXIMUM and MINIMUM with constants into the RELU that clips so.
 
         x -> MAXIMUM(0) -> MINIMUM(6) -> y      becomes      x -> RELU6 -> y
@@ -37,29 +38,23 @@ def recognise_clipping(graph: Graph) -> int:
     Also MINIMUM first, and RELU in place of MAXIMUM(0). Holds off when the value in between has
     another reader or is an output, and on bounds that no RELU has.
     """
-    count = 0
-    for op in ops_of(graph, "MAXIMUM", "MINIMUM", *FUSED):
-        if not is_float(op.output):
-            continue
-        found = bounds_of(op)
-        if found is None:
-            continue
-        x, low, high = found
-        inner = x.producer
-        before = None if inner is None else bounds_of(inner)
-        if inner is not None and before is not None and graph.sole_reader(x) is op:
-            merged = _merged(before, (low, high))
-            kind = RANGES.get(merged)
-            if kind is not None:
-                swap(graph, op, getattr(builder(graph, op), kind)(before[0]))
-                graph.remove(inner)
-                count += 1
-                continue
-        kind = RANGES.get((low, high))
-        if kind is not None and op.kind != kind:
-            swap(graph, op, getattr(builder(graph, op), kind)(x))
-            count += 1
-    return count
+    bounds = bounds_of(op) if is_float(op.output) else None
+    if bounds is None:
+        return False
+    x, low, high = bounds
+    inner = x.producer
+    before = None if inner is None else bounds_of(inner)
+    if inner is not None and before is not None and graph.sole_reader(x) is op:
+        kind = RANGES.get(_merged(before, (low, high)))
+        if kind is not None:
+            swap(graph, op, builder(graph, op).op(kind, before[0]))
+            graph.remove(inner)
+            return True
+    kind = RANGES.get((low, high))
+    if kind is None or op.kind == kind:
+        return False
+    swap(graph, op, builder(graph, op).op(kind, x))
+    return True
 
 
 def bounds_of(op: Op) -> tuple[Tensor, float | None, float | None] | None:
@@ -87,7 +82,8 @@ def _merged(first: tuple, then: tuple) -> tuple[float | None, float | None]:
     return (max(lows, default=None), min(highs, default=None))
 
 
-def fuse_activation(graph: Graph) -> int:
+@rewrite(*FUSED)
+def fuse_activation(graph: Graph, op: Op) -> bool:
     """Moves RELU, RELU6 and RELU_N1_TO_1 into the op before.
 
         x -> CONV_2D -> y -> RELU -> z      becomes      x -> CONV_2D(RELU) -> z
@@ -95,15 +91,12 @@ def fuse_activation(graph: Graph) -> int:
     Holds off when y has another reader or is an output, or the op has no fused activation or has
     another one already.
     """
-    count = 0
-    for op in ops_of(graph, *FUSED):
-        y = op.inputs[0]
-        before = made_by(y, *TAKES_ACTIVATION)
-        if before is None or not is_float(y) or graph.sole_reader(y) is not op:
-            continue
-        if activation_of(before) not in (NONE, FUSED[op.kind]):
-            continue
-        with_options(before, fused_activation_function=FUSED[op.kind])
-        graph.absorb(before, op)
-        count += 1
-    return count
+    y = op.inputs[0]
+    before = made_by(y, *TAKES_ACTIVATION)
+    if before is None or not is_float(y) or graph.sole_reader(y) is not op:
+        return False
+    if activation_of(before) not in (NONE, FUSED[op.kind]):
+        return False
+    with_options(before, fused_activation_function=FUSED[op.kind])
+    graph.absorb(before, op)
+    return True

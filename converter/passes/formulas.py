@@ -13,13 +13,13 @@ import numpy as np
 
 from ...schema.tables import ACTIVATION_FUNCTION_TYPE
 from ..ir import Graph, Op, Tensor
+from .driver import rewrite
 from .rewrite import (
     NONE,
     activation_of,
     builder,
     is_float,
     made_by,
-    ops_of,
     same_shape,
     scalar_of,
     split_constant,
@@ -27,6 +27,7 @@ from .rewrite import (
 )
 
 RELU6 = ACTIVATION_FUNCTION_TYPE["RELU6"]
+PRODUCTS = ("DIV", "MUL", "NEG", "POW", "SQUARE")
 TOLERANCE = 1e-3  # relative, of constants such as 1 / 6 and sqrt(2 / pi)
 
 
@@ -86,7 +87,7 @@ def is_product(op: Op | None) -> TypeGuard[Op]:
         return scalar_of(op.inputs[1]) in (2.0, 3.0)
     if op.kind == "DIV":
         return bool(scalar_of(op.inputs[1]))
-    return op.kind in ("MUL", "NEG", "SQUARE")
+    return op.kind in PRODUCTS
 
 
 def sum_with(tensor: Tensor) -> tuple[Tensor, float, int] | None:
@@ -110,7 +111,8 @@ def near(value: float, want: float) -> bool:
     return isclose(value, want, rel_tol=TOLERANCE)
 
 
-def fuse_hard_swish(graph: Graph) -> int:
+@rewrite(*PRODUCTS)
+def fuse_hard_swish(graph: Graph, op: Op) -> bool:
     """Recognises x * relu6(x + 3) / 6.
 
         x -> ADD(3) -> RELU6 -> r;  MUL(x, r) -> MUL(1 / 6) -> y
@@ -119,17 +121,16 @@ def fuse_hard_swish(graph: Graph) -> int:
     In any association. Holds off when a partial product has another reader or is an output, or a
     constant gives the result more dimensions.
     """
-    count = 0
-    for op in _last_products(graph):
-        found = product(graph, op)
-        if len(found.leaves) != 2 or not near(found.factor, 1 / 6):
-            continue
-        for x, gate in (found.leaves, found.leaves[::-1]):
-            if _is_gate(gate, x) and same_shape(x, op.output):
-                swap(graph, op, builder(graph, op).HARD_SWISH(x))
-                count += 1
-                break
-    return count
+    if not is_product(op):
+        return False
+    found = product(graph, op)
+    if len(found.leaves) != 2 or not near(found.factor, 1 / 6):
+        return False
+    for x, gate in (found.leaves, found.leaves[::-1]):
+        if _is_gate(gate, x) and same_shape(x, op.output):
+            swap(graph, op, builder(graph, op).HARD_SWISH(x))
+            return True
+    return False
 
 
 def _is_gate(tensor: Tensor, x: Tensor) -> bool:
@@ -141,7 +142,8 @@ def _is_gate(tensor: Tensor, x: Tensor) -> bool:
     return found[2] == (NONE if relu is not None else RELU6)
 
 
-def fuse_gelu(graph: Graph) -> int:
+@rewrite(*PRODUCTS)
+def fuse_gelu(graph: Graph, op: Op) -> bool:
     """Recognises Hendrycks and Gimpel's GELU (arXiv:1606.08415), exact and with tanh.
 
         x -> MUL(sqrt(1 / 2)) -> ERF -> ADD(1) -> g;  MUL(x, g) -> MUL(0.5) -> y
@@ -153,18 +155,17 @@ def fuse_gelu(graph: Graph) -> int:
     off when a partial product has another reader or is an output, or a constant gives the result
     more dimensions.
     """
-    count = 0
-    for op in _last_products(graph):
-        found = product(graph, op)
-        if len(found.leaves) != 2 or not near(found.factor, 0.5):
-            continue
-        for x, gate in (found.leaves, found.leaves[::-1]):
-            is_tanh = _is_tanh_gate(graph, gate, x)
-            if (is_tanh or _is_erf_gate(graph, gate, x)) and same_shape(x, op.output):
-                swap(graph, op, builder(graph, op).GELU(x, approximate=is_tanh))
-                count += 1
-                break
-    return count
+    if not is_product(op):
+        return False
+    found = product(graph, op)
+    if len(found.leaves) != 2 or not near(found.factor, 0.5):
+        return False
+    for x, gate in (found.leaves, found.leaves[::-1]):
+        is_tanh = _is_tanh_gate(graph, gate, x)
+        if (is_tanh or _is_erf_gate(graph, gate, x)) and same_shape(x, op.output):
+            swap(graph, op, builder(graph, op).GELU(x, approximate=is_tanh))
+            return True
+    return False
 
 
 def _is_erf_gate(graph: Graph, tensor: Tensor, x: Tensor) -> bool:
@@ -208,38 +209,32 @@ def _is_tanh_gate(graph: Graph, tensor: Tensor, x: Tensor) -> bool:
     return False
 
 
-def _last_products(graph: Graph) -> list[Op]:
-    """Products that no product takes apart."""
-    return [op for op in graph.ops if is_product(op)]
-
-
-def fuse_leaky_relu(graph: Graph) -> int:
+@rewrite("MAXIMUM")
+def fuse_leaky_relu(graph: Graph, op: Op) -> bool:
     """Recognises max(x, alpha * x) with alpha below 1.
 
         x -> MUL(alpha) -> m;  MAXIMUM(x, m) -> y      becomes      x -> LEAKY_RELU(alpha) -> y
 
     Holds off when alpha gives the result more dimensions.
     """
-    count = 0
-    for op in ops_of(graph, "MAXIMUM"):
-        for x, scaled in (op.inputs, op.inputs[::-1]):
-            inner = made_by(scaled, "MUL")
-            found = None if inner is None else split_constant(inner)
-            if inner is None or found is None or found[0] is not x:
-                continue
-            if activation_of(inner) != NONE:
-                continue
-            alpha = scalar_of(inner.inputs[found[2]])
-            if alpha is None or not same_shape(x, op.output):
-                continue
-            if 0 <= alpha < 1 and is_float(x):
-                swap(graph, op, builder(graph, op).LEAKY_RELU(x, alpha=alpha))
-                count += 1
-                break
-    return count
+    for x, scaled in (op.inputs, op.inputs[::-1]):
+        inner = made_by(scaled, "MUL")
+        found = None if inner is None else split_constant(inner)
+        if inner is None or found is None or found[0] is not x:
+            continue
+        if activation_of(inner) != NONE:
+            continue
+        alpha = scalar_of(inner.inputs[found[2]])
+        if alpha is None or not same_shape(x, op.output):
+            continue
+        if 0 <= alpha < 1 and is_float(x):
+            swap(graph, op, builder(graph, op).LEAKY_RELU(x, alpha=alpha))
+            return True
+    return False
 
 
-def fuse_prelu(graph: Graph) -> int:
+@rewrite("ADD", "SUB")
+def fuse_prelu(graph: Graph, op: Op) -> bool:
     """Recognises relu(x) - alpha * relu(-x).
 
         x -> RELU -> p;  x -> NEG -> RELU -> MUL(-alpha) -> n;  ADD(p, n) -> y
@@ -247,27 +242,24 @@ def fuse_prelu(graph: Graph) -> int:
 
     Also SUB with MUL(alpha). Holds off when alpha has a batch dimension.
     """
-    count = 0
-    for op in ops_of(graph, "ADD", "SUB"):
-        if activation_of(op) != NONE or not is_float(op.output):
+    if activation_of(op) != NONE or not is_float(op.output):
+        return False
+    pairs = [op.inputs] if op.kind == "SUB" else [op.inputs, op.inputs[::-1]]
+    for positive, negative in pairs:
+        relu = made_by(positive, "RELU")
+        if relu is None:
             continue
-        pairs = [op.inputs] if op.kind == "SUB" else [op.inputs, op.inputs[::-1]]
-        for positive, negative in pairs:
-            relu = made_by(positive, "RELU")
-            if relu is None:
-                continue
-            x = relu.inputs[0]
-            alpha = _negative_slope(negative, x)
-            if alpha is None:
-                continue
-            alpha = alpha if op.kind == "SUB" else -alpha
-            if not same_shape(x, op.output) or alpha.ndim > len(x.dims) - 1:
-                continue
-            b = builder(graph, op)
-            swap(graph, op, b.PRELU(x, b.constant(alpha)))
-            count += 1
-            break
-    return count
+        x = relu.inputs[0]
+        alpha = _negative_slope(negative, x)
+        if alpha is None:
+            continue
+        alpha = alpha if op.kind == "SUB" else -alpha
+        if not same_shape(x, op.output) or alpha.ndim > len(x.dims) - 1:
+            continue
+        b = builder(graph, op)
+        swap(graph, op, b.PRELU(x, b.constant(alpha)))
+        return True
+    return False
 
 
 def _negative_slope(tensor: Tensor, x: Tensor) -> np.ndarray | None:

@@ -7,6 +7,7 @@ import numpy as np
 from ..infer import SMALL
 from ..ir import Graph, Op, Tensor
 from ..pseudo import having
+from .driver import rewrite
 from .rewrite import (
     BINARY,
     COMMUTATIVE,
@@ -17,7 +18,6 @@ from .rewrite import (
     constant_of,
     is_float,
     made_by,
-    ops_of,
     same_shape,
     split_constant,
     swap,
@@ -47,8 +47,11 @@ CLIPS = {
 
 OPPOSITE = {"NEG": "NEG", "LOGICAL_NOT": "LOGICAL_NOT"}
 
+_GROUP = {"ADD": "ADD", "SUB": "ADD", "MUL": "MUL", "DIV": "MUL"}
 
-def remove_identities(graph: Graph) -> int:
+
+@rewrite()
+def remove_identities(graph: Graph, op: Op) -> bool:
     """Drops ops that give their input back.
 
         x -> MUL(1) -> y      becomes      y = x
@@ -58,16 +61,13 @@ def remove_identities(graph: Graph) -> int:
     is not negative; NEG of NEG. Holds off when unknown dimensions are not certainly equal, on a
     fused activation, and on quantized tensors.
     """
-    count = 0
-    for op in list(graph.ops):
-        x = _unchanged(op)
-        if x is None or x.dtype != op.output.dtype or not same_shape(x, op.output):
-            continue
-        if activation_of(op) != NONE or x.quantization or op.output.quantization:
-            continue
-        swap(graph, op, x)
-        count += 1
-    return count
+    x = _unchanged(op)
+    if x is None or x.dtype != op.output.dtype or not same_shape(x, op.output):
+        return False
+    if activation_of(op) != NONE or x.quantization or op.output.quantization:
+        return False
+    swap(graph, op, x)
+    return True
 
 
 def _unchanged(op: Op) -> Tensor | None:
@@ -153,22 +153,22 @@ SAME_IF_SHAPE = {
 """Ops that give their first input back when the result has its shape, and what else must hold."""
 
 
-def order_operands(graph: Graph) -> int:
+@rewrite(*COMMUTATIVE)
+def order_operands(graph: Graph, op: Op) -> bool:
     """Puts the constant of a commutative op second, where all passes and kernels expect it.
 
     c, x -> ADD -> y      becomes      x, c -> ADD -> y
     """
-    count = 0
-    for op in ops_of(graph, *COMMUTATIVE):
-        first, second = op.inputs
-        if first.is_constant and not second.is_constant:
-            op.set_input(0, second)
-            op.set_input(1, first)
-            count += 1
-    return count
+    first, second = op.inputs
+    if first.is_constant and not second.is_constant:
+        op.set_input(0, second)
+        op.set_input(1, first)
+        return True
+    return False
 
 
-def merge_constants(graph: Graph) -> int:
+@rewrite(*_GROUP)
+def merge_constants(graph: Graph, op: Op) -> bool:
     """Computes two constants that follow each other.
 
         x -> MUL(a) -> y -> MUL(b) -> z      becomes      x -> MUL(a * b) -> z
@@ -179,39 +179,33 @@ def merge_constants(graph: Graph) -> int:
     product is not finite and when
     the merged constant would be larger than both.
     """
-    count = 0
-    for op in ops_of(graph, *_GROUP):
-        outer = _term(op)
-        if outer is None:
-            continue
-        y, value = outer
-        inner_op = made_by(y, *_GROUP)
-        if inner_op is None or _GROUP[inner_op.kind] != _GROUP[op.kind]:
-            continue
-        inner = _term(inner_op)
-        if inner is None or graph.sole_reader(y) is not op or activation_of(inner_op) != NONE:
-            continue
-        with np.errstate(over="ignore"):
-            merged = value * inner[1] if _GROUP[op.kind] == "MUL" else value + inner[1]
-            merged = merged.astype(op.output.dtype)
-        if not np.all(np.isfinite(merged)):
-            continue
-        if merged.size > max(value.size, inner[1].size) and merged.size > SMALL:
-            continue
-        b = builder(graph, op)
-        activation = activation_of(op)
-        constant = b.constant(merged, inner_op.inputs[1].name)
-        result = b.op(_GROUP[op.kind], inner[0], constant, fused_activation_function=activation)
-        if not same_shape(result, op.output):
-            graph.remove(result.producer)
-            continue
-        swap(graph, op, result)
-        graph.remove(inner_op)
-        count += 1
-    return count
-
-
-_GROUP = {"ADD": "ADD", "SUB": "ADD", "MUL": "MUL", "DIV": "MUL"}
+    outer = _term(op)
+    if outer is None:
+        return False
+    y, value = outer
+    inner_op = made_by(y, *_GROUP)
+    if inner_op is None or _GROUP[inner_op.kind] != _GROUP[op.kind]:
+        return False
+    inner = _term(inner_op)
+    if inner is None or graph.sole_reader(y) is not op or activation_of(inner_op) != NONE:
+        return False
+    with np.errstate(over="ignore"):
+        merged = value * inner[1] if _GROUP[op.kind] == "MUL" else value + inner[1]
+        merged = merged.astype(op.output.dtype)
+    if not np.all(np.isfinite(merged)):
+        return False
+    if merged.size > max(value.size, inner[1].size) and merged.size > SMALL:
+        return False
+    b = builder(graph, op)
+    activation = activation_of(op)
+    constant = b.constant(merged, inner_op.inputs[1].name)
+    result = b.op(_GROUP[op.kind], inner[0], constant, fused_activation_function=activation)
+    if not same_shape(result, op.output):
+        graph.remove(result.producer)
+        return False
+    swap(graph, op, result)
+    graph.remove(inner_op)
+    return True
 
 
 def _term(op: Op) -> tuple[Tensor, np.ndarray] | None:
@@ -228,48 +222,46 @@ def _term(op: Op) -> tuple[Tensor, np.ndarray] | None:
     return x, -value if op.kind == "SUB" else 1.0 / value
 
 
-def shrink_constants(graph: Graph) -> int:
+@rewrite(*BINARY - {"PRELU", "SELECT_V2"})
+def shrink_constants(graph: Graph, op: Op) -> bool:
     """Writes a constant that is everywhere the same as one number where that is broadcast.
 
         x[8,8] -> ADD(float32[8,8]{1.0}) -> y      becomes      x -> ADD(float32[]{1.0}) -> y
 
     Holds off when the constant gives the result its shape.
     """
-    count = 0
-    for op in ops_of(graph, *BINARY - {"PRELU", "SELECT_V2"}):
-        found = split_constant(op)
-        if found is None or found[1].size < 2 or not same_shape(found[0], op.output):
-            continue
-        value, tensor = found[1], op.inputs[found[2]]
-        if value.dtype.hasobject or tensor.quantization or np.any(value != value.flat[0]):
-            continue
-        number = builder(graph, op).constant(value.flat[0], tensor.name)
-        op.set_input(found[2], number)
-        count += 1
-    return count
+    found = split_constant(op)
+    if found is None or found[1].size < 2 or not same_shape(found[0], op.output):
+        return False
+    value, tensor = found[1], op.inputs[found[2]]
+    if value.dtype.hasobject or tensor.quantization or np.any(value != value.flat[0]):
+        return False
+    number = builder(graph, op).constant(value.flat[0], tensor.name)
+    op.set_input(found[2], number)
+    return True
 
 
-def multiply_by_zero(graph: Graph) -> int:
+@rewrite("MUL")
+def multiply_by_zero(graph: Graph, op: Op) -> bool:
     """Replaces a product with 0 by 0, as the first step of a recurrent cell has it.
 
         x -> LOGISTIC -> MUL(0) -> y      becomes      y = 0
 
     Holds off when x may be infinite or NaN, and on unknown dimensions.
     """
-    count = 0
-    for op in ops_of(graph, "MUL"):
-        found = split_constant(op)
-        if found is None or np.any(found[1] != 0) or not op.output.is_static:
-            continue
-        bounded = not is_float(found[0]) or made_by(found[0], *having("bounded")) is not None
-        if bounded and activation_of(op) == NONE and not op.output.quantization:
-            zeros = np.zeros([n or 0 for n in op.output.dims], op.output.dtype)
-            swap(graph, op, builder(graph, op).constant(zeros, op.output.name))
-            count += 1
-    return count
+    found = split_constant(op)
+    if found is None or np.any(found[1] != 0) or not op.output.is_static:
+        return False
+    bounded = not is_float(found[0]) or made_by(found[0], *having("bounded")) is not None
+    if bounded and activation_of(op) == NONE and not op.output.quantization:
+        zeros = np.zeros([n or 0 for n in op.output.dims], op.output.dtype)
+        swap(graph, op, builder(graph, op).constant(zeros, op.output.name))
+        return True
+    return False
 
 
-def divide_by_multiplying(graph: Graph) -> int:
+@rewrite("DIV")
+def divide_by_multiplying(graph: Graph, op: Op) -> bool:
     """Turns a division by constants into a multiplication.
 
         x -> DIV(c) -> y      becomes      x -> MUL(1 / c) -> y
@@ -277,21 +269,18 @@ def divide_by_multiplying(graph: Graph) -> int:
     Holds off on integers, where 1 / c is not finite, and on what sizes are computed with, which a
     last bit may change by one.
     """
-    count = 0
-    for op in ops_of(graph, "DIV"):
-        x, divisor = op.inputs
-        value = constant_of(divisor)
-        if value is None or x.is_constant or not is_float(x) or divisor.quantization:
-            continue
-        if x.elements is not None:
-            continue
-        with np.errstate(all="ignore"):
-            inverse = (1.0 / value.astype(np.float64)).astype(value.dtype)
-        if not np.all(np.isfinite(inverse)) or np.any(inverse == 0):
-            continue
-        b = builder(graph, op)
-        constant = b.constant(inverse, divisor.name)
-        activation = activation_of(op)
-        swap(graph, op, b.MUL(x, constant, fused_activation_function=activation))
-        count += 1
-    return count
+    x, divisor = op.inputs
+    value = constant_of(divisor)
+    if value is None or x.is_constant or not is_float(x) or divisor.quantization:
+        return False
+    if x.elements is not None:
+        return False
+    with np.errstate(all="ignore"):
+        inverse = (1.0 / value.astype(np.float64)).astype(value.dtype)
+    if not np.all(np.isfinite(inverse)) or np.any(inverse == 0):
+        return False
+    b = builder(graph, op)
+    constant = b.constant(inverse, divisor.name)
+    activation = activation_of(op)
+    swap(graph, op, b.MUL(x, constant, fused_activation_function=activation))
+    return True

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from ..ir import Graph, Op
+from .driver import rewrite
 from .fold import quantization_key
 from .reshape import constant_shape
-from .rewrite import builder, constant_of, made_by, ops_of, options_of, same_shape, swap
+from .rewrite import builder, constant_of, made_by, options_of, same_shape, swap
 
 
-def merge_concatenations(graph: Graph) -> int:
+@rewrite("CONCATENATION")
+def merge_concatenations(graph: Graph, op: Op) -> bool:
     """Joins at once what is joined in steps.
 
         CONCATENATION(a, b) -> y;  CONCATENATION(y, c) -> z
@@ -16,23 +18,21 @@ def merge_concatenations(graph: Graph) -> int:
 
     Holds off when y has another reader or is an output, or the axes differ.
     """
-    count = 0
-    for op in ops_of(graph, "CONCATENATION"):
-        parts, merged = [], []
-        for tensor in op.inputs:
-            inner = made_by(tensor, "CONCATENATION")
-            if inner is not None and _joins(graph, inner, op):
-                parts += inner.inputs
-                merged.append(inner)
-            else:
-                parts.append(tensor)
-        if merged:
-            b = builder(graph, op)
-            swap(graph, op, b.CONCATENATION(*parts, axis=op.options.axis))
-            for inner in merged:
-                graph.remove(inner)
-            count += 1
-    return count
+    parts, merged = [], []
+    for tensor in op.inputs:
+        inner = made_by(tensor, "CONCATENATION")
+        if inner is not None and _joins(graph, inner, op):
+            parts += inner.inputs
+            merged.append(inner)
+        else:
+            parts.append(tensor)
+    if merged:
+        b = builder(graph, op)
+        swap(graph, op, b.CONCATENATION(*parts, axis=op.options.axis))
+        for inner in merged:
+            graph.remove(inner)
+        return True
+    return False
 
 
 def _joins(graph: Graph, inner: Op, outer: Op) -> bool:
@@ -43,24 +43,24 @@ def _joins(graph: Graph, inner: Op, outer: Op) -> bool:
     return (inner.options.axis - outer.options.axis) % rank == 0
 
 
-def drop_empty_parts(graph: Graph) -> int:
+@rewrite("CONCATENATION")
+def drop_empty_parts(graph: Graph, op: Op) -> bool:
     """Leaves out of a join what has no elements.
 
         CONCATENATION(a, float32[0], b) -> y      becomes      CONCATENATION(a, b) -> y
 
     Holds off when nothing would remain.
     """
-    count = 0
-    for op in ops_of(graph, "CONCATENATION"):
-        parts = [t for t in op.inputs if t.shape is None or 0 not in t.shape]
-        if parts and len(parts) < len(op.inputs):
-            fields = options_of(op)
-            swap(graph, op, builder(graph, op).CONCATENATION(*parts, **fields))
-            count += 1
-    return count
+    parts = [t for t in op.inputs if t.shape is None or 0 not in t.shape]
+    if parts and len(parts) < len(op.inputs):
+        fields = options_of(op)
+        swap(graph, op, builder(graph, op).CONCATENATION(*parts, **fields))
+        return True
+    return False
 
 
-def cancel_split_and_join(graph: Graph) -> int:
+@rewrite("CONCATENATION", "PACK")
+def cancel_split_and_join(graph: Graph, op: Op) -> bool:
     """Drops a join of all parts of a split, in order.
 
         x -> SPLIT -> a, b;  CONCATENATION(a, b) -> y      becomes      y = x
@@ -68,21 +68,19 @@ def cancel_split_and_join(graph: Graph) -> int:
 
     Holds off when parts are missing or in another order, the axes differ, or x has another scale.
     """
-    count = 0
-    for op in ops_of(graph, "CONCATENATION", "PACK"):
-        splits = ("UNPACK",) if op.kind == "PACK" else ("SPLIT", "SPLIT_V")
-        source = made_by(op.inputs[0], *splits)
-        if source is None or list(op.inputs) != source.outputs:
-            continue
-        x = source.inputs[1 if source.kind == "SPLIT" else 0]
-        axis = _axis(source)
-        if x.rank is None or axis is None or (axis - op.options.axis) % x.rank:
-            continue
-        same_scale = quantization_key(x) == quantization_key(op.output)
-        if same_scale and same_shape(x, op.output):
-            swap(graph, op, x)
-            count += 1
-    return count
+    splits = ("UNPACK",) if op.kind == "PACK" else ("SPLIT", "SPLIT_V")
+    source = made_by(op.inputs[0], *splits)
+    if source is None or list(op.inputs) != source.outputs:
+        return False
+    x = source.inputs[1 if source.kind == "SPLIT" else 0]
+    axis = _axis(source)
+    if x.rank is None or axis is None or (axis - op.options.axis) % x.rank:
+        return False
+    same_scale = quantization_key(x) == quantization_key(op.output)
+    if same_scale and same_shape(x, op.output):
+        swap(graph, op, x)
+        return True
+    return False
 
 
 def _axis(op: Op) -> int | None:
@@ -92,20 +90,19 @@ def _axis(op: Op) -> int | None:
     return None if value is None else int(value.ravel()[0])
 
 
-def single_pack_to_reshape(graph: Graph) -> int:
+@rewrite("PACK", "UNPACK")
+def single_pack_to_reshape(graph: Graph, op: Op) -> bool:
     """Turns PACK of one tensor and UNPACK into one into what they are, a new shape.
 
         x -> PACK(axis) -> y      becomes      x -> RESHAPE -> y
 
     Holds off when two dimensions of y are unknown.
     """
-    count = 0
-    for op in ops_of(graph, "PACK", "UNPACK"):
-        if len(op.inputs) != 1 or len(op.outputs) != 1:
-            continue
-        shape = constant_shape(op.output)
-        if shape is not None:
-            b = builder(graph, op)
-            swap(graph, op, b.RESHAPE(op.inputs[0], b.constant(shape)))
-            count += 1
-    return count
+    if len(op.inputs) != 1 or len(op.outputs) != 1:
+        return False
+    shape = constant_shape(op.output)
+    if shape is not None:
+        b = builder(graph, op)
+        swap(graph, op, b.RESHAPE(op.inputs[0], b.constant(shape)))
+        return True
+    return False

@@ -9,6 +9,7 @@ import numpy as np
 from ..builder import Builder
 from ..ir import Graph, Op, Tensor
 from ..pseudo import having, operator
+from .driver import rewrite
 from .reshape import takes
 from .rewrite import (
     BINARY,
@@ -83,7 +84,8 @@ def cancel_transposes(graph: Graph) -> int:
     return count
 
 
-def sink_transposes(graph: Graph) -> int:
+@rewrite()
+def sink_transposes(graph: Graph, op: Op) -> bool:
     """Moves a TRANSPOSE after an elementwise op that the op before it can take in.
 
         x -> CONV_2D -> TRANSPOSE(p) -> ADD(c) -> y
@@ -92,25 +94,22 @@ def sink_transposes(graph: Graph) -> int:
     A RESHAPE may stand between the first two. Holds off when a value in between has another reader
     or is an output.
     """
-    count = 0
-    for op in list(graph.ops):
-        if op.kind not in UNARY | BINARY:
-            continue
-        flowing = flowing_of(op)
-        transpose = flowing[0].producer if len(flowing) == 1 else None
-        order = order_of(transpose)
-        if transpose is None or order is None or graph.sole_reader(flowing[0]) is not op:
-            continue
-        orders = orders_of(op, flowing[0], order)
-        if orders is None or not _taken(graph, transpose, op):
-            continue
-        b = builder(graph, op)
-        flipped = {id(flowing[0]): transpose.inputs[0]}
-        rebuild(op, flipped, {id(flowing[0]): order, id(op.output): order}, b)
-        swap(graph, op, b.TRANSPOSE(flipped[id(op.output)], np.array(order, np.int32)))
-        graph.remove(transpose)
-        count += 1
-    return count
+    if op.kind not in UNARY | BINARY:
+        return False
+    flowing = flowing_of(op)
+    transpose = flowing[0].producer if len(flowing) == 1 else None
+    order = order_of(transpose)
+    if transpose is None or order is None or graph.sole_reader(flowing[0]) is not op:
+        return False
+    orders = orders_of(op, flowing[0], order)
+    if orders is None or not _taken(graph, transpose, op):
+        return False
+    b = builder(graph, op)
+    flipped = {id(flowing[0]): transpose.inputs[0]}
+    rebuild(op, flipped, {id(flowing[0]): order, id(op.output): order}, b)
+    swap(graph, op, b.TRANSPOSE(flipped[id(op.output)], np.array(order, np.int32)))
+    graph.remove(transpose)
+    return True
 
 
 def _taken(graph: Graph, transpose: Op, op: Op) -> bool:
@@ -263,7 +262,7 @@ def _is_reshaped(tensor: Tensor, order: Order) -> bool:
 
 def flip(graph: Graph, region: Region) -> None:
     """Rebuilds the region on untransposed tensors and transposes what leaves it."""
-    ordered = [op for op in graph.ops if id(op) in region.ops]
+    ordered = sorted(region.ops.values(), key=graph.position)
     flipped: dict[int, Tensor] = {}
     for key, tensor in region.before.items():
         if is_identity(region.orders[key]):

@@ -14,27 +14,27 @@ from ..legal_types import has_kernel, widened
 from ..lowering import formulas
 from ..lowering.moves import like
 from .divide import floor_divide, truncated_divide
+from .driver import rewrite
 from .rewrite import builder, constant_of, options_of, same_shape
 
 Rule = Callable[[Op, Builder], "list[Tensor] | None"]
 MAX_RANK_OF_BLOCKS = 4
 
 
-def replace_operators(graph: Graph) -> int:
+@rewrite()
+def replace_operators(graph: Graph, op: Op) -> bool:
     """Writes pseudo-operators, and ops that LiteRT cannot run or runs wrongly, as others.
 
         x: int64 -> ADD_N(y, z) -> w      becomes      x -> ADD(y) -> ADD(z) -> w
 
     Holds off where LiteRT runs the op as it is, and where RULES has nothing for it.
     """
-    count = 0
-    for op in list(graph.ops):
-        rule = RULES.get(op.kind)
-        results = None if rule is None else rule(op, builder(graph, op))
-        if results is not None:
-            _swap(graph, op, results)
-            count += 1
-    return count
+    rule = RULES.get(op.kind)
+    results = None if rule is None else rule(op, builder(graph, op))
+    if results is not None:
+        _swap(graph, op, results)
+        return True
+    return False
 
 
 def widen_types(graph: Graph) -> int:

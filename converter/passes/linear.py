@@ -13,6 +13,7 @@ from ...schema.tables import FULLY_CONNECTED_OPTIONS_WEIGHTS_FORMAT, PADDING
 from ..builder import Builder
 from ..ir import Graph, Op, Sizes, Tensor
 from ..pseudo import operator
+from .driver import rewrite
 from .rewrite import (
     LINEAR,
     NONE,
@@ -22,7 +23,6 @@ from .rewrite import (
     constant_of,
     is_float,
     made_by,
-    ops_of,
     options_of,
     same_shape,
     split_constant,
@@ -125,7 +125,8 @@ def _leading(tensor: Tensor) -> Sizes | None:
     return None if tensor.sizes is None else tensor.sizes[:-1]
 
 
-def fuse_affine_after(graph: Graph) -> int:
+@rewrite(*AFFINE)
+def fuse_affine_after(graph: Graph, op: Op) -> bool:
     """Moves ADD, SUB, MUL, DIV by a constant for each channel, and NEG, into the op before.
 
         x -> CONV_2D(w, b) -> y -> MUL(c) -> z      becomes      x -> CONV_2D(w * c, b * c) -> z
@@ -135,39 +136,37 @@ def fuse_affine_after(graph: Graph) -> int:
     changes the shape, the first op has an activation, its weights are to be scaled and are not
     constant, or what they become is not finite.
     """
-    count = 0
-    for op in ops_of(graph, *AFFINE):
-        after = affine(op)
-        linear = None if after is None else Linear.of(after.x.producer)
-        if after is None or linear is None or graph.sole_reader(after.x) is not op:
-            continue
-        if activation_of(linear.op) != NONE or not same_shape(after.x, op.output):
-            continue
-        scale, offset = (
-            None if part is None else per_channel(part, linear.n)
-            for part in (after.scale, after.offset)
-        )
-        if (scale is None) != (after.scale is None) or (offset is None) != (after.offset is None):
-            continue
-        if scale is not None and linear.weights is None:
-            continue
-        bias = None if linear.bias is None else linear.bias.astype(np.float64)
-        if scale is not None and bias is not None:
-            bias = bias * scale
-        if offset is not None:
-            bias = offset if bias is None else bias + offset
-        weights = None if scale is None else linear.scaled(scale)
-        if not all(part is None or np.all(np.isfinite(part)) for part in (weights, bias)):
-            continue
-        linear.rewrite(builder(graph, op), weights, bias)
-        if activation_of(op) != NONE:
-            with_options(linear.op, fused_activation_function=activation_of(op))
-        graph.absorb(linear.op, op)
-        count += 1
-    return count
+    after = affine(op)
+    linear = None if after is None else Linear.of(after.x.producer)
+    if after is None or linear is None or graph.sole_reader(after.x) is not op:
+        return False
+    if activation_of(linear.op) != NONE or not same_shape(after.x, op.output):
+        return False
+    scale, offset = (
+        None if part is None else per_channel(part, linear.n)
+        for part in (after.scale, after.offset)
+    )
+    if (scale is None) != (after.scale is None) or (offset is None) != (after.offset is None):
+        return False
+    if scale is not None and linear.weights is None:
+        return False
+    bias = None if linear.bias is None else linear.bias.astype(np.float64)
+    if scale is not None and bias is not None:
+        bias = bias * scale
+    if offset is not None:
+        bias = offset if bias is None else bias + offset
+    weights = None if scale is None else linear.scaled(scale)
+    if not all(part is None or np.all(np.isfinite(part)) for part in (weights, bias)):
+        return False
+    linear.rewrite(builder(graph, op), weights, bias)
+    if activation_of(op) != NONE:
+        with_options(linear.op, fused_activation_function=activation_of(op))
+    graph.absorb(linear.op, op)
+    return True
 
 
-def fuse_affine_before(graph: Graph) -> int:
+@rewrite("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+def fuse_affine_before(graph: Graph, op: Op) -> bool:
     """Moves ADD, SUB, MUL, DIV by a constant for each channel, and NEG, into the op after.
 
         x -> MUL(c) -> CONV_2D(w, b) -> y      becomes      x -> CONV_2D(w * c, b) -> y
@@ -176,28 +175,25 @@ def fuse_affine_before(graph: Graph) -> int:
     Holds off when the value in between has another reader or is an output, on an activation there,
     on ADD before anything that pads, and where the constant varies along another axis.
     """
-    count = 0
-    for op in ops_of(graph, "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"):
-        linear = Linear.of(op)
-        before = made_by(op.inputs[0], *AFFINE)
-        y = op.inputs[0]
-        if linear is None or linear.weights is None or before is None:
-            continue
-        if graph.sole_reader(y) is not op or activation_of(before) != NONE:
-            continue
-        found = affine(before)
-        if found is None or not same_shape(found.x, y) or not y.shape or y.shape[-1] is None:
-            continue
-        if found.offset is not None and getattr(op.options, "padding", VALID) != VALID:
-            continue
-        folded = _fold_before(linear, found, y.shape[-1])
-        if folded is None:
-            continue
-        linear.rewrite(builder(graph, op), *folded)
-        op.set_input(0, found.x)
-        graph.remove(before)
-        count += 1
-    return count
+    linear = Linear.of(op)
+    before = made_by(op.inputs[0], *AFFINE)
+    y = op.inputs[0]
+    if linear is None or linear.weights is None or before is None:
+        return False
+    if graph.sole_reader(y) is not op or activation_of(before) != NONE:
+        return False
+    found = affine(before)
+    if found is None or not same_shape(found.x, y) or not y.shape or y.shape[-1] is None:
+        return False
+    if found.offset is not None and getattr(op.options, "padding", VALID) != VALID:
+        return False
+    folded = _fold_before(linear, found, y.shape[-1])
+    if folded is None:
+        return False
+    linear.rewrite(builder(graph, op), *folded)
+    op.set_input(0, found.x)
+    graph.remove(before)
+    return True
 
 
 def _fold_before(linear: Linear, found: Affine, channels: int) -> tuple | None:
@@ -225,7 +221,8 @@ def _fold_before(linear: Linear, found: Affine, channels: int) -> tuple | None:
     return None if scale is None else (weights * scale).astype(weights.dtype), bias
 
 
-def move_bias_to_addend(graph: Graph) -> int:
+@rewrite("ADD")
+def move_bias_to_addend(graph: Graph, op: Op) -> bool:
     """Moves the ADD of a constant from a sum to a part of it that can take it in.
 
         FULLY_CONNECTED -> a;  ADD(a, b) -> ADD(c) -> y
@@ -234,37 +231,30 @@ def move_bias_to_addend(graph: Graph) -> int:
     Holds off when a or the sum has another reader or is an output, a is broadcast in the sum, or
     there is an activation before c.
     """
-    count = 0
-    for op in ops_of(graph, "ADD"):
-        found = split_constant(op)
-        total = None if found is None else made_by(found[0], "ADD")
-        if (
-            found is None
-            or total is None
-            or activation_of(total) != NONE
-            or not is_float(op.output)
-        ):
+    found = split_constant(op)
+    total = None if found is None else made_by(found[0], "ADD")
+    if found is None or total is None or activation_of(total) != NONE or not is_float(op.output):
+        return False
+    if graph.sole_reader(total.output) is not op or not same_shape(total.output, op.output):
+        return False
+    for i, part in enumerate(total.inputs):
+        linear = Linear.of(part.producer)
+        if linear is None or graph.sole_reader(part) is not total:
             continue
-        if graph.sole_reader(total.output) is not op or not same_shape(total.output, op.output):
+        if activation_of(linear.op) != NONE or not same_shape(part, total.output):
             continue
-        for i, part in enumerate(total.inputs):
-            linear = Linear.of(part.producer)
-            if linear is None or graph.sole_reader(part) is not total:
-                continue
-            if activation_of(linear.op) != NONE or not same_shape(part, total.output):
-                continue
-            if per_channel(found[1], linear.n) is None:
-                continue
-            b = builder(graph, total)
-            total.set_input(i, b.ADD(part, op.inputs[found[2]]))
-            with_options(total, fused_activation_function=activation_of(op))
-            graph.absorb(total, op)
-            count += 1
-            break
-    return count
+        if per_channel(found[1], linear.n) is None:
+            continue
+        b = builder(graph, total)
+        total.set_input(i, b.ADD(part, op.inputs[found[2]]))
+        with_options(total, fused_activation_function=activation_of(op))
+        graph.absorb(total, op)
+        return True
+    return False
 
 
-def fuse_scale_into_matmul(graph: Graph) -> int:
+@rewrite("MUL", "DIV")
+def fuse_scale_into_matmul(graph: Graph, op: Op) -> bool:
     """Moves a number that scales a product of computed matrices into weights before it.
 
         FULLY_CONNECTED -> RESHAPE -> TRANSPOSE -> q;  BATCH_MATMUL(q, k) -> MUL(0.35) -> y
@@ -273,29 +263,22 @@ def fuse_scale_into_matmul(graph: Graph) -> int:
     Holds off when a value in between has another reader or is an output, or neither matrix comes
     from constant weights.
     """
-    count = 0
-    for op in ops_of(graph, "MUL", "DIV"):
-        product = made_by(op.inputs[0], "BATCH_MATMUL")
-        after = affine(op)
-        if product is None or after is None or activation_of(op) != NONE:
+    product = made_by(op.inputs[0], "BATCH_MATMUL")
+    after = affine(op)
+    if product is None or after is None or activation_of(op) != NONE:
+        return False
+    if after.scale is None or after.scale.size != 1 or graph.sole_reader(product.output) is not op:
+        return False
+    for tensor in product.inputs:
+        linear = _weights_of(graph, tensor, product)
+        if linear is None or not same_shape(product.output, op.output):
             continue
-        if (
-            after.scale is None
-            or after.scale.size != 1
-            or graph.sole_reader(product.output) is not op
-        ):
-            continue
-        for tensor in product.inputs:
-            linear = _weights_of(graph, tensor, product)
-            if linear is None or not same_shape(product.output, op.output):
-                continue
-            scale = np.full(linear.n, after.scale.ravel()[0])
-            bias = None if linear.bias is None else linear.bias * scale
-            linear.rewrite(builder(graph, linear.op), linear.scaled(scale), bias)
-            graph.absorb(product, op)
-            count += 1
-            break
-    return count
+        scale = np.full(linear.n, after.scale.ravel()[0])
+        bias = None if linear.bias is None else linear.bias * scale
+        linear.rewrite(builder(graph, linear.op), linear.scaled(scale), bias)
+        graph.absorb(product, op)
+        return True
+    return False
 
 
 def _weights_of(graph: Graph, tensor: Tensor, reader: Op) -> Linear | None:
@@ -310,7 +293,8 @@ def _weights_of(graph: Graph, tensor: Tensor, reader: Op) -> Linear | None:
     return None
 
 
-def add_missing_bias(graph: Graph) -> int:
+@rewrite("CONV_2D", "DEPTHWISE_CONV_2D")
+def add_missing_bias(graph: Graph, op: Op) -> bool:
     """Gives convolutions without a bias one of zeros.
 
         x -> CONV_2D(w) -> y      becomes      x -> CONV_2D(w, zeros) -> y
@@ -318,42 +302,39 @@ def add_missing_bias(graph: Graph) -> int:
     Several runtimes and delegates take no convolution without one. Holds off on ops that cannot
     have one of floats.
     """
-    count = 0
-    for op in ops_of(graph, "CONV_2D", "DEPTHWISE_CONV_2D"):
-        linear = Linear.of(op)
-        if linear is not None and op.input(2) is None:
-            linear.rewrite(builder(graph, op), None, np.zeros(linear.n))
-            count += 1
-    return count
+    linear = Linear.of(op)
+    if linear is not None and op.input(2) is None:
+        linear.rewrite(builder(graph, op), None, np.zeros(linear.n))
+        return True
+    return False
 
 
-def matmul_to_fully_connected(graph: Graph) -> int:
+@rewrite("BATCH_MATMUL")
+def matmul_to_fully_connected(graph: Graph, op: Op) -> bool:
     """Turns a product with one constant matrix on the right into FULLY_CONNECTED.
 
         x -> BATCH_MATMUL(c) -> y      becomes      x -> FULLY_CONNECTED(transposed c) -> y
 
     Holds off when c is a stack of matrices, or x is transposed first.
     """
-    count = 0
-    for op in ops_of(graph, "BATCH_MATMUL"):
-        x, right = op.inputs
-        matrix = constant_of(right)
-        if matrix is None or x.is_constant or op.options.adj_x or not is_float(right):
-            continue
-        if x.rank is None or x.rank < 2 or matrix.size != np.prod(matrix.shape[-2:]):
-            continue
-        if matrix.ndim > x.rank or matrix.ndim < 2:
-            continue
-        matrix = matrix.reshape(matrix.shape[-2:])
-        matrix = matrix if op.options.adj_y else matrix.T
-        b = builder(graph, op)
-        weights = b.constant(np.ascontiguousarray(matrix), right.name)
-        swap(graph, op, b.FULLY_CONNECTED(x, weights, None, keep_num_dims=x.rank > 2))
-        count += 1
-    return count
+    x, right = op.inputs
+    matrix = constant_of(right)
+    if matrix is None or x.is_constant or op.options.adj_x or not is_float(right):
+        return False
+    if x.rank is None or x.rank < 2 or matrix.size != np.prod(matrix.shape[-2:]):
+        return False
+    if matrix.ndim > x.rank or matrix.ndim < 2:
+        return False
+    matrix = matrix.reshape(matrix.shape[-2:])
+    matrix = matrix if op.options.adj_y else matrix.T
+    b = builder(graph, op)
+    weights = b.constant(np.ascontiguousarray(matrix), right.name)
+    swap(graph, op, b.FULLY_CONNECTED(x, weights, None, keep_num_dims=x.rank > 2))
+    return True
 
 
-def merge_matmul_reshape(graph: Graph) -> int:
+@rewrite("BATCH_MATMUL")
+def merge_matmul_reshape(graph: Graph, op: Op) -> bool:
     """Lets BATCH_MATMUL keep the leading dimensions that reshapes around it merge and split.
 
         x[a,b,k] -> RESHAPE [a*b,k] -> BATCH_MATMUL(y[k,n]) -> RESHAPE -> z
@@ -361,25 +342,23 @@ def merge_matmul_reshape(graph: Graph) -> int:
 
     Holds off when a value in between has another reader or is an output, or y is a stack.
     """
-    count = 0
-    for op in ops_of(graph, "BATCH_MATMUL"):
-        first = made_by(op.inputs[0], "RESHAPE")
-        last = graph.sole_reader(op.output)
-        if first is None or last is None or last.kind != "RESHAPE" or op.options.adj_x:
-            continue
-        x, merged, right = first.inputs[0], op.inputs[0], op.inputs[1]
-        if graph.sole_reader(merged) is not op or merged.rank != 2 or right.rank != 2:
-            continue
-        if x.rank is None or x.rank < 2 or x.dims[-1] is None or x.dims[-1] != merged.dims[-1]:
-            continue
-        b = builder(graph, op)
-        swap(graph, op, b.BATCH_MATMUL(x, right, **options_of(op)))
-        graph.remove(first)
-        count += 1
-    return count
+    first = made_by(op.inputs[0], "RESHAPE")
+    last = graph.sole_reader(op.output)
+    if first is None or last is None or last.kind != "RESHAPE" or op.options.adj_x:
+        return False
+    x, merged, right = first.inputs[0], op.inputs[0], op.inputs[1]
+    if graph.sole_reader(merged) is not op or merged.rank != 2 or right.rank != 2:
+        return False
+    if x.rank is None or x.rank < 2 or x.dims[-1] is None or x.dims[-1] != merged.dims[-1]:
+        return False
+    b = builder(graph, op)
+    swap(graph, op, b.BATCH_MATMUL(x, right, **options_of(op)))
+    graph.remove(first)
+    return True
 
 
-def merge_fully_connected_reshapes(graph: Graph) -> int:
+@rewrite("FULLY_CONNECTED")
+def merge_fully_connected_reshapes(graph: Graph, op: Op) -> bool:
     """Lets FULLY_CONNECTED keep the leading dimensions that reshapes around it merge and restore.
 
         x[b,t,k] -> RESHAPE [b*t,k] -> FULLY_CONNECTED -> RESHAPE [b,t,n] -> y
@@ -388,22 +367,19 @@ def merge_fully_connected_reshapes(graph: Graph) -> int:
     Holds off when a value in between has another reader or is an output, or the last RESHAPE does
     not give the dimensions of x.
     """
-    count = 0
-    for op in ops_of(graph, "FULLY_CONNECTED"):
-        first = made_by(op.inputs[0], "RESHAPE")
-        last = graph.sole_reader(op.output)
-        if first is None or last is None or last.kind not in ("RESHAPE", "EXPAND_DIMS"):
-            continue
-        x, y = first.inputs[0], last.output
-        if not x.rank or not y.rank or x.dims[-1] is None or y.dims[-1] != op.output.dims[-1]:
-            continue
-        if x.dims[-1] != op.inputs[0].dims[-1] or graph.sole_reader(op.inputs[0]) is not op:
-            continue
-        if _leading(x) != _leading(y):
-            continue
-        op.set_input(0, x)
-        with_options(op, keep_num_dims=True)
-        graph.absorb(op, last)
-        graph.remove(first)
-        count += 1
-    return count
+    first = made_by(op.inputs[0], "RESHAPE")
+    last = graph.sole_reader(op.output)
+    if first is None or last is None or last.kind not in ("RESHAPE", "EXPAND_DIMS"):
+        return False
+    x, y = first.inputs[0], last.output
+    if not x.rank or not y.rank or x.dims[-1] is None or y.dims[-1] != op.output.dims[-1]:
+        return False
+    if x.dims[-1] != op.inputs[0].dims[-1] or graph.sole_reader(op.inputs[0]) is not op:
+        return False
+    if _leading(x) != _leading(y):
+        return False
+    op.set_input(0, x)
+    with_options(op, keep_num_dims=True)
+    graph.absorb(op, last)
+    graph.remove(first)
+    return True

@@ -7,6 +7,7 @@ from math import isclose
 import numpy as np
 
 from ..ir import Graph, Op, Tensor
+from .driver import rewrite
 from .formulas import is_product, operands_of
 from .rewrite import (
     NONE,
@@ -15,7 +16,6 @@ from .rewrite import (
     constant_of,
     is_float,
     made_by,
-    ops_of,
     same_shape,
     scalar_of,
     swap,
@@ -28,7 +28,8 @@ EPSILONS = {"MAXIMUM": 1.01e-5, "ADD": 1.01e-8}
 """The largest epsilon that L2_NORMALIZATION stands for, by the op that brings it in."""
 
 
-def fuse_l2_normalization(graph: Graph) -> int:
+@rewrite("MUL", "DIV")
+def fuse_l2_normalization(graph: Graph, op: Op) -> bool:
     """Recognises x * rsqrt(max(sum(x**2), 1e-12)) along the last axis.
 
         x -> SQUARE -> SUM -> MAXIMUM -> RSQRT -> r;  MUL(x, r) -> y
@@ -39,21 +40,18 @@ def fuse_l2_normalization(graph: Graph) -> int:
     to 1e-8 in an ADD are taken for it. Holds off on other axes, on ranks above 4, and when a
     constant gives the result more dimensions.
     """
-    count = 0
-    for op in ops_of(graph, "MUL", "DIV"):
-        pairs = [op.inputs] if op.kind == "DIV" else [op.inputs, op.inputs[::-1]]
-        for x, norm in pairs:
-            root = made_by(norm, "SQRT" if op.kind == "DIV" else "RSQRT")
-            if root is None or not same_shape(x, op.output):
-                continue
-            if not _is_square_sum(graph, root.inputs[0], x):
-                continue
-            b = builder(graph, op)
-            activation = activation_of(op)
-            swap(graph, op, b.L2_NORMALIZATION(x, fused_activation_function=activation))
-            count += 1
-            break
-    return count
+    pairs = [op.inputs] if op.kind == "DIV" else [op.inputs, op.inputs[::-1]]
+    for x, norm in pairs:
+        root = made_by(norm, "SQRT" if op.kind == "DIV" else "RSQRT")
+        if root is None or not same_shape(x, op.output):
+            continue
+        if not _is_square_sum(graph, root.inputs[0], x):
+            continue
+        b = builder(graph, op)
+        activation = activation_of(op)
+        swap(graph, op, b.L2_NORMALIZATION(x, fused_activation_function=activation))
+        return True
+    return False
 
 
 def _is_square_sum(graph: Graph, tensor: Tensor, x: Tensor) -> bool:
@@ -76,7 +74,8 @@ def _is_square_sum(graph: Graph, tensor: Tensor, x: Tensor) -> bool:
     return is_product(square) and [x, x] == operands_of(square)
 
 
-def fuse_squared_difference(graph: Graph) -> int:
+@rewrite("SQUARE", "MUL", "POW")
+def fuse_squared_difference(graph: Graph, op: Op) -> bool:
     """Recognises (a - b) ** 2.
 
         SUB(a, b) -> d -> SQUARE -> y      becomes      SQUARED_DIFFERENCE(a, b) -> y
@@ -84,25 +83,23 @@ def fuse_squared_difference(graph: Graph) -> int:
     Also MUL(d, d) and POW(d, 2). Holds off when d has another reader or is an output, and on
     broadcasts of more dimensions than all kernels take.
     """
-    count = 0
-    for op in ops_of(graph, "SQUARE", "MUL", "POW"):
-        operands = operands_of(op) if is_product(op) else []
-        if len(operands) != 2 or operands[0] is not operands[1]:
-            continue
-        difference = made_by(operands[0], "SUB")
-        if difference is None or activation_of(difference) != NONE:
-            continue
-        if set(operands[0].readers) != {op} or graph.is_output(operands[0]):
-            continue
-        broadcasts = not same_shape(*difference.inputs)
-        if broadcasts and (op.output.rank is None or op.output.rank > BROADCAST_RANK):
-            continue
-        swap(graph, op, builder(graph, op).SQUARED_DIFFERENCE(*difference.inputs))
-        count += 1
-    return count
+    operands = operands_of(op) if is_product(op) else []
+    if len(operands) != 2 or operands[0] is not operands[1]:
+        return False
+    difference = made_by(operands[0], "SUB")
+    if difference is None or activation_of(difference) != NONE:
+        return False
+    if set(operands[0].readers) != {op} or graph.is_output(operands[0]):
+        return False
+    broadcasts = not same_shape(*difference.inputs)
+    if broadcasts and (op.output.rank is None or op.output.rank > BROADCAST_RANK):
+        return False
+    swap(graph, op, builder(graph, op).SQUARED_DIFFERENCE(*difference.inputs))
+    return True
 
 
-def fuse_rsqrt(graph: Graph) -> int:
+@rewrite("DIV")
+def fuse_rsqrt(graph: Graph, op: Op) -> bool:
     """Recognises 1 / sqrt(x) and y / sqrt(x).
 
         x -> SQRT -> s;  DIV(y, s) -> z      becomes      x -> RSQRT -> r;  MUL(y, r) -> z
@@ -110,55 +107,51 @@ def fuse_rsqrt(graph: Graph) -> int:
 
     Holds off when s has another reader or is an output.
     """
-    count = 0
-    for op in ops_of(graph, "DIV"):
-        y, divisor = op.inputs
-        root = made_by(divisor, "SQRT")
-        if root is None or not is_float(divisor) or graph.sole_reader(divisor) is not op:
-            continue
-        b = builder(graph, op)
-        inverse = b.RSQRT(root.inputs[0])
-        if scalar_of(y) == 1.0 and same_shape(inverse, op.output) and activation_of(op) == NONE:
-            swap(graph, op, inverse)
-        else:
-            swap(graph, op, b.MUL(y, inverse, fused_activation_function=activation_of(op)))
-        count += 1
-    return count
+    y, divisor = op.inputs
+    root = made_by(divisor, "SQRT")
+    if root is None or not is_float(divisor) or graph.sole_reader(divisor) is not op:
+        return False
+    b = builder(graph, op)
+    inverse = b.RSQRT(root.inputs[0])
+    if scalar_of(y) == 1.0 and same_shape(inverse, op.output) and activation_of(op) == NONE:
+        swap(graph, op, inverse)
+    else:
+        swap(graph, op, b.MUL(y, inverse, fused_activation_function=activation_of(op)))
+    return True
 
 
-def fuse_mean(graph: Graph) -> int:
+@rewrite("MUL", "DIV")
+def fuse_mean(graph: Graph, op: Op) -> bool:
     """Recognises a sum divided by the number of its terms.
 
         x -> SUM -> s -> MUL(1 / n) -> y      becomes      x -> MEAN -> y
 
     Holds off when the number of terms is unknown, or s has another reader or is an output.
     """
-    count = 0
-    for op in ops_of(graph, "MUL", "DIV"):
-        total = made_by(op.inputs[0], "SUM")
-        number = scalar_of(op.inputs[1])
-        if total is None or not number or activation_of(op) != NONE:
-            continue
-        if not is_float(op.output) or graph.sole_reader(total.output) is not op:
-            continue
-        axes = constant_of(total.inputs[1])
-        x = total.inputs[0]
-        if axes is None or x.shape is None or not same_shape(total.output, op.output):
-            continue
-        sizes = [x.shape[axis] for axis in axes.ravel()]
-        if None in sizes or not sizes:
-            continue
-        terms = 1 / number if op.kind == "MUL" else number
-        if not isclose(terms, float(np.prod(sizes)), rel_tol=1e-6):
-            continue
-        b = builder(graph, op)
-        swap(graph, op, b.MEAN(*total.inputs, keep_dims=total.options.keep_dims))
-        graph.remove(total)
-        count += 1
-    return count
+    total = made_by(op.inputs[0], "SUM")
+    number = scalar_of(op.inputs[1])
+    if total is None or not number or activation_of(op) != NONE:
+        return False
+    if not is_float(op.output) or graph.sole_reader(total.output) is not op:
+        return False
+    axes = constant_of(total.inputs[1])
+    x = total.inputs[0]
+    if axes is None or x.shape is None or not same_shape(total.output, op.output):
+        return False
+    sizes = [x.shape[axis] for axis in axes.ravel()]
+    if None in sizes or not sizes:
+        return False
+    terms = 1 / number if op.kind == "MUL" else number
+    if not isclose(terms, float(np.prod(sizes)), rel_tol=1e-6):
+        return False
+    b = builder(graph, op)
+    swap(graph, op, b.MEAN(*total.inputs, keep_dims=total.options.keep_dims))
+    graph.remove(total)
+    return True
 
 
-def factor_difference(graph: Graph) -> int:
+@rewrite("ADD")
+def factor_difference(graph: Graph, op: Op) -> bool:
     """Takes the common factor out of a normalisation that was multiplied out.
 
         MUL(x, m) -> p;  NEG(u) -> MUL(m) -> ADD(c) -> q;  ADD(p, q) -> y
@@ -167,23 +160,20 @@ def factor_difference(graph: Graph) -> int:
     Holds off when a value in between has another reader or is an output, or there is an activation
     before the last.
     """
-    count = 0
-    for op in ops_of(graph, "ADD"):
-        for left, right in (op.inputs, op.inputs[::-1]):
-            outer = _own(graph, right, op, "ADD")
-            product = _own(graph, left, op, "MUL")
-            if outer is None or product is None:
-                continue
-            found = _negated_term(graph, outer, product)
-            if found is None:
-                continue
-            x, u, m, c = found
-            b = builder(graph, op)
-            scaled = b.MUL(b.SUB(x, u), m)
-            swap(graph, op, b.ADD(scaled, c, fused_activation_function=activation_of(op)))
-            count += 1
-            break
-    return count
+    for left, right in (op.inputs, op.inputs[::-1]):
+        outer = _own(graph, right, op, "ADD")
+        product = _own(graph, left, op, "MUL")
+        if outer is None or product is None:
+            continue
+        found = _negated_term(graph, outer, product)
+        if found is None:
+            continue
+        x, u, m, c = found
+        b = builder(graph, op)
+        scaled = b.MUL(b.SUB(x, u), m)
+        swap(graph, op, b.ADD(scaled, c, fused_activation_function=activation_of(op)))
+        return True
+    return False
 
 
 def _own(graph: Graph, tensor: Tensor, reader: Op, kind: str) -> Op | None:

@@ -11,7 +11,8 @@ from ..dims import subtract
 from ..elements import extents_of
 from ..ir import Graph, Op
 from ..pseudo import having, operator
-from .rewrite import builder, constant_of, made_by, ops_of, options_of, swap, with_options
+from .driver import rewrite
+from .rewrite import builder, constant_of, made_by, options_of, swap, with_options
 
 SAME, VALID = PADDING["SAME"], PADDING["VALID"]
 KERNEL_AXES = {kind: operator(kind).numbers("spatial") for kind in having("spatial")}
@@ -40,7 +41,8 @@ def same_amounts(op: Op, size: tuple, dilation: Sequence[int] | None = None) -> 
     return amounts
 
 
-def fuse_padding(graph: Graph) -> int:
+@rewrite(*KERNEL_AXES)
+def fuse_padding(graph: Graph, op: Op) -> bool:
     """Lets a convolution pad by itself where SAME gives just the zeros a PAD put there.
 
         x -> PAD -> y -> CONV_2D(VALID) -> z      becomes      x -> CONV_2D(SAME) -> z
@@ -48,28 +50,26 @@ def fuse_padding(graph: Graph) -> int:
     Holds off when the sizes are unknown, the amounts are not those of SAME, batch or channels are
     padded, or y is an output. Another reader keeps the PAD for itself.
     """
-    count = 0
-    for op in ops_of(graph, *KERNEL_AXES):
-        pad = made_by(op.inputs[0], "PAD")
-        if pad is None or op.options.padding != VALID or graph.is_output(pad.output):
-            continue
-        amounts = constant_of(pad.inputs[1])
-        x = pad.inputs[0]
-        if amounts is None or x.rank != len(KERNEL_AXES[op.kind]) + 2:
-            continue
-        if amounts[0].any() or amounts[-1].any() or x.quantization:
-            continue
-        if same_amounts(op, x.dims[1:-1]) != amounts[1:-1].tolist():
-            continue
-        op.set_input(0, x)
-        with_options(op, padding=SAME)
-        if not pad.output.readers:
-            graph.remove(pad)
-        count += 1
-    return count
+    pad = made_by(op.inputs[0], "PAD")
+    if pad is None or op.options.padding != VALID or graph.is_output(pad.output):
+        return False
+    amounts = constant_of(pad.inputs[1])
+    x = pad.inputs[0]
+    if amounts is None or x.rank != len(KERNEL_AXES[op.kind]) + 2:
+        return False
+    if amounts[0].any() or amounts[-1].any() or x.quantization:
+        return False
+    if same_amounts(op, x.dims[1:-1]) != amounts[1:-1].tolist():
+        return False
+    op.set_input(0, x)
+    with_options(op, padding=SAME)
+    if not pad.output.readers:
+        graph.remove(pad)
+    return True
 
 
-def fuse_dilation(graph: Graph) -> int:
+@rewrite(*KERNEL_AXES)
+def fuse_dilation(graph: Graph, op: Op) -> bool:
     """Turns a convolution over blocks put into the batch into a dilated one.
 
         x -> SPACE_TO_BATCH_ND(d) -> CONV_2D(VALID) -> BATCH_TO_SPACE_ND(d) -> z
@@ -79,41 +79,38 @@ def fuse_dilation(graph: Graph) -> int:
     Holds off when a value in between has another reader or is an output, the blocks, or paddings
     less crops, are not the same at all sizes, or the convolution has steps already.
     """
-    count = 0
-    for op in ops_of(graph, *KERNEL_AXES):
-        split = made_by(op.inputs[0], "SPACE_TO_BATCH_ND")
-        join = graph.sole_reader(op.output)
-        if split is None or join is None or join.kind != "BATCH_TO_SPACE_ND":
-            continue
-        if graph.sole_reader(split.output) is not op:
-            continue
-        n = len(KERNEL_AXES[op.kind])
-        steps = [*steps_of(op, "stride_{}"), *steps_of(op, "dilation_{}_factor")]
-        blocks, blocks_after = (constant_of(one.inputs[1]) for one in (split, join))
-        net_padding = _net_padding(split, join)
-        if op.options.padding != VALID or steps != [1] * 2 * n:
-            continue
-        if blocks is None or blocks_after is None or blocks.shape != (n,):
-            continue
-        if not np.array_equal(blocks, blocks_after):
-            continue
-        if net_padding is None or np.any(net_padding < 0):
-            continue
-        x, dilation = split.inputs[0], blocks.tolist()
-        padding = VALID
-        b = builder(graph, op)
-        if net_padding.any():
-            padding = SAME
-            if same_amounts(op, x.dims[1:-1], dilation) != net_padding.tolist():
-                padding = VALID
-                x = b.PAD(x, np.pad(net_padding, ((1, 1), (0, 0))).astype(np.int32))
-        names = [f"dilation_{axis}_factor" for axis in "dhw"[-n:]]
-        fields = {**options_of(op), **dict(zip(names, dilation, strict=True)), "padding": padding}
-        swap(graph, join, b.op(op.kind, x, *op.inputs[1:], **fields))
-        graph.remove(op)
-        graph.remove(split)
-        count += 1
-    return count
+    split = made_by(op.inputs[0], "SPACE_TO_BATCH_ND")
+    join = graph.sole_reader(op.output)
+    if split is None or join is None or join.kind != "BATCH_TO_SPACE_ND":
+        return False
+    if graph.sole_reader(split.output) is not op:
+        return False
+    n = len(KERNEL_AXES[op.kind])
+    steps = [*steps_of(op, "stride_{}"), *steps_of(op, "dilation_{}_factor")]
+    blocks, blocks_after = (constant_of(one.inputs[1]) for one in (split, join))
+    net_padding = _net_padding(split, join)
+    if op.options.padding != VALID or steps != [1] * 2 * n:
+        return False
+    if blocks is None or blocks_after is None or blocks.shape != (n,):
+        return False
+    if not np.array_equal(blocks, blocks_after):
+        return False
+    if net_padding is None or np.any(net_padding < 0):
+        return False
+    x, dilation = split.inputs[0], blocks.tolist()
+    padding = VALID
+    b = builder(graph, op)
+    if net_padding.any():
+        padding = SAME
+        if same_amounts(op, x.dims[1:-1], dilation) != net_padding.tolist():
+            padding = VALID
+            x = b.PAD(x, np.pad(net_padding, ((1, 1), (0, 0))).astype(np.int32))
+    names = [f"dilation_{axis}_factor" for axis in "dhw"[-n:]]
+    fields = {**options_of(op), **dict(zip(names, dilation, strict=True)), "padding": padding}
+    swap(graph, join, b.op(op.kind, x, *op.inputs[1:], **fields))
+    graph.remove(op)
+    graph.remove(split)
+    return True
 
 
 def _net_padding(split: Op, join: Op) -> np.ndarray | None:

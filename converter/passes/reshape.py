@@ -9,6 +9,7 @@ import numpy as np
 
 from ..dims import broadcast
 from ..ir import Graph, Op, Sizes, Tensor
+from .driver import rewrite
 from .rewrite import (
     BINARY,
     LINEAR,
@@ -20,7 +21,6 @@ from .rewrite import (
     builder,
     constant_of,
     made_by,
-    ops_of,
     options_of,
     same_shape,
     split_constant,
@@ -39,7 +39,8 @@ def constant_shape(tensor: Tensor) -> np.ndarray | None:
     return np.array([-1 if n is None else n for n in shape], np.int32)
 
 
-def settle_shapes(graph: Graph) -> int:
+@rewrite("RESHAPE")
+def settle_shapes(graph: Graph, op: Op) -> bool:
     """Gives RESHAPE a constant shape where at most one dimension is unknown.
 
         x -> SHAPE -> STRIDED_SLICE -> PACK -> s;  RESHAPE(x, s) -> y
@@ -47,18 +48,17 @@ def settle_shapes(graph: Graph) -> int:
 
     Holds off when two dimensions of the result are unknown.
     """
-    count = 0
-    for op in ops_of(graph, "RESHAPE"):
-        if op.input(1) is None or op.inputs[1].is_constant:
-            continue
-        shape = constant_shape(op.output)
-        if shape is not None:
-            op.set_input(1, builder(graph, op).constant(shape, f"{op.output.name}/shape"))
-            count += 1
-    return count
+    if op.input(1) is None or op.inputs[1].is_constant:
+        return False
+    shape = constant_shape(op.output)
+    if shape is not None:
+        op.set_input(1, builder(graph, op).constant(shape, f"{op.output.name}/shape"))
+        return True
+    return False
 
 
-def merge_reshapes(graph: Graph) -> int:
+@rewrite(*RESHAPES)
+def merge_reshapes(graph: Graph, op: Op) -> bool:
     """Makes one RESHAPE of several.
 
         x -> RESHAPE -> y -> EXPAND_DIMS -> z      becomes      x -> RESHAPE -> z
@@ -66,48 +66,43 @@ def merge_reshapes(graph: Graph) -> int:
     Also SQUEEZE. Another reader of y keeps the first for itself. Holds off when two dimensions of z
     are unknown.
     """
-    count = 0
-    for op in ops_of(graph, *RESHAPES):
-        first = made_by(op.inputs[0], *RESHAPES)
-        if first is None:
-            continue
-        x, shape = first.inputs[0], constant_shape(op.output)
-        if same_shape(x, op.output):
-            swap(graph, op, x)
-        elif shape is not None:
-            b = builder(graph, op)
-            swap(graph, op, b.RESHAPE(x, b.constant(shape)))
-        else:
-            continue
-        if not first.output.readers and not graph.is_output(first.output):
-            graph.remove(first)
-        count += 1
-    return count
+    first = made_by(op.inputs[0], *RESHAPES)
+    if first is None:
+        return False
+    x, shape = first.inputs[0], constant_shape(op.output)
+    if same_shape(x, op.output):
+        swap(graph, op, x)
+    elif shape is not None:
+        b = builder(graph, op)
+        swap(graph, op, b.RESHAPE(x, b.constant(shape)))
+    else:
+        return False
+    if not first.output.readers and not graph.is_output(first.output):
+        graph.remove(first)
+    return True
 
 
-def fuse_keep_dims(graph: Graph) -> int:
+@rewrite(*REDUCTIONS)
+def fuse_keep_dims(graph: Graph, op: Op) -> bool:
     """Lets a reduction keep or drop the dimensions that a RESHAPE puts back or takes away.
 
         x -> MEAN -> y -> RESHAPE -> z      becomes      x -> MEAN(keep_dims) -> z
 
     Holds off when y has another reader or is an output, or the RESHAPE does more.
     """
-    count = 0
-    for op in ops_of(graph, *REDUCTIONS):
-        after = graph.sole_reader(op.output)
-        axes = constant_of(op.inputs[1])
-        x = op.inputs[0]
-        if after is None or after.kind not in RESHAPES or axes is None or x.sizes is None:
-            continue
-        if after.inputs[0] is not op.output:
-            continue
-        keep = not op.options.keep_dims
-        if _reduced(x.sizes, axes, keep) != after.output.sizes:
-            continue
-        with_options(op, keep_dims=keep)
-        graph.absorb(op, after)
-        count += 1
-    return count
+    after = graph.sole_reader(op.output)
+    axes = constant_of(op.inputs[1])
+    x = op.inputs[0]
+    if after is None or after.kind not in RESHAPES or axes is None or x.sizes is None:
+        return False
+    if after.inputs[0] is not op.output:
+        return False
+    keep = not op.options.keep_dims
+    if _reduced(x.sizes, axes, keep) != after.output.sizes:
+        return False
+    with_options(op, keep_dims=keep)
+    graph.absorb(op, after)
+    return True
 
 
 def _reduced(shape: Sizes, axes: np.ndarray, keep: bool) -> Sizes:
@@ -116,7 +111,8 @@ def _reduced(shape: Sizes, axes: np.ndarray, keep: bool) -> Sizes:
     return tuple(n for i, n in enumerate(sizes) if keep or i not in gone)
 
 
-def sink_reshapes(graph: Graph) -> int:
+@rewrite()
+def sink_reshapes(graph: Graph, op: Op) -> bool:
     """Moves a RESHAPE after an elementwise op, where that brings together what can be fused.
 
         x -> CONV_2D -> RESHAPE -> ADD(c) -> y
@@ -126,25 +122,22 @@ def sink_reshapes(graph: Graph) -> int:
     off when the RESHAPE has another reader or gives an output, c does not span whole trailing
     dimensions on both sides of it, or the elementwise op changes the shape.
     """
-    count = 0
-    for op in list(graph.ops):
-        if op.kind not in UNARY and op.kind not in BINARY:
-            continue
-        reshape, position = _reshape_before(graph, op)
-        if reshape is None or not same_shape(reshape.output, op.output):
-            continue
-        x = reshape.inputs[0]
-        if not _commutes(op, position, x):
-            continue
-        after = graph.sole_reader(op.output)
-        joins = after is not None and after.kind in RESHAPES
-        before = x.producer
-        fuses = before is not None and graph.sole_reader(x) is reshape and takes(before, op)
-        if not (joins or fuses):
-            continue
-        _swap_order(graph, reshape, op, position)
-        count += 1
-    return count
+    if op.kind not in UNARY and op.kind not in BINARY:
+        return False
+    reshape, position = _reshape_before(graph, op)
+    if reshape is None or not same_shape(reshape.output, op.output):
+        return False
+    x = reshape.inputs[0]
+    if not _commutes(op, position, x):
+        return False
+    after = graph.sole_reader(op.output)
+    joins = after is not None and after.kind in RESHAPES
+    before = x.producer
+    fuses = before is not None and graph.sole_reader(x) is reshape and takes(before, op)
+    if not (joins or fuses):
+        return False
+    _swap_order(graph, reshape, op, position)
+    return True
 
 
 def _reshape_before(graph: Graph, op: Op) -> tuple[Op | None, int]:
@@ -216,7 +209,8 @@ def _swap_order(graph: Graph, reshape: Op, op: Op, position: int) -> None:
     graph.remove(reshape)
 
 
-def sink_reshapes_through_pads(graph: Graph) -> int:
+@rewrite("PAD", "PADV2", "MIRROR_PAD")
+def sink_reshapes_through_pads(graph: Graph, op: Op) -> bool:
     """Moves a RESHAPE that only adds or drops dimensions of size 1 after a PAD, to meet another.
 
         x[b,1,9] -> RESHAPE [b,9,1] -> PAD -> RESHAPE -> y
@@ -225,27 +219,24 @@ def sink_reshapes_through_pads(graph: Graph) -> int:
     Another reader keeps the first RESHAPE for itself. Holds off when no RESHAPE comes after, a
     dimension of size 1 is padded, or two dimensions are unknown.
     """
-    count = 0
-    for op in ops_of(graph, "PAD", "PADV2", "MIRROR_PAD"):
-        reshape = made_by(op.inputs[0], *RESHAPES)
-        amounts = constant_of(op.inputs[1])
-        if reshape is None or amounts is None or op.output.quantization:
-            continue
-        after = graph.sole_reader(op.output)
-        if after is None or after.kind not in RESHAPES or constant_shape(op.output) is None:
-            continue
-        x = reshape.inputs[0]
-        rows = _moved_rows(amounts, reshape.output, x)
-        if rows is None:
-            continue
-        b = builder(graph, op)
-        inputs = [x, b.constant(rows, op.inputs[1].name), *op.inputs[2:]]
-        padded = b.op(op.kind, *inputs, **options_of(op))
-        swap(graph, op, b.RESHAPE(padded, b.constant(constant_shape(op.output))))
-        if not reshape.output.readers and not graph.is_output(reshape.output):
-            graph.remove(reshape)
-        count += 1
-    return count
+    reshape = made_by(op.inputs[0], *RESHAPES)
+    amounts = constant_of(op.inputs[1])
+    if reshape is None or amounts is None or op.output.quantization:
+        return False
+    after = graph.sole_reader(op.output)
+    if after is None or after.kind not in RESHAPES or constant_shape(op.output) is None:
+        return False
+    x = reshape.inputs[0]
+    rows = _moved_rows(amounts, reshape.output, x)
+    if rows is None:
+        return False
+    b = builder(graph, op)
+    inputs = [x, b.constant(rows, op.inputs[1].name), *op.inputs[2:]]
+    padded = b.op(op.kind, *inputs, **options_of(op))
+    swap(graph, op, b.RESHAPE(padded, b.constant(constant_shape(op.output))))
+    if not reshape.output.readers and not graph.is_output(reshape.output):
+        graph.remove(reshape)
+    return True
 
 
 def _moved_rows(amounts: np.ndarray, y: Tensor, x: Tensor) -> np.ndarray | None:
@@ -263,7 +254,8 @@ def _moved_rows(amounts: np.ndarray, y: Tensor, x: Tensor) -> np.ndarray | None:
     return rows
 
 
-def fuse_broadcast(graph: Graph) -> int:
+@rewrite(*BINARY - {"PRELU"})
+def fuse_broadcast(graph: Graph, op: Op) -> bool:
     """Drops a BROADCAST_TO where the next op broadcasts by itself.
 
         x -> BROADCAST_TO(s) -> y;  ADD(y, z) -> w      becomes      ADD(x, z) -> w
@@ -271,26 +263,24 @@ def fuse_broadcast(graph: Graph) -> int:
     Holds off when the shape of w would be another, or the rank is above 4. Another reader keeps the
     BROADCAST_TO for itself.
     """
-    count = 0
-    for op in ops_of(graph, *BINARY - {"PRELU"}):
-        for i, tensor in enumerate(op.inputs):
-            source = made_by(tensor, "BROADCAST_TO", "TILE")
-            if source is None or op.output.rank is None or op.output.rank > 4:
-                continue
-            x = source.inputs[0]
-            others = [t for k, t in enumerate(op.inputs) if k != i and t is not None]
-            known = [t.sizes for t in (x, tensor, *others) if t.sizes is not None]
-            if len(known) < 2 + len(others):
-                continue
-            if source.kind == "TILE" and any(
-                m not in (n, 1) for m, n in zip(known[0], known[1], strict=True)
-            ):
-                continue
-            if _broadcast([known[0], *known[2:]]) == op.output.sizes:
-                op.set_input(i, x)
-                count += 1
-        # What nobody reads now goes with remove_dead_code.
-    return count
+    changed = False
+    for i, tensor in enumerate(op.inputs):
+        source = made_by(tensor, "BROADCAST_TO", "TILE")
+        if source is None or op.output.rank is None or op.output.rank > 4:
+            continue
+        x = source.inputs[0]
+        others = [t for k, t in enumerate(op.inputs) if k != i and t is not None]
+        known = [t.sizes for t in (x, tensor, *others) if t.sizes is not None]
+        if len(known) < 2 + len(others):
+            continue
+        if source.kind == "TILE" and any(
+            m not in (n, 1) for m, n in zip(known[0], known[1], strict=True)
+        ):
+            continue
+        if _broadcast([known[0], *known[2:]]) == op.output.sizes:
+            op.set_input(i, x)  # what nobody reads now goes with remove_dead_code
+            changed = True
+    return changed
 
 
 def _broadcast(shapes: list[Sizes]) -> Sizes:

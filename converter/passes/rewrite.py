@@ -99,7 +99,7 @@ def builder_after(graph: Graph, tensor: Tensor) -> Builder:
     """A Builder whose ops go right after the op that gives `tensor`, and carry its origin."""
     if tensor.producer is None:
         raise ValueError(f"'{tensor.name}' must be the result of an op")
-    b = Builder(graph, before=graph.ops[graph.ops.index(tensor.producer) + 1])
+    b = Builder(graph, before=graph.ops[graph.position(tensor.producer) + 1])
     b.origin(tensor.producer.origin)
     return b
 

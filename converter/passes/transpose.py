@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..ir import Graph, Op, Tensor
+from .driver import rewrite
 from .reshape import constant_shape
-from .rewrite import builder, constant_of, made_by, ops_of, options_of, swap, with_options
+from .rewrite import builder, constant_of, made_by, options_of, swap, with_options
 
 
 def order_of(op: Op | None) -> tuple[int, ...] | None:
@@ -30,51 +31,49 @@ def moves_only_ones(shape: tuple[int | None, ...], order: tuple[int, ...]) -> bo
     return moved == sorted(moved)
 
 
-def merge_transposes(graph: Graph) -> int:
+@rewrite("TRANSPOSE")
+def merge_transposes(graph: Graph, op: Op) -> bool:
     """Makes one TRANSPOSE of two, or none when they undo each other.
 
         x -> TRANSPOSE(p) -> y -> TRANSPOSE(q) -> z      becomes      x -> TRANSPOSE(p[q]) -> z
 
     Another reader of y keeps the first for itself.
     """
-    count = 0
-    for op in ops_of(graph, "TRANSPOSE"):
-        outer = order_of(op)
-        first = made_by(op.inputs[0], "TRANSPOSE")
-        inner = order_of(first)
-        if first is None or inner is None or outer is None:
-            continue
-        x, order = first.inputs[0], tuple(inner[axis] for axis in outer)
-        b = builder(graph, op)
-        whole = order == tuple(range(len(order)))
-        swap(graph, op, x if whole else b.TRANSPOSE(x, np.array(order, np.int32)))
-        if not first.output.readers and not graph.is_output(first.output):
-            graph.remove(first)
-        count += 1
-    return count
+    outer = order_of(op)
+    first = made_by(op.inputs[0], "TRANSPOSE")
+    inner = order_of(first)
+    if first is None or inner is None or outer is None:
+        return False
+    x, order = first.inputs[0], tuple(inner[axis] for axis in outer)
+    b = builder(graph, op)
+    whole = order == tuple(range(len(order)))
+    swap(graph, op, x if whole else b.TRANSPOSE(x, np.array(order, np.int32)))
+    if not first.output.readers and not graph.is_output(first.output):
+        graph.remove(first)
+    return True
 
 
-def transpose_to_reshape(graph: Graph) -> int:
+@rewrite("TRANSPOSE")
+def transpose_to_reshape(graph: Graph, op: Op) -> bool:
     """Turns a TRANSPOSE that moves only dimensions of size 1 into a RESHAPE.
 
         x[b,1,9] -> TRANSPOSE(0,2,1) -> y      becomes      x -> RESHAPE [b,9,1] -> y
 
     Holds off when two dimensions are unknown.
     """
-    count = 0
-    for op in ops_of(graph, "TRANSPOSE"):
-        order, x = order_of(op), op.inputs[0]
-        shape = constant_shape(op.output)
-        if order is None or shape is None or x.shape is None:
-            continue
-        if moves_only_ones(x.shape, order):
-            b = builder(graph, op)
-            swap(graph, op, b.RESHAPE(x, b.constant(shape)))
-            count += 1
-    return count
+    order, x = order_of(op), op.inputs[0]
+    shape = constant_shape(op.output)
+    if order is None or shape is None or x.shape is None:
+        return False
+    if moves_only_ones(x.shape, order):
+        b = builder(graph, op)
+        swap(graph, op, b.RESHAPE(x, b.constant(shape)))
+        return True
+    return False
 
 
-def fuse_transpose_into_matmul(graph: Graph) -> int:
+@rewrite("BATCH_MATMUL")
+def fuse_transpose_into_matmul(graph: Graph, op: Op) -> bool:
     """Lets BATCH_MATMUL transpose its matrices by itself.
 
         x -> TRANSPOSE(0,2,1) -> y;  BATCH_MATMUL(y, z)
@@ -82,18 +81,18 @@ def fuse_transpose_into_matmul(graph: Graph) -> int:
 
     Another reader of y keeps the TRANSPOSE for itself. Holds off when other axes move.
     """
-    count = 0
-    for op in ops_of(graph, "BATCH_MATMUL"):
-        for i, field in ((0, "adj_x"), (1, "adj_y")):
-            source = made_by(op.inputs[i], "TRANSPOSE")
-            if source is not None and _swaps_last_two(order_of(source)):
-                op.set_input(i, source.inputs[0])
-                with_options(op, **{field: not getattr(op.options, field)})
-                count += 1
-    return count
+    changed = False
+    for i, field in ((0, "adj_x"), (1, "adj_y")):
+        source = made_by(op.inputs[i], "TRANSPOSE")
+        if source is not None and _swaps_last_two(order_of(source)):
+            op.set_input(i, source.inputs[0])
+            with_options(op, **{field: not getattr(op.options, field)})
+            changed = True
+    return changed
 
 
-def fuse_transpose_after_matmul(graph: Graph) -> int:
+@rewrite("TRANSPOSE")
+def fuse_transpose_after_matmul(graph: Graph, op: Op) -> bool:
     """Lets BATCH_MATMUL give the transposed result by itself.
 
         BATCH_MATMUL(x, y) -> z -> TRANSPOSE(0,2,1) -> w
@@ -101,20 +100,17 @@ def fuse_transpose_after_matmul(graph: Graph) -> int:
 
     Holds off when z has another reader or is an output, or other axes move.
     """
-    count = 0
-    for op in ops_of(graph, "TRANSPOSE"):
-        product = made_by(op.inputs[0], "BATCH_MATMUL")
-        if product is None or not _swaps_last_two(order_of(op)):
-            continue
-        if graph.sole_reader(product.output) is not op:
-            continue
-        x, y = product.inputs
-        options = product.options
-        fields = {**options_of(product), "adj_x": not options.adj_y, "adj_y": not options.adj_x}
-        swap(graph, op, builder(graph, op).BATCH_MATMUL(y, x, **fields))
-        graph.remove(product)
-        count += 1
-    return count
+    product = made_by(op.inputs[0], "BATCH_MATMUL")
+    if product is None or not _swaps_last_two(order_of(op)):
+        return False
+    if graph.sole_reader(product.output) is not op:
+        return False
+    x, y = product.inputs
+    options = product.options
+    fields = {**options_of(product), "adj_x": not options.adj_y, "adj_y": not options.adj_x}
+    swap(graph, op, builder(graph, op).BATCH_MATMUL(y, x, **fields))
+    graph.remove(product)
+    return True
 
 
 def _swaps_last_two(order: tuple[int, ...] | None) -> bool:

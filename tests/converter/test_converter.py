@@ -292,7 +292,7 @@ def test_deprecated_names_warn_and_work(converter):
         ("output_format", 7, "output_format must be constants.TFLITE or"),
         ("representative_dataset", [1], r"must be a RepresentativeDataset or a callable.*lambda"),
         ("target_spec", {OpsSet.TFLITE_BUILTINS}, "target_spec must be a TargetSpec"),
-        ("dump_graphviz_video", True, "dump_graphviz_video: not supported"),
+        ("dump_graphviz_video", True, "dump_graphviz_video needs dump_graphviz_dir"),
     ],
 )
 def test_values_that_would_be_ignored_are_errors(converter, name, value, words):
@@ -380,6 +380,14 @@ def test_drawings(tmp_path):
     assert 'label="RELU"' in before
     assert 'label="RELU"' not in after
     assert "FULLY_CONNECTED" in after
+    converter.dump_graphviz_video = True
+    converter.convert()
+    changed = [one.changes for one in converter.pass_statistics.values()]
+    steps = sorted((tmp_path / "drawings").glob("pass_*.dot"))
+    assert 0 < len(steps) <= sum(changed)
+    assert any(path.stem.endswith("_fuse_activation") for path in steps)
+    assert steps[-1].read_text() == after
+    assert all(one.runs and one.seconds >= 0 for one in converter.pass_statistics.values())
     converter.output_format = flatlite.lite.constants.GRAPHVIZ_DOT
     drawn = converter.convert()
     assert drawn.decode() == after

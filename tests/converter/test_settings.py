@@ -94,6 +94,7 @@ ELSEWHERE = {
     "_experimental_lower_tensor_list_ops": "flatlite lowers lists of tensors either way",
     "allow_custom_ops": "test_converter",
     "dump_graphviz_dir": "test_converter",
+    "dump_graphviz_video": "test_converter",
     "io_order": "test_as_tensorflow",
     "saved_model_dir": "tells where the model came from",
     "verify": "test_converter",
