@@ -9,8 +9,8 @@ import warnings
 
 from . import __version__
 from .commands import benchmark, compare, convert, inspect, run, warmup
-from .converter.terminal import error_text
 from .schema.errors import ConverterError, OpError
+from .tools.terminal import error_text
 
 COMMANDS = (convert, run, inspect, compare, benchmark, warmup)
 BROKEN_PIPE = 128 + 13  # as for a program that SIGPIPE ended

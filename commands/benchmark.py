@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from ..converter.terminal import Progress, show_json, show_table
+from ..converter.progress import Progress
+from ..tools.terminal import show_json, show_table
 from .arguments import add_delegates, delegates_of, positive
 from .files import check_model
 
@@ -23,12 +24,12 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """`flatlite benchmark`."""
-    from ..converter import report
+    from ..tools import timing
 
     check_model(arguments.model)
     total = arguments.runs + arguments.warmup
     with Progress("running", total, quiet=arguments.json) as progress:
-        result = report.benchmark(
+        result = timing.benchmark(
             arguments.model,
             arguments.runs,
             arguments.warmup,
@@ -44,5 +45,5 @@ def execute(arguments: argparse.Namespace) -> None:
     print("  ".join(f"{k} {v:.3f}" for k, v in result.items() if k.endswith("_ms")))
     if "delegates" in result:
         show_table("parts of delegates", result["delegates"]["parts"])
-    show_table("time by operator", report.by_kind(rows))
+    show_table("time by operator", timing.by_kind(rows))
     return show_table(f"the {min(N_SLOWEST, len(rows))} slowest of {len(rows)}", rows[:N_SLOWEST])

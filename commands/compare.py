@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from ..converter.terminal import Progress, show_json, show_table
+from ..converter.progress import Progress
+from ..tools.terminal import show_json, show_table
 from .arguments import SOURCES, positive
 
 SUMMARY = "Run two models on the same inputs and show how their outputs differ."
@@ -20,10 +21,10 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """`flatlite compare`."""
-    from ..converter import report
+    from ..tools.comparison import compare
 
     with Progress("comparing", quiet=arguments.json):
-        result = report.compare(arguments.a, arguments.b, arguments.runs, arguments.signature)
+        result = compare(arguments.a, arguments.b, arguments.runs, arguments.signature)
     if arguments.json:
         return show_json(result)
     return show_table(f"largest differences over {result['runs']} inputs", result["outputs"])

@@ -8,7 +8,8 @@ import sys
 from functools import partial
 from typing import Any
 
-from ..converter.terminal import Progress, show_json
+from ..converter.progress import Progress
+from ..tools.terminal import show_json
 from .arguments import SOURCES
 from .files import check_target, load_arrays
 
@@ -91,8 +92,8 @@ def add_quantization(sub: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """`flatlite convert`."""
-    from ..converter import report
     from ..schema.files import write_file
+    from ..tools import contents
 
     check_target(arguments.output)
     calibrates = arguments.quantize == "int8"  # and shows its own progress
@@ -106,7 +107,7 @@ def execute(arguments: argparse.Namespace) -> None:
         set_quantization(converter, arguments)
         content = converter.convert()
     write_file(arguments.output, content)
-    summary = report.inspect(arguments.output, content)
+    summary = contents.inspect(arguments.output, content)
     if arguments.json:
         return show_json(as_json(converter, summary, arguments))
     return show(converter, summary, arguments)

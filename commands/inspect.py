@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..converter.terminal import show_json, show_table
+from ..tools.terminal import show_json, show_table
 from .arguments import add_delegates, delegates_of
 from .files import check_model
 
@@ -20,13 +20,13 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """`flatlite inspect`."""
-    from ..converter import report
+    from ..tools import contents
 
     check_model(arguments.model)
-    result = report.inspect(arguments.model)
+    result = contents.inspect(arguments.model)
     delegates = delegates_of(arguments)
     if delegates:
-        result["delegates"] = report.delegated(arguments.model, delegates)
+        result["delegates"] = contents.delegated(arguments.model, delegates)
     if arguments.json:
         return show_json(result)
     if delegates:

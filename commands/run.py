@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from ..converter.terminal import Progress, show_json, show_table
+from ..converter.progress import Progress
+from ..tools.terminal import show_json, show_table
 from .arguments import add_delegates, delegates_of, positive
 from .files import check_model, check_target, load_arrays, npz
 
@@ -29,9 +30,9 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """`flatlite run`."""
-    from ..converter import report
-    from ..converter.runnable import Flatbuffer
     from ..schema.files import write_file
+    from ..tools import running
+    from ..tools.runnable import Flatbuffer
 
     check_model(arguments.model)
     if arguments.output:
@@ -42,9 +43,9 @@ def execute(arguments: argparse.Namespace) -> None:
         threads=arguments.threads,
         delegates=delegates_of(arguments),
     )
-    arrays = report.chosen_inputs(model, read_arrays(arguments.input))
+    arrays = running.chosen_inputs(model, read_arrays(arguments.input))
     with Progress("running", quiet=arguments.json):
-        outputs = report.run(model, arrays)
+        outputs = running.run(model, arrays)
     if arguments.output:
         write_file(arguments.output, npz(outputs))
     rows = [

@@ -211,8 +211,8 @@ class Conversion:
         self, functions: list[Function], written: Written, samples: Samples
     ) -> list[dict[Tensor, Range]]:
         """The range of each tensor of the float file over the representative dataset."""
+        from .progress import Progress
         from .quantize.calibrate import calibrate
-        from .terminal import Progress
 
         with Progress("calibrating") as progress:
             tensors = written.tensors[: len(functions)]

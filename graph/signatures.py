@@ -36,8 +36,9 @@ class Argument:
         """The dtypes of the tensors it stands for, where `get_attr(name)` gives the attributes."""
         if self.is_list:
             found = list(get_attr(self.dtype))
-            if any(dtype is None for dtype in found):  # None == np.dtype(np.float64)
-                raise ValueError(f"attribute {self.dtype} must hold types, got {found}")
+            for dtype in found:  # not `None in found`: None == np.dtype(np.float64)
+                if dtype is None:
+                    raise ValueError(f"attribute {self.dtype} must hold types, got {found}")
             return found
         dtype = get_attr(self.dtype) if isinstance(self.dtype, str) else self.dtype
         if dtype is None:

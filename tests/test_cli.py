@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from flatlite.converter.terminal import MAX_LINES
 from flatlite.schema import model as files
+from flatlite.tools.terminal import MAX_LINES
 
 LENET = "C/lenet_k3"
 MODULE = [sys.executable, "-m", "flatlite.cli"]

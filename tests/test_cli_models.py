@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from flatlite.converter.terminal import MAX_LINES
+from flatlite.tools.terminal import MAX_LINES
 
 LENET = "C/lenet_k3"
 MODULE = [sys.executable, "-m", "flatlite.cli"]

@@ -12,8 +12,9 @@ import time
 import pytest
 
 import flatlite.cli
-from flatlite.converter.terminal import MAX_LINES, Progress, error_text
+from flatlite.converter.progress import Progress
 from flatlite.engine import cache, image, target
+from flatlite.tools.terminal import MAX_LINES, error_text
 
 LENET = "C/lenet_k3"
 MODULE = [sys.executable, "-m", "flatlite.cli"]
@@ -84,8 +85,8 @@ def shown(seconds, **options):
     """What a progress bar of so many seconds writes to a terminal."""
     ours, theirs = pty.openpty()
     code = (
-        "import sys, time; from flatlite.converter import terminal; terminal.PATIENCE = 0.2\n"
-        f"with terminal.Progress('working', **{options!r}) as bar:\n"
+        "import sys, time; from flatlite.converter import progress; progress.PATIENCE = 0.2\n"
+        f"with progress.Progress('working', **{options!r}) as bar:\n"
         f"    bar.advance(); time.sleep({seconds})"
     )
     collected = []

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...schema.errors import ConverterError
-from ..runnable import Port, port_of
+from ..ports import Port, port_of
 
 if TYPE_CHECKING:
     from ...interpreter.interpreter import Interpreter
