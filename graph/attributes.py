@@ -16,6 +16,7 @@ import numpy as np
 from ..schema import dtypes, proto
 from ..schema.errors import ModelError
 from . import tensor_proto
+from .dtype import DType
 from .shapes import MAX_RANK, Shape
 from .tensor_proto import TensorReader
 
@@ -143,7 +144,7 @@ _PYTHON_KINDS = (
     (int, "int"),
     (float, "float"),
     ((bytes, str), "string"),
-    (np.dtype, "type"),
+    ((np.dtype, DType), "type"),
     ((tuple, type(None)), "shape"),
     (np.ndarray, "tensor"),
     (FunctionRef, "func"),

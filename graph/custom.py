@@ -24,6 +24,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from .dtype import DType
+
 _CUSTOM_OPS: dict[str, type] = {}
 
 
@@ -84,7 +86,7 @@ def _plain(value):
     value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
-    if isinstance(value, np.dtype):
+    if isinstance(value, np.dtype | DType):
         return value.name
     return value.decode() if isinstance(value, bytes) else value
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..schema import dtypes
@@ -10,18 +12,39 @@ from ..schema import dtypes
 class DType:
     """An element type under TensorFlow's name; numpy takes it wherever it takes a dtype.
 
+    There is one object for each type. It equals numpy's types and names of the type, and has what
+    numpy's dtypes have (`kind`, `itemsize`, `type`) beside what TensorFlow's have.
+
     Attributes:
         dtype: The numpy dtype.
 
     >>> import numpy as np
     >>> np.zeros(2, DType("int8")).dtype, DType("uint8").limits
     (dtype('int8'), (0, 255))
+    >>> DType("float32") is DType(np.float32), DType("float32") == np.float32
+    (True, True)
     """
 
     __slots__ = ("dtype",)
+    dtype: np.dtype
+    _known: ClassVar[dict[np.dtype, DType]] = {}
 
-    def __init__(self, dtype):
-        self.dtype: np.dtype = _numpy_dtype(dtype)
+    def __new__(cls, dtype):
+        """The object of a numpy type, or of a name or a number of TensorFlow's."""
+        if isinstance(dtype, DType):
+            return dtype
+        numpy_dtype = _numpy_dtype(dtype)
+        one = cls._known.get(numpy_dtype)
+        if one is None:
+            one = super().__new__(cls)
+            one.dtype = numpy_dtype
+            cls._known[numpy_dtype] = one
+        return one
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "dtype":
+            raise AttributeError(name)
+        return getattr(self.dtype, name)
 
     @property
     def name(self) -> str:
@@ -133,6 +156,9 @@ class DType:
 
     def __reduce__(self):
         return DType, (self.dtype,)
+
+    def __format__(self, form: str) -> str:
+        return format(self.name, form)
 
     def __str__(self) -> str:
         return f"<dtype: '{self.name}'>"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..schema.errors import OperatorNotAllowedInGraphError
+from .dtype import DType
 from .infer import infer
 from .library import FunctionLibrary
 from .operands import Operands
@@ -38,10 +39,10 @@ class Tensor(Operands):
 
     __slots__ = ("__weakref__", "_consumers", "_shape", "dtype", "op", "value", "value_index")
 
-    def __init__(self, op: Operation, value_index: int, dtype: np.dtype | None):
+    def __init__(self, op: Operation, value_index: int, dtype: Any):
         self.op = op
         self.value_index = value_index
-        self.dtype: Any = dtype
+        self.dtype = None if dtype is None else DType(np.dtype(dtype))
         self.value: np.ndarray | None = None
         self._shape: Shape = None
         self._consumers: list[Operation] = []

@@ -23,10 +23,10 @@ class Size(int):
 class Sizes(tuple):
     """A shape of known rank: a tuple of sizes, None for unknown ones.
 
-    It has the methods of TensorShape too.
+    It has the methods of TensorShape too, and equals lists and TensorShapes of the same sizes.
 
-    >>> Sizes([None, 3]).as_list()
-    [None, 3]
+    >>> Sizes([None, 3]).as_list(), Sizes([None, 3]) == [None, 3]
+    ([None, 3], True)
     """
 
     __slots__ = ()
@@ -41,6 +41,24 @@ class Sizes(tuple):
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(TensorShape(tuple(self)), name)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, list):
+            other = tuple(other)
+        elif hasattr(other, "as_list") and not isinstance(other, Sizes):
+            return bool(other == tuple(self))
+        return tuple.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+    def __add__(self, other: Any) -> Sizes:
+        return Sizes((*self, *other))
+
+    def __radd__(self, other: Any) -> Sizes:
+        return Sizes((*other, *self))
 
     def __reduce__(self):
         return tuple, (tuple(map(_plain, self)),)

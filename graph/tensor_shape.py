@@ -226,6 +226,9 @@ class TensorShape:
     def __add__(self, other) -> TensorShape:
         return self.concatenate(other)
 
+    def __radd__(self, other) -> TensorShape:
+        return TensorShape(other).concatenate(self)
+
     def __eq__(self, other) -> bool:
         try:
             return self._sizes == TensorShape(other)._sizes

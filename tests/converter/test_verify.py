@@ -250,7 +250,7 @@ def test_inputs_without_random_values():
     graph.add("Identity", "y", [x])
     source = frozen.load(to_graph_def(graph)).oracle()
     with pytest.warns(
-        UserWarning, match=r"not verified: .*has the type object.*set representative_dataset"
+        UserWarning, match=r"not verified: .*has the type string.*set representative_dataset"
     ):
         assert not verify(source, Function(b"", None, {}))
 
