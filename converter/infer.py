@@ -46,7 +46,7 @@ def count_outputs(op: Op) -> int:
     n = sum(not (one.is_optional or one.is_variadic) for one in row.results)
     for one in row.results:
         if one.is_variadic and not one.is_optional:
-            n += getattr(op.options, one.count) if one.count else len(op.inputs)
+            n += getattr(op.options, one.number) if one.number else len(op.inputs)
     return n
 
 

@@ -16,6 +16,7 @@ from math import erf
 import numpy as np
 
 from ..interpreter import registry
+from ..interpreter.checks import required
 from ..interpreter.node import Late, Node
 from ..schema import flatbuffer, operators
 from ..schema.flatbuffer import Record
@@ -58,7 +59,7 @@ def prepare_of(kind: str) -> registry.Prepare:
 
 def _prepare(node: Node) -> Late:
     """The shape of the first operand; the value in float64 where all operands are known."""
-    x = node.inputs[0]
+    (x, *_) = required(node, 1)
     node.require(x.dtype.name in REALS, f"{x.dtype} is not supported, only {', '.join(REALS)}")
     function = VALUES[node.kind]
 
@@ -83,7 +84,7 @@ def _layer_norm(
 
 REALS = ("float32", "float16", "bfloat16")
 VALUES: dict[str, Callable[..., np.ndarray]] = {
-    "ERF": lambda x: np.frompyfunc(erf, 1, 1)(x).astype(np.float64),
+    "ERF": np.vectorize(erf, [np.float64]),
     "LAYER_NORM": _layer_norm,
     "SOFTPLUS": lambda x: np.logaddexp(x, 0.0),
 }

@@ -46,7 +46,7 @@ class Argument(NamedTuple):
         name: what the row calls it.
         is_optional: whether it may be left out.
         is_variadic: whether it stands for several.
-        count: the option that says for how many; empty where none does.
+        number: the option that says for how many; empty where none does.
         type: of a result, the operand or the option that gives its type, or a short type; empty
             where only the file states it.
         is_default: whether the file may state another type.
@@ -55,7 +55,7 @@ class Argument(NamedTuple):
     name: str
     is_optional: bool = False
     is_variadic: bool = False
-    count: str = ""
+    number: str = ""
     type: str = ""
     is_default: bool = False
 

@@ -21,7 +21,7 @@ class Registry(Generic[Row]):
             so that no other is imported.
     """
 
-    def __init__(self, what: str, package: str, modules: Sequence[str] | Home) -> None:
+    def __init__(self, what: str, package: str | None, modules: Sequence[str] | Home) -> None:
         self._what, self._package, self._modules = what, package, modules
         self._rows: dict[str, Row] = {}
         self._is_complete = False

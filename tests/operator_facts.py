@@ -162,7 +162,7 @@ def _answer(holds: Holds, row: Operator, run: Run) -> bool | None:
 def _n_results(row: Operator, run: Run) -> int:
     n = sum(not (one.is_optional or one.is_variadic) for one in row.results)
     return n + sum(
-        getattr(run.record, one.count) if one.count else len(run.inputs)
+        getattr(run.record, one.number) if one.number else len(run.inputs)
         for one in row.results
         if one.is_variadic and not one.is_optional
     )

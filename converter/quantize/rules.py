@@ -141,7 +141,7 @@ def _weight_rule(row: Operator) -> WeightRule:
     return WeightRule(
         weights=row.operand_numbers("hybrid")[0],
         axis=axis[0] if axis else None,
-        asymmetric="asymmetric_quantize_inputs" in options.__slots__,
+        asymmetric=hasattr(options, "asymmetric_quantize_inputs"),
     )
 
 

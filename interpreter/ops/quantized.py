@@ -81,7 +81,10 @@ def scheme_of(node: Node, given: Operand | Declared, name: str) -> Quantization:
 
 def require_prescribed(node: Node, dtype: np.dtype, tolerance: float = 0.0) -> Quantization:
     """The quantization of the output, which must be what its row in the table of operators says."""
-    scale, zero_point = known(node.kind).scale_of(_CODES[dtype.name])
+    prescribed = known(node.kind).scale_of(_CODES[dtype.name])
+    if prescribed is None:
+        raise LookupError(f"the row of {node.kind} prescribes no scale for {dtype}")
+    scale, zero_point = prescribed
     output = scheme_of(node, node.outputs[0], "the output")
     node.require(
         abs(output.scale - scale) <= tolerance * scale and output.zero_point == zero_point,
