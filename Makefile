@@ -13,7 +13,7 @@ BENCH ?=
 TENSORFLOW := $(or $(TENSORFLOW_PYTHON),$(VENV)-tensorflow/bin/python)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all test-pythons test-tf fuzz operators check dev bench wheel clean
+.PHONY: demo test test-all test-pythons test-tf fuzz operators stubs check dev bench wheel clean
 
 demo: $(VENV)/.core
 	$(BIN)/python examples/demo.py
@@ -46,6 +46,10 @@ test-tf: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)
 	rm -rf out/tensorflow
 	$(BIN)/python tests/with_tensorflow/write.py out/tensorflow
 	$(TENSORFLOW) tests/with_tensorflow/check.py out/tensorflow
+
+# What editors see of modules whose names are imported on first use.
+stubs: $(VENV)/.core
+	$(BIN)/python tests/write_stubs.py
 
 # What LiteRT's kernels accept, written into schema/operator_types.py; ten minutes.
 operators: $(VENV)/.test

@@ -1,27 +1,20 @@
 """flatlite: TensorFlow Lite without TensorFlow.
 
-`flatlite.lite` has the converter and the interpreter, `flatlite.compat.v1.lite` the same names as
-TF1 has them, `flatlite.train` optimizers and checkpoints, `flatlite.errors` the exceptions.
-Everything is imported on first use.
+`flatlite.lite` has the converter and the interpreter, `flatlite.compat.v1` the names of TF1,
+`flatlite.train` optimizers and checkpoints, `flatlite.errors` the exceptions, and `flatlite.int8`
+and its like the element types. Everything is imported on first use.
 """
 
-import importlib
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from . import compat, errors, lite, train
+from .facade import facade
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "compat", "errors", "lite", "train"]
 
-_MODULES = frozenset(("compat", "errors", "lite", "train"))
-
-
-def __getattr__(name: str):
-    if name in _MODULES:
-        return importlib.import_module(f".{name}", __name__)
-    raise AttributeError(f"module 'flatlite' has no attribute '{name}'")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+HOMES = {
+    "graph.dtype": (
+        "DType as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half "
+        "int16 int32 int64 int8 string uint16 uint32 uint64 uint8"
+    ),
+}
+MODULES = {name: name for name in ("compat", "errors", "lite", "train")}
+_names, __getattr__, __dir__ = facade(__name__, HOMES, modules=MODULES)
+__all__ = sorted([*_names, "__version__"])

@@ -1,8 +1,8 @@
 """The names of `tf.train`: optimizers, schedules, checkpoints."""
 
-import importlib
+from .facade import facade
 
-_NAMES = {
+HOMES = {
     "training.checkpoints": (
         "NewCheckpointReader checkpoint_exists generate_checkpoint_state_proto "
         "get_checkpoint_mtimes get_checkpoint_state latest_checkpoint list_variables "
@@ -21,15 +21,4 @@ _NAMES = {
         "polynomial_decay"
     ),
 }
-_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str):
-    if name not in _HOMES:
-        raise AttributeError(f"module 'flatlite.train' has no attribute '{name}'")
-    return getattr(importlib.import_module(f".{_HOMES[name]}", __package__), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__all__, __getattr__, __dir__ = facade(__name__, HOMES)

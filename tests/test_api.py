@@ -3,9 +3,11 @@
 import importlib
 import inspect
 import pickle
+import re
 
 import numpy as np
 import pytest
+from write_stubs import FACADES, path_of, stub_of
 
 from flatlite import lite
 
@@ -45,6 +47,15 @@ def test_names_of_tensorflow_1(name):
     assert all(function.__doc__ for function in functions.values())
     with pytest.raises(AttributeError, match=f"'{module.__name__}' has no attribute 'no_such'"):
         _ = module.no_such
+
+
+@pytest.mark.parametrize("name", FACADES)
+def test_editors_see_every_name(name):
+    """The checked-in stub has the names of dir(), from where they live."""
+    stub, module = path_of(name).read_text(), importlib.import_module(name)
+    assert stub == stub_of(name), "run `make stubs`"
+    shown = re.findall(r"^from \S+ import \w+ as (\w+)$|^(\w+): str$", stub, re.MULTILINE)
+    assert {"".join(pair) for pair in shown} == set(dir(module)) | set(module.__all__)
 
 
 DOCUMENTED = {

@@ -4,35 +4,19 @@ Everything is imported on first use. What a name does is said where it lives:
 `help(tf.get_variable)`.
 """
 
-from __future__ import annotations
+from ...facade import facade
+from .homes import CORE, MATH
 
-import importlib
-
-from .homes import CORE, MATH, namespace
-
-_MODULES = {
-    "bitwise": ".bitwise",
-    "errors": "...errors",
-    "initializers": "...graph.initializers",
-    "layers": "...graph.functions.layers",
-    "lite": ".lite",
-    "logging": ".logging",
-    "math": ".math",
-    "nn": ".nn",
-    "random": "...graph.functions.random",
-    "train": "...train",
+MODULES = {
+    "bitwise": "compat.v1.bitwise",
+    "errors": "errors",
+    "initializers": "graph.initializers",
+    "layers": "graph.functions.layers",
+    "lite": "compat.v1.lite",
+    "logging": "compat.v1.logging",
+    "math": "compat.v1.math",
+    "nn": "compat.v1.nn",
+    "random": "graph.functions.random",
+    "train": "train",
 }
-"""Modules by name, from here."""
-
-_names, _get, _ = namespace(__name__, CORE, MATH)
-__all__ = sorted([*_MODULES, *_names])
-
-
-def __getattr__(name: str):
-    if name in _MODULES:
-        return importlib.import_module(_MODULES[name], __name__)
-    return _get(name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__all__, __getattr__, __dir__ = facade(__name__, CORE, MATH, modules=MODULES)

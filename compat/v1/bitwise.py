@@ -1,5 +1,6 @@
 """The names of `tf.bitwise`: the bits of integers."""
 
-from .homes import BITWISE, namespace
+from ...facade import facade
+from .homes import BITWISE
 
-__all__, __getattr__, __dir__ = namespace(__name__, BITWISE)
+__all__, __getattr__, __dir__ = facade(__name__, BITWISE)

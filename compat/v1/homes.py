@@ -3,12 +3,6 @@
 `new=old` gives the object `old` of a module the public name `new`.
 """
 
-from __future__ import annotations
-
-import importlib
-from collections.abc import Callable
-from typing import Any
-
 CORE = {
     "graph.clip": (
         "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm"
@@ -140,21 +134,3 @@ NN = {
         "dilation2d max_pool max_pool2d=max_pool max_pool3d pool separable_conv2d"
     ),
 }
-
-
-def namespace(module: str, *tables: dict[str, str]) -> tuple[list[str], Callable, Callable]:
-    """`__all__`, `__getattr__` and `__dir__` of a module that has the names of `tables`."""
-    homes = {}
-    for home, words in (row for table in tables for row in table.items()):
-        for word in words.split():
-            name, _, old = word.partition("=")
-            homes[name] = (f"flatlite.{home}", old or name)
-    names = sorted(homes)
-
-    def get(name: str) -> Any:
-        if name not in homes:
-            raise AttributeError(f"module '{module}' has no attribute '{name}'")
-        home, attribute = homes[name]
-        return getattr(importlib.import_module(home), attribute)
-
-    return names, get, lambda: names

@@ -1,13 +1,7 @@
 """The names of `tf.compat.v1.lite`; but for the converter they are those of `flatlite.lite`."""
 
-from ... import lite
-from ...lite import __all__ as __all__
-from ...lite import __dir__ as __dir__
+from ...facade import facade
+from ...lite import HOMES, MODULES
 
-
-def __getattr__(name: str):
-    if name == "TFLiteConverter":
-        from ...converter.converter_v1 import TFLiteConverter
-
-        return TFLiteConverter
-    return getattr(lite, name)
+ALONE = {"converter.converter_v1": "TFLiteConverter"}
+__all__, __getattr__, __dir__ = facade(__name__, HOMES, ALONE, modules=MODULES)

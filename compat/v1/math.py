@@ -1,5 +1,6 @@
 """The names of `tf.math`: arithmetic, reductions, products, segments."""
 
-from .homes import MATH, MATH_ALONE, namespace
+from ...facade import facade
+from .homes import MATH, MATH_ALONE
 
-__all__, __getattr__, __dir__ = namespace(__name__, MATH, MATH_ALONE)
+__all__, __getattr__, __dir__ = facade(__name__, MATH, MATH_ALONE)

@@ -1,5 +1,6 @@
 """The names of `tf.nn`: activations, convolutions, pools, losses, normalisations."""
 
-from .homes import NN, namespace
+from ...facade import facade
+from .homes import NN
 
-__all__, __getattr__, __dir__ = namespace(__name__, NN)
+__all__, __getattr__, __dir__ = facade(__name__, NN)

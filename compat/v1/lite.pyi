@@ -1,0 +1,18 @@
+# What editors and type checkers see of this module; tests/write_stubs.py writes it.
+"""The names of `tf.compat.v1.lite`; but for the converter they are those of `flatlite.lite`."""
+
+from ... import experimental as experimental
+from ...converter.converter_v1 import TFLiteConverter as TFLiteConverter
+from ...converter.ophint import OpHint as OpHint
+from ...converter.options import OpsSet as OpsSet
+from ...converter.options import Optimize as Optimize
+from ...converter.options import RepresentativeDataset as RepresentativeDataset
+from ...converter.options import TargetSpec as TargetSpec
+from ...converter.options import constants as constants
+from ...delegates.delegate import Delegate as Delegate
+from ...delegates.load import load_delegate as load_delegate
+from ...graph.custom import custom_op as custom_op
+from ...interpreter.interpreter import Interpreter as Interpreter
+from ...interpreter.interpreter import OpResolverType as OpResolverType
+from ...interpreter.signature import SignatureRunner as SignatureRunner
+from ...interpreter.with_custom_ops import InterpreterWithCustomOps as InterpreterWithCustomOps

@@ -1,0 +1,42 @@
+"""Modules whose names live elsewhere, and are imported when one is first asked for."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Homes = Mapping[str, str]
+"""Module, from the root -> the public names it has; `new=old` is `old` under another name."""
+Facade = tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]
+
+
+def facade(module: str, *tables: Homes, modules: Homes | None = None) -> Facade:
+    """`__all__`, `__getattr__` and `__dir__` of a module.
+
+    Args:
+        module: its name.
+        tables: the names it has.
+        modules: modules it has as names -> where they are, from the root.
+    """
+    homes = homes_of(*tables) | {name: (home, "") for name, home in (modules or {}).items()}
+    names = sorted(homes)
+
+    def get(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module '{module}' has no attribute '{name}'")
+        home, attribute = homes[name]
+        found = importlib.import_module(f".{home}", __package__)
+        return getattr(found, attribute) if attribute else found
+
+    return names, get, lambda: names
+
+
+def homes_of(*tables: Homes) -> dict[str, tuple[str, str]]:
+    """Public name -> (module from the root, name there)."""
+    homes: dict[str, tuple[str, str]] = {}
+    for home, words in (row for table in tables for row in table.items()):
+        for word in words.split():
+            name, _, old = word.partition("=")
+            homes[name] = (home, old or name)
+    return homes

@@ -1,0 +1,58 @@
+"""Writes the `.pyi` file of each module whose names are imported on first use: `make stubs`."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FACADES = (
+    "flatlite",
+    "flatlite.compat.v1",
+    "flatlite.compat.v1.bitwise",
+    "flatlite.compat.v1.lite",
+    "flatlite.compat.v1.math",
+    "flatlite.compat.v1.nn",
+    "flatlite.experimental",
+    "flatlite.lite",
+    "flatlite.train",
+)
+HEAD = "# What editors and type checkers see of this module; tests/write_stubs.py writes it.\n"
+
+
+def stub_of(name: str) -> str:
+    """The text of a module's stub: every public name, from where it lives."""
+    module = importlib.import_module(name)
+    dots = "." * len(Path(module.__file__).relative_to(ROOT).parts)
+    lines = []
+    for public in set(module.__all__) - {"__version__"}:
+        found = getattr(module, public)
+        if inspect.ismodule(found):
+            package, _, last = found.__name__.removeprefix("flatlite.").rpartition(".")
+            lines.append(f"from {dots}{package} import {last} as {public}")
+        else:
+            home, attribute = homes(module)[public]
+            lines.append(f"from {dots}{home} import {attribute} as {public}")
+    version = "\n__version__: str\n" if "__version__" in module.__all__ else ""
+    return (
+        f'{HEAD}"""{module.__doc__.splitlines()[0]}"""\n\n'
+        + "\n".join(sorted(lines))
+        + "\n"
+        + version
+    )
+
+
+def homes(module) -> dict[str, tuple[str, str]]:
+    """Where the names of a facade live."""
+    return inspect.getclosurevars(module.__getattr__).nonlocals["homes"]
+
+
+def path_of(name: str) -> Path:
+    """Where a module's stub lies."""
+    return Path(importlib.import_module(name).__file__).with_suffix(".pyi")
+
+
+if __name__ == "__main__":
+    for facade in FACADES:
+        path_of(facade).write_text(stub_of(facade))
