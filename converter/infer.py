@@ -278,12 +278,19 @@ def prepared(
     emit = prepare(node)
     known = is_pure(op.kind) and all(one is None or one.value is not None for one in operands)
     is_late = isinstance(emit, Late)
-    if is_late and (not known or any(one is not None and one.sizes for one in operands)):
+    is_symbolic = any(one is not None and one.sizes for one in operands)
+    if is_late and (not known or is_symbolic or _are_larger(emit.shapes, limit)):
         types = result_types(op, declared)
         return [Outcome(tuple(s), t) for s, t in zip(emit.shapes, types, strict=True)]
     if is_late or (known and sum(prod(r.shape) for r in node.results) <= limit):
         run_now(node, emit)
     return [Outcome(r.shape, r.dtype, r.value) for r in node.results]
+
+
+def _are_larger(shapes: Sequence[Sequence[int | None]], limit: float) -> bool:
+    """Whether results of known shapes have more than `limit` elements together."""
+    known = [shape for shape in shapes if None not in shape]
+    return len(known) == len(shapes) and sum(prod(n or 0 for n in shape) for shape in known) > limit
 
 
 def default_options(kind: str) -> Any:

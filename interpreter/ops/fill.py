@@ -59,19 +59,35 @@ def range_(node):
     if any(operand.sizes is not None for operand in node.inputs) and dtype.kind == "i":
         (start,), (limit,), (delta,) = map(node.sizes, range(3))
         node.result((steps(start, limit, delta),), dtype)
-        return
+        return None
     start, limit, delta = (node.constant(i).ravel()[0] for i in range(3))
     node.require(
         (delta > 0 and start <= limit) or (delta < 0 and start >= limit),
         f"delta must lead from start to limit, got {start}, {limit} and {delta}",
     )
     if dtype.kind == "f":
-        terms = np.full(ceil(abs((limit - start) / delta)), delta, dtype)
-        terms[:1] = start
-        value = np.cumsum(terms, dtype=dtype)
+        count = ceil(abs((limit - start) / delta))
     else:
-        value = np.array(range(int(start), int(limit), int(delta)), dtype)
+        count = len(range(int(start), int(limit), int(delta)))
+    if count > MANY:
+        return node.late(lambda *numbers: [_counted(*numbers, count)], [(count,)])
+    value = _counted(start, limit, delta, count)
     node.result(value.shape, dtype, value=value)
+    return None
+
+
+MANY = 1 << 20
+"""Elements from which a RANGE is not made before the model runs."""
+
+
+def _counted(start: np.ndarray, limit: np.ndarray, delta: np.ndarray, count: int) -> np.ndarray:
+    """start, start + delta, ... as far as `limit`."""
+    start, limit, delta = (number.ravel()[0] for number in (start, limit, delta))
+    if start.dtype.kind != "f":
+        return np.arange(start, limit, delta, start.dtype)
+    terms = np.full(count, delta, start.dtype)
+    terms[:1] = start
+    return np.cumsum(terms, dtype=start.dtype)
 
 
 @op("ONE_HOT")

@@ -141,3 +141,16 @@ def test_unknown_and_double_operators():
         registry.prepare_of("NO_SUCH")
     with pytest.raises(ValueError, match="operator RESHAPE is registered twice"):
         registry.prepare_of("RESHAPE") and registry.op("RESHAPE")(lambda node: None)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32])
+def test_a_long_range_is_made_when_the_model_runs(dtype):
+    """Not before: with sizes of a converter's trials it could be larger than memory."""
+    numbers = [Operand.known(np.array(n, dtype)) for n in (1, 3_000_000, 2)]
+    one = Node("RANGE", numbers, [Declared("y", np.dtype(dtype))])
+    emit = registry.prepare_of("RANGE")(one)
+    assert isinstance(emit, Late)
+    assert emit.shapes == ((1_500_000,),) or dtype == np.float32
+    run_now(one, emit)
+    value = one.results[0].value
+    assert (value.dtype, value[0], value[2], len(value)) == (dtype, 1, 5, emit.shapes[0][0])
