@@ -54,7 +54,7 @@ BITCAST cast x -> y ; typed
 BITWISE_XOR binary x y -> z:x ; broadcast commutative
 BROADCAST_ARGS fill x y -> z:x ; rank=1
 BROADCAST_TO fill x shape -> y:x ; moves rank=#shape int8=same
-BUCKETIZE - x -> y:i32 ; elementwise
+BUCKETIZE search x -> y:i32 ; elementwise
 CALL control [*x] -> [*y] ; calls=subgraph
 CALL_ONCE control -> ; calls=init_subgraph_index writes
 CAST cast x -> y ; elementwise typed

@@ -23,7 +23,7 @@ BITCAST f16,bf16,i16,u16,qi16 -> f32,f16,bf16,i8,u8,i16,u16,i32,u32,bool,qi8,qu8
 BITWISE_XOR i8,u8,i16,u16,i32,u32 =0 -> =0
 BROADCAST_ARGS i32,i64 =0 -> =0
 BROADCAST_TO f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 i32,i64 -> =0 | i4 i32 -> =0 || c128 i32,i64 -> =0
-BUCKETIZE || f32,f64,i32,i64 -> i32
+BUCKETIZE f32,f64,i32,i64 -> i32
 CAST f32,f16,f64,i8,u8,i16,u16,i32,u32,i64,bool,qi8,qu8,qi16 -> f32,f16,f64,i8,u8,i16,u16,i32,u32,i64,bool,qi8,qu8,qi16 || bf16,i4,c64,qi4 -> f32
 CEIL f32 -> =0
 COMPLEX_ABS || c64 -> f32

@@ -5,6 +5,20 @@ from ..kernel import inline, kernel
 NUMBERS = ("float32", "int32", "int64", "int16", "int8", "uint8")
 
 
+@kernel("x:T[n] boundaries:float32[m] out:int32[n]", T=("float32", "float64"))
+def bucketize(x, boundaries, out, first, last, fault):
+    """For each element, how many of the rising boundaries are not above it; all for nan."""
+    for i in range(first, last):
+        low, high = 0, boundaries.size
+        while low < high:
+            middle = (low + high) // 2
+            if x[i] < boundaries[middle]:
+                high = middle
+            else:
+                low = middle + 1
+        out[i] = low
+
+
 @inline
 def before(row, i, j):
     """Whether element `i` of `row` ranks before `j`: larger, or equal and further to the front.

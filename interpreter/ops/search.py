@@ -1,16 +1,17 @@
-"""WHERE, UNIQUE, TOPK_V2: elements found by their value."""
+"""WHERE, UNIQUE, TOPK_V2, BUCKETIZE: elements found by their value."""
 
 from math import prod
 
 import numpy as np
 
-from ...engine.buffer import arena
+from ...engine.buffer import arena, constant
 from ...engine.sizes import largest
 from ...schema.dtypes import numpy_dtype
 from ..checks import required
 from ..registry import op
 from .cast import convert
 
+_BUCKETS = (np.float32, np.float64, np.int32, np.int64)
 _TOP = (np.float32, np.int32, np.int64, np.int16, np.int8, np.uint8)
 
 
@@ -36,6 +37,29 @@ def unique(node):
         return [values[first[order]], rank[inverse].astype(dtype)]
 
     return node.late(find, [(None,), x.shape])
+
+
+@op("BUCKETIZE")
+def bucketize(node):
+    """For each element, how many of the rising `boundaries` are not above it.
+
+    Integers are compared as float32, as TFLite's kernel does.
+    """
+    (x,) = required(node, 1)
+    node.require(x.dtype in _BUCKETS, f"{x.dtype} is not supported")
+    boundaries = np.asarray(node.options.boundaries, np.float32)
+    node.require(
+        bool((np.diff(boundaries) >= 0).all()), f"boundaries must rise, got {boundaries.tolist()}"
+    )
+    out = node.result(x.shape, np.int32)
+
+    def emit(program):
+        numbers = x if x.dtype.kind == "f" else convert(program, x, np.dtype(np.float32))
+        if out.size:
+            operands = (numbers.ravel(), constant(boundaries), out.ravel())
+            program.call("search.bucketize", *operands, split=out.size)
+
+    return emit
 
 
 @op("TOPK_V2")

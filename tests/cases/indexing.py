@@ -199,6 +199,17 @@ CASES = [
     ],
     Refuse("topk_v2/k", "TOPK_V2", {}, [floats(2, 3), i32(4)],
         "k must be at most the 3 elements of a row, got 4", [np.float32, np.int32], constants=(1,)),
+    *(
+        Case(f"bucketize/{dtype}", "BUCKETIZE", {"boundaries": f32([0, 10, 10, 100.5])},
+             [np.array([[-5, 10, 0], [100, 101, 9]], dtype)],
+             lambda x: np.searchsorted(f32([0, 10, 10, 100.5]), x, "right").astype(np.int32),
+             [np.int32], oracle=OPTIMIZED)
+        for dtype in ("float32", "float64", "int32", "int64")
+    ),
+    Case("bucketize/nan_and_no_boundaries", "BUCKETIZE", {"boundaries": f32([])},
+         [f32([1, np.nan])], lambda x: np.zeros(2, np.int32), [np.int32], oracle=OPTIMIZED),
+    Refuse("bucketize/falling", "BUCKETIZE", {"boundaries": f32([3, 1])}, [f32([1])],
+           "boundaries must rise, got [3.0, 1.0]", [np.int32]),
     Case("where/matrix", "WHERE", {}, [MARK], lambda x: np.argwhere(x), [np.int64]),
     Case("where/bool", "WHERE", {}, [counting((5,), "bool")], lambda x: np.argwhere(x), [np.int64]),
     Case("where/constant", "WHERE", {}, [i32([0, 3, 0, 1])], lambda x: i64([[1], [3]]), [np.int64],
