@@ -88,6 +88,27 @@ def scaled(b: Builder, x: Tensor, scale: Tensor | None, offset: Tensor | None) -
     return x if offset is None else b.ADD(x, offset)
 
 
+def acos(b: Builder, x: Tensor) -> Tensor:
+    """The angle of the point (x, sqrt((1 - x) (1 + x))) of the upper half circle."""
+    return b.ATAN2(_height(b, x), x)
+
+
+def asin(b: Builder, x: Tensor) -> Tensor:
+    """The angle of the point (sqrt((1 - x) (1 + x)), x) of the right half circle."""
+    return b.ATAN2(x, _height(b, x))
+
+
+def atan(b: Builder, x: Tensor) -> Tensor:
+    """The angle of the point (1, x)."""
+    return b.ATAN2(x, like(x, 1, b))
+
+
+def _height(b: Builder, x: Tensor) -> Tensor:
+    """sqrt((1 - x) (1 + x)), exact where x is near 1, and not a number beyond."""
+    one = like(x, 1, b)
+    return b.SQRT(b.MUL(b.SUB(one, x), b.ADD(one, x)))
+
+
 def erf(b: Builder, x: Tensor) -> Tensor:
     """The error function by Abramowitz and Stegun 7.1.26, within 1.5e-7 of the exact one.
 

@@ -97,6 +97,9 @@ def mod(node, b):
 
 
 for _type, _formula in {
+    "Acos": formulas.acos,
+    "Asin": formulas.asin,
+    "Atan": formulas.atan,
     "IsNaN": formulas.is_nan,
     "PRelu": formulas.prelu,
     "Reciprocal": formulas.reciprocal,

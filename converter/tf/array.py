@@ -285,6 +285,12 @@ def top_k(node, b):
     return b.TOPK_V2(x, as_int32(node.inputs[1], b), dtype=(x.dtype, dtype))
 
 
+@lower("Bucketize")
+def bucketize(node, b):
+    """For each element, how many boundaries are not above it."""
+    return b.BUCKETIZE(*node.inputs, boundaries=np.asarray(node.attr("boundaries"), np.float32))
+
+
 @lower("Unique")
 def unique(node, b):
     """The distinct elements and, for each element, its place among them."""

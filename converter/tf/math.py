@@ -69,6 +69,9 @@ def squared_difference(node, b):
 
 
 for _types, _formula in {
+    ("Acos",): formulas.acos,
+    ("Asin",): formulas.asin,
+    ("Atan",): formulas.atan,
     ("Inv", "Reciprocal"): formulas.reciprocal,
     ("IsNan",): formulas.is_nan,
     ("Selu",): formulas.selu,

@@ -443,7 +443,7 @@ def recorded(child: Child, kind: str) -> tuple[str, set]:
     probe = Probe(child, kind)
     probe.search()
     types = f"{described(probe.accepted)} || {described(probe.theirs)}".strip()
-    return types.removesuffix(" ||"), probe.wrong - probe.accepted
+    return types.removesuffix("||").strip(), probe.wrong - probe.accepted
 
 
 def main(kinds: list[str]) -> None:
