@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...graph.graph import Tensor
-from .registry import LIST, PAIR, Call, layer
+from .registry import LIST, PAIR, Call, is_integer, layer
 
 
 def several(call: Call, inputs: list) -> list[Tensor]:
@@ -92,3 +92,31 @@ def concatenate(call: Call, inputs):
     inputs = several(call, inputs)
     axis = call.axis("axis", len(call.shape(inputs[0])))
     return call.op("ConcatV2", *inputs, call.constant(axis))
+
+
+@layer("Dot", takes=LIST)
+def dot(call: Call, inputs):
+    """Sums of products along one axis of each of two inputs, for each element of the batch."""
+    call.require(len(inputs) == 2, f"takes two tensors, got {len(inputs)}")
+    setting = call.setting("axes")
+    pair = [setting, setting] if is_integer(setting) else setting
+    is_good = isinstance(pair, list) and len(pair) == 2 and all(map(is_integer, pair))
+    call.check(is_good, "axes", "an axis, or one for each of two inputs")
+    ranks = [len(call.shape(x)) for x in inputs]
+    axes = [axis % rank for axis, rank in zip(pair, ranks, strict=True)]
+    call.check(0 not in axes, "axes", "axes after the batch")
+    if call.flag("normalize"):
+        inputs = [unit(call, x, axis) for x, axis in zip(inputs, axes, strict=True)]
+    letters = iter("acdefghijklmnopqrstuvwxyz")
+    terms = [["b"] + [next(letters) for _ in range(rank - 1)] for rank in ranks]
+    terms[1][axes[1]] = summed = terms[0][axes[0]]
+    rest = [one for one in (*terms[0], *terms[1][1:]) if one != summed]
+    equation = f"{''.join(terms[0])},{''.join(terms[1])}->{''.join(rest)}"
+    y = call.op("Einsum", *inputs, equation=equation)
+    return call.op("ExpandDims", y, call.constant(1)) if len(rest) == 1 else y
+
+
+def unit(call: Call, x: Tensor, axis: int) -> Tensor:
+    """`x` divided by its length along an axis."""
+    total = call.op("Sum", call.op("Square", x), call.constant([axis]), keep_dims=True)
+    return call.op("Mul", x, call.op("Rsqrt", call.op("Maximum", total, call.constant(1e-12, x))))

@@ -1,11 +1,12 @@
 """Writes the files of tests/converter/keras_models with Keras 3 and tf_keras.
 
-Run as `python tests/converter/make_keras_models.py` in an environment that has both. Each model
+Run as `python tests/converter/make_keras_models.py [NAME ...]` in an environment that has both. Each model
 is kept as .keras and as .h5, with inputs and Keras' outputs in a .npz, as "in<i>" and "out<i>".
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import keras
@@ -32,6 +33,17 @@ def images(k):
     x = layers.PReLU(shared_axes=[1, 2])(layers.Dropout(0.5)(x))
     x = layers.Reshape((-1, 2))(layers.GlobalMaxPooling2D(keepdims=True)(x))
     return k.Model(image, layers.Softmax(axis=1)(x))
+
+
+def dots(k):
+    """Dot along other axes, of vectors too, and of vectors of length 1."""
+    dot = k.layers.Dot
+    a, b = k.Input((5, 4), name="rows"), k.Input((4, 6), name="columns")
+    v = k.Input((5,), name="vector")
+    product = dot((2, 1))([a, b])
+    outputs = [product, dot((1, 1))([a, v]), dot(1)([v, v]), dot(-1, normalize=True)([v, v])]
+    outputs.append(dot((-2, 1), normalize=True)([product, a]))
+    return k.Model([a, b, v], outputs)
 
 
 def nested(k):
@@ -124,13 +136,13 @@ def write(model, name: str, rng: np.random.Generator) -> None:
     model.save(HERE / f"{name}.h5")
 
 
-def main() -> None:
+def main(names: list[str]) -> None:
     HERE.mkdir(exist_ok=True)
-    rng = np.random.default_rng(0)
     for version, k in (("keras3", keras), ("keras2", tf_keras)):
-        for make in (images, nested, sequences, activations, operators):
-            write(make(k), f"{make.__name__}_{version}", rng)
+        for make in (activations, dots, images, nested, operators, sequences):
+            if not names or make.__name__ in names:
+                write(make(k), f"{make.__name__}_{version}", np.random.default_rng(0))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -18,7 +18,7 @@ from flatlite.graph.evaluate import evaluate
 from flatlite.schema.model import load as load_model
 
 MODELS = Path(__file__).parent / "keras_models"
-KINDS = ("images", "nested", "sequences", "activations", "operators")
+KINDS = ("dots", "images", "nested", "sequences", "activations", "operators")
 NAMES = [f"{n}_keras{v}" for v in (2, 3) for n in KINDS]
 RECURRENT = {"GRU", "LSTM", "SimpleRNN", "Bidirectional", "MultiHeadAttention"}
 
