@@ -136,6 +136,35 @@ def _columns(rows: Tensor, like: Tensor) -> Tensor:
     return ops.Reshape(rows, ops.ConcatV2([ops.Shape(rows), ones], np.int32(0)))
 
 
+SPARSE_SEGMENT = {
+    "SparseSegmentSum": None,
+    "SparseSegmentMean": lambda counts: counts,
+    "SparseSegmentSqrtN": ops.Sqrt,
+}
+"""What the gradient of a segment is divided by, given the number of its rows."""
+
+
+def _sparse_segment(divisor):
+    """To each row that was taken, that of its segment."""
+
+    def sparse_segment(op, dy):
+        x, indices, ids = op.inputs[:3]
+        if divisor is not None:
+            ones = ops.Fill(ops.Shape(ids), np.ones((), dy.dtype))
+            n_segments = ops.GatherV2(ops.Shape(dy), np.int32(0), np.int32(0))
+            counts = ops.UnsortedSegmentSum(ones, ids, n_segments)
+            dy = dy / _columns(divisor(ops.Maximum(counts, number(1, counts))), x)
+        rows = ops.GatherV2(dy, ids, np.int32(0))
+        n_rows = ops.GatherV2(ops.Shape(x), np.int32(0), np.int32(0))
+        return (ops.UnsortedSegmentSum(rows, indices, n_rows), *[None] * (len(op.inputs) - 1))
+
+    return sparse_segment
+
+
+for _name, _divisor in SPARSE_SEGMENT.items():
+    gradient(_name, f"{_name}WithNumSegments")(_sparse_segment(_divisor))
+
+
 @gradient("UnsortedSegmentSum")
 def unsorted_segment_sum(op, dy):
     """To each row that of its segment; nothing to rows that were dropped."""

@@ -349,6 +349,16 @@ for _name in ["Cumsum", "Cumprod"]:
         )
 for _name in ["SegmentSum", "SegmentMean", "SegmentMax", "SegmentMin"]:
     case(_name, lambda x, _name=_name: getattr(ops, _name)(x, c([0, 0, 2, 2])), f(4, 3))
+for _name in ["SparseSegmentSum", "SparseSegmentMean", "SparseSegmentSqrtN"]:
+    taken = (c([3, 0, 0, 1]), c([0, 0, 2, 2]))
+    case(_name, lambda x, _name=_name, taken=taken: getattr(ops, _name)(x, *taken), f(4, 3))
+    case(
+        f"{_name}WithNumSegments",
+        lambda x, _name=_name, taken=taken: getattr(ops, f"{_name}WithNumSegments")(
+            x, *taken, c(5)
+        ),
+        f(4, 3),
+    )
 for _name in ["UnsortedSegmentSum", "UnsortedSegmentMax", "UnsortedSegmentMin"]:
     case(_name, lambda x, _name=_name: getattr(ops, _name)(x, c([2, -1, 0, 2, 1]), c(3)), f(5, 3))
 
