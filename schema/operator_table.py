@@ -76,7 +76,7 @@ DEQUANTIZE cast x -> y:f32 ; elementwise typed
 DILATE - x factors padding -> y:x ; rank=x sizes=factors
 DIV binary x y -> z:x ; broadcast activation int8=own
 DYNAMIC_UPDATE_SLICE gather x update start -> y:x ; moves rank=x sizes=start
-ELU activation x -> y:x ; elementwise
+ELU activation x -> y:x ; elementwise int8=own
 EMBEDDING_LOOKUP gather indices table -> y:table? ; rank=table
 EMBEDDING_LOOKUP_SPARSE - indices rows shape weights table -> y:table
 EQUAL compare x y -> z:bool ; broadcast commutative int8=own

@@ -1,7 +1,8 @@
 """Writes the files of tests/converter/keras_models with Keras 3 and tf_keras.
 
-Run as `python tests/converter/make_keras_models.py [NAME ...]` in an environment that has both. Each model
-is kept as .keras and as .h5, with inputs and Keras' outputs in a .npz, as "in<i>" and "out<i>".
+Run as `python tests/converter/make_keras_models.py [NAME ...]` in an environment that has both.
+Each model is kept as .keras and as .h5, with inputs and Keras' outputs in a .npz, as "in<i>" and
+"out<i>".
 """
 
 from __future__ import annotations

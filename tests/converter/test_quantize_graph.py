@@ -94,6 +94,17 @@ CASES = {
              return z as "out0"
            }""",
     ),
+    "ELU has a scale of its own": (
+        """graph main(x: float32[n,4]) {
+             y = ELU(x)
+             return y
+           }""",
+        {"x": UNIT, "y": (-1.0, 24.5)},
+        """graph main(x: int8[n,4]<1:0>) {
+             y: int8[n,4]<0.1:-118> = ELU(x)
+             return y as "out0"
+           }""",
+    ),
     "a MINIMUM does not cut off what others read": (
         """graph main(x: float32[n,4]) {
              a = MINIMUM(x, float32[]{0.0})
