@@ -47,6 +47,11 @@ PAIRS = {"ADD": jnp.add, "SUB": jnp.subtract, "MUL": jnp.multiply, "DIV": jnp.di
 """Operators on two inputs with a fused activation."""
 
 ELEMENTS = {
+    "ABS": jnp.abs,
+    "ELU": jax.nn.elu,
+    "EXP": jnp.exp,
+    "NEG": jnp.negative,
+    "SQUARE": jnp.square,
     "TANH": jnp.tanh,
     "LOGISTIC": jax.nn.sigmoid,
     "HARD_SWISH": lambda x: x * jnp.clip(x + 3, 0, 6) / 6,
