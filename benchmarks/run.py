@@ -2,6 +2,9 @@
 
     python benchmarks/run.py [--models NAME,...] [--variants int8,...] [--threads 1,2] [--runs 3]
         [--calls 100] [--seconds 110] [--starts 15] [--json FILE] [--markdown] [--show FILE]
+    python benchmarks/run.py --against COMMIT [--models ...] [--saved-models FOLDER ...]
+
+The second form compares this checkout with an earlier one: models, conversions and starts in turns.
 
 Reads the models that models/build.py has written. Ratios are LiteRT / ours: above 1 flatlite is
 faster, or smaller. Each model is timed in a process of its own, where the contestants take turns:
@@ -24,6 +27,7 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
+import against
 from contestants import LITERT, OURS
 from report import show
 from rich.console import Console
@@ -185,17 +189,21 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--markdown", action="store_true", help="print tables as in the README")
     parser.add_argument("--show", type=Path, metavar="FILE", help="print an earlier --json again")
+    parser.add_argument("--against", metavar="COMMIT", help="compare with a commit, not LiteRT")
+    parser.add_argument("--saved-models", nargs="*", default=[], help="to convert, with --against")
     return parser.parse_args(arguments)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Measures and prints the tables."""
     options = parse(arguments)
+    if options.against:
+        return against.main(options)
     if options.show:
         report = json.loads(options.show.read_text())
     else:
         report = measure_all(options, Console(stderr=True))
-    show(report, options.markdown)
+    return show(report, options.markdown)
 
 
 if __name__ == "__main__":

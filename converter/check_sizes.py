@@ -38,6 +38,8 @@ BINDINGS: tuple[Callable[[int], int], ...] = (
     lambda i: 2 * FAR - 2 * i,
 )
 """The number of the i-th unknown size."""
+IN_ONE_ORDER = (BINDINGS[0], BINDINGS[1], BINDINGS[3], BINDINGS[4])
+"""Those for a single unknown size, of which none is larger than another."""
 
 
 def check_sizes(graph: Graph) -> None:
@@ -47,8 +49,15 @@ def check_sizes(graph: Graph) -> None:
     """
     for one in called(graph):
         if any(not tensor.is_static for tensor in one.tensors()):
-            for binding in BINDINGS:
+            for binding in BINDINGS if n_symbols(one) > 1 else IN_ONE_ORDER:
                 _Check(binding).run(one)
+
+
+def n_symbols(graph: Graph) -> int:
+    """How many unknown sizes there are; those that only the run can tell count, too."""
+    sizes = {x for tensor in graph.tensors() for x in tensor.sizes or () if isinstance(x, Dim)}
+    unknown_ranks = sum(tensor.sizes is None for tensor in graph.tensors())
+    return len({name for x in sizes for name in x.symbols}) + unknown_ranks
 
 
 class _Refused(Exception):

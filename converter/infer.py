@@ -278,8 +278,7 @@ def prepared(
     emit = prepare(node)
     known = is_pure(op.kind) and all(one is None or one.value is not None for one in operands)
     is_late = isinstance(emit, Late)
-    is_symbolic = any(one is not None and one.sizes for one in operands)
-    if is_late and (not known or is_symbolic or _are_larger(emit.shapes, limit)):
+    if is_late and (not known or _is_symbolic_or_large(operands, emit.shapes, limit)):
         types = result_types(op, declared)
         return [Outcome(tuple(s), t) for s, t in zip(emit.shapes, types, strict=True)]
     if is_late or (known and sum(prod(r.shape) for r in node.results) <= limit):
@@ -287,8 +286,12 @@ def prepared(
     return [Outcome(r.shape, r.dtype, r.value) for r in node.results]
 
 
-def _are_larger(shapes: Sequence[Sequence[int | None]], limit: float) -> bool:
-    """Whether results of known shapes have more than `limit` elements together."""
+def _is_symbolic_or_large(
+    operands: Sequence[Operand | None], shapes: Sequence[Sequence[int | None]], limit: float
+) -> bool:
+    """Whether results are of unknown sizes, or of known ones with more than `limit` elements."""
+    if any(one is not None and one.sizes for one in operands):
+        return True
     known = [shape for shape in shapes if None not in shape]
     return len(known) == len(shapes) and sum(prod(n or 0 for n in shape) for shape in known) > limit
 

@@ -9,6 +9,7 @@ the wider one, and the result comes back as if it had been computed in the narro
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -67,6 +68,7 @@ def code_of(tensor: Tensor | None) -> str:
     return f"q{code}" if is_scaled else code
 
 
+@lru_cache(64)
 def _code(dtype: np.dtype) -> str:
     """The short name of a type; the long one of a type that no row has."""
     try:

@@ -17,6 +17,7 @@ class DType:
 
     Attributes:
         dtype: The numpy dtype.
+        name: TensorFlow's name.
 
     >>> import numpy as np
     >>> np.zeros(2, DType("int8")).dtype, DType("uint8").limits
@@ -25,31 +26,38 @@ class DType:
     (True, True)
     """
 
-    __slots__ = ("dtype",)
+    __slots__ = ("dtype", "itemsize", "kind", "name", "type")
     dtype: np.dtype
+    name: str
     _known: ClassVar[dict[np.dtype, DType]] = {}
 
     def __new__(cls, dtype):
         """The object of a numpy type, or of a name or a number of TensorFlow's."""
         if isinstance(dtype, DType):
             return dtype
-        numpy_dtype = _numpy_dtype(dtype)
+        numpy_dtype = dtype if isinstance(dtype, np.dtype) else _numpy_dtype(dtype)
         one = cls._known.get(numpy_dtype)
         if one is None:
             one = super().__new__(cls)
-            one.dtype = numpy_dtype
+            one.dtype, one.name = numpy_dtype, dtypes.tf_name(numpy_dtype)
+            one.kind, one.itemsize, one.type = (
+                getattr(numpy_dtype, name) for name in ("kind", "itemsize", "type")
+            )
             cls._known[numpy_dtype] = one
         return one
+
+    @classmethod
+    def of(cls, dtype: Any) -> DType | None:
+        """The object of what numpy takes for a dtype, quickly; None of None."""
+        if dtype is None or type(dtype) is cls:
+            return dtype
+        numpy_dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
+        return cls._known.get(numpy_dtype) or cls(numpy_dtype)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name == "dtype":
             raise AttributeError(name)
         return getattr(self.dtype, name)
-
-    @property
-    def name(self) -> str:
-        """TensorFlow's name."""
-        return dtypes.tf_name(self.dtype)
 
     @property
     def as_numpy_dtype(self):
@@ -144,8 +152,12 @@ class DType:
         return self == other
 
     def __eq__(self, other) -> bool:
+        if self is other:
+            return True
         if other is None:
             return False
+        if isinstance(other, np.dtype):
+            return self.dtype == other
         try:
             return self.dtype == _numpy_dtype(other)
         except (TypeError, ValueError):

@@ -42,7 +42,7 @@ class Tensor(Operands):
     def __init__(self, op: Operation, value_index: int, dtype: Any):
         self.op = op
         self.value_index = value_index
-        self.dtype: Any = None if dtype is None else DType(np.dtype(dtype))
+        self.dtype: Any = DType.of(dtype)
         self.value: np.ndarray | None = None
         self._shape: Shape = None
         self._consumers: list[Operation] = []

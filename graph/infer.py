@@ -8,6 +8,7 @@ from math import prod
 
 import numpy as np
 
+from .dtype import DType
 from .registry import Row, row_of
 from .shapes import Shape, UnknownRank, declared, is_static
 
@@ -109,10 +110,11 @@ def call_kernel(row: Row, op, arrays) -> list[np.ndarray]:
     return [_rounded(np.asarray(result), tensor.dtype) for tensor, result in pairs]
 
 
-def _rounded(array: np.ndarray, dtype: np.dtype | None) -> np.ndarray:
+def _rounded(array: np.ndarray, declared: DType | None) -> np.ndarray:
     """`array` in the dtype an op declares; handles and variants are objects."""
-    if dtype is None:
+    if declared is None:
         return array
+    dtype = declared.dtype
     if array.dtype.kind == "c" and dtype.kind != "c":
         raise TypeError(f"the result is {array.dtype}, {dtype} is declared")
     return array.astype(object if dtype.names else dtype, copy=False)

@@ -1,6 +1,7 @@
 """Operators by name; a family's module is imported when a model first uses one of its operators."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from ..schema.operators import operator
@@ -36,6 +37,7 @@ def prepare_of(kind: str) -> Prepare:
     return OPERATORS.known(kind)
 
 
+@lru_cache(256)
 def is_pure(kind: str) -> bool:
     """Whether an operator only computes its results, and the same from equal operands.
 

@@ -94,14 +94,16 @@ def merge_duplicates(graph: Graph) -> int:
     Holds off on random and stateful ops.
     """
     count = _merge_constants(graph)
-    seen: dict[tuple, Op] = {}
+    seen: dict[tuple, list[Op]] = {}
     for op in list(graph.ops):
         if not is_pure(op):
             continue
         inputs = tuple(id(tensor) for tensor in op.inputs)
         types = tuple((tensor.dtype, quantization_key(tensor)) for tensor in op.outputs)
-        first = seen.setdefault((op.kind, inputs, repr(op.options), types), op)
-        if first is op:
+        alike = seen.setdefault((op.kind, inputs, types), [])
+        first = next((one for one in alike if one.options == op.options), None)
+        if first is None:
+            alike.append(op)
             continue
         for kept, tensor in zip(first.outputs, op.outputs, strict=True):
             graph.replace(tensor, kept)

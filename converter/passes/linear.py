@@ -32,6 +32,11 @@ from .rewrite import (
 
 VALID = PADDING["VALID"]
 DEFAULT = FULLY_CONNECTED_OPTIONS_WEIGHTS_FORMAT["DEFAULT"]
+PLACES = {
+    kind: (*row.operand_numbers("weights"), row.position("bias"), *row.numbers("channels"))
+    for kind, row in ((kind, operator(kind)) for kind in sorted(LINEAR))
+}
+"""Linear op -> where its weights and its bias are, and the weights' axis of output channels."""
 AFFINE = ("ADD", "SUB", "MUL", "DIV", "NEG")
 
 
@@ -88,9 +93,9 @@ class Linear(NamedTuple):
             return None
         if getattr(op.options, "weights_format", DEFAULT) != DEFAULT:
             return None
-        row = operator(op.kind)
-        weights, bias = op.input(*row.operand_numbers("weights")), op.input(row.position("bias"))
-        (axis,), value = row.numbers("channels"), constant_of(weights)
+        position, bias_position, axis = PLACES[op.kind]
+        weights, bias = op.input(position), op.input(bias_position)
+        value = constant_of(weights)
         n = None if weights is None or weights.shape is None else weights.shape[axis]
         if weights is None or n is None:
             return None
@@ -114,7 +119,7 @@ class Linear(NamedTuple):
         if weights is not None:
             op.set_input(1, b.constant(weights, op.inputs[1].name))
         if bias is not None:
-            position = operator(op.kind).position("bias")
+            position = PLACES[op.kind][1]
             before = op.input(position)
             name = before.name if before is not None else f"{b.origin_name}/bias"
             op.set_input(position, b.constant(bias.astype(op.output.dtype), name))

@@ -1,0 +1,120 @@
+"""This checkout against a commit, in turns within one run: `run.py --against COMMIT`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+ROUNDS = 20  # in which the two take turns
+STARTS = 40  # processes of each, from their start to the first result
+
+
+class Side:
+    """A process of checkout.py."""
+
+    def __init__(self, root: Path) -> None:
+        command = [sys.executable, str(HERE / "checkout.py"), str(root)]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def ask(self, do: str, **request: Any) -> list[float]:
+        """The seconds of each call; raises RuntimeError when the process has ended."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        stdin.write(json.dumps({"do": do, **request}) + "\n")
+        stdin.flush()
+        answer = stdout.readline()
+        if not answer:
+            raise RuntimeError(f"{do} {request} ended the process: see above")
+        return json.loads(answer)
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._process.stdin.close()
+        self._process.wait()
+
+
+@contextmanager
+def checked_out(commit: str) -> Iterator[Path]:
+    """A folder with a commit of this repository."""
+    git = ["git", "-C", str(HERE.parent), "worktree"]
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "before"
+        subprocess.run([*git, "add", "--quiet", "--detach", root, commit], check=True)
+        try:
+            yield root
+        finally:
+            subprocess.run([*git, "remove", "--force", root], check=True)
+
+
+def medians(sides: list[Side], do: str, rounds: int, **request: Any) -> tuple[float, float]:
+    """Median seconds of both, which begin in turns."""
+    seconds: list[list[float]] = [[], []]
+    for i in range(rounds):
+        for k in (0, 1) if i % 2 else (1, 0):
+            seconds[k] += sides[k].ask(do, **request)
+    before, now = map(statistics.median, seconds)
+    return before, now
+
+
+def starts(roots: list[Path], path: Path) -> tuple[float, float]:
+    """Median seconds of processes that open a model and run it."""
+    seconds: list[list[float]] = [[], []]
+    for i in range(STARTS):
+        for k in (0, 1) if i % 2 else (1, 0):
+            seconds[k].append(started(roots[k], path))
+    before, now = map(statistics.median, seconds)
+    return before, now
+
+
+def started(root: Path, path: Path) -> float:
+    """Seconds of one such process."""
+    begin = time.perf_counter()
+    side = Side(root)
+    side.ask("open", path=str(path), threads=1)
+    seconds = time.perf_counter() - begin
+    side.close()
+    return seconds
+
+
+def rows(options: argparse.Namespace, roots: list[Path]) -> Iterator[dict[str, Any]]:
+    """What is compared, with median milliseconds before and now."""
+    sides = [Side(root) for root in roots]
+    for path in sorted(options.folder.glob("*.tflite")):
+        name, _, variant = path.stem.rpartition("_")
+        if variant in options.variants and (not options.models or name in options.models):
+            for threads in options.threads:
+                for side in sides:
+                    side.ask("open", path=str(path), threads=threads)
+                calls = max(1, options.calls // ROUNDS)
+                pair = medians(sides, "invoke", ROUNDS, calls=calls)
+                yield row(f"{path.stem}, {threads} threads", pair)
+    for folder in options.saved_models:
+        yield row(f"convert {folder}", medians(sides, "convert", ROUNDS, path=folder))
+    for side in sides:
+        side.close()
+    for path in sorted(options.folder.glob("mobilenet_v1_*.tflite"))[:1]:
+        yield row(f"start to first result, {path.stem}", starts(roots, path))
+
+
+def row(what: str, pair: tuple[float, float]) -> dict[str, Any]:
+    """One line of the table; above 1 it has become faster."""
+    before, now = pair
+    return {"what": what, "before_ms": 1e3 * before, "now_ms": 1e3 * now, "ratio": before / now}
+
+
+def main(options: argparse.Namespace) -> None:
+    """Prints a line for each model as it is measured."""
+    with checked_out(options.against) as root:
+        for one in rows(options, [root, HERE.parent]):
+            print("{what:50} {before_ms:9.3f} {now_ms:9.3f} {ratio:6.3f}".format(**one), flush=True)
