@@ -1,5 +1,6 @@
 """SHAPE, RANK, FILL, ZEROS_LIKE, RANGE, ONE_HOT, TILE, BROADCAST_TO, BROADCAST_ARGS."""
 
+from collections.abc import Sequence
 from math import ceil, prod
 
 import numpy as np
@@ -70,8 +71,8 @@ def range_(node):
     else:
         count = len(range(int(start), int(limit), int(delta)))
     if count > MANY:
-        return node.late(lambda *numbers: [_counted(*numbers, count)], [(count,)])
-    value = _counted(start, limit, delta, count)
+        return node.late(lambda *numbers: [_counted(numbers, count)], [(count,)])
+    value = _counted((start, limit, delta), count)
     node.result(value.shape, dtype, value=value)
     return None
 
@@ -80,14 +81,15 @@ MANY = 1 << 20
 """Elements from which a RANGE is not made before the model runs."""
 
 
-def _counted(start: np.ndarray, limit: np.ndarray, delta: np.ndarray, count: int) -> np.ndarray:
-    """start, start + delta, ... as far as `limit`."""
-    start, limit, delta = (number.ravel()[0] for number in (start, limit, delta))
-    if start.dtype.kind != "f":
-        return np.arange(start, limit, delta, start.dtype)
-    terms = np.full(count, delta, start.dtype)
+def _counted(numbers: Sequence[np.ndarray], count: int) -> np.ndarray:
+    """start, start + delta, ...: `count` of them, from start, limit and delta."""
+    start, limit, delta = (number.ravel()[0].item() for number in numbers)
+    dtype = numbers[0].dtype
+    if dtype.kind != "f":
+        return np.arange(start, limit, delta, dtype)
+    terms = np.full(count, delta, dtype)
     terms[:1] = start
-    return np.cumsum(terms, dtype=start.dtype)
+    return np.cumsum(terms, dtype=dtype)
 
 
 @op("ONE_HOT")
