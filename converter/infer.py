@@ -13,7 +13,6 @@ from ..engine.buffer import arena
 from ..engine.faults import Fault
 from ..interpreter.compute import run_now
 from ..interpreter.node import Declared, Late, Node, NodeError, Operand, Unknown
-from ..interpreter.node import Quantization as NodeQuantization
 from ..schema import operators
 from ..schema.dtypes import TENSOR_TYPES, numpy_dtype
 from ..schema.errors import ConverterError
@@ -315,17 +314,10 @@ def operand(tensor: Tensor | None, numbers: Mapping[str, int] | None = None) -> 
 
 def as_operand(tensor: Tensor, shape: Sequence[int], value: np.ndarray | None) -> Operand:
     """What `prepare` sees of a tensor that has this shape, or this value where it is known."""
-    quantization = None
-    if tensor.quantization is not None:
-        scales, zero_points = tensor.quantization.scale, tensor.quantization.zero_point
-        quantization = NodeQuantization(
-            np.asarray(scales, np.float32),
-            np.asarray(zero_points, np.int64),
-            tensor.quantization.axis,
-        )
     if value is not None:
-        return Operand.known(value, tensor.name, quantization)
-    return Operand.of(arena(shape, tensor.dtype, tensor.name), tensor.name, quantization)
+        return Operand.known(value, tensor.name, tensor.quantization)
+    storage = arena(shape, tensor.dtype, tensor.name)
+    return Operand.of(storage, tensor.name, tensor.quantization)
 
 
 def _sized(x: Any, numbers: Mapping[str, int] | None) -> Any:

@@ -64,7 +64,7 @@ def code_of(tensor: Tensor | None) -> str:
     if tensor is None:
         return LEFT_OUT
     code = _code(tensor.dtype)
-    is_scaled = tensor.quantization is not None and len(tensor.quantization.scale) > 0
+    is_scaled = tensor.quantization is not None and len(tensor.quantization.scales) > 0
     return f"q{code}" if is_scaled else code
 
 

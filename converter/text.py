@@ -181,9 +181,9 @@ def _dtype_name(dtype: np.dtype) -> str:
 def _quantization(quantization: Any) -> str:
     if quantization is None:
         return ""
-    pairs = zip(quantization.scale, quantization.zero_point, strict=True)
+    pairs = zip(quantization.scales, quantization.zero_points, strict=True)
     shown = ",".join(f"{np.float32(scale)}:{int(zero_point)}" for scale, zero_point in pairs)
-    axis = f"@{quantization.axis}" if len(quantization.scale) > 1 else ""
+    axis = f"@{quantization.axis}" if quantization.is_per_channel else ""
     return f"<{shown}{axis}>"
 
 
@@ -364,8 +364,8 @@ def _read_quantization(text: str | None) -> Quantization | None:
     pairs, _, axis = text.partition("@")
     scales, zero_points = zip(*(pair.split(":") for pair in pairs.split(",")), strict=True)
     return Quantization(
-        scale=np.array(scales, np.float32),
-        zero_point=np.array(zero_points, np.int64),
+        np.array(scales, np.float32),
+        np.array(zero_points, np.int64),
         axis=int(axis or 0),
     )
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .node import Quantization
+from ..schema.quantization import Quantization
 from .spec import OperatorSpec, SubgraphSpec, TensorSpec
 
 _NONE = Quantization(np.empty(0, np.float32), np.empty(0, np.int64))

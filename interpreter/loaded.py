@@ -9,7 +9,7 @@ import numpy as np
 from ..schema import tables
 from ..schema.dtypes import PACKED_BITS, numpy_dtype
 from ..schema.flatbuffer import options_class
-from .node import Quantization
+from ..schema.quantization import Quantization
 from .spec import NOTHING, OperatorSpec, SignatureSpec, SubgraphSpec, TensorSpec
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..engine import sizes
 from ..engine.buffer import CONSTANT, Buffer, Storage, arena, constant
+from ..schema.quantization import Quantization
 
 
 class NodeError(ValueError):
@@ -34,42 +35,6 @@ class Unknown(Exception):
     def __init__(self, index: int):
         super().__init__(f"the value of input {index} is known only at run time")
         self.index = index
-
-
-class Quantization:
-    """real = scale * (stored - zero_point), one pair for all or one for each slice on `axis`.
-
-    Attributes:
-        scales: float32, one or as many as slices.
-        zero_points: int64, as many.
-        axis: the quantized dimension.
-        block_size: elements along `axis` that share a scale; 0 when it is not by blocks.
-    """
-
-    __slots__ = ("axis", "block_size", "scales", "zero_points")
-
-    def __init__(
-        self, scales: np.ndarray, zero_points: np.ndarray, axis: int = 0, block_size: int = 0
-    ):
-        self.scales = scales
-        self.zero_points = zero_points
-        self.axis = axis
-        self.block_size = block_size
-
-    @property
-    def scale(self) -> float:
-        """The first scale: the only one when per tensor."""
-        return float(self.scales[0])
-
-    @property
-    def zero_point(self) -> int:
-        """The first zero point: the only one when per tensor."""
-        return int(self.zero_points[0])
-
-    @property
-    def is_per_channel(self) -> bool:
-        """Whether each slice on `axis` has its own scale."""
-        return len(self.scales) > 1
 
 
 class Declared:

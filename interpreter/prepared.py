@@ -15,7 +15,7 @@ import numpy as np
 from .. import __version__
 from ..engine.shelf import Place
 from ..engine.written import Written, write
-from .node import Quantization
+from ..schema.quantization import Quantization
 from .plan import aligned
 from .spec import SignatureSpec, TensorSpec
 from .stage import Stage

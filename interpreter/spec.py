@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .node import Declared, Operand, Quantization
+from ..schema.quantization import Quantization
+from .node import Declared, Operand
 
 if TYPE_CHECKING:
     from ..engine.buffer import Storage

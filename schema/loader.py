@@ -135,8 +135,8 @@ def _quantization(quantization: Record | None) -> Quantization | None:
     if all(v is None for v in (scale, zero_point, low, high, quantization.details)):
         return None
     return Quantization(
-        scale=np.zeros(0, "<f4") if scale is None else scale,
-        zero_point=np.zeros(0, "<i8") if zero_point is None else zero_point,
+        np.zeros(0, "<f4") if scale is None else scale,
+        np.zeros(0, "<i8") if zero_point is None else zero_point,
         axis=quantization.quantized_dimension,
         min=low,
         max=high,

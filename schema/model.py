@@ -14,6 +14,7 @@ import numpy as np
 
 from .checks import SCHEMA_VERSION, check
 from .flatbuffer import Record, build, parse, same
+from .quantization import Quantization as Quantization
 
 
 @dataclass(eq=False)
@@ -24,27 +25,6 @@ class _Plain:
         if type(other) is not type(self):
             return NotImplemented
         return all(same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
-
-
-@dataclass(eq=False)
-class Quantization(_Plain):
-    """real = scale * (stored - zero_point), for the tensor or for each index along `axis`.
-
-    Attributes:
-        scale: float32 values, one or as many as dimension `axis` has; empty without any.
-        zero_point: int64 values, as many as scales.
-        axis: The quantized dimension.
-        min: What was measured, or None.
-        max: What was measured, or None.
-        details: A CustomQuantization, BlockwiseQuantization or MultiAxisQuantization record.
-    """
-
-    scale: np.ndarray
-    zero_point: np.ndarray
-    axis: int = 0
-    min: np.ndarray | None = None
-    max: np.ndarray | None = None
-    details: Record | None = None
 
 
 @dataclass(eq=False)

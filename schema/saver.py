@@ -142,8 +142,8 @@ def _quantization_record(quantization: Quantization | None) -> Record | None:
         return values if values is not None and len(values) else None
 
     return record("QuantizationParameters")(
-        scale=vector(quantization.scale),
-        zero_point=vector(quantization.zero_point),
+        scale=vector(quantization.scales),
+        zero_point=vector(quantization.zero_points),
         min=vector(quantization.min),
         max=vector(quantization.max),
         details=quantization.details,

@@ -109,7 +109,7 @@ def _has_channel_scales(tensor: Tensor) -> bool:
 
 def _n_scales(tensor: Tensor) -> int:
     """How many scales a tensor has."""
-    return 0 if tensor.quantization is None else len(tensor.quantization.scale)
+    return 0 if tensor.quantization is None else len(tensor.quantization.scales)
 
 
 def _grouped(use: Use) -> bool:
@@ -130,7 +130,7 @@ def _rescales_up(use: Use) -> bool:
     """The product of the scales of a MUL is not below the scale of its result."""
     quantizations = [use.input(0).quantization, use.input(1).quantization]
     quantizations.append(use.output(0).quantization)
-    scales = [float(q.scale[0]) for q in quantizations if q is not None and len(q.scale)]
+    scales = [q.scale for q in quantizations if q is not None and len(q.scales)]
     if len(scales) < 3 or 0 in scales:
         return False
     return scales[0] * scales[1] / scales[2] >= 1

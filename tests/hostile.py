@@ -199,25 +199,25 @@ def _change_ends_of_graph(model, rng):
 
 def _change_quantization(model, rng):
     quantized = [t for g in model.subgraphs for t in g.tensors if t.quantization is not None]
-    tensor = _one(rng, [t for t in quantized if len(t.quantization.scale)])
+    tensor = _one(rng, [t for t in quantized if len(t.quantization.scales)])
     if tensor is None:
         return "nothing"
     values = tensor.quantization
     kind = rng.integers(5)
     if kind == 0:
-        values.scale = values.scale.copy()
-        values.scale[rng.integers(len(values.scale))] = _one(rng, SCALES)
+        values.scales = values.scales.copy()
+        values.scales[rng.integers(len(values.scales))] = _one(rng, SCALES)
     elif kind == 1:
-        values.zero_point = np.array(values.zero_point, np.int64)
-        if len(values.zero_point):
-            at = rng.integers(len(values.zero_point))
-            values.zero_point[at] = _one(rng, (*INTEGERS, 1 << 40, -(1 << 63), (1 << 63) - 1))
+        values.zero_points = np.array(values.zero_points, np.int64)
+        if len(values.zero_points):
+            at = rng.integers(len(values.zero_points))
+            values.zero_points[at] = _one(rng, (*INTEGERS, 1 << 40, -(1 << 63), (1 << 63) - 1))
     elif kind == 2:
         values.axis = int(_one(rng, INTEGERS))
     elif kind == 3:
-        size = rng.integers(0, len(values.scale) + 3)
-        values.scale = np.resize(values.scale, size)
-        values.zero_point = np.resize(values.zero_point, _one(rng, (size, size + 1, 1)))
+        size = rng.integers(0, len(values.scales) + 3)
+        values.scales = np.resize(values.scales, size)
+        values.zero_points = np.resize(values.zero_points, _one(rng, (size, size + 1, 1)))
     else:
         tensor.quantization = None
     return f"{tensor.name} {tensor.quantization}"

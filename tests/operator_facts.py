@@ -10,11 +10,12 @@ from cases import Case, options_record
 
 from flatlite.engine.faults import Fault
 from flatlite.interpreter.compute import run_now
-from flatlite.interpreter.node import Declared, Node, NodeError, Operand, Quantization, Unknown
+from flatlite.interpreter.node import Declared, Node, NodeError, Operand, Unknown
 from flatlite.interpreter.registry import prepare_of
 from flatlite.schema.dtypes import TENSOR_TYPES, numpy_dtype
 from flatlite.schema.model import Tensor, load
 from flatlite.schema.operators import TYPES, Operator
+from flatlite.schema.quantization import Quantization
 from flatlite.schema.tables import ACTIVATION_FUNCTION_TYPE
 
 MAGNITUDE = 8

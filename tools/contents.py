@@ -107,7 +107,7 @@ def tensor_row(subgraph: Any, index: int) -> dict[str, Any]:
     }
     scale = getattr(tensor.quantization, "scale", None)
     if scale is not None and len(scale):
-        zero_point = tensor.quantization.zero_point
+        zero_point = tensor.quantization.zero_points
         row["scales"] = len(scale)
         row["scale"] = float(scale[0])
         row["zero_point"] = int(zero_point[0]) if zero_point is not None and len(zero_point) else 0

@@ -99,7 +99,7 @@ def merge_duplicates(graph: Graph) -> int:
         if not is_pure(op):
             continue
         inputs = tuple(id(tensor) for tensor in op.inputs)
-        types = tuple((tensor.dtype, quantization_key(tensor)) for tensor in op.outputs)
+        types = tuple((tensor.dtype, tensor.quantization) for tensor in op.outputs)
         alike = seen.setdefault((op.kind, inputs, types), [])
         first = next((one for one in alike if one.options == op.options), None)
         if first is None:
@@ -120,7 +120,7 @@ def _merge_constants(graph: Graph) -> int:
             continue
         value = tensor.data
         some = value.ravel()[:: max(1, value.size // SAMPLE)].tolist()
-        key = (value.dtype, value.shape, quantization_key(tensor), repr(some))
+        key = (value.dtype, value.shape, tensor.quantization, repr(some))
         group = groups.setdefault(key, [])
         first = next((one for one in group if same_bits(one.data, value)), None)
         if first is None:
@@ -129,12 +129,6 @@ def _merge_constants(graph: Graph) -> int:
             graph.replace(tensor, first)
             count += 1
     return count
-
-
-def quantization_key(tensor: Tensor) -> str:
-    """What tells the quantization of tensors apart."""
-    q = tensor.quantization
-    return "" if q is None else f"{list(q.scale)} {list(q.zero_point)} {q.axis}"
 
 
 def is_pure(op: Op) -> bool:

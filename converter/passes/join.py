@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..ir import Graph, Op
 from .driver import rewrite
-from .fold import quantization_key
 from .reshape import constant_shape
 from .rewrite import builder, constant_of, made_by, options_of, same_shape, swap
 
@@ -76,7 +75,7 @@ def cancel_split_and_join(graph: Graph, op: Op) -> bool:
     axis = _axis(source)
     if x.rank is None or axis is None or (axis - op.options.axis) % x.rank:
         return False
-    same_scale = quantization_key(x) == quantization_key(op.output)
+    same_scale = x.quantization == op.output.quantization
     if same_scale and same_shape(x, op.output):
         swap(graph, op, x)
         return True

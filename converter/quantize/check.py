@@ -181,10 +181,10 @@ def compare_readers(
             params = form.stored.quantization
             want = real.get_tensor(places[0][form.source], before.subgraph).astype(np.float64)
             got = quantized.get_tensor(places[1][form.stored], after.subgraph).astype(np.float64)
-            steps = np.array([*LIMITS[form.stored.dtype]]) - params.zero_point[0]
+            steps = np.array([*LIMITS[form.stored.dtype]]) - params.zero_point
             one.note(
-                np.clip(want, *(steps * params.scale[0])),
-                (got - params.zero_point[0]) * params.scale[0],
+                np.clip(want, *(steps * params.scale)),
+                (got - params.zero_point) * params.scale,
             )
     return {one.name: one.decibels for one in comparisons}
 

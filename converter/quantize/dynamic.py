@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...schema.quantization import Quantization
 from ..ir import Graph, Op
 from ..passes.rewrite import with_options
 from .recipe import Recipe
 from .rewrite import INT8, constant, like
 from .rules import WEIGHT_RULES, WeightRule, is_real
-from .scales import Params, of_weights, stored_weights
+from .scales import of_weights, stored_weights
 from .sized import from_sizes
 
 SMALLEST = 1024
@@ -58,7 +59,7 @@ def has_large_weights(op: Op, rule: WeightRule) -> bool:
     return large and is_real(op.output) and bool(np.isfinite(weights.data).all())
 
 
-def make_real(graph: Graph, op: Op, params: Params) -> None:
+def make_real(graph: Graph, op: Op, params: Quantization) -> None:
     """Lets `op` give stored numbers, and a DEQUANTIZE its real result."""
     result = op.output
     inner = like(result, INT8, params, result.name)

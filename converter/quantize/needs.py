@@ -15,9 +15,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...schema.errors import ConverterError
+from ...schema.quantization import Quantization
 from ..ir import Graph, Op, Tensor
 from .rules import is_real, rule_of
-from .scales import HIGH, LOW, Params, of_range, of_result
+from .scales import HIGH, LOW, of_range, of_result
 
 Range = tuple[float, float]
 COARSE = 8  # steps of its own scale in one step of the scale that a shared tensor takes over
@@ -68,20 +69,20 @@ class Needs:
             needed = hull(needed, self.of[one])
         return measured if needed is None else within(measured, needed)
 
-    def allow(self, tensor: Tensor, params: Params) -> bool:
+    def allow(self, tensor: Tensor, params: Quantization) -> bool:
         """Whether `params` do for what gives a tensor and for all who read it.
 
         They must not be too coarse for some of several readers; the only reader may ask for any
         scale, as its own result has no finer one.
         """
-        if params.scale[0] <= self.finest.get(tensor, 0.0):
+        if params.scale <= self.finest.get(tensor, 0.0):
             return False
         needed = self.of.get(tensor)
         if needed is None:
             return True
         is_shared = tensor in self.outputs or len(set(tensor.readers)) > 1
-        coarsest = of_range(*needed).scale[0] * COARSE if is_shared else np.inf
-        return covers(params, needed) and params.scale[0] <= coarsest
+        coarsest = of_range(*needed).scale * COARSE if is_shared else np.inf
+        return covers(params, needed) and params.scale <= coarsest
 
     def common(self, op: Op) -> Range | None:
         """What one scale for all inputs of `op` must hold; None where nothing is measured."""
@@ -91,7 +92,7 @@ class Needs:
                 needed = hull(needed, self.read(op, i))
         return needed
 
-    def check(self, tensor: Tensor, needed: Range, params: Params, reader: str) -> None:
+    def check(self, tensor: Tensor, needed: Range, params: Quantization, reader: str) -> None:
         """Raises ConverterError when `params` cut into what a reader needs of a tensor."""
         if tensor in self.calibrated and not covers(params, needed):
             low, high = limits_of(params)
@@ -101,16 +102,16 @@ class Needs:
             )
 
 
-def limits_of(params: Params) -> Range:
+def limits_of(params: Quantization) -> Range:
     """The smallest and the largest real that `params` can stand for."""
-    (scale,), (zero_point,) = params.scale, params.zero_point
+    scale, zero_point = params.scale, params.zero_point
     return (LOW - zero_point) * scale, (HIGH - zero_point) * scale
 
 
-def covers(params: Params, needed: Range) -> bool:
+def covers(params: Quantization, needed: Range) -> bool:
     """Whether `params` stand for all of a range, but for the step that rounding may take."""
     low, high = limits_of(params)
-    step = params.scale[0] * (1 + 1e-5)
+    step = params.scale * (1 + 1e-5)
     return low - step <= needed[0] and needed[1] <= high + step
 
 

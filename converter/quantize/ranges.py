@@ -16,11 +16,12 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from ...schema.quantization import Quantization
 from ..ir import Graph, Op, Tensor
 from ..passes.rewrite import ops_of
 from .needs import Needs, Range, covers, hull
 from .rules import DIVISORS, endless_constant, is_real, rule_of
-from .scales import Params, coarsened, of_constant, of_range, of_result
+from .scales import coarsened, of_constant, of_range, of_result
 from .sized import from_sizes, ranges_of_parts, sums_over_sizes
 
 
@@ -72,8 +73,8 @@ class Scales:
             measured.pop(tensor, None)
         dropped = needless(graph, measured, self.needs) - set(prescribed)
         self.of = {t: params for t, params in measured.items() if t not in dropped}
-        self.read: dict[tuple[Op, int], Params] = {}
-        self.given: dict[tuple[Op, int], Params] = {}
+        self.read: dict[tuple[Op, int], Quantization] = {}
+        self.given: dict[tuple[Op, int], Quantization] = {}
         self._fixed = set(self.of)
         self._done: set[Op] = set()
         self._spread([op for op in graph.ops if rule_of(op) is not None])
@@ -95,7 +96,7 @@ class Scales:
                 continue
             scales = [self._operand(op, i) for i in range(len(op.inputs))]
             finest = rule.finest(max(scales))
-            if self.result(op, 0).scale[0] <= finest:
+            if self.result(op, 0).scale <= finest:
                 limits[op.output] = finest
         return limits
 
@@ -104,18 +105,18 @@ class Scales:
         params = self.known(op, i)
         if params is None and op.inputs[i].is_constant and endless_constant(op) is None:
             params = of_constant(op.inputs[i].data)
-        return 0.0 if params is None else params.scale[0]
+        return 0.0 if params is None else params.scale
 
-    def known(self, op: Op, i: int) -> Params | None:
+    def known(self, op: Op, i: int) -> Quantization | None:
         """The scale in which `op` takes input `i`; None for one without."""
         return self.read.get((op, i)) or self.of.get(op.inputs[i])
 
-    def wanted(self, op: Op, i: int) -> Params:
+    def wanted(self, op: Op, i: int) -> Quantization:
         """The scale in which `op` takes input `i`, which must have one or be a constant."""
         params = self.known(op, i)
         return of_constant(op.inputs[i].data) if params is None else params
 
-    def result(self, op: Op, i: int) -> Params:
+    def result(self, op: Op, i: int) -> Quantization:
         """The scale in which `op` gives result `i`, which must have one."""
         return self.given[op, i] if (op, i) in self.given else self.of[op.outputs[i]]
 
@@ -136,7 +137,7 @@ class Scales:
                 work += [o for i in range(len(op.outputs)) for o in self._give(op, i, common)]
             self._done.add(op)
 
-    def _common(self, op: Op) -> Params | None:
+    def _common(self, op: Op) -> Quantization | None:
         """The one scale of an operator that keeps scales; None when nothing around has one yet."""
         inputs = [t for t in op.inputs if is_real(t) and t in self.of]
         results = [t for t in op.outputs if is_real(t) and t in self.of]
@@ -148,7 +149,7 @@ class Scales:
         fitting = (self.of[tensor] for tensor in order if covers(self.of[tensor], needed))
         return next(fitting, None) or of_range(*needed)
 
-    def _take(self, op: Op, i: int, params: Params) -> Iterable[Op]:
+    def _take(self, op: Op, i: int, params: Quantization) -> Iterable[Op]:
         """Lets `op` take input `i` in `params`; the operators to look at again."""
         tensor = op.inputs[i]
         if tensor in self._barred:
@@ -162,7 +163,7 @@ class Scales:
             return ()
         return neighbours(tensor)
 
-    def _give(self, op: Op, i: int, params: Params) -> Iterable[Op]:
+    def _give(self, op: Op, i: int, params: Quantization) -> Iterable[Op]:
         """Lets `op` give result `i` in `params`; the operators to look at again."""
         tensor = op.outputs[i]
         if not is_real(tensor) or tensor in self._barred:
@@ -173,7 +174,7 @@ class Scales:
             return ()
         return tensor.readers
 
-    def _adopts(self, tensor: Tensor, params: Params) -> bool:
+    def _adopts(self, tensor: Tensor, params: Quantization) -> bool:
         """Gives `params` to a tensor without a scale, if they do for all who read it."""
         if tensor in self.of or not self.needs.allow(tensor, params):
             return False
@@ -218,7 +219,7 @@ def moved_constants(graph: Graph) -> list[Tensor]:
     ]
 
 
-def needless(graph: Graph, measured: Mapping[Tensor, Params], needs: Needs) -> set[Tensor]:
+def needless(graph: Graph, measured: Mapping[Tensor, Quantization], needs: Needs) -> set[Tensor]:
     """Tensors whose measured range gives way to the scale of a neighbour."""
     members = set(graph.ops)
     dropped: set[Tensor] = set()
@@ -244,7 +245,7 @@ def needless(graph: Graph, measured: Mapping[Tensor, Params], needs: Needs) -> s
 
 
 def divisors_near_zero(
-    graph: Graph, ranges: Mapping[Tensor, Range], scales: Mapping[Tensor, Params]
+    graph: Graph, ranges: Mapping[Tensor, Range], scales: Mapping[Tensor, Quantization]
 ) -> set[Tensor]:
     """Divisors that in 8 bits would be 0 where they are small; they stay real."""
     divisors = set()
@@ -253,7 +254,7 @@ def divisors_near_zero(
         if divisor not in ranges or divisor not in scales:
             continue
         low, high = ranges[divisor]
-        (step,) = scales[divisor].scale
+        step = scales[divisor].scale
         if low < step and high > -step:
             divisors |= moved_from(divisor)
     return divisors

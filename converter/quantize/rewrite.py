@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterable
 import numpy as np
 
 from ...schema.errors import ConverterError
+from ...schema.quantization import Quantization
 from ..builder import as_array
 from ..ir import Graph, Op, Tensor
 from .ranges import Scales
 from .recipe import Recipe
 from .rules import Rule, endless_constant, is_real, reason_for_float, rule_of, touches_reals
 from .scales import (
-    Params,
     as_uint8,
     fitting_bias,
     of_bias,
@@ -107,7 +107,7 @@ def divides_by_zero(op: Op, rule: Rule) -> bool:
     if tensor is None or not tensor.is_constant:
         return False
     params = of_constant(tensor.data)
-    return bool((stored(tensor.data, params) == params.zero_point[0]).any())
+    return bool((stored(tensor.data, params) == params.zero_point).any())
 
 
 class _Rewriter:
@@ -124,7 +124,7 @@ class _Rewriter:
         self.scales = scales
         self.per_tensor = per_tensor
         self.whole: set[Tensor] = set()
-        self.stored: dict[tuple[Tensor, Params], Tensor] = {}
+        self.stored: dict[tuple[Tensor, Quantization], Tensor] = {}
         self.real: dict[Tensor, Tensor] = {}
 
     def inputs(self, dtype: np.dtype) -> None:
@@ -137,14 +137,14 @@ class _Rewriter:
                 self.real[tensor] = tensor
                 continue
             if dtype == UINT8:
-                tensor.dtype, tensor.quantization = UINT8, as_uint8(params).record()
+                tensor.dtype, tensor.quantization = UINT8, as_uint8(params)
                 self.whole.add(tensor)
             else:
                 self.give(tensor, params)
 
-    def give(self, tensor: Tensor, params: Params) -> None:
+    def give(self, tensor: Tensor, params: Quantization) -> None:
         """Makes `tensor` itself an int8 one."""
-        tensor.dtype, tensor.quantization = INT8, params.record()
+        tensor.dtype, tensor.quantization = INT8, params
         tensor.value = None
         self.stored[tensor, params] = tensor
         self.whole.add(tensor)
@@ -204,7 +204,7 @@ class _Rewriter:
             if is_real(tensor):
                 self.real[tensor] = tensor
 
-    def as_stored(self, tensor: Tensor, params: Params, reader: Op | None) -> Tensor:
+    def as_stored(self, tensor: Tensor, params: Quantization, reader: Op | None) -> Tensor:
         """`tensor` as int8 numbers on a scale, made before `reader` or at the end."""
         if (tensor, params) not in self.stored:
             result = like(tensor, INT8, params, tensor.name)
@@ -257,13 +257,13 @@ class _Rewriter:
         return result
 
 
-def like(tensor: Tensor, dtype: np.dtype, params: Params | None, name: str) -> Tensor:
+def like(tensor: Tensor, dtype: np.dtype, params: Quantization | None, name: str) -> Tensor:
     """A tensor of the shape of another, for the same values in another form."""
-    quantization = None if params is None else params.record()
+    quantization = None if params is None else params
     return Tensor(name, dtype, tensor.sizes, origin=tensor.origin, quantization=quantization)
 
 
-def constant(tensor: Tensor, array: np.ndarray, params: Params) -> Tensor:
+def constant(tensor: Tensor, array: np.ndarray, params: Quantization) -> Tensor:
     """A stored constant in the place of a real one."""
     array = as_array(array)
-    return Tensor(tensor.name, array.dtype, array.shape, array, quantization=params.record())
+    return Tensor(tensor.name, array.dtype, array.shape, array, quantization=params)

@@ -6,11 +6,9 @@ ranges give equal files.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ...schema.model import Quantization
+from ...schema.quantization import Quantization
 
 LOW, HIGH = -128, 127
 NARROW = 127  # weights are in -127..127
@@ -18,36 +16,11 @@ SMALLEST = 1e-6  # width below which TensorFlow takes a range for none and widen
 BIAS_LIMIT = 2**30  # of a stored bias, so that sums with it stay in int32
 
 
-@dataclass(frozen=True)
-class Params:
-    """real = scale * (stored - zero_point), for a tensor or for each index along `axis`."""
-
-    scale: tuple[float, ...]
-    zero_point: tuple[int, ...]
-    axis: int = 0
-
-    def record(self) -> Quantization:
-        """As the file has it."""
-        return Quantization(
-            np.array(self.scale, np.float32), np.array(self.zero_point, np.int64), self.axis
-        )
-
-    def shaped(self, array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Scales and zero points as float32 arrays that broadcast against `array`."""
-        scale = np.array(self.scale, np.float32)
-        zero_point = np.array(self.zero_point, np.float32)
-        if len(self.scale) == 1:
-            return scale.reshape(()), zero_point.reshape(())
-        shape = [1] * array.ndim
-        shape[self.axis] = len(self.scale)
-        return scale.reshape(shape), zero_point.reshape(shape)
-
-
-def of_range(low: float, high: float) -> Params:
+def of_range(low: float, high: float) -> Quantization:
     """int8 numbers for reals measured from `low` to `high`; the range is widened to hold 0.
 
     >>> of_range(0.0, 2.55)
-    Params(scale=(0.009999999776482582,), zero_point=(-128,), axis=0)
+    Quantization([0.009999999776482582], [-128])
     """
     low, high = min(low, 0.0), max(high, 0.0)
     if high - low < SMALLEST:
@@ -55,19 +28,19 @@ def of_range(low: float, high: float) -> Params:
     return _of_limits(low, high)
 
 
-def _of_limits(low: float, high: float) -> Params:
+def _of_limits(low: float, high: float) -> Quantization:
     scale = (np.float32(high) - np.float32(low)) / np.float32(HIGH - LOW)
     zero_point = np.float32(LOW - low / float(scale))
     stored = int(away(np.clip(np.asarray(zero_point), LOW, HIGH)))
-    return Params((float(scale),), (stored,))
+    return Quantization([float(scale)], [stored])
 
 
-def of_result(scale: float, zero_point: int) -> Params:
-    """Params that an operator prescribes."""
-    return Params((float(np.float32(scale)),), (zero_point,))
+def of_result(scale: float, zero_point: int) -> Quantization:
+    """What an operator prescribes."""
+    return Quantization([scale], [zero_point])
 
 
-def of_constant(array: np.ndarray) -> Params:
+def of_constant(array: np.ndarray) -> Quantization:
     """int8 numbers for the elements of a constant that is not a weight."""
     low, high = float(array.min(initial=0.0)), float(array.max(initial=0.0))
     if high - low <= SMALLEST:
@@ -75,61 +48,59 @@ def of_constant(array: np.ndarray) -> Params:
     return _of_limits(low, high)
 
 
-def coarsened(params: Params, finest: float) -> Params:
+def coarsened(params: Quantization, finest: float) -> Quantization:
     """`params`, the scale enlarged to just above `finest` where it is not."""
-    (scale,) = params.scale
-    if scale > finest:
+    if params.scale > finest:
         return params
-    return Params((float(np.float32(finest * (1 + 1e-6))),), params.zero_point)
+    return Quantization([finest * (1 + 1e-6)], params.zero_points)
 
 
-def of_weights(array: np.ndarray, axis: int | None) -> Params:
+def of_weights(array: np.ndarray, axis: int | None) -> Quantization:
     """Symmetric int8 numbers, with a scale for each index along `axis`, None for one scale."""
     others = tuple(i for i in range(array.ndim) if i != axis) if axis is not None else None
     largest = np.abs(array).max(axis=others, initial=0.0).astype(np.float64).ravel()
     largest = np.where(2 * largest > SMALLEST, largest, SMALLEST / 2).astype(np.float32)
     scale = (largest + largest) / np.float32(2 * NARROW)
-    return Params(tuple(scale.tolist()), (0,) * scale.size, axis or 0)
+    return Quantization(scale, np.zeros(scale.size), axis or 0)
 
 
-def of_bias(data: Params, weights: Params) -> Params:
+def of_bias(data: Quantization, weights: Quantization) -> Quantization:
     """int32 numbers on the product of the scales of input and weights."""
-    scale = np.array(weights.scale) * data.scale[0]
-    return Params(tuple(scale.astype(np.float32).tolist()), (0,) * scale.size)
+    scales = weights.scales.astype(np.float64) * data.scale
+    return Quantization(scales, np.zeros(scales.size))
 
 
-def fitting_bias(data: Params, weights: Params, bias: np.ndarray) -> Params:
+def fitting_bias(data: Quantization, weights: Quantization, bias: np.ndarray) -> Quantization:
     """`weights`, scales enlarged where the bias would not fit into its 32 bits."""
-    needed = np.abs(bias.astype(np.float64).ravel()) / BIAS_LIMIT / data.scale[0]
-    if len(weights.scale) == 1:
+    needed = np.abs(bias.astype(np.float64).ravel()) / BIAS_LIMIT / data.scale
+    if not weights.is_per_channel:
         needed = needed.max(keepdims=True, initial=0.0)
-    if (needed <= weights.scale).all():
+    if (needed <= weights.scales).all():
         return weights
-    scale = np.maximum(needed, weights.scale).astype(np.float32)
-    return Params(tuple(scale.tolist()), weights.zero_point, weights.axis)
+    return Quantization(np.maximum(needed, weights.scales), weights.zero_points, weights.axis)
 
 
-def as_uint8(params: Params) -> Params:
+def as_uint8(params: Quantization) -> Quantization:
     """The same reals as stored numbers of 0..255 instead of -128..127."""
-    return Params(params.scale, tuple(z + 128 for z in params.zero_point), params.axis)
+    return Quantization(params.scales, params.zero_points + 128, params.axis)
 
 
-def stored(array: np.ndarray, params: Params) -> np.ndarray:
+def stored(array: np.ndarray, params: Quantization) -> np.ndarray:
     """`array` as int8 numbers of an activation or another constant: x / scale + zero point."""
-    scale, zero_point = params.shaped(array)
+    scale, zero_point = params.shaped(array.ndim)
     return np.clip(away(array / scale + zero_point), LOW, HIGH).astype(np.int8)
 
 
-def stored_weights(array: np.ndarray, params: Params) -> np.ndarray:
+def stored_weights(array: np.ndarray, params: Quantization) -> np.ndarray:
     """`array` as int8 numbers of -127..127."""
-    scale, _ = params.shaped(array)
+    scale, _ = params.shaped(array.ndim)
     inverse = (1.0 / scale.astype(np.float64)).astype(np.float32)
     return np.clip(away(array * inverse), -NARROW, NARROW).astype(np.int8)
 
 
-def stored_bias(array: np.ndarray, params: Params) -> np.ndarray:
+def stored_bias(array: np.ndarray, params: Quantization) -> np.ndarray:
     """`array` as int32 numbers."""
-    scale, _ = params.shaped(array)
+    scale, _ = params.shaped(array.ndim)
     inverse = (1.0 / scale.astype(np.float64)).astype(np.float32)
     limit = 2**31 - 1
     product = away((array * inverse).astype(np.float64))

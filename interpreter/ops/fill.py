@@ -86,7 +86,7 @@ def _counted(numbers: Sequence[np.ndarray], count: int) -> np.ndarray:
     start, limit, delta = (number.ravel()[0].item() for number in numbers)
     dtype = numbers[0].dtype
     if dtype.kind != "f":
-        return np.arange(start, limit, delta, dtype)
+        return np.arange(start, limit, delta, dtype=np.int64).astype(dtype)
     terms = np.full(count, delta, dtype)
     terms[:1] = start
     return np.cumsum(terms, dtype=dtype)

@@ -8,8 +8,9 @@ import numpy as np
 from ...engine.families import scaled
 from ...engine.families.rescale import common_terms, product_terms
 from ...schema.operators import known
+from ...schema.quantization import Quantization
 from ..checks import NO_LIMIT, clamp_of, limits_of, name_of_dtype
-from ..node import Declared, Node, Operand, Quantization
+from ..node import Declared, Node, Operand
 
 STORED = ("int8", "uint8", "int16")
 _CODES = {"int8": "i8", "uint8": "u8", "int16": "i16"}

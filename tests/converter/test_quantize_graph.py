@@ -236,10 +236,10 @@ def test_weights_have_a_scale_for_each_channel():
     _, weights, bias = graph.ops[0].inputs
     assert weights.data.ravel().tolist() == [127, -127, 0]
     scale = np.float32([0.02, 0.01, 1e-6 / 254])
-    np.testing.assert_allclose(weights.quantization.scale, scale, rtol=1e-6)
+    np.testing.assert_allclose(weights.quantization.scales, scale, rtol=1e-6)
     assert weights.quantization.axis == 0
-    assert not weights.quantization.zero_point.any()
-    np.testing.assert_allclose(bias.quantization.scale, scale, rtol=1e-6)
+    assert not weights.quantization.zero_points.any()
+    np.testing.assert_allclose(bias.quantization.scales, scale, rtol=1e-6)
     assert (bias.dtype, bias.data[:2].tolist()) == (np.int32, [50, -100])
 
 
@@ -348,7 +348,7 @@ def test_dynamic_range(name):
     if hasattr(options, "asymmetric_quantize_inputs"):
         assert options.asymmetric_quantize_inputs == (n_scales > 0)
     for weights in (t for t in graph.tensors() if t.is_constant and t.dtype == np.int8):
-        assert len(weights.quantization.scale) == n_scales
+        assert len(weights.quantization.scales) == n_scales
         assert np.abs(weights.data).max() == 127
 
 

@@ -69,7 +69,7 @@ def cut_off(graph, ranges):
     for reader, tensor in [*reads, *(("output", t) for t in graph.outputs)]:
         if tensor.quantization is None or tensor.is_constant or tensor.dtype != INT8:
             continue
-        (scale,), (zero_point,) = tensor.quantization.scale, tensor.quantization.zero_point
+        scale, zero_point = tensor.quantization.scale, tensor.quantization.zero_point
         limits = (np.array([-128, 127]) - zero_point) * scale + [-1.01 * scale, 1.01 * scale]
         low, high = ranges[tensor.name]
         if low < limits[0] or high > limits[1]:

@@ -27,15 +27,15 @@ MEASURED = {
 def test_measured_ranges(extent):
     scale, zero_point = MEASURED[extent]
     params = of_range(*extent)
-    np.testing.assert_allclose(params.scale, scale, rtol=1e-6)
-    assert params.zero_point == (zero_point,)
+    np.testing.assert_allclose(params.scales, scale, rtol=1e-6)
+    assert params.zero_points.tolist() == [zero_point]
 
 
 def test_constants():
     for value, scale, zero_point in ((0.0, 3.9215686e-09, 0), (1e-7, 3.9215686e-09, 0)):
         params = of_constant(np.float32([0, value]))
-        np.testing.assert_allclose(params.scale, scale, rtol=1e-6)
-        assert params.zero_point == (zero_point,)
+        np.testing.assert_allclose(params.scales, scale, rtol=1e-6)
+        assert params.zero_points.tolist() == [zero_point]
 
 
 RANDOM = np.random.default_rng(3).uniform(-1, 1, (8, 2, 4)).astype(np.float32)

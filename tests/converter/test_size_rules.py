@@ -34,7 +34,7 @@ def quantization_of(case, key):
     scale, zero_point, *axis = row
     scales = np.atleast_1d(np.float32(scale))
     zero_points = np.broadcast_to(np.atleast_1d(zero_point), scales.shape).astype(np.int64)
-    return Quantization(scale=scales, zero_point=zero_points, axis=axis[0] if axis else 0)
+    return Quantization(scales, zero_points, axis[0] if axis else 0)
 
 
 def symbol(name, n):

@@ -57,7 +57,7 @@ class Use:
     @property
     def scales(self):
         """The scale of every quantized operand, the largest one of its channels."""
-        return [float(t.quantization.scale.max()) for t in self.inputs if t.quantization]
+        return [float(t.quantization.scales.max()) for t in self.inputs if t.quantization]
 
     @property
     def quantized(self):
@@ -85,13 +85,13 @@ def _rescaled(use):
     given, made = (t.quantization for t in (use.inputs[0], use.outputs[0]))
     x = use.value(0)
     lowest = (x == -128).any()
-    return given is not None and (given.zero_point[0] != 0 or given != made or lowest)
+    return given is not None and (given.zero_points[0] != 0 or given != made or lowest)
 
 
 def _steps_beyond_int32(use):
     scheme, x = use.outputs[0].quantization, use.value(0)
     with np.errstate(all="ignore"):
-        return not np.all(np.abs(x.astype(np.float64) / scheme.scale[0]) < 2.0**31)
+        return not np.all(np.abs(x.astype(np.float64) / scheme.scales[0]) < 2.0**31)
 
 
 def _beyond_shifts(use):
@@ -103,7 +103,7 @@ def _beyond_shifts(use):
     if made is None or not use.scales or 0 in use.outputs[0].shape:
         return False
     for multiplier, largest in _rescaled_values(use):
-        shift = math.frexp(multiplier / float(made.scale[0]))[1]
+        shift = math.frexp(multiplier / float(made.scales[0]))[1]
         wide = use.dtype == "INT16" and use.step.op in _PRODUCTS
         if shift > (14 if wide else 30) or largest * 2.0**shift >= 2.0**31:
             return True
@@ -113,7 +113,7 @@ def _beyond_shifts(use):
 def _rescaled_values(use):
     """Pairs (multiplier without the result's scale, largest integer that it multiplies)."""
     one, *others = (
-        (float(t.quantization.scale.max()), _largest(use.value(i), t.quantization))
+        (float(t.quantization.scales.max()), _largest(use.value(i), t.quantization))
         for i, t in use.quantized
     )
     op, n_folded = use.step.op, math.prod(use.inputs[0].shape)
@@ -133,8 +133,8 @@ def _quotient_beyond_shifts(use):
     """The shift of DivElementwise to the right is none of 0 to 31; 0 / y becomes one step, say."""
     if use.dtype != "UINT8":
         return False
-    x, y = (use.value(i).astype(np.int64) - t.quantization.zero_point[0] for i, t in use.quantized)
-    scales = (*use.scales, float(use.outputs[0].quantization.scale[0]))
+    x, y = (use.value(i).astype(np.int64) - t.quantization.zero_points[0] for i, t in use.quantized)
+    scales = (*use.scales, float(use.outputs[0].quantization.scales[0]))
     shift = math.frexp(scales[0] / (scales[1] * scales[2]))[1]
     headroom = 31 - np.ceil(np.log2(np.abs(x) + 1))
     right = headroom + np.floor(np.log2(np.maximum(np.abs(y), 1))) - shift
@@ -147,8 +147,8 @@ def _product_beyond_int32(use):
     if made is None or not use.inputs[0].shape or 0 in use.inputs[0].shape:
         return False
     _, x = use.quantized[0]
-    rows = _folded(use, np.abs(use.value(0).astype(np.float64) - x.quantization.zero_point[0]))
-    scaling = use.scales[0] / float(made.scale[0]) ** (1 / rows.shape[1])
+    rows = _folded(use, np.abs(use.value(0).astype(np.float64) - x.quantization.zero_points[0]))
+    scaling = use.scales[0] / float(made.scales[0]) ** (1 / rows.shape[1])
     with np.errstate(over="ignore"):
         products = np.cumprod(rows * scaling, axis=1) * max(1, 1 / scaling)
     return scaling >= 2.0**14 or not (products < 2.0**31).all()
@@ -176,14 +176,14 @@ def _float_beyond_int32(use):
     if made is None:
         return False
     sizes = [
-        float(t.quantization.scale[0]) * _largest(use.value(i), t.quantization)
+        float(t.quantization.scales[0]) * _largest(use.value(i), t.quantization)
         for i, t in use.quantized
     ]
-    return max(sizes, default=0) / float(made.scale[0]) >= 2.0**31
+    return max(sizes, default=0) / float(made.scales[0]) >= 2.0**31
 
 
 def _largest(values, scheme):
-    return float(np.abs(values.astype(np.int64) - int(scheme.zero_point[0])).max(initial=0))
+    return float(np.abs(values.astype(np.int64) - int(scheme.zero_points[0])).max(initial=0))
 
 
 def _limit_beyond_int32(use):
@@ -193,13 +193,13 @@ def _limit_beyond_int32(use):
     if scheme is not None and hasattr(use.options, "fused_activation_function"):
         name = tables.name_of("ActivationFunctionType", use.options.fused_activation_function)
     limit = {"RELU6": 6, "RELU_N1_TO_1": 1, "RELU_0_TO_1": 1}.get(name, 0)
-    return scheme is not None and limit / float(scheme.scale[0]) > 2.0**31 - 2**16
+    return scheme is not None and limit / float(scheme.scales[0]) > 2.0**31 - 2**16
 
 
 def _left_shift(use):
     """The scale of a sum of two operands is larger than what its shift makes room for."""
     made = use.outputs[0].quantization
-    return use.scales and 2 * max(use.scales) / float(made.scale[0]) > 2.0**15
+    return use.scales and 2 * max(use.scales) / float(made.scales[0]) > 2.0**15
 
 
 def _empty_ellipsis(use):
@@ -228,7 +228,7 @@ def _between_entries(use):
     """A value lies between entries of a table that are infinite, or more than int16 apart."""
     if use.dtype != "INT16":
         return False
-    entries = _entries(use.step.op, use.scales[0], use.outputs[0].quantization.scale[0])
+    entries = _entries(use.step.op, use.scales[0], use.outputs[0].quantization.scales[0])
     with np.errstate(all="ignore"):
         apart = np.abs(np.diff(np.clip(entries, -32768, 32767))) <= 32767
     whole = apart & np.isfinite(entries[1:]) & np.isfinite(entries[:-1])
@@ -261,7 +261,7 @@ def _root_beyond_shifts(use):
     made = use.outputs[0].quantization
     if made is None:
         return False
-    multiplier = 1 / (use.scales[0] ** 0.5 * float(made.scale[0]))
+    multiplier = 1 / (use.scales[0] ** 0.5 * float(made.scales[0]))
     return use.dtype == "INT8" and not 2.0**-11 < multiplier < 2.0**20
 
 
@@ -274,7 +274,7 @@ def _far_right(use):
     """Scales so large or small that an int16 is shifted by more than its bits."""
     made = use.outputs[0].quantization
     scales = use.scales or [1.0]
-    return made is not None and min(scales[0] / 128 / float(made.scale[0]), scales[0]) < 2.0**-15
+    return made is not None and min(scales[0] / 128 / float(made.scales[0]), scales[0]) < 2.0**-15
 
 
 _FUSED = ("ADD", "SUB", "MUL", "DIV", "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV",
@@ -334,7 +334,7 @@ FAULTS: tuple[Fault, ...] = (
         lambda use: (
             use.dtype == "FLOAT32"
             and use.inputs[1].dtype == "INT8"
-            and len(use.inputs[1].quantization.scale) < use.outputs[0].shape[-1]
+            and len(use.inputs[1].quantization.scales) < use.outputs[0].shape[-1]
         ),
         "floats by int8: a scale for each channel is read, and there is one",
     ),

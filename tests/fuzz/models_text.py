@@ -39,8 +39,8 @@ def script(case: Drawn) -> str:
             given.append(f"data={_array(tensor.data)}")
         if tensor.quantization is not None:
             scheme = tensor.quantization
-            zero = int(scheme.zero_point[0])
-            given.append(f"quantization=q({scheme.scale.tolist()}, {zero}, {scheme.axis})")
+            zero = int(scheme.zero_points[0])
+            given.append(f"quantization=q({scheme.scales.tolist()}, {zero}, {scheme.axis})")
         make = "input" if i in graph.inputs else "tensor"
         lines.append(f"b.{make}({', '.join(given)})  # {i}")
     for step in graph.operators:
@@ -61,7 +61,7 @@ def line(case: Drawn) -> str:
         tensor = graph.tensors[i]
         mark = "*" if tensor.data is not None else ""
         scheme = tensor.quantization
-        mark += "" if scheme is None else f"<{scheme.scale[0]:.5g} {scheme.zero_point[0]}>"
+        mark += "" if scheme is None else f"<{scheme.scales[0]:.5g} {scheme.zero_points[0]}>"
         return f"t{i}:{tensor.dtype.lower()}{mark}[{','.join(map(str, tensor.shape))}]"
 
     steps = [

@@ -90,8 +90,8 @@ def _resized(case, size, wanted, follow):
 
     for tensor in found.graph.tensors:
         scheme = tensor.quantization
-        if scheme is not None and len(scheme.scale) == size:
-            scheme.scale, scheme.zero_point = scheme.scale[:wanted], scheme.zero_point[:wanted]
+        if scheme is not None and len(scheme.scales) == size:
+            scheme.scales, scheme.zero_points = scheme.scales[:wanted], scheme.zero_points[:wanted]
         tensor.shape = tuple(wanted if n == size else n for n in tensor.shape)
         if tensor.data is not None:
             tensor.data = cut(tensor.data)

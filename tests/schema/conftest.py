@@ -51,7 +51,7 @@ def quantized():
             (2, 3, 3, 1),
             "INT8",
             data=np.arange(18, dtype="i1").reshape(2, 3, 3, 1),
-            quantization=Quantization(scales, np.zeros(2, "i8"), 0, -scales, scales),
+            quantization=Quantization(scales, np.zeros(2, "i8"), 0, min=-scales, max=scales),
         ),
         Tensor("b", (2,), "INT32", data=np.array([7, -7], "i4"), quantization=_scale(0.05, 0)),
         Tensor("y", (1, 4, 4, 2), "INT8", quantization=_scale(0.2, 5)),

@@ -38,7 +38,7 @@ def weights_of(d: Draw, kind, shape, channels, axis):
     if d.flag():
         scheme = d.scheme("qint8", channels, axis)
     else:
-        scale = d.scheme("qint8").scale
+        scale = d.scheme("qint8").scales
         scheme = Quantization(scale, np.zeros(1, np.int64))
     return d.tensor("qint8", shape, scheme, d.values("int8", shape, -127, 127))
 
@@ -49,7 +49,7 @@ def bias_of(d: Draw, kind, x, weights, channels):
         return -1
     if kind in ("float32", "hybrid"):
         return d.constant("float32", (channels,))
-    scales = d.at(x).quantization.scale[0] * d.at(weights).quantization.scale
+    scales = d.at(x).quantization.scales[0] * d.at(weights).quantization.scales
     scheme = Quantization(scales.astype(np.float32), np.zeros(len(scales), np.int64))
     wide = "int64" if kind == "qint16" else "int32"
     return d.tensor(wide, (channels,), scheme, d.values(wide, (channels,), -20000, 20000))
@@ -68,7 +68,7 @@ def images(d: Draw, kind):
         if d.kind(i) == typed(kind)
         and len(tensor.shape) == 4
         and 0 not in tensor.shape
-        and (tensor.quantization is None or tensor.quantization.scale.size == 1)
+        and (tensor.quantization is None or tensor.quantization.scales.size == 1)
     ]
     if there and d.chance(0.7):
         return d.pick(there[-3:])
@@ -82,9 +82,9 @@ def result(d: Draw, own, shape, x, weights, depth):
         return d.tensor(own, shape)
     scheme = d.scheme(own)
     if d.chance(0.8):
-        unit = d.at(x).quantization.scale[0] * np.mean(d.at(weights).quantization.scale)
+        unit = d.at(x).quantization.scales[0] * np.mean(d.at(weights).quantization.scales)
         spread = unit * 40 * max(depth, 1) ** 0.5 * d.rng.uniform(0.3, 3)
-        scheme.scale = np.array([max(spread, 1e-30)], np.float32)
+        scheme.scales = np.array([max(spread, 1e-30)], np.float32)
     return d.tensor(own, shape, scheme)
 
 
@@ -176,7 +176,7 @@ def batch_matmul(d: Draw, op, kind):
     right = (m, k) if adj_y else (k, m)
     other = outer if d.chance(0.7) else [1 if d.flag() else e for e in outer]
     if kind == "hybrid":
-        scheme = Quantization(d.scheme("qint8").scale, np.zeros(1, np.int64))
+        scheme = Quantization(d.scheme("qint8").scales, np.zeros(1, np.int64))
         y = d.tensor("qint8", right, scheme, d.values("int8", right, -127, 127))
     else:
         y = d.x(own, shape=(*other, *right))

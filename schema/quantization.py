@@ -1,0 +1,89 @@
+"""What the stored integers of a tensor stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .flatbuffer import Record
+
+FIELDS = ("scales", "zero_points", "axis", "block_size", "min", "max", "details")
+
+
+class Quantization:
+    """real = scale * (stored - zero_point), for a tensor or for each slice along `axis`.
+
+    Equal to another one of the same content, which must not be changed once it is a key.
+
+    Attributes:
+        scales: float32, one or as many as dimension `axis` has; empty without any.
+        zero_points: int64, as many as scales.
+        axis: the quantized dimension.
+        block_size: elements along `axis` that share a scale; 0 when it is not by blocks.
+        min, max: what was measured, or None.
+        details: a CustomQuantization, BlockwiseQuantization or MultiAxisQuantization record.
+    """
+
+    __slots__ = FIELDS
+
+    def __init__(
+        self,
+        scales: np.ndarray | Sequence[float],
+        zero_points: np.ndarray | Sequence[int],
+        axis: int = 0,
+        block_size: int = 0,
+        *,
+        min: np.ndarray | None = None,
+        max: np.ndarray | None = None,
+        details: Record | None = None,
+    ) -> None:
+        self.scales = np.asarray(scales, np.float32)
+        self.zero_points = np.asarray(zero_points, np.int64)
+        self.axis, self.block_size = axis, block_size
+        self.min, self.max, self.details = min, max, details
+
+    @property
+    def scale(self) -> float:
+        """The first scale: the only one when per tensor."""
+        return float(self.scales[0])
+
+    @property
+    def zero_point(self) -> int:
+        """The first zero point: the only one when per tensor."""
+        return int(self.zero_points[0])
+
+    @property
+    def is_per_channel(self) -> bool:
+        """Whether each slice on `axis` has its own scale."""
+        return len(self.scales) > 1
+
+    def shaped(self, rank: int) -> tuple[np.ndarray, np.ndarray]:
+        """Scales and zero points as float32 arrays that broadcast against a tensor of a rank."""
+        pair = self.scales.astype(np.float32), self.zero_points.astype(np.float32)
+        shape = [1] * rank
+        if self.is_per_channel:
+            shape[self.axis] = len(self.scales)
+            return pair[0].reshape(shape), pair[1].reshape(shape)
+        return pair[0].reshape(()), pair[1].reshape(())
+
+    def __eq__(self, other: Any) -> bool:
+        if type(other) is not Quantization:
+            return NotImplemented
+        return self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash(self._content()[:4])
+
+    def _content(self) -> tuple[Any, ...]:
+        measured = [
+            None if one is None else np.asarray(one).tolist() for one in (self.min, self.max)
+        ]
+        key = (self.scales.tobytes(), self.zero_points.tobytes(), self.axis, self.block_size)
+        return (*key, *measured, self.details)
+
+    def __repr__(self) -> str:
+        text = f"Quantization({self.scales.tolist()}, {self.zero_points.tolist()}"
+        return text + (f", axis={self.axis})" if self.is_per_channel else ")")
