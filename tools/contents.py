@@ -105,10 +105,9 @@ def tensor_row(subgraph: Any, index: int) -> dict[str, Any]:
         "shape": [int(n) for n in shape],
         "bytes": constant_bytes(tensor),
     }
-    scale = getattr(tensor.quantization, "scale", None)
-    if scale is not None and len(scale):
-        zero_point = tensor.quantization.zero_points
-        row["scales"] = len(scale)
-        row["scale"] = float(scale[0])
-        row["zero_point"] = int(zero_point[0]) if zero_point is not None and len(zero_point) else 0
+    quantization = tensor.quantization
+    if quantization is not None and len(quantization.scales):
+        row["scales"] = len(quantization.scales)
+        row["scale"] = quantization.scale
+        row["zero_point"] = quantization.zero_point if len(quantization.zero_points) else 0
     return row
