@@ -26,8 +26,8 @@ def facade(module: str, *tables: Homes, modules: Homes | None = None) -> Facade:
         if name not in homes:
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
         home, attribute = homes[name]
-        found = importlib.import_module(f".{home}", __package__)
-        return getattr(found, attribute) if attribute else found
+        place = importlib.import_module(f".{home}", __package__)
+        return getattr(place, attribute) if attribute else place
 
     return names, get, lambda: names
 

@@ -409,8 +409,8 @@ def _inner(kind: str, size: Extent) -> list[Extent] | None:
     for monomial, c in size.terms if isinstance(size, Dim) else ():
         if c == 1 and len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0].kind == kind:
             atom = monomial[0][0]
-            rest = subtract(size, of_atom(atom))
-            return [add(rest, arg) for arg in atom.args]
+            addend = subtract(size, of_atom(atom))
+            return [add(addend, arg) for arg in atom.args]
     return None
 
 

@@ -58,30 +58,30 @@ def solved(
     for monomial, c in reversed(gap.terms):
         if len(monomial) != 1 or abs(c) != 1 or monomial[0][1] != 1:
             continue
-        atom, rest = monomial[0][0], dims.subtract(gap, dims.dim_of({monomial: c}))
-        if isinstance(rest, Dim) and atom.text in rest.symbols:
-            found = _as_multiple(gap, atom, c, fresh)
+        atom, remainder = monomial[0][0], dims.subtract(gap, dims.dim_of({monomial: c}))
+        if isinstance(remainder, Dim) and atom.text in remainder.symbols:
+            solution = _as_multiple(gap, atom, c, fresh)
         else:
-            found = dims.multiply(-c, rest)
+            solution = dims.multiply(-c, remainder)
         if (
             atom.kind == dims.SYMBOL
-            and found is not None
-            and not dims.not_negative(dims.subtract(-1, found))
+            and solution is not None
+            and not dims.not_negative(dims.subtract(-1, solution))
         ):
-            return atom.text, found
+            return atom.text, solution
     return None
 
 
 def _as_multiple(gap: Dim, atom: Atom, c: int, fresh: Callable[[str], Extent]) -> Extent | None:
-    """What a symbol is where gap = 0 says that a sum with it is a multiple of k: k*new - rest."""
+    """What a symbol is where gap = 0 says that a sum with it is a multiple of k."""
     for monomial, factor in gap.terms:
         other = monomial[0][0] if len(monomial) == 1 else None
         if other is None or other.kind != dims.FLOOR or abs(factor) != other.args[1]:
             continue
-        rest = dims.subtract(
+        remainder = dims.subtract(
             dims.subtract(gap, dims.dim_of({monomial: factor})), dims.dim_of({((atom, 1),): c})
         )
-        if isinstance(rest, int) or atom.text not in rest.symbols:
+        if isinstance(remainder, int) or atom.text not in remainder.symbols:
             multiple = dims.multiply(abs(factor), fresh(f"{atom.text}_{abs(factor)}"))
-            return dims.subtract(multiple, rest) if c > 0 else dims.add(rest, multiple)
+            return dims.subtract(multiple, remainder) if c > 0 else dims.add(remainder, multiple)
     return None

@@ -268,11 +268,11 @@ class Graph:
         """Where an op is; those near the one asked for last are found without a search."""
         near = self._last_position
         try:
-            found = self.ops.index(op, max(0, near - NEAR), near + NEAR)
+            position = self.ops.index(op, max(0, near - NEAR), near + NEAR)
         except ValueError:
-            found = self.ops.index(op)
-        self._last_position = found
-        return found
+            position = self.ops.index(op)
+        self._last_position = position
+        return position
 
     def append(self, op: Op) -> Op:
         """Puts `op` at the end."""

@@ -23,7 +23,6 @@ from ..schema.operators import (
     Combination,
     operator,
     spread,
-    types_of_arguments,
 )
 from ..schema.tables import name_of
 from .ir import Op, Tensor
@@ -89,14 +88,7 @@ def runs_here(op: Op) -> bool:
     row = operator(op.kind)
     if row is None:
         return True
-    operands, results = (list(map(code_of, tensors)) for tensors in (op.inputs, op.outputs))
-    given, made = (
-        types_of_arguments(row.operands, operands),
-        types_of_arguments(row.results, results),
-    )
-    if given is None or made is None:
-        return True
-    accepting = [one for one in row.combinations if one.accepts(given, made)]
+    accepting = row.accepting(*(list(map(code_of, ts)) for ts in (op.inputs, op.outputs)))
     return not accepting or any(one.runs_here for one in accepting)
 
 
@@ -128,24 +120,23 @@ def nearest(kind: str, operands: Sequence[str], results: Sequence[str | None]) -
     row = operator(kind)
     if row is None or any(code.startswith("q") for code in operands):
         return None
-    given, made = (
-        types_of_arguments(row.operands, operands),
-        types_of_arguments(row.results, results),
-    )
-    if given is None or made is None:
+    types = row.by_argument(operands, results)
+    if types is None:
         return None
-    found: list[tuple[int, int, list[Any], Combination]] = []
+    operand_types, result_types = types
+    old_types = [*operand_types, *result_types]
+    choices: list[tuple[int, int, list[Any], Combination]] = []
     for combination in (one for one in row.combinations if one.runs_here):
-        for codes in _candidates(combination, [*given, *made], row.traits):
-            steps = [_distance(*pair) or 0 for pair in zip((*given, *made), codes, strict=True)]
-            found.append((sum(n > 0 for n in steps), sum(steps), codes, combination))
-    if not found:
+        for codes in _candidates(combination, old_types, row.traits):
+            steps = [_distance(*pair) or 0 for pair in zip(old_types, codes, strict=True)]
+            choices.append((sum(n > 0 for n in steps), sum(steps), codes, combination))
+    if not choices:
         return None
-    *_, codes, combination = min(found, key=lambda one: one[:2])
-    n = len(given)
+    *_, codes, combination = min(choices, key=lambda one: one[:2])
+    n = len(operand_types)
     original = [
-        given[tie] if old is None and isinstance(tie, int) else old
-        for old, tie in zip(made, combination.results, strict=True)
+        operand_types[tie] if old is None and isinstance(tie, int) else old
+        for old, tie in zip(result_types, combination.results, strict=True)
     ]
     return Legal(
         spread(row.operands, codes[:n], len(operands)),
@@ -210,18 +201,18 @@ def widened(
     inputs: Sequence[Tensor | None],
     dtypes: Sequence[Any],
     before: dict[Tensor, Tensor] | None = None,
-    **rest: Any,
+    **options: Any,
 ) -> list[Tensor] | None:
     """The results of an operator built in the nearest types that there is a kernel for.
 
     Args:
         b: builds it.
         kind: the operator.
-        inputs: what it is given.
+        inputs: its operands.
         dtypes: the types of its results, None for one that it implies.
         before: tensor -> the wider one it was made of, so that it need not be made again; results
             are added.
-        rest: further arguments of `Builder.op`.
+        options: further arguments of `Builder.op`.
 
     None when its own types are legal, or no others are.
     """
@@ -231,19 +222,19 @@ def widened(
     legal = nearest(kind, operands, results)
     if legal is None or (legal.operands == operands and legal.results == results):
         return None
-    given = []
+    operand_tensors = []
     for tensor, code in zip(inputs, legal.operands, strict=True):
         wide = None if tensor is None else before.get(tensor)
         if tensor is None or (wide is not None and code_of(wide) == code):
-            given.append(wide)
+            operand_tensors.append(wide)
         else:
-            given.append(recast(b, tensor, code))
+            operand_tensors.append(recast(b, tensor, code))
     declared = [None if code is None else TENSOR_TYPES[TYPES[code]] for code in legal.results]
-    made = b.op(kind, *given, dtype=declared, **rest)
-    made = made if isinstance(made, tuple) else (made,)
+    result = b.op(kind, *operand_tensors, dtype=declared, **options)
+    wide_results = result if isinstance(result, tuple) else (result,)
     narrow = [
         tensor if code is None else recast(b, tensor, code)
-        for tensor, code in zip(made, legal.original, strict=True)
+        for tensor, code in zip(wide_results, legal.original, strict=True)
     ]
-    before |= {one: wide for one, wide in zip(narrow, made, strict=True) if one is not wide}
+    before |= {one: wide for one, wide in zip(narrow, wide_results, strict=True) if one is not wide}
     return narrow

@@ -23,12 +23,14 @@ def check_runs_in_litert(graphs: Iterable[Graph]) -> None:
     reasons = {op: reason for graph in every for op in graph.ops if (reason := reason_against(op))}
     if not reasons:
         return
-    found = [f"{op.kind} '{op.origin or op.output.name}': {text}" for op, text in reasons.items()]
+    refusals = [
+        f"{op.kind} '{op.origin or op.output.name}': {text}" for op, text in reasons.items()
+    ]
     is_theirs = any(map(runs_here, reasons))
-    more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+    more = [f"and {len(refusals) - SHOWN} more"] if len(refusals) > SHOWN else []
     raise ConverterError(
         f"{'LiteRT would refuse' if is_theirs else 'flatlite cannot run'} the model; change these "
-        "operations in the source:\n  " + "\n  ".join([*found[:SHOWN], *more])
+        "operations in the source:\n  " + "\n  ".join([*refusals[:SHOWN], *more])
     )
 
 
@@ -46,12 +48,12 @@ def reason_against(op: Op) -> str:
             names = " or ".join(name_of("TensorType", value) for value in values)
             return f"{name} must be {names}, got {getattr(op.options, name, None)}"
     operands, results = list(map(code_of, op.inputs)), list(map(code_of, op.outputs))
-    given = f"({_words(operands)}) -> {_words(results)}"
+    types = f"({_words(operands)}) -> {_words(results)}"
     if not runs_here(op):
-        return f"flatlite has no kernel for {given}"
+        return f"flatlite has no kernel for {types}"
     if row.accepts(operands, results):
         return FURTHER[op.kind](op) if op.kind in FURTHER else ""
-    return f"it has no kernel for {given}, only for {_choices(row)}"
+    return f"it has no kernel for {types}, only for {_choices(row)}"
 
 
 def _against_gather(op: Op) -> str:

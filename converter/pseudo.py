@@ -29,6 +29,7 @@ SOFTPLUS - x -> y:x ; elementwise
 """
 """In the form of schema/operator_table.py."""
 
+REALS = ("float32", "float16", "bfloat16")
 PSEUDO = {row.kind: row for row in map(parsed, ROWS.strip().splitlines())}
 
 
@@ -82,7 +83,6 @@ def _layer_norm(
     return y * (1 if scale is None else scale) + (0 if offset is None else offset)
 
 
-REALS = ("float32", "float16", "bfloat16")
 VALUES: dict[str, Callable[..., np.ndarray]] = {
     "ERF": np.vectorize(erf, [np.float64]),
     "LAYER_NORM": _layer_norm,

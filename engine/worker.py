@@ -18,11 +18,12 @@ import os
 import select
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 
 _IDLE = 5_000  # milliseconds after which a worker that nobody needs ends
 _PAUSE = 20  # milliseconds between looks at what is built
-_idle = []
+_idle: list[Worker] = []
 # "" in the path would be the working folder.
 _SERVE = f"""import sys
 sys.path[:] = filter(None, sys.path)
@@ -31,7 +32,7 @@ serve()
 """
 
 
-def build(parts, folder, look):
+def build(parts: Sequence[Sequence[Any]], folder: str, look: Callable[[], None]) -> int:
     """Has each list of requests in `parts` built into `folder` by a process of its own.
 
     `look()` is called now and then until that is done. Gives the signal that has ended one of the
@@ -52,7 +53,7 @@ def build(parts, folder, look):
 class Worker:
     """A process that compiles, with our import path."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
         environment["FLATLITE_BUILDING"] = "1"
         environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in sys.path)
@@ -66,7 +67,7 @@ class Worker:
             stderr=subprocess.DEVNULL,
         )
 
-    def ask(self, order, look):
+    def ask(self, order: bytes, look: Callable[[], None]) -> bytes:
         """The answer to an order; b"" when the worker has ended without one."""
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None and stdout is not None
@@ -87,7 +88,7 @@ class Worker:
             self.end()
         return answer
 
-    def end(self):
+    def end(self) -> None:
         """Lets the worker go, which ends as soon as no order can come."""
         for pipe in (self.process.stdin, self.process.stdout):
             assert pipe is not None
@@ -95,12 +96,12 @@ class Worker:
         self.process.wait()
 
 
-def _end_idle():
+def _end_idle() -> None:
     while _idle:
         _idle.pop().end()
 
 
-def _forget_idle():
+def _forget_idle() -> None:
     """In a forked child: the workers are the parent's, which waits for them."""
     while _idle:
         process = _idle.pop().process
@@ -109,7 +110,7 @@ def _forget_idle():
         process.returncode = 0
 
 
-def serve():
+def serve() -> None:
     """Builds what is ordered, until no order comes any more."""
     from . import build as builder
 
@@ -131,7 +132,7 @@ def serve():
     os._exit(0)  # without clearing up after numba
 
 
-def _import_compiler():
+def _import_compiler() -> None:
     """Imports all that compiling needs, what numba puts off until it compiles included."""
     from . import compiler
 
@@ -140,7 +141,7 @@ def _import_compiler():
     contexts.target_context.refresh()
 
 
-def _fork(function, argument):
+def _fork(function: Callable[[Any], Any], argument: Any) -> int:
     """The number of a process that calls a function."""
     child = os.fork()
     if child:

@@ -185,13 +185,22 @@ class Operator(NamedTuple):
 
         Operands that are left out at the end may be missing.
         """
-        if not self.combinations:
-            return True
+        return not self.combinations or bool(self.accepting(operands, results))
+
+    def accepting(self, operands: Sequence[str], results: Sequence[str]) -> list[Combination]:
+        """The combinations that these types of operands and results are among."""
+        types = self.by_argument(operands, results)
+        return [] if types is None else [one for one in self.combinations if one.accepts(*types)]
+
+    def by_argument(
+        self, operands: Sequence[Any], results: Sequence[Any]
+    ) -> tuple[list[Any], list[Any]] | None:
+        """One type for each operand and for each result of the row; None where they do not fit."""
         operand_types = types_of_arguments(self.operands, operands)
         result_types = types_of_arguments(self.results, results)
         if operand_types is None or result_types is None:
-            return False
-        return any(one.accepts(operand_types, result_types) for one in self.combinations)
+            return None
+        return operand_types, result_types
 
 
 def types_of_arguments(arguments: Sequence[Argument], types: Sequence[Any]) -> list[Any] | None:

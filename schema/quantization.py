@@ -79,7 +79,8 @@ class Quantization:
 
     def _content(self) -> tuple[Any, ...]:
         measured = [
-            None if one is None else np.asarray(one).tolist() for one in (self.min, self.max)
+            None if one is None else np.asarray(one, np.float32).tobytes()
+            for one in (self.min, self.max)
         ]
         key = (self.scales.tobytes(), self.zero_points.tobytes(), self.axis, self.block_size)
         return (*key, *measured, self.details)

@@ -3,7 +3,6 @@
 import os
 import sys
 from collections import Counter
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -24,6 +23,7 @@ settings.load_profile("same")
 
 def pytest_addoption(parser):
     parser.addoption("--corpus", default=str(CORPUS), help="the folder of recorded cases to run")
+    parser.addoption("--without-litert", action="store_true", help="skip what compares with LiteRT")
 
 
 def pytest_configure(config):
@@ -32,10 +32,10 @@ def pytest_configure(config):
 
 
 @pytest.fixture(scope="session")
-def litert():
+def litert(request):
     """LiteRT in a child process: litert.run(content, steps, resolver, signature)."""
-    if find_spec("ai_edge_litert") is None:  # as under `make test-pythons`
-        pytest.skip("the test compares with LiteRT: pip install 'flatlite[test]'")
+    if request.config.getoption("--without-litert"):
+        pytest.skip("run without LiteRT, as --without-litert asks")
     oracle = LiteRT()
     yield oracle
     oracle.close()

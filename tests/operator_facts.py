@@ -389,9 +389,9 @@ def _has_row_for_each_axis(row: Operator, run: Run) -> bool:
 
 
 def _are_sizes(row: Operator, run: Run) -> bool:
-    given = [run.inputs[i] for i in row.operand_numbers("sizes") if i < len(run.inputs)]
+    sizes = [run.inputs[i] for i in row.operand_numbers("sizes") if i < len(run.inputs)]
     kinds = "if" if row.kind == "RANGE" else "i"
-    return all(x is None or x.dtype.kind in kinds for x in given)
+    return all(x is None or x.dtype.kind in kinds for x in sizes)
 
 
 def _are_weights(row: Operator, run: Run) -> bool | None:
@@ -403,7 +403,7 @@ def _are_weights(row: Operator, run: Run) -> bool | None:
 
 
 def _slides(row: Operator, run: Run) -> bool:
-    """One element more along each spatial axis, of zeros, makes a VALID result smaller."""
+    """There is a stride for each spatial axis, and the weights have two axes beside them."""
     (i,), axes = row.operand_numbers("weights"), row.numbers("spatial")
     strides = [name for name in type(options_record(row.kind, {})).__slots__ if "stride_" in name]
     rest = {*row.numbers("channels"), *axes}

@@ -4,6 +4,7 @@ import importlib
 import inspect
 import pickle
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -47,6 +48,13 @@ def test_names_of_tensorflow_1(name):
     assert all(function.__doc__ for function in functions.values())
     with pytest.raises(AttributeError, match=f"'{module.__name__}' has no attribute 'no_such'"):
         _ = module.no_such
+
+
+def test_every_facade_has_a_stub():
+    root = Path(lite.__file__).parent
+    users = [p for p in (*root.glob("*.py"), *root.glob("compat/**/*.py")) if p.name != "facade.py"]
+    facades = {path for path in users if "facade(" in path.read_text()}
+    assert facades == {path_of(name).with_suffix(".py") for name in FACADES}
 
 
 @pytest.mark.parametrize("name", FACADES)

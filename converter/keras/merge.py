@@ -110,10 +110,10 @@ def dot(call: Call, inputs):
     letters = iter("acdefghijklmnopqrstuvwxyz")
     terms = [["b"] + [next(letters) for _ in range(rank - 1)] for rank in ranks]
     terms[1][axes[1]] = summed = terms[0][axes[0]]
-    rest = [one for one in (*terms[0], *terms[1][1:]) if one != summed]
-    equation = f"{''.join(terms[0])},{''.join(terms[1])}->{''.join(rest)}"
+    remaining = [one for one in (*terms[0], *terms[1][1:]) if one != summed]
+    equation = f"{''.join(terms[0])},{''.join(terms[1])}->{''.join(remaining)}"
     y = call.op("Einsum", *inputs, equation=equation)
-    return call.op("ExpandDims", y, call.constant(1)) if len(rest) == 1 else y
+    return call.op("ExpandDims", y, call.constant(1)) if len(remaining) == 1 else y
 
 
 def unit(call: Call, x: Tensor, axis: int) -> Tensor:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 NEW_SOFTMAX = 13  # operator set; before, all axes from `axis` on were one
 TRAINING_MODE = 14  # operator set; the evaluator takes what is older to be training
 
+REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)
+"""What the ONNX project's evaluator raises, as it checks little, of inputs that it cannot take."""
+
 
 def evaluate(node: NodeProto, opset: int, feeds: Mapping[str, np.ndarray]) -> list[Any]:
     """The node's results.
@@ -25,8 +28,7 @@ def evaluate(node: NodeProto, opset: int, feeds: Mapping[str, np.ndarray]) -> li
         feeds: the inputs that are not omitted, by name.
 
     Raises:
-        RuntimeError, TypeError, ValueError, IndexError, NotImplementedError: the evaluator cannot
-            take these inputs.
+        One of REFUSALS: the evaluator cannot take these inputs.
     """
     ours = OURS.get(node.op_type)
     if ours is not None and opset < ours[0]:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from time import perf_counter
 from typing import NamedTuple
 
-from ...schema.errors import ConverterError
+from ...schema.errors import ConverterError, noted
 from ..ir import Graph, Op
 
 Change = Callable[[Graph, Op], bool]
 Pass = Callable[[Graph], int]
 """What takes a graph and gives the number of its changes; those of one op are Rewrites."""
-FAULTS = (ArithmeticError, AttributeError, ConverterError, LookupError, TypeError, ValueError)
+FAULTS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""Errors of Python's, which are ours where a pass raises them."""
 
 ROUNDS = 32
 """More rounds than any model needs: every round but the last makes the graph simpler."""
@@ -66,7 +67,9 @@ class Rewrite:
                 if not op.outputs or op.outputs[0].producer is op:  # else it was removed
                     count += self._change(graph, op)
         except FAULTS as error:
-            raise fault(self.__name__, op, error) from error
+            raise fault(
+                self.__name__, f" at {op.kind} '{op.origin}'" if op else "", error
+            ) from error
         return count
 
 
@@ -102,17 +105,18 @@ def run_once(graph: Graph, passes: Iterable[Pass], observer: Observer | None = N
         start = perf_counter()
         try:
             changes = one(graph)
+        except ConverterError as error:
+            raise noted(error, f"(in the pass {one.__name__})") from error.__cause__
         except FAULTS as error:
-            raise error if isinstance(one, Rewrite) else fault(one.__name__, None, error) from error
+            raise fault(one.__name__, "", error) from error
         total += changes
         if observer is not None:
             observer(Run(one.__name__, graph, changes, perf_counter() - start))
     return total
 
 
-def fault(name: str, op: Op | None, error: Exception) -> ConverterError:
+def fault(name: str, where: str, error: Exception) -> ConverterError:
     """What is said of an error in a pass, which is ours."""
-    where = "" if op is None else f" at {op.kind} '{op.origin}'"
     return ConverterError(
         f"internal error in the pass {name}{where} ({type(error).__name__}: {error}); "
         "please report it"

@@ -149,7 +149,7 @@ class OnnxOracle:
         memory: int | None = None,
     ) -> list[np.ndarray]:
         """The tensors of these names, for one array per input; memory is not limited."""
-        from ..onnx.reference import evaluate
+        from ..onnx.reference import REFUSALS, evaluate
 
         end = None if seconds is None else time.monotonic() + seconds
         values: dict[str, Any] = dict(self._source.arrays)
@@ -162,7 +162,7 @@ class OnnxOracle:
             try:
                 with np.errstate(all="ignore"):
                     results = evaluate(node, self._source.opset, feeds)
-            except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as error:
+            except REFUSALS as error:
                 shapes = ", ".join(f"{np.shape(x)}" for x in feeds.values())
                 raise ValueError(
                     f"{node.op_type} '{node.name or node.output[0]}' cannot be evaluated on inputs "

@@ -15,6 +15,9 @@ from ..checks import required, same_dtype
 from ..node import Node
 from ..registry import op
 
+MANY = 1 << 20
+"""Elements from which a RANGE is not made before the model runs."""
+
 
 @op("SHAPE")
 def shape(node):
@@ -75,10 +78,6 @@ def range_(node):
     value = _counted((start, limit, delta), count)
     node.result(value.shape, dtype, value=value)
     return None
-
-
-MANY = 1 << 20
-"""Elements from which a RANGE is not made before the model runs."""
 
 
 def _counted(numbers: Sequence[np.ndarray], count: int) -> np.ndarray:

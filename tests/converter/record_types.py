@@ -112,7 +112,7 @@ def converts(name, attr, dtype, positions):
                 value = next(v for t, v in feeds.items() if t.op.name == detail["name"])
                 interpreter.set_tensor(detail["index"], value)
             interpreter.invoke()
-        except Exception:  # of many kinds
+        except Exception:  # whatever it is, TensorFlow or LiteRT does not take the operation
             return False
     return True
 

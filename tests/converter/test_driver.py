@@ -84,6 +84,16 @@ def test_an_error_names_pass_and_op():
         run_until_settled(parse(CHAIN), [whole])
 
 
+def test_an_operator_that_cannot_be_built_is_said_in_its_own_words():
+    @rewrite("ABS")
+    def widen(graph, op):
+        raise ConverterError("ABS 'b': float64 is not supported")
+
+    with pytest.raises(ConverterError, match=r"^ABS 'b': float64 is not supported$") as raised:
+        run_until_settled(parse(CHAIN), [widen])
+    assert raised.value.__notes__ == ["(in the pass widen)"]
+
+
 def test_every_pass_has_a_drawing():
     for one, reason in (*PASSES, *LAST):
         assert reason

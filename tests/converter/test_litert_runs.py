@@ -153,7 +153,10 @@ def test_wide_types_stay_between_operators():
 def test_what_runs_is_left_alone():
     assert kinds(binary("FloorDiv"), np.int32([7]), np.int32([2])) == ["FLOOR_DIV"]
     assert kinds(binary("Equal"), np.int16([7]), np.int16([2])) == ["EQUAL"]
-    segments = lambda d, x: d.op("SegmentSum", x, np.int32([0, 0, 1, 2]))  # noqa: E731
+
+    def segments(d, x):
+        return d.op("SegmentSum", x, np.int32([0, 0, 1, 2]))
+
     assert kinds(segments, np.float32([[1], [2], [3], [4]])) == ["SEGMENT_SUM"]
 
 
@@ -203,7 +206,10 @@ def test_product_of_bytes_is_exact(depth, adjoint, litert):
     x, y = BYTES[..., :depth], BYTES[::-1, :2, :depth]
     y = y if adjoint else np.ascontiguousarray(np.swapaxes(y, 1, 2))
     types = dict.fromkeys(("Ta", "Tb"), np.dtype(np.int8)) | {"Tout": np.dtype(np.int32)}
-    build = lambda d, *inputs: d.op("BatchMatMulV3", *inputs, **types, adj_y=adjoint)  # noqa: E731
+
+    def build(d, *inputs):
+        return d.op("BatchMatMulV3", *inputs, **types, adj_y=adjoint)
+
     for one, other in ((x, y), (np.full_like(x, -128), np.full_like(y, -128))):
         _, graph = lowered(build, one, other)
         check_runs_in_litert([graph])
