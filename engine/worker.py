@@ -32,7 +32,7 @@ serve()
 """
 
 
-def build(parts: Sequence[Sequence[Any]], folder: str, look: Callable[[], None]) -> int:
+def build(parts: Sequence[Sequence[Any]], folder: str, look: Callable[[], object]) -> int:
     """Has each list of requests in `parts` built into `folder` by a process of its own.
 
     `look()` is called now and then until that is done. Gives the signal that has ended one of the
@@ -67,7 +67,7 @@ class Worker:
             stderr=subprocess.DEVNULL,
         )
 
-    def ask(self, order: bytes, look: Callable[[], None]) -> bytes:
+    def ask(self, order: bytes, look: Callable[[], object]) -> bytes:
         """The answer to an order; b"" when the worker has ended without one."""
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None and stdout is not None
@@ -88,11 +88,15 @@ class Worker:
             self.end()
         return answer
 
-    def end(self) -> None:
-        """Lets the worker go, which ends as soon as no order can come."""
+    def let_go(self) -> None:
+        """Closes this process's ends of the pipes."""
         for pipe in (self.process.stdin, self.process.stdout):
             assert pipe is not None
             pipe.close()
+
+    def end(self) -> None:
+        """Lets the worker go, which ends as soon as no order can come."""
+        self.let_go()
         self.process.wait()
 
 
@@ -104,10 +108,9 @@ def _end_idle() -> None:
 def _forget_idle() -> None:
     """In a forked child: the workers are the parent's, which waits for them."""
     while _idle:
-        process = _idle.pop().process
-        process.stdin.close()
-        process.stdout.close()
-        process.returncode = 0
+        worker = _idle.pop()
+        worker.let_go()
+        worker.process.returncode = 0
 
 
 def serve() -> None:

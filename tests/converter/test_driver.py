@@ -89,8 +89,9 @@ def test_an_operator_that_cannot_be_built_is_said_in_its_own_words():
     def widen(graph, op):
         raise ConverterError("ABS 'b': float64 is not supported")
 
-    with pytest.raises(ConverterError, match=r"^ABS 'b': float64 is not supported$") as raised:
+    with pytest.raises(ConverterError, match="float64") as raised:
         run_until_settled(parse(CHAIN), [widen])
+    assert str(raised.value) == "ABS 'b': float64 is not supported"
     assert raised.value.__notes__ == ["(in the pass widen)"]
 
 
