@@ -7,6 +7,7 @@ from flatbuffers import flexbuffers
 from flatlite.converter.ophint.stubs import collapse
 from flatlite.errors import UnsupportedOps
 from flatlite.graph.core.create import output
+from flatlite.graph.core.custom import custom_options
 from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.format.graphdef import import_graph_def, to_graph_def
@@ -137,7 +138,7 @@ def test_custom_operators_must_be_allowed():
 )
 def test_attributes_of_each_type(value, stored):
     stub = collapse(marked_graph(a=value)).get_operation_by_name("SoftClip")
-    assert flexbuffers.Loads(custom.custom_options(stub.attrs)) == {"a": stored}
+    assert flexbuffers.Loads(custom_options(stub.attrs)) == {"a": stored}
 
 
 def stacked(aggregate, many_outputs=False):
