@@ -72,7 +72,7 @@ bench: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)
 
 wheel: $(VENV)/.dev
 	rm -rf build/lib build/bdist.*
-	$(BIN)/python -m flatlite.engine.image --package
+	$(BIN)/python -m flatlite.engine.build --package
 	$(BIN)/python -m build --wheel
 
 $(VENV)/.core: pyproject.toml

@@ -16,12 +16,12 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """`flatlite warmup`."""
-    from ..engine import build, cache, image
+    from ..engine.build import cache, driver, image
 
     modules = cache.modules()
     missing = image.missing(modules)
     with Progress("compiling kernels", len(missing), quiet=arguments.json) as progress:
-        build.build_all(lambda done, total, left: progress.reach(done))
+        driver.build_all(lambda done, total, left: progress.reach(done))
     if arguments.json:
         return show_json({"modules": modules, "compiled": missing})
     print(f"{len(modules)} kernel modules are ready, {len(missing)} of them compiled now")

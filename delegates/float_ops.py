@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..engine.buffer import Storage
+from ..engine.plan.buffer import Storage
 from ..interpreter.checks import Window, required, windows
 from ..interpreter.node import Node, Operand
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ..engine.program import Program
+from ..engine.plan.program import Program
 from .node import Late, Node, NodeError
 
 

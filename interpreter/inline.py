@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..engine.buffer import Buffer, arena, persistent
 from ..engine.families.layout import move
-from ..engine.program import Program
+from ..engine.plan.buffer import Buffer, arena, persistent
+from ..engine.plan.program import Program
 from .node import Node, NodeError, Operand
 from .preparation import Preparation, Recording
 from .stage import PlanError

@@ -32,7 +32,7 @@ from .turn import Turn
 from .views import Views
 
 if TYPE_CHECKING:
-    from ..engine.shelf import Place
+    from ..engine.run.disk_cache import Place
     from .delegation import DelegateReport
     from .preparation import Note
     from .spec import SignatureSpec

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..engine import sizes
-from ..engine.buffer import CONSTANT, Buffer, Storage, arena, constant
+from ..engine.plan.buffer import CONSTANT, Buffer, Storage, arena, constant
 from ..schema.quantization import Quantization
 
 

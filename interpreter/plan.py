@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.arena import address
-from ..engine.faults import Fault
+from ..engine.plan.arena import address
+from ..engine.run.faults import Fault
 from .node import Late, Lost, Node, NodeError, Operand
 from .stage import PlanError, Stage
 

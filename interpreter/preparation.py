@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.buffer import BOUND, CONSTANT, bound
-from ..engine.faults import Fault
-from ..engine.program import Program
+from ..engine.plan.buffer import BOUND, CONSTANT, bound
+from ..engine.plan.program import Program
+from ..engine.run.faults import Fault
 from .node import Declared, Late, Node, NodeError, Operand, Unknown
 from .registry import is_pure, prepare_of
 from .spec import OperatorSpec, SubgraphSpec

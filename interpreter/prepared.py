@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__
-from ..engine.shelf import Place
-from ..engine.written import Written, write
+from ..engine.plan.serialized import Written, write
+from ..engine.run.disk_cache import Place
 from ..schema.quantization import Quantization
 from .plan import aligned
 from .spec import SignatureSpec, TensorSpec

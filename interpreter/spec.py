@@ -15,7 +15,7 @@ from ..schema.quantization import Quantization
 from .node import Declared, Operand
 
 if TYPE_CHECKING:
-    from ..engine.buffer import Storage
+    from ..engine.plan.buffer import Storage
 
 NOTHING = np.empty(0, np.uint8)
 

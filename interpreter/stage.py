@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..engine.program import Program
+    from ..engine.plan.program import Program
     from .node import Late, Node, Operand
 
 

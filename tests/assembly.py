@@ -7,8 +7,8 @@ import llvmlite.ir as ir
 from numba.core import types
 from numba.core.registry import cpu_target
 
-from flatlite.engine.kernel import PIECES
-from flatlite.engine.lanes import lanes
+from flatlite.engine.build.kernel import PIECES
+from flatlite.engine.build.simd import lanes
 
 PROCESSORS = {
     "x86-64-v2": ("x86_64-unknown-linux-gnu", "x86-64-v2", ""),

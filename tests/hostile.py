@@ -20,7 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from flatlite.engine import guard, program
+from flatlite.engine.plan import program
+from flatlite.engine.run import guard
 from flatlite.errors import ModelError
 from flatlite.interpreter import plan
 from flatlite.interpreter.interpreter import Interpreter

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from cases import Case, options_record
 
-from flatlite.engine.faults import Fault
+from flatlite.engine.run.faults import Fault
 from flatlite.interpreter.compute import run_now
 from flatlite.interpreter.node import Declared, Node, NodeError, Operand, Unknown
 from flatlite.interpreter.registry import prepare_of

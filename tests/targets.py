@@ -4,8 +4,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from flatlite.engine import build, image
-from flatlite.engine.target import HOST, Target, find, flags
+from flatlite.engine.build import driver, image
+from flatlite.engine.build.target import HOST, Target, find, flags
 
 TARGETS = {
     "host": HOST,
@@ -24,6 +24,6 @@ def compiled_for(aim, *modules):
         pytest.skip("this processor does not have these vectors")
     with pytest.MonkeyPatch.context() as patch:
         for module in modules if aim is not HOST else ():
-            made = image.in_memory(*build.compile_flat(module, aim))
+            made = image.in_memory(*driver.compile_flat(module, aim))
             patch.setitem(image._images, module, made)
         yield

@@ -13,7 +13,7 @@ import pytest
 
 import flatlite.cli
 from flatlite.converter.api.progress import Progress
-from flatlite.engine import cache, image, target
+from flatlite.engine.build import cache, image, target
 from flatlite.tools.terminal import MAX_LINES, error_text
 
 LENET = "C/lenet_k3"

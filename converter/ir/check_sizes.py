@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.faults import Fault
+from ...engine.run.faults import Fault
 from ...interpreter.node import NodeError, Unknown
 from ...schema.errors import ConverterError
 from . import dims

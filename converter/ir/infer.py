@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...engine.buffer import arena
-from ...engine.faults import Fault
+from ...engine.plan.buffer import arena
+from ...engine.run.faults import Fault
 from ...interpreter.compute import run_now
 from ...interpreter.node import Declared, Late, Node, NodeError, Operand, Unknown
 from ...schema import operators

@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from ...engine.faults import Fault
+from ...engine.run.faults import Fault
 from ...interpreter.node import NodeError, Unknown
 from ..ir import pseudo
 from ..ir.graph import Graph, Op, Tensor, same_bits

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numba import config, cuda
 
-from ...engine import planner
-from ...engine.buffer import ARENA, Storage
+from ...engine.plan import planner
+from ...engine.plan.buffer import ARENA, Storage
 from ...interpreter.node import Node, Operand
 from ...interpreter.part import Part
 from ..delegate import Delegate

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..buffer import arena, constant
+from ..plan.buffer import arena, constant
+from ..plan.view import View, broadcast_strides, collapse, contiguous_strides
 from ..sizes import meet
-from ..view import View, broadcast_strides, collapse, contiguous_strides
 from .layout import move
 
 _SHORT = 64  # elements of a row below which the kernels spend their time between rows
@@ -22,7 +22,7 @@ def elementwise(program, kernel, operands, out, *more, **numbers):
     Args:
         program: where the row goes.
         kernel: its name; it takes the operands and `out` in one dimension each, then
-            `geometry` (kernels/_pairs.py says what that is), then `more`.
+            `geometry` (kernels/_broadcast.py says what that is), then `more`.
         operands: Buffers whose shapes broadcast to that of `out`.
         out: the result.
         more: further buffers.
@@ -68,7 +68,7 @@ def look_up(program, x, table, out):
     """Adds the row `out = table[x]`; the table has an entry for each bit pattern of an element."""
     if out.size:
         unsigned = f"uint{8 * x.itemsize}"
-        kernel = "tables.look_up" if x.itemsize == 1 else "tables.look_up_shorts"
+        kernel = "lookup.look_up" if x.itemsize == 1 else "lookup.look_up_shorts"
         source, target = x.ravel().view(unsigned), out.ravel().view(unsigned)
         program.call(kernel, source, table.view(unsigned), target, split=x.size)
 

@@ -9,13 +9,13 @@ from math import ceil, prod
 
 import numpy as np
 
-from ..buffer import arena, constant
-from ..view import View
-from . import tiled
+from ..plan.buffer import arena, constant
+from ..plan.view import View
+from ..tiling import OUTER_BLOCK
+from . import gemm_f32
+from .gemm import NO_CLAMP, conv2d, matmul, permuted, steps, transpose_conv2d
 from .layout import move
-from .products import NO_CLAMP, conv2d, matmul, permuted, steps, transpose_conv2d
 
-_BLOCK = 32  # as BLOCK in kernels/outer.py
 _SPREADING = 24  # products that take as long as spreading one element
 _FEW, _MANY = 16, 4
 _MOST_BYTES = 64 << 20  # of rows to be spread
@@ -31,8 +31,8 @@ def convolve(program, x, filters, out, *, stride, before, dilation, bias=None, c
         rows = prod(out.shape[:-1])
         pixels, results = x.reshape((rows, channels)), out.reshape((rows, n))
         matmul(program, pixels, filters.reshape((channels, n)), bias, results, clamp=clamp)
-    elif filters.size and height * width < tiled.TABLES:
-        tiled.convolution(program, x, filters, bias, out, groups=1, n_last=True, **windows)
+    elif filters.size and height * width < gemm_f32.TABLES:
+        gemm_f32.convolution(program, x, filters, bias, out, groups=1, n_last=True, **windows)
     else:
         weights = permuted(program, filters, (3, 0, 1, 2))
         conv2d(program, x, weights, bias, out, **windows)
@@ -64,7 +64,7 @@ def input_gradient(program, filters, dy, out, *, stride, before):
         return
     taps, (channels, n) = filters.shape[:2], filters.shape[2:]
     positions, size = prod(dy.shape[:3]), prod(taps) * channels
-    whole = prod(out.shape[:3]) * prod(taps) * ceil(channels / _BLOCK) * _BLOCK * n
+    whole = prod(out.shape[:3]) * prod(taps) * ceil(channels / OUTER_BLOCK) * OUTER_BLOCK * n
     spread = positions * size * (n + _SPREADING)
     if not positions or spread >= whole * max(stride) or 4 * positions * size > _MOST_BYTES:
         weights = permuted(program, filters, (2, 0, 1, 3))
@@ -95,13 +95,13 @@ def filter_gradient(program, x, dy, out, *, stride, before, dilation):
     x = _framed(program, x, (height, width), dy.shape[1:3], stride, before, dilation)
     in_row = width if dilation[1] > 1 else 1
     runs, run = height * in_row, width * channels // in_row
-    items = runs * ceil(n / _BLOCK)
+    items = runs * ceil(n / OUTER_BLOCK)
     program.call(
         "outer.filters",
         x,
         dy,
         out.reshape((runs, run, n)),
-        arena((items, run, _BLOCK), np.float32),
+        arena((items, run, OUTER_BLOCK), np.float32),
         split=items,
         runs_w=in_row,
         **steps("stride", stride),
@@ -121,7 +121,7 @@ def _framed(program, x, taps, counts, stride, before, dilation):
         return x
     framed = arena((batch, *padded, channels), np.float32)
     program.call(
-        "packing.frame",
+        "gemm_f32_packing.frame",
         x.reshape((batch, sizes[0], sizes[1] * channels)),
         framed.reshape((batch, padded[0], padded[1] * channels)),
         split=batch * padded[0],

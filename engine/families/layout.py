@@ -7,8 +7,8 @@ from math import prod
 
 import numpy as np
 
-from ..buffer import constant
-from ..view import View, collapse
+from ..plan.buffer import constant
+from ..plan.view import View, collapse
 
 _MIN_RANK = 2  # the kernel's two innermost loops
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..buffer import Buffer, arena, constant
-from ..view import View
-from . import integers, products, tiled
+from ..plan.buffer import Buffer, arena, constant
+from ..plan.view import View
+from ..tiling import PANEL
+from . import gemm, gemm_f32, quantized_gemm
 from .elementwise import elementwise
+from .gemm import NO_CLAMP
 from .layout import fill, move
-from .products import NO_CLAMP
 
-PANEL = tiled.PANEL
 _ANY = np.array(NO_CLAMP, np.float32)
 _LONGEST = 1 << 28  # products in one row, some 50 ms: a run is interrupted between rows
 
@@ -111,10 +111,10 @@ def gates(program, inputs, biases, asymmetric) -> Buffer:
             bias = joined(program, biases, width, np.float32)
         matrix = joined(program, weights.rows, width, weights.rows[0].dtype)
         if weights.scales is None:
-            products.matmul(program, x, matrix, bias, out, transpose_b=True)
+            gemm.matmul(program, x, matrix, bias, out, transpose_b=True)
         else:
-            scheme = integers.Hybrid(column_scales(weights, width), asymmetric, NO_CLAMP)
-            integers.matmul(program, x, matrix, bias, out, transpose_b=True, scheme=scheme)
+            scheme = quantized_gemm.Hybrid(column_scales(weights, width), asymmetric, NO_CLAMP)
+            quantized_gemm.matmul(program, x, matrix, bias, out, transpose_b=True, scheme=scheme)
         if found is not None:
             both = arena(out.shape, np.float32)
             elementwise(program, "arithmetic.add", (found, out), both, constant(_ANY))
@@ -136,11 +136,11 @@ def packed(program, weights):
     depth, width = weights.rows[0].shape[1], padded(sum(counts))
     if weights.scales is None:
         matrix = joined(program, weights.rows, sum(counts), np.float32)
-        panels = tiled.packed(program, matrix.reshape((1, *matrix.shape)), None, True)
+        panels = gemm_f32.packed(program, matrix.reshape((1, *matrix.shape)), None, True)
         return "real", panels.reshape(panels.shape[1:]), constant(np.zeros(1, np.float32))
     matrix = joined(program, weights.rows, sum(counts), np.int8)
     panels = arena((width // PANEL, ceil(depth / 2), PANEL, 2), np.int8)
-    program.call("recurrent.pack", matrix, panels, split=panels.shape[0])
+    program.call("recurrent_f32.pack", matrix, panels, split=panels.shape[0])
     return "hybrid", panels, constant(column_scales(weights, width))
 
 
@@ -208,7 +208,7 @@ def lstm(program, inputs, cell, states, out, walk):
     room = arena((walk.batch, n + projected), np.float32)
     for numbers, (gate_rows, out_rows) in walk.parts(recurrent.size + projection.size, sums, out):
         program.call(
-            f"recurrent.lstm_{name}",
+            f"recurrent_f32.lstm_{name}",
             gate_rows,
             recurrent,
             scales,
@@ -241,7 +241,7 @@ def rnn(program, inputs, recurrent, bias, hidden, out, walk, *, activation, asym
     rooms = _rooms(walk, hidden.shape[1], sums.shape[1])
     for numbers, (gate_rows, out_rows) in walk.parts(weights.size, sums, out):
         program.call(
-            f"recurrent.rnn_{name}",
+            f"recurrent_f32.rnn_{name}",
             gate_rows,
             weights,
             scales,
@@ -265,7 +265,7 @@ def svdf(program, x, features, times, bias, state, out, *, activation, asymmetri
     move(program, View.of(sums).part(1, 0, filters), View.of(exact))
     units = out.shape[1]
     program.call(
-        "recurrent.svdf",
+        "recurrent_f32.svdf",
         exact,
         times,
         constant(np.zeros(units, np.float32)) if bias is None else bias,

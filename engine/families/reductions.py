@@ -6,13 +6,13 @@ from math import ceil, prod
 
 import numpy as np
 
-from ..buffer import arena, constant
+from ..plan.buffer import arena, constant
+from ..tiling import SUM_PADDING
+from .gemm import permuted
 from .layout import fill
-from .products import permuted
 
 _START = {"add": 0, "multiply": 1}
 """What a fold begins with; the others begin at the end of the dtype's range."""
-_PADDING = 16  # as in kernels/_sums.py
 
 
 def reduce(program, kind, x, axes, out):
@@ -71,14 +71,14 @@ def _fold_wide(program, kind, x, out, count):
     """The row of a sum, divided by `count`, or of a product of float32, which need float64."""
     outer = x.shape[0]
     if x.ndim == 2 and kind == "add":
-        program.call("reduce_float.row_sum", x, out, split=outer, count=count)
+        program.call("reduce_f32.row_sum", x, out, split=outer, count=count)
     elif x.ndim == 2:
-        program.call("reduce_float.row_product", x, out, split=outer)
+        program.call("reduce_f32.row_product", x, out, split=outer)
     elif kind == "add":
-        room = arena((outer, _PADDING * ceil(x.shape[2] / _PADDING)), np.float64)
-        program.call("reduce_float.add", x, out, room, split=outer, count=count)
+        room = arena((outer, SUM_PADDING * ceil(x.shape[2] / SUM_PADDING)), np.float64)
+        program.call("reduce_f32.add", x, out, room, split=outer, count=count)
     else:
-        program.call("reduce_float.multiply", x, out, arena(out.shape, np.float64), split=outer)
+        program.call("reduce_f32.multiply", x, out, arena(out.shape, np.float64), split=outer)
 
 
 def position(program, x, axis, out, *, smallest):
@@ -114,26 +114,26 @@ def around(x, axis):
 
 
 def sum_stored(program, x, axes, out, *, kernel, **numbers):
-    """out = sums of stored integers, put on the scale of `out` by `kernel` of kernels/stored.py."""
+    """out = sums of stored integers, on the scale of `out` by `kernel` of int8/quantized.py."""
     if out.size:
         sums = totals(program, x, axes)
-        program.call(f"stored.{kernel}", sums.ravel(), out.ravel(), split=out.size, **numbers)
+        program.call(f"quantized.{kernel}", sums.ravel(), out.ravel(), split=out.size, **numbers)
 
 
 def multiply_stored(program, x, axes, out, **numbers):
-    """out = products of stored integers, scaled after each factor (kernels/stored.py)."""
+    """out = products of stored integers, scaled after each factor (int8/quantized.py)."""
     if not out.size:
         return
     kept = [i for i in range(x.ndim) if i not in axes]
     rows = permuted(program, x, (*kept, *sorted(axes))).reshape((out.size, x.size // out.size))
-    program.call("stored.product", rows, out.ravel(), split=out.size, **numbers)
+    program.call("quantized.product", rows, out.ravel(), split=out.size, **numbers)
 
 
 def totals(program, x, axes):
     """The int64 sums of integers over the dimensions `axes`."""
     for step in _steps(x.shape, frozenset(axes)):
         sums = arena(step[::2], np.int64)
-        kernel = "reduce.total" if x.itemsize > 2 else f"small_sums.total_{x.dtype}"
+        kernel = "reduce.total" if x.itemsize > 2 else f"sum_i8.total_{x.dtype}"
         program.call(kernel, x.reshape(step), sums, split=step[0])
         x = sums
     return x

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..buffer import constant
+from ..plan.buffer import constant
 
 
 def bilinear(program, x, out, scales, half):
@@ -23,7 +23,7 @@ def bilinear(program, x, out, scales, half):
     rows, below = _around(out.shape[1], scales[0], half, x.shape[1], column * x.shape[2])
     columns, right = _around(out.shape[2], scales[1], half, x.shape[2], column)
     split = out.shape[0] * out.shape[1]
-    program.call("resize_float.bilinear", x, rows, below, columns, right, out, split=split)
+    program.call("resize_f32.bilinear", x, rows, below, columns, right, out, split=split)
 
 
 @lru_cache(64)

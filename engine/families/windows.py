@@ -6,7 +6,7 @@ from math import inf, prod
 
 import numpy as np
 
-from ..buffer import arena
+from ..plan.buffer import arena
 
 POOLS = {"average": True, "root_mean_square": True, "maximum": False}
 """Kernel of kernels/pool.py -> whether it sums."""
@@ -43,7 +43,7 @@ def pool(program, kind, x, out, *, size, stride, before, clamp=(-inf, inf)):
         "high": clamp[1],
     }
     if fits(kind, x.dtype, size):
-        name = f"pool_stored.{kind}_{x.dtype}" if x.is_integer else f"pool_float.{kind}"
+        name = f"pool_i8.{kind}_{x.dtype}" if x.is_integer else f"pool_f32.{kind}"
         program.call(name, x, out, split=items, **numbers)
         return
     wide = np.int64 if x.is_integer else np.float64

@@ -3,8 +3,8 @@
 from llvmlite import ir
 from numba import types
 
-from ..kernel import inline, piece
-from ..vector import INT, POINTER, WORD
+from ..build.kernel import inline, piece
+from ..build.vector import INT, POINTER, WORD
 
 COLUMNS = 16  # entries of a table
 TABLE = 8 * COLUMNS  # bytes of one

@@ -1,6 +1,6 @@
 """Which part of a result a run of items is, where an item is a few rows of some columns."""
 
-from ..kernel import inline
+from ..build.kernel import inline
 
 
 @inline

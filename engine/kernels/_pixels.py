@@ -1,9 +1,10 @@
 """Where the windows of a convolution begin, for a tile of pixels."""
 
-from ..kernel import address, inline
-from ._tile import ROWS_OF_TABLE, point, put
+from ..build.kernel import address, inline
+from ..tiling import BLOCK_ROWS
+from .float32._gemm_f32_tile import point, put
 
-_TABLE = 8 * ROWS_OF_TABLE
+_TABLE = 8 * BLOCK_ROWS
 
 
 @inline
@@ -11,7 +12,7 @@ def point_pixels(pixels, targets, x, out, pixel, end, most, x_start, out_start, 
                  out_size):  # fmt: skip
     """Tables for the tile at `pixel`: input addresses, rows, columns, and result addresses.
 
-    `geometry` is that of a convolution (product.py); elements have `size` and `out_size` bytes.
+    `geometry` is that of a convolution (gemm_f32.py); elements have `size` and `out_size` bytes.
     """
     rows, columns = geometry[0, 0], geometry[0, 1]
     line = pixel // columns
@@ -32,12 +33,12 @@ def point_pixels(pixels, targets, x, out, pixel, end, most, x_start, out_start, 
             count,
         )
         return
-    for m in range(ROWS_OF_TABLE):
+    for m in range(BLOCK_ROWS):
         y, at = row * geometry[1, 0] - geometry[3, 0], column * geometry[1, 1] - geometry[3, 1]
         begin = ((n * x.shape[1] + y) * x.shape[2] + at) * x.shape[3] + x_start
         put(pixels, m, address(x) + size * begin)
-        put(pixels, ROWS_OF_TABLE + m, y)
-        put(pixels, 2 * ROWS_OF_TABLE + m, at)
+        put(pixels, BLOCK_ROWS + m, y)
+        put(pixels, 2 * BLOCK_ROWS + m, at)
         y, at = row * geometry[4, 0] + geometry[5, 0], column * geometry[4, 1] + geometry[5, 1]
         begin = ((n * out.shape[1] + y) * out.shape[2] + at) * out.shape[3] + out_start
         put(targets, m, address(out) + out_size * begin)

@@ -1,6 +1,6 @@
 """Which inputs a window meets."""
 
-from ..kernel import inline
+from ..build.kernel import inline
 
 
 @inline

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...engine.buffer import Buffer, arena, constant
 from ...engine.families.layout import fill, move
-from ...engine.view import View
+from ...engine.plan.buffer import Buffer, arena, constant
+from ...engine.plan.view import View
 from ..core.infer import infer_shapes
 from ..core.registry import row_of
 from ..core.shapes import is_static

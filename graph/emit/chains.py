@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable
 
-from ...engine.buffer import Buffer
-from ...engine.families import gradients, products
-from ...engine.families.products import NO_CLAMP
+from ...engine.families import gemm, gradients
+from ...engine.families.gemm import NO_CLAMP
+from ...engine.plan.buffer import Buffer
 from ..core.graph import Operation, Tensor
 from .elementwise import CLAMPS
 from .products import FLOATS, convolution_windows
@@ -74,7 +74,7 @@ def emit(program, chain: list[Operation], site, value: Callable[[Tensor], Buffer
         return None
     if head.type == "MatMul":
         swaps = {name: bool(site.get_attr(name)) for name in ("transpose_a", "transpose_b")}
-        products.matmul(program, a, b, bias, out, clamp=clamp, **swaps)
+        gemm.matmul(program, a, b, bias, out, clamp=clamp, **swaps)
         return out
     windows = convolution_windows(site, b.shape[:2], a.shape)
     if windows is None or b.shape[2] != a.shape[3]:

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...engine.buffer import arena, constant
 from ...engine.families.elementwise import broadcast_shape, elementwise
+from ...engine.plan.buffer import arena, constant
 from .registry import emit
 
 NUMBERS = (np.float32, np.int32, np.int64)

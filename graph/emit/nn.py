@@ -6,9 +6,9 @@ from math import inf, prod
 
 import numpy as np
 
-from ...engine.buffer import arena
 from ...engine.families import gradients
 from ...engine.families.windows import pool
+from ...engine.plan.buffer import arena
 from ..ops.window import Windows
 from .registry import emit
 from .shapes import result

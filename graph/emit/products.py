@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...engine.buffer import arena
-from ...engine.families import gradients, products
+from ...engine.families import gemm, gradients
 from ...engine.families.elementwise import elementwise
 from ...engine.families.layout import move
 from ...engine.families.reductions import reduce
-from ...engine.view import View
+from ...engine.plan.buffer import arena
+from ...engine.plan.view import View
 from ..ops.window import Windows
 from .elementwise import no_limits
 from .registry import emit
@@ -39,7 +39,7 @@ def batch_mat_mul(program, op, a, b):
             "transpose_a": bool(op.get_attr("adj_x")),
             "transpose_b": bool(op.get_attr("adj_y")),
         }
-        products.matmul(program, a, b, None, out, **swaps)
+        gemm.matmul(program, a, b, None, out, **swaps)
     return out
 
 
@@ -130,5 +130,5 @@ def depthwise(program, op, x, filters):
     if out is None or windows is None:
         return None
     weights = filters.reshape((*filters.shape[:2], filters.shape[2] * filters.shape[3]))
-    products.depthwise(program, x, weights, None, out, **windows)
+    gemm.depthwise(program, x, weights, None, out, **windows)
     return out

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...engine.buffer import arena, constant
 from ...engine.families import reductions
 from ...engine.families.elementwise import elementwise
+from ...engine.plan.buffer import arena, constant
 from .elementwise import no_limits
 from .registry import emit
 from .shapes import result

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...engine.buffer import Buffer
+from ...engine.plan.buffer import Buffer
 from ...schema.registry import Registry
 from . import FAMILIES
 

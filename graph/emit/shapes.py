@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...engine.buffer import Buffer, arena
+from ...engine.plan.buffer import Buffer, arena
 from ..core.infer import infer_shapes
 from ..core.registry import row_of
 from ..core.shapes import is_static

@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ...engine.buffer import ARENA, BOUND, Buffer, arena, bound, constant, window
-from ...engine.faults import Fault
+from ...engine.plan.buffer import ARENA, BOUND, Buffer, arena, bound, constant, window
+from ...engine.run.faults import Fault
 from ...schema import dtypes, errors
 from ..core.graph import Operation, Tensor
 from ..core.infer import KERNEL_ERRORS, infer_shapes

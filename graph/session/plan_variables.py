@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ...engine.buffer import Buffer, arena
 from ...engine.families.layout import move
-from ...engine.program import Program
+from ...engine.plan.buffer import Buffer, arena
+from ...engine.plan.program import Program
 from ...schema import dtypes
 from ..core.graph import Operation, Tensor
 from ..core.shapes import is_static, shown

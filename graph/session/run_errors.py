@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...engine.faults import Fault
+from ...engine.run.faults import Fault
 from ...schema import errors
 from ..core.graph import Operation
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...engine.buffer import Buffer
-from ...engine.program import Program
+from ...engine.plan.buffer import Buffer
+from ...engine.plan.program import Program
 from ..core.graph import Operation, Tensor
 
 

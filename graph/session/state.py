@@ -6,8 +6,8 @@ from math import prod
 
 import numpy as np
 
-from ...engine import arena
-from ...engine.buffer import PERSISTENT, Buffer, Storage, window
+from ...engine.plan import arena
+from ...engine.plan.buffer import PERSISTENT, Buffer, Storage, window
 from ...schema.errors import FailedPreconditionError
 
 

@@ -4,10 +4,10 @@ from math import inf, prod
 
 import numpy as np
 
-from ...engine.buffer import arena
 from ...engine.families.layout import move
-from ...engine.families.rescale import fixed_scale
-from ...engine.view import View
+from ...engine.families.multipliers import fixed_scale
+from ...engine.plan.buffer import arena
+from ...engine.plan.view import View
 from ..checks import one_scale, required, supported
 from ..registry import op
 from .quantized import is_quantized, quotient

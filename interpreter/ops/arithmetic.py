@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.buffer import Buffer, constant
-from ...engine.families import integers, products
+from ...engine.families import gemm, quantized_gemm
+from ...engine.plan.buffer import Buffer, constant
 from ..checks import NO_LIMIT, name_of_dtype, one_scale
 from ..node import Node, Operand
 from .quantized import stored_limits
@@ -51,20 +51,20 @@ def arithmetic(
     pair = (name_of_dtype(x.dtype), name_of_dtype(weights.dtype))
     if pair in _STORED:
         scheme = _stored(node, x, weights, bias, clamp, rounding)
-        return integers, _whole(weights), {"scheme": scheme}
+        return quantized_gemm, _whole(weights), {"scheme": scheme}
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported yet")
     node.require(
         bias is None or bias.dtype == x.dtype, f"bias must be float32, got {bias and bias.dtype}"
     )
     if weights.dtype == x.dtype:
-        return products, weights, {} if clamp is None else {"clamp": clamp}
+        return gemm, weights, {} if clamp is None else {"clamp": clamp}
     node.require(name_of_dtype(weights.dtype) in _HYBRID, f"{weights.dtype} is not supported yet")
-    scheme = integers.Hybrid(
+    scheme = quantized_gemm.Hybrid(
         scales_of(node, weights),
         rounding.get("asymmetric", False),
-        _without_ends(clamp) if clamp and rounding.get("infinite") else clamp or products.NO_CLAMP,
+        _without_ends(clamp) if clamp and rounding.get("infinite") else clamp or gemm.NO_CLAMP,
     )
-    return integers, bytes_of(weights), {"scheme": scheme}
+    return quantized_gemm, bytes_of(weights), {"scheme": scheme}
 
 
 def one_scale_each(node: Node, how: dict[str, Any], n: int) -> None:
@@ -98,7 +98,7 @@ def _stored(node, x, weights, bias, clamp, rounding):
             narrow = (np.float32(before) * scales).astype(np.float64) / after
         factors = np.where(np.isfinite(narrow), narrow, factors)
     many = "wide" if sums is np.int64 else "narrow"
-    return integers.Stored(
+    return quantized_gemm.Stored(
         factors,
         (x.quantization.zero_point, _zero_point(weights), result.zero_point),
         stored_limits(node, node.outputs[0].dtype or x.dtype, result, fused=clamp is not None),

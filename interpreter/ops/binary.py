@@ -4,8 +4,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...engine.buffer import constant
 from ...engine.families.elementwise import broadcast_shape, elementwise
+from ...engine.plan.buffer import constant
 from ..checks import clamp_of, required, same_dtype
 from ..registry import op
 from .quantized import QUANTIZED, is_quantized, quantized_pair

@@ -4,12 +4,12 @@ from math import prod
 
 import numpy as np
 
-from ...engine.buffer import arena, constant
 from ...engine.families.elementwise import look_up
-from ...engine.families.fixed_arrays import scaled
+from ...engine.families.fixedpoint import scaled
 from ...engine.families.layout import move
-from ...engine.families.rescale import fixed_scale
-from ...engine.view import View
+from ...engine.families.multipliers import fixed_scale
+from ...engine.plan.buffer import arena, constant
+from ...engine.plan.view import View
 from ..checks import required
 from ..registry import op
 from .quantized import scheme_of
@@ -81,7 +81,7 @@ def quantize(node):
             ends = {"low": int(limits.min), "high": int(limits.max)}
             call = (x.ravel(), out.ravel())
             program.call(
-                "rounding.quantize",
+                "quantize_f32.quantize",
                 *call,
                 split=x.size,
                 scale=scale,

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ...engine.buffer import arena
 from ...engine.families.elementwise import broadcast_shape, elementwise
-from ...engine.families.rescale import fixed_scale
+from ...engine.families.multipliers import fixed_scale
+from ...engine.plan.buffer import arena
 from ..checks import required, same_dtype
 from ..registry import op
 

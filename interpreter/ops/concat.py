@@ -4,11 +4,11 @@ from math import prod
 
 import numpy as np
 
-from ...engine.buffer import Buffer, arena, constant
 from ...engine.families.elementwise import look_up
 from ...engine.families.layout import move
+from ...engine.plan.buffer import Buffer, arena, constant
+from ...engine.plan.view import View
 from ...engine.sizes import is_plain, negative
-from ...engine.view import View
 from ...schema.tables import name_of
 from ..checks import one_scale, required, same_dtype
 from ..registry import op

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ...engine.families import products
+from ...engine.families import gemm
 from ...engine.sizes import is_plain, negative
 from ..checks import clamp_of, rank, required, slide, supported, windows
 from ..registry import op
@@ -97,7 +97,7 @@ def conv_3d(node):
     steps = _steps(spans, x.shape[1:4])
 
     def emit(program):
-        products.convolution(program, x, weights, bias, out, clamp=clamp, **steps)
+        gemm.convolution(program, x, weights, bias, out, clamp=clamp, **steps)
 
     return emit
 
@@ -140,8 +140,8 @@ def conv_3d_transpose(node):
     steps = _steps(spans, out.shape[1:4])
 
     def emit(program):
-        filters = products.permuted(program, weights, (0, 1, 2, 4, 3))
-        products.transposed_convolution(program, x, filters, bias, out, clamp=clamp, **steps)
+        filters = gemm.permuted(program, weights, (0, 1, 2, 4, 3))
+        gemm.transposed_convolution(program, x, filters, bias, out, clamp=clamp, **steps)
 
     return emit
 

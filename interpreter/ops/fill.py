@@ -5,11 +5,11 @@ from math import ceil, prod
 
 import numpy as np
 
-from ...engine.buffer import constant
 from ...engine.families.elementwise import broadcast_shape
 from ...engine.families.layout import fill, move
+from ...engine.plan.buffer import constant
+from ...engine.plan.view import View
 from ...engine.sizes import is_plain, negative, steps
-from ...engine.view import View
 from ...schema.dtypes import numpy_dtype
 from ..checks import required, same_dtype
 from ..node import Node

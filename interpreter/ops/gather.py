@@ -4,10 +4,10 @@ from math import prod
 
 import numpy as np
 
-from ...engine.buffer import arena, constant
 from ...engine.families.layout import fill, move
+from ...engine.plan.buffer import arena, constant
+from ...engine.plan.view import View
 from ...engine.sizes import is_plain
-from ...engine.view import View
 from ..checks import required, same_dtype
 from ..node import Unknown
 from ..registry import op

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...engine.buffer import arena, constant
 from ...engine.families import recurrent
 from ...engine.families.layout import fill, move
-from ...engine.view import View
+from ...engine.plan.buffer import arena, constant
+from ...engine.plan.view import View
 from ..checks import rank, required
 from ..node import Node, Operand
 from ..registry import op

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ...engine.families import integers, products
+from ...engine.families import gemm, quantized_gemm
 from ...engine.families.layout import move
-from ...engine.view import View
+from ...engine.plan.view import View
 from ..checks import rank, required
 from .quantized import scheme_of
 
@@ -52,10 +52,12 @@ def basic_lstm(node):
         move(program, x, View.of(both).part(1, 0, depth))
         move(program, last, View.of(both).part(1, depth, n))
         if stored:
-            integers.matmul(program, both, weights, bias, sums, transpose_b=True, scheme=scheme)
+            quantized_gemm.matmul(
+                program, both, weights, bias, sums, transpose_b=True, scheme=scheme
+            )
         else:
-            products.matmul(program, both, weights, bias, sums, transpose_b=True)
-        kernel = "recurrent_stored.basic" if stored else "recurrent.basic"
+            gemm.matmul(program, both, weights, bias, sums, transpose_b=True)
+        kernel = "recurrent_i8.basic" if stored else "recurrent_f32.basic"
         program.call(kernel, sums, state, out, new_state, split=batch)
         move(program, out, last)
 
@@ -67,4 +69,4 @@ def _scheme(node, weights, bias):
     scale = np.float32(scheme_of(node, bias, f"'{bias.name}'").scale)
     zero_point = scheme_of(node, weights, f"'{weights.name}'").zero_point
     scales = np.full(bias.size, 4096.0 * float(scale))
-    return integers.Stored(scales, (_MIDDLE, zero_point, 0), _SHORT, rounding="half_up")
+    return quantized_gemm.Stored(scales, (_MIDDLE, zero_point, 0), _SHORT, rounding="half_up")

@@ -5,8 +5,8 @@ The scales stand at the tensors and, for values inside the cell, at five interme
 
 import numpy as np
 
-from ...engine.buffer import constant
-from ...engine.families import recurrent, recurrent_stored
+from ...engine.families import recurrent, recurrent_i8
+from ...engine.plan.buffer import constant
 from .quantized import scheme_of
 from .recurrent import state_of
 
@@ -37,7 +37,7 @@ def stored_lstm(node, x, parts, places, walk, sizes):
     weights = recurrent.Weights(tuple(parts.gates(parts.weights)))
 
     def emit(program):
-        recurrent_stored.lstm(
+        recurrent_i8.lstm(
             program,
             recurrent.rows_of(x),
             weights,
@@ -128,7 +128,7 @@ def _cell(node, x, parts, hidden, memory):
                 _stacked(program, parts.norms, n, np.int16),
                 _stacked(program, parts.biases, n, np.int32),
             )
-        return recurrent_stored.LSTM(
+        return recurrent_i8.LSTM(
             () if norms else biases,
             recurrent.Weights(tuple(parts.gates(parts.recurrent))),
             peeps,

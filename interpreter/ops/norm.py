@@ -57,7 +57,7 @@ def _stored_rows(node, x):
     limits, zero_point = np.iinfo(x.dtype), require_prescribed(node, x.dtype).zero_point
     return _rows(
         node,
-        "stored.l2_normalize",
+        "quantized.l2_normalize",
         x_zero=x.quantization.zero_point,
         left=7 if zero_point else 0,
         out_zero=zero_point,

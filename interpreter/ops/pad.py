@@ -5,10 +5,10 @@ from math import prod
 
 import numpy as np
 
-from ...engine.buffer import constant
 from ...engine.families.layout import fill, move
+from ...engine.plan.buffer import constant
+from ...engine.plan.view import View
 from ...engine.sizes import negative
-from ...engine.view import View
 from ..checks import required
 from ..registry import op
 

@@ -5,8 +5,8 @@ from math import copysign, prod
 
 import numpy as np
 
-from ...engine.families import scaled
-from ...engine.families.rescale import common_terms, product_terms
+from ...engine.families import rescaled
+from ...engine.families.multipliers import common_terms, product_terms
 from ...schema.operators import known
 from ...schema.quantization import Quantization
 from ..checks import NO_LIMIT, clamp_of, limits_of, name_of_dtype
@@ -22,7 +22,7 @@ QUANTIZED = {
     "DIV": "quotient",
     "SQUARED_DIFFERENCE": "squared_difference",
 }
-"""Operator -> what it gives of two operands, as engine/families/scaled.py calls it."""
+"""Operator -> what it gives of two operands, as engine/families/rescaled.py calls it."""
 
 _LEFT = {"int8": 20, "uint8": 20, "int16": 15}
 _LEFT_SQUARED = 7
@@ -60,7 +60,7 @@ def quantized_pair(node, a, b, shape):
     else:
         terms = common_terms(first, second, wanted, limits, _LEFT[a.dtype.name])
     out = node.result(shape, a.dtype)
-    return lambda program: scaled.pair(program, QUANTIZED[node.kind], a, b, out, terms)
+    return lambda program: rescaled.pair(program, QUANTIZED[node.kind], a, b, out, terms)
 
 
 def quotient(above: Sequence[float], below: Sequence[float]) -> float:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ...engine.buffer import Buffer, constant
 from ...engine.families import recurrent
+from ...engine.plan.buffer import Buffer, constant
 from ..checks import rank, required
 from ..node import Node
 from ..registry import op

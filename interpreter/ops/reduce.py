@@ -4,10 +4,10 @@ from functools import partial
 
 import numpy as np
 
-from ...engine.buffer import constant
 from ...engine.families import reductions
 from ...engine.families.layout import fill
-from ...engine.families.rescale import fixed_scale
+from ...engine.families.multipliers import fixed_scale
+from ...engine.plan.buffer import constant
 from ..checks import one_scale, required, supported
 from ..registry import op
 from .quantized import is_quantized

@@ -4,7 +4,7 @@ from math import prod
 
 import numpy as np
 
-from ...engine.buffer import arena, constant
+from ...engine.plan.buffer import arena, constant
 from ...engine.sizes import largest
 from ...schema.dtypes import numpy_dtype
 from ..checks import required

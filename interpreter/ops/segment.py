@@ -4,8 +4,8 @@ from math import prod
 
 import numpy as np
 
-from ...engine.buffer import constant
 from ...engine.families.layout import fill
+from ...engine.plan.buffer import constant
 from ...engine.sizes import negative
 from ..checks import required
 from ..registry import op

@@ -4,10 +4,10 @@ from math import prod
 
 import numpy as np
 
-from ...engine.buffer import arena, constant
 from ...engine.families.layout import fill, move
+from ...engine.plan.buffer import arena, constant
+from ...engine.plan.view import View, contiguous_strides
 from ...engine.sizes import from_front, is_plain, largest, least, negative, steps
-from ...engine.view import View, contiguous_strides
 from ..checks import required
 from ..node import Unknown
 from ..registry import op

@@ -4,9 +4,9 @@ from math import floor, prod
 
 import numpy as np
 
-from ...engine.buffer import constant
-from ...engine.families.fixed_arrays import exp_of_negative, rounding_shift, scaled
-from ...engine.families.rescale import fixed_scale
+from ...engine.families.fixedpoint import exp_of_negative, rounding_shift, scaled
+from ...engine.families.multipliers import fixed_scale
+from ...engine.plan.buffer import constant
 from ..checks import one_scale, required, supported
 from ..registry import op
 from .quantized import is_quantized, require_prescribed
@@ -65,9 +65,9 @@ def _stored(node, x):
     if result == x.dtype:
         rounded = rounding_shift(exps.astype(np.int64), 12)[0]
         planes = np.array([rounded >> 8 * i & 255 for i in range(3)], np.uint8)
-        return f"softmax_stored.softmax_{result}", (constant(exps), constant(planes)), numbers
+        return f"softmax_i8.softmax_{result}", (constant(exps), constant(planes)), numbers
     numbers["bits"] = limits.bits
-    return "stored.softmax", (constant(exps),), numbers
+    return "quantized.softmax", (constant(exps),), numbers
 
 
 _FINEST = 1 + 2.0**-30
@@ -101,7 +101,7 @@ def _log_softmax(x):
         "low": int(limits.min),
         "high": int(limits.max),
     }
-    return "stored.log_softmax", (constant(fine), constant(exps)), numbers
+    return "quantized.log_softmax", (constant(fine), constant(exps)), numbers
 
 
 def _softmax_16(node, x):
@@ -116,4 +116,4 @@ def _softmax_16(node, x):
     ]
     steps = 65535 + scaled(-np.arange(65536), multiplier, shift)
     tables[0] = tables[0][np.clip(steps, 0, 65535)]
-    return "stored.softmax_16", (constant(np.array(tables, np.int16)),), {}
+    return "quantized.softmax_16", (constant(np.array(tables, np.int16)),), {}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...engine.families import recurrent_stored
+from ...engine.families import recurrent_i8
 from ..checks import one_scale
 from .quantized import scheme_of
 
@@ -26,7 +26,7 @@ def stored_svdf(node, x, features, times, bias, state):
     out = node.result((x.shape[0], features.shape[0] // int(node.options.rank)), np.int8)
 
     def emit(program):
-        recurrent_stored.svdf(
+        recurrent_i8.svdf(
             program,
             x,
             features,

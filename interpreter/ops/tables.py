@@ -11,10 +11,10 @@ from math import erfc, log
 
 import numpy as np
 
-from ...engine.buffer import constant
 from ...engine.families import elementwise
-from ...engine.families.fixed_arrays import inverse_root, rounding_shift, scaled
-from ...engine.families.rescale import fixed_scale
+from ...engine.families.fixedpoint import inverse_root, rounding_shift, scaled
+from ...engine.families.multipliers import fixed_scale
+from ...engine.plan.buffer import constant
 from ..checks import one_scale
 from .quantized import quotient, stored_limit
 

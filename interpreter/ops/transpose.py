@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ...engine.buffer import constant
 from ...engine.families.layout import fill, move
+from ...engine.plan.buffer import constant
+from ...engine.plan.view import View
 from ...engine.sizes import least
-from ...engine.view import View
 from ..checks import required, same_dtype
 from ..registry import op
 

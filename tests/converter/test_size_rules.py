@@ -13,7 +13,7 @@ from flatlite.converter.ir.builder import make_options
 from flatlite.converter.ir.graph import Elements, Graph, Op, Tensor
 from flatlite.converter.ir.infer import as_operand, infer, prepared
 from flatlite.converter.ir.sizes import Assumption
-from flatlite.engine.faults import Fault
+from flatlite.engine.run.faults import Fault
 from flatlite.interpreter.node import NodeError, Unknown
 from flatlite.schema.model import Quantization
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from flatlite.delegates.partition import partition
-from flatlite.engine.buffer import arena
+from flatlite.engine.plan.buffer import arena
 from flatlite.interpreter.node import Declared, Node, Operand
 
 

@@ -3,11 +3,11 @@ import pytest
 from numba import float32, int8
 from targets import TARGETS, compiled_for
 
-from flatlite.engine import build, compiler, image
-from flatlite.engine.buffer import arena, bound
-from flatlite.engine.faults import INDEX_OUT_OF_RANGE
-from flatlite.engine.kernel import KERNELS, inline, kernel, set_fault
-from flatlite.engine.program import Program
+from flatlite.engine.build import compiler, driver, image
+from flatlite.engine.build.kernel import KERNELS, inline, kernel, set_fault
+from flatlite.engine.plan.buffer import arena, bound
+from flatlite.engine.plan.program import Program
+from flatlite.engine.run.faults import INDEX_OUT_OF_RANGE
 
 
 @kernel("out:float64[1] a:i b:f c:float32 d:int8 e:bool g:uint64")
@@ -84,7 +84,7 @@ def vectors(request):
 def testing():
     """The kernels above as the module `testing`."""
     compiled = compiler.compile_kernels("testing", KERNELS[__name__].values())
-    made = image.in_memory(*build.link(compiled))
+    made = image.in_memory(*driver.link(compiled))
     return image.provide("testing", made)
 
 

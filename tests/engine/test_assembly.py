@@ -3,42 +3,42 @@
 This machine cannot run all of their code; it can be compiled and read.
 """
 
-import importlib
 from itertools import product
 
 import assembly
 import pytest
 
-from flatlite.engine.target import find
+from flatlite.engine.build.compiler import import_kernels
+from flatlite.engine.build.target import find
 
 KINDS = ("1_1", "3_1", "3_2", "5_1", "5_2")
 TILES = ("tile", "tile_narrow", "part_4", "part_7", "part_10")
 PIECES = {
-    "product": [f"_tile_{name}" for name in ("wide", "narrow", *TILES[2:])],
-    "channelwise": [f"channelwise_strip_{kind}" for kind in KINDS],
-    "channelwise_stored": [
-        *(f"channelwise_stored_bytes_{kind}" for kind in ("3_1", "5_1")),
-        "channelwise_stored_shorts_5_1",
+    "gemm_f32": [f"_gemm_f32_tile_{name}" for name in ("wide", "narrow", *TILES[2:])],
+    "depthwise_f32": [f"depthwise_f32_strip_{kind}" for kind in KINDS],
+    "depthwise_i8": [
+        *(f"depthwise_i8_bytes_{kind}" for kind in ("3_1", "5_1")),
+        "depthwise_i8_shorts_5_1",
     ],
     "dots": ["dots_few"],
-    "byte_product": [*(f"_byte_tile_byte_{name}" for name in TILES), "_byte_line_byte_line"],
-    "short_product": [f"_short_tile_short_{name}" for name in TILES[:2]],
+    "gemm_i8": [*(f"_gemm_i8_tile_byte_{name}" for name in TILES), "_gemv_i8_byte_line"],
+    "gemm_i16": [f"_gemm_i16_tile_short_{name}" for name in TILES[:2]],
     "softmax": ["softmax_exponential_1_2"],
-    "recurrent": ["_rows_real"],
+    "recurrent_f32": ["_matvec_real"],
 }
 """Kernel module -> the pieces in which it spends its time."""
 
-NOT_THERE = {("_byte_line_byte_line", "x86-64-v2")}
+NOT_THERE = {("_gemv_i8_byte_line", "x86-64-v2")}
 """Pieces that a processor does without."""
 
 ALLOWED = {
-    ("channelwise_strip_5_1", "x86-64-v2"): 3,
-    ("channelwise_stored_bytes_5_1", "x86-64-v2"): 22,
-    ("channelwise_stored_bytes_5_1", "x86-64-v3"): 6,
-    ("channelwise_stored_shorts_5_1", "x86-64-v2"): 6,
-    ("channelwise_stored_shorts_5_1", "x86-64-v3"): 6,
-    ("channelwise_stored_shorts_5_1", "cortex-a76"): 30,
-    ("channelwise_stored_shorts_5_1", "apple-m1"): 29,
+    ("depthwise_f32_strip_5_1", "x86-64-v2"): 3,
+    ("depthwise_i8_bytes_5_1", "x86-64-v2"): 22,
+    ("depthwise_i8_bytes_5_1", "x86-64-v3"): 6,
+    ("depthwise_i8_shorts_5_1", "x86-64-v2"): 6,
+    ("depthwise_i8_shorts_5_1", "x86-64-v3"): 6,
+    ("depthwise_i8_shorts_5_1", "cortex-a76"): 30,
+    ("depthwise_i8_shorts_5_1", "apple-m1"): 29,
     ("softmax_exponential_1_2", "x86-64-v3"): 2,
 }
 """How often, at most, vectors go through the stack in the innermost loop; nowhere else do they.
@@ -67,7 +67,7 @@ def products(lines):
 
 @pytest.mark.parametrize(("module", "piece", "processor"), list(cases()))
 def test_sums_stay_in_registers(module, piece, processor):
-    importlib.import_module(f"flatlite.engine.kernels.{module}")
+    import_kernels(module)
     loops = assembly.loops(assembly.listing(f"flatlite_piece_{piece}", processor))
     densest = max(loops, key=lambda lines: products(lines) / len(lines))
     assert products(densest) >= 4

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flatlite.engine import build, cache, image
-from flatlite.engine.buffer import arena, bound
+from flatlite.engine.build import cache, driver, image
+from flatlite.engine.build.target import SHIPPED, Target
 from flatlite.engine.families import gradients
-from flatlite.engine.program import Program
-from flatlite.engine.target import SHIPPED, Target
+from flatlite.engine.plan.buffer import arena, bound
+from flatlite.engine.plan.program import Program
 
 TARGETS = {"avx2": SHIPPED[-1], "sse2": Target("x86-64", "x86-64")}
 TESTS = Path(__file__).parents[1]
@@ -224,26 +224,26 @@ HERE = {
 
 ELSEWHERE = {
     "engine/test_fast.py": (
-        "channelwise.depthwise dots.packed dots.rows product.convolution product.matmul "
-        "packing.columns packing.frame packing.rows packing.widen"
+        "depthwise_f32.depthwise dots.packed dots.rows product.convolution product.matmul "
+        "gemm_f32_packing.columns packing.frame packing.rows packing.widen"
     ),
     "engine/test_families.py": (
         "depthwise.depthwise gemm.convolution gemm.matmul gemm.transposed_convolution "
         "pool.average pool.maximum pool.root_mean_square"
     ),
     "engine/test_float_vectors.py": (
-        "pool_float.average pool_float.maximum pool_float.root_mean_square power.power "
-        "reduce_float.add reduce_float.maximum reduce_float.minimum reduce_float.multiply "
-        "reduce_float.row_maximum reduce_float.row_minimum reduce_float.row_product "
-        "reduce_float.row_sum resize_float.bilinear"
+        "pool_f32.average pool_float.maximum pool_float.root_mean_square power.power "
+        "reduce_f32.add reduce_float.maximum reduce_float.minimum reduce_float.multiply "
+        "reduce_f32.row_maximum reduce_float.row_minimum reduce_float.row_product "
+        "reduce_f32.row_sum resize_float.bilinear"
     ),
     "engine/test_fast_integers.py": (
-        "byte_product.convolution_reals byte_product.matmul_reals byte_rounding.asymmetric "
-        "byte_rounding.extremes byte_rounding.symmetric"
+        "gemm_i8.convolution_reals byte_product.matmul_reals byte_rounding.asymmetric "
+        "quantize_rows.extremes byte_rounding.symmetric"
     ),
     "engine/test_channelwise_stored.py": (
-        "channelwise_stored.reals_1_1 channelwise_stored.reals_3_1 channelwise_stored.reals_3_2 "
-        "channelwise_stored.reals_5_1 channelwise_stored.reals_5_2 channelwise_stored.reals_pairs"
+        "depthwise_i8.reals_1_1 channelwise_stored.reals_3_1 channelwise_stored.reals_3_2 "
+        "depthwise_i8.reals_5_1 channelwise_stored.reals_5_2 channelwise_stored.reals_pairs"
     ),
     "engine/test_requantize.py": "requantize.real",
     "engine/test_unary.py": (
@@ -251,8 +251,8 @@ ELSEWHERE = {
         "unary.logistic unary.rsqrt unary.sin unary.sqrt unary.tanh"
     ),
     "interpreter/test_recurrent.py": (
-        "recurrent.basic recurrent.lstm_hybrid recurrent.lstm_real recurrent.rnn_hybrid "
-        "recurrent.rnn_real recurrent.svdf"
+        "recurrent_f32.basic recurrent.lstm_hybrid recurrent.lstm_real recurrent.rnn_hybrid "
+        "recurrent_f32.rnn_real recurrent.svdf"
     ),
     "cases/indexing.py": "search.top",
     "engine/test_bounds.py": "outer.filters",
@@ -336,31 +336,34 @@ def test_bound(kernel):
 
 ON_OTHER_VECTORS = {
     "test_bounds": "backward outer softmax unary",
-    "test_channelwise_stored": "channelwise_stored",
-    "test_fast": "channelwise dots product",
-    "test_fast_integers": "byte_product byte_rounding short_product",
-    "test_float_vectors": "pool_float power reduce_float resize_float",
+    "test_channelwise_stored": "depthwise_i8",
+    "test_fast": "depthwise_f32 dots gemm_f32",
+    "test_fast_integers": "gemm_i8 quantize_rows gemm_i16",
+    "test_float_vectors": "pool_f32 power reduce_f32 resize_f32",
     "test_movement": "layout",
-    "test_pool_stored": "pool_stored",
-    "test_recurrent": "recurrent recurrent_stored",
+    "test_pool_stored": "pool_i8",
+    "test_recurrent": "recurrent_f32 recurrent_i8",
     "test_resize": "resize",
-    "test_rounding": "rounding",
-    "test_scaled_vectors": "scaled_vectors",
-    "test_small_sums": "small_sums",
-    "test_softmax_stored": "softmax_stored",
-    "test_tables": "tables",
+    "test_rounding": "quantize_f32",
+    "test_scaled_vectors": "rescaled_simd",
+    "test_small_sums": "sum_i8",
+    "test_softmax_stored": "softmax_i8",
+    "test_tables": "lookup",
 }
 """Test -> the modules with pieces in LLVM instructions that it runs for AVX2 and SSE2 too."""
 
 
 def with_pieces():
     """The modules whose code, or that of files they import, differs by the kind of vectors."""
-    folder = Path(cache.ENGINE, "kernels")
-    texts = {path.stem: path.read_text() for path in folder.glob("*.py")}
+    paths = Path(cache.ENGINE, "kernels").rglob("*.py")
+    texts = {path.stem: path.read_text() for path in paths}
+    texts |= {name: "" for name in cache.modules() if name not in texts}
 
     def has_pieces(name, *above):
-        inside = set(re.findall(r"^from \.(_\w+) import", texts[name], re.MULTILINE)) - {*above}
-        return bool(re.search(r"[@ ]piece\(|from \.\.vector", texts[name])) or any(
+        inside = set(re.findall(r"^from \.[.\w]*?(_\w+) import", texts[name], re.MULTILINE)) - {
+            *above
+        }
+        return bool(re.search(r"[@ ]piece\(|from \.+build\.vector", texts[name])) or any(
             has_pieces(needed, name, *above) for needed in inside
         )
 
@@ -381,7 +384,7 @@ def compiled(request, monkeypatch):
 
     def swap(module):
         if request.param is not None:
-            made = image.in_memory(*build.compile_flat(module, TARGETS[request.param]))
+            made = image.in_memory(*driver.compile_flat(module, TARGETS[request.param]))
             monkeypatch.setitem(image._images, module, made)
 
     return swap

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine import chains, planner, rows, walk
-from flatlite.engine.buffer import Buffer, Storage, arena, bound, constant, persistent
 from flatlite.engine.families.elementwise import elementwise
 from flatlite.engine.families.layout import move
-from flatlite.engine.program import Program
-from flatlite.engine.view import View
+from flatlite.engine.plan import fusion, instruction, planner
+from flatlite.engine.plan.buffer import Buffer, Storage, arena, bound, constant, persistent
+from flatlite.engine.plan.program import Program
+from flatlite.engine.plan.view import View
+from flatlite.engine.run import plan_runner
 
 LIMITS = constant(np.array([-(2**31), 2**31 - 1], np.int32))
 SHAPE = (20, 60)
@@ -20,14 +21,14 @@ SHAPE = (20, 60)
 
 @pytest.fixture(autouse=True)
 def everything_is_shared(monkeypatch):
-    monkeypatch.setattr(rows, "LONG", 0)
-    monkeypatch.setattr(rows, "SHARED", 0)
-    monkeypatch.setattr(walk, "WORTH", 0)
+    monkeypatch.setattr(instruction, "LONG", 0)
+    monkeypatch.setattr(instruction, "SHARED", 0)
+    monkeypatch.setattr(plan_runner, "WORTH", 0)
 
 
 @pytest.fixture
 def short_pieces(monkeypatch):
-    monkeypatch.setattr(chains, "PIECE", 1000)
+    monkeypatch.setattr(fusion, "PIECE", 1000)
 
 
 def row(result, *operands, other=(), split=8):
@@ -49,8 +50,8 @@ def tensor(size=8, dtype=np.int32):
 
 def overlays(*rows, kept=(), found=()):
     """{position of a result's row: the operand's place among its buffers} for what is overlaid."""
-    alive = planner.lifetimes(rows, {x.storage for x in kept}, ())
-    over = planner.overlays(rows, alive, found)
+    alive = planner.lifetimes(instruction, {x.storage for x in kept}, ())
+    over = planner.overlays(instruction, alive, found)
     return {
         i: [x.storage for x in row.buffers].index(over[row.buffers[-1].storage])
         for i, row in enumerate(rows)
@@ -107,7 +108,7 @@ def test_in_a_chain_others_may_not_read_what_is_written_over():
     a, b, c, d = (tensor() for _ in range(4))
     table = [row(a), row(b, tensor_of(a), other=[a]), row(c, b), row(d, c, a)]
     alive = planner.lifetimes(table, (), ())
-    together = chains.Chain(1, 3, 4, 96)
+    together = fusion.Chain(1, 3, 4, 96)
     assert overlays(*table) == {2: 0, 3: 0}
     assert planner.overlays(table, alive, [together])[d.storage] is c.storage
     table[3] = row(d, a)
@@ -131,7 +132,7 @@ def test_overlaid_storages_share_memory_unless_it_takes_more():
 
 
 def spans(table):
-    return [(chain.first, chain.last) for chain in chains.chains(table)]
+    return [(chain.first, chain.last) for chain in fusion.chains(table)]
 
 
 def test_chains(short_pieces):
@@ -156,10 +157,10 @@ def test_chains(short_pieces):
 
 def test_what_a_chain_touches_lives_as_long_as_it():
     a, b, c = (tensor() for _ in range(3))
-    chain = chains.Chain(2, 4, 3, 96)
+    chain = fusion.Chain(2, 4, 3, 96)
     table = [row(a), row(c), row(b, a), row(b, a), row(b, a)]
     alive = {a.storage: [0, 3], b.storage: [3, 9], c.storage: [3, 3]}
-    assert chains.lifetimes(alive, table, [chain]) == {
+    assert fusion.lifetimes(alive, table, [chain]) == {
         a.storage: [0, 4],
         b.storage: [2, 9],
         c.storage: [3, 3],
@@ -242,7 +243,7 @@ def test_a_chain_is_one_row_of_pieces_in_one_tensor(short_pieces, threads):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_chain_is_gone_on_with_after_a_break(short_pieces, threads, monkeypatch):
-    monkeypatch.setattr(walk, "BUDGET", 0)
+    monkeypatch.setattr(plan_runner, "BUDGET", 0)
     given = np.arange(1200, dtype=np.int32).reshape(SHAPE)
     program, expected = computed(CHAIN, [], given, threads)
     calls = []

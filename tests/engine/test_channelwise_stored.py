@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine import rows
-from flatlite.engine.buffer import arena, bound, constant
-from flatlite.engine.families import channelwise, integers
-from flatlite.engine.program import Program
+from flatlite.engine.families import depthwise_i8, quantized_gemm
+from flatlite.engine.plan import instruction
+from flatlite.engine.plan.buffer import arena, bound, constant
+from flatlite.engine.plan.program import Program
 
-MODULES = ("channelwise_stored",)
+MODULES = ("depthwise_i8",)
 SOME = settings(max_examples=30)
 SIZE, STEP = st.integers(1, 40), st.integers(1, 3)
 
@@ -26,10 +26,10 @@ def run(scheme, steps, x, weights, bias, shape, dtype, *, plain=False, dealt=Fal
     """The result, and the kernels that took part."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(rows, "LONG", 0)
+            patch.setattr(instruction, "LONG", 0)
         if plain:
-            patch.setattr(channelwise, "fits", lambda *_: False)
-            patch.setattr(channelwise, "in_strips", lambda *_: True)
+            patch.setattr(depthwise_i8, "fits", lambda *_: False)
+            patch.setattr(depthwise_i8, "in_strips", lambda *_: True)
         program = Program(guard=guard)
         fed, out = bound(x.shape, x.dtype), arena(shape, dtype)
         middle = fed
@@ -37,7 +37,7 @@ def run(scheme, steps, x, weights, bias, shape, dtype, *, plain=False, dealt=Fal
             middle = arena(x.shape, x.dtype)
             program.call("copy.copy", fed.ravel(), middle.ravel(), split=x.size)
         constants = [constant(weights), None if bias is None else constant(bias)]
-        integers.depthwise(program, middle, *constants, out, scheme=scheme, **steps)
+        quantized_gemm.depthwise(program, middle, *constants, out, scheme=scheme, **steps)
         program.keep(out)
         program.close({fed: x})
         program.run()
@@ -66,7 +66,7 @@ def layers(draw):
 def is_fast(names, x_shape, taps, n, steps, shape):
     """Whether one of the kernels that should do a layer is among `names`."""
     modules = {name.partition(".")[0] for name in names}
-    if x_shape[3] > 1 or channelwise.in_strips(taps, steps["stride"], steps["dilation"]):
+    if x_shape[3] > 1 or depthwise_i8.in_strips(taps, steps["stride"], steps["dilation"]):
         return "channelwise_stored" in modules
     return bool({"byte_product", "short_product"} & modules)  # as filters of a convolution
 
@@ -96,13 +96,13 @@ def test_stored(vectors, kind, layer, data):
     if kind != "int16":
         middle = data.draw(st.integers(0, 255)) if dtype == "uint8" else 0
         zero_points = (int(x.flat[0]), middle, data.draw(st.integers(known.min, known.max)))
-    scheme = integers.Stored(scales, zero_points, (known.min, known.max - 3), sums, rounding)
+    scheme = quantized_gemm.Stored(scales, zero_points, (known.min, known.max - 3), sums, rounding)
     arguments = (scheme, steps, x, weights, bias, shape, dtype)
     got, names = run(*arguments)
     assert is_fast(names, *layer)
     np.testing.assert_array_equal(got, run(*arguments, dealt=True)[0])
     plain, names = run(*arguments, plain=True)
-    assert "integer.depthwise" in names
+    assert "plain_int.depthwise" in names
     np.testing.assert_array_equal(got, plain)
 
 
@@ -113,7 +113,7 @@ def test_hybrid(vectors, layer, asymmetric, has_bias):
     random = np.random.default_rng(n)
     x, bias = (random.normal(size=s).astype(np.float32) for s in (x_shape, n))
     weights, scales = numbers("int8", *taps, n), random.uniform(0.1, 1, n).astype(np.float32)
-    scheme = integers.Hybrid(scales, asymmetric, (-40.0, np.inf))
+    scheme = quantized_gemm.Hybrid(scales, asymmetric, (-40.0, np.inf))
     arguments = (scheme, steps, x, weights, bias if has_bias else None, shape, np.float32)
     got, names = run(*arguments)
     assert is_fast(names, *layer)
@@ -127,7 +127,7 @@ def test_results_end_where_their_memory_ends(vectors, kind):
     dtype, rounding, sums = KINDS[kind]
     for channels in (1, 5, 19, 33):
         x, weights = numbers(dtype, 1, 6, 7, channels), numbers("int8", 3, 3, channels)
-        scheme = integers.Stored(np.array([2.0**-9]), (0, 0, 0), (0, 100), sums, rounding)
+        scheme = quantized_gemm.Stored(np.array([2.0**-9]), (0, 0, 0), (0, 100), sums, rounding)
         steps = {"stride": (1, 1), "before": (1, 1), "dilation": (1, 1)}
         arguments = (scheme, steps, x, weights, None, x.shape, dtype)
         guarded, _ = run(*arguments, guard=True)

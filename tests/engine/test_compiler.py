@@ -11,13 +11,13 @@ from llvmlite import ir
 from numba import float32
 from numba.core import ir as numba_ir
 
-from flatlite.engine import build, compiler, image, lowering, target
-from flatlite.engine.buffer import arena, bound
-from flatlite.engine.declaration import Declaration
-from flatlite.engine.faults import INDEX_OUT_OF_RANGE
-from flatlite.engine.independent import independent
-from flatlite.engine.kernel import KERNELS, Kernel, inline, kernel, set_fault
-from flatlite.engine.program import Program
+from flatlite.engine.build import compiler, driver, image, lowering, target
+from flatlite.engine.build.declaration import Declaration
+from flatlite.engine.build.independent import independent
+from flatlite.engine.build.kernel import KERNELS, Kernel, inline, kernel, set_fault
+from flatlite.engine.plan.buffer import arena, bound
+from flatlite.engine.plan.program import Program
+from flatlite.engine.run.faults import INDEX_OUT_OF_RANGE
 
 
 def compiled(function, text="x:float32[1] out:float32[1]", **sets):
@@ -140,7 +140,7 @@ def test_foreign_functions_are_refused(monkeypatch):
     monkeypatch.setattr("flatlite.engine.linker.EXTERNALS", frozenset(["memset"]))
     message = "testing.calls_out calls expf, which is not a function of libc or libm"
     with pytest.raises(compiler.KernelError, match=message):
-        build.link(made)
+        driver.link(made)
 
 
 def test_simple_loops_become_vector_code():
@@ -170,7 +170,7 @@ def test_kernels_may_be_made_from_rows():
     for name, exponent in {"square": 2, "cube": 3}.items():
         kernel("x:float32[1] out:float32[1]", name=name)(power(exponent))
     made = [KERNELS[__name__][name] for name in ("square", "cube")]
-    image.provide("powers", build.just_in_time(compiler.compile_kernels("powers", made)))
+    image.provide("powers", driver.just_in_time(compiler.compile_kernels("powers", made)))
     x = np.array([1, 2, 3], np.float32)
     for name, expected in {"square": x**2, "cube": x**3}.items():
         program, source, out = Program(), bound((3,), np.float32), arena((3,), np.float32)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from flatlite.engine.buffer import arena, constant
-from flatlite.engine.program import Program
+from flatlite.engine.plan.buffer import arena, constant
+from flatlite.engine.plan.program import Program
 
 DTYPES = [
     np.bool_,

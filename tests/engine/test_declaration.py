@@ -3,8 +3,8 @@ import re
 import numpy as np
 import pytest
 
-from flatlite.engine.buffer import Buffer, Storage, arena, constant
-from flatlite.engine.declaration import WIDTHS, WIDTHS16, Declaration
+from flatlite.engine.build.declaration import WIDTHS, WIDTHS16, Declaration
+from flatlite.engine.plan.buffer import Buffer, Storage, arena, constant
 
 
 def declare(text, **sets):

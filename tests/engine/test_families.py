@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine import rows
-from flatlite.engine.buffer import arena, bound, constant
-from flatlite.engine.families import products, reductions, windows
-from flatlite.engine.program import Program
+from flatlite.engine.families import gemm, reductions, windows
+from flatlite.engine.plan import instruction
+from flatlite.engine.plan.buffer import arena, bound, constant
+from flatlite.engine.plan.program import Program
 
 BOUND = 1e-6  # of the sum of the terms' sizes
 SMALL = st.integers(1, 4)
@@ -29,7 +29,7 @@ def run(build, shape, *arrays, dtype=np.float32, dealt=False):
     """The result of what `build(program, *buffers, out)` appends; `dealt` in many parts."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(rows, "LONG", 0)
+            patch.setattr(instruction, "LONG", 0)
         made = Program()
         buffers = [x if x is None else bound(x.shape, x.dtype) for x in arrays]
         out = arena(shape, dtype)
@@ -67,7 +67,7 @@ def test_conv2d(data):
     spans = definitions.spans(x.shape[1:3], taps, stride, dilation, padding)
 
     def build(program, x, weights, bias, out):
-        products.conv2d(
+        gemm.conv2d(
             program, x, weights, bias, out, stride=stride, dilation=dilation, groups=groups,
             before=tuple(before for _, before, _ in spans), clamp=clamp,
         )  # fmt: skip
@@ -90,9 +90,7 @@ def test_depthwise(data):
 
     def build(program, x, weights, bias, out):
         before = tuple(before for _, before, _ in spans)
-        products.depthwise(
-            program, x, weights, bias, out, stride=stride, before=before, clamp=clamp
-        )
+        gemm.depthwise(program, x, weights, bias, out, stride=stride, before=before, clamp=clamp)
 
     check(build, exact.shape, exact, terms, clamp, x, weights, bias)
 
@@ -113,7 +111,7 @@ def test_transpose_conv2d(data):
 
     def build(program, x, weights, bias, out):
         before = tuple(before for _, before, _ in spans)
-        products.transpose_conv2d(
+        gemm.transpose_conv2d(
             program, x, weights, bias, out, stride=stride, before=before, clamp=clamp
         )
 
@@ -134,7 +132,7 @@ def test_matmul(data):
     given_b = np.ascontiguousarray(np.swapaxes(b, -1, -2)) if right else b
 
     def build(program, a, b, bias, out):
-        products.matmul(program, a, b, bias, out, transpose_a=left, transpose_b=right, clamp=clamp)
+        gemm.matmul(program, a, b, bias, out, transpose_a=left, transpose_b=right, clamp=clamp)
 
     check(build, exact.shape, exact, terms, clamp, given_a, given_b, bias)
 
@@ -176,7 +174,7 @@ def test_long_sums_stay_exact():
     """Equal terms, whose rounding errors would all point one way."""
     k = 100_000
     a, b = np.full((1, k), 0.1, np.float32), np.full((k, 3), 0.1, np.float32)
-    got = run(lambda p, a, b, out: products.matmul(p, a, b, None, out), (1, 3), a, b)
+    got = run(lambda p, a, b, out: gemm.matmul(p, a, b, None, out), (1, 3), a, b)
     exact = k * float(np.float32(0.1)) ** 2
     assert (np.abs(got - exact) <= BOUND * exact).all()
 
@@ -185,8 +183,8 @@ def test_constant_weights_are_packed_once():
     program = Program()
     x, out = bound((1, 5, 5, 3), np.float32), arena((1, 5, 5, 4), np.float32)
     weights = constant(numbers(4, 3, 3, 3))
-    products.conv2d(program, x, weights, None, out, stride=(1, 1), before=(1, 1))
+    gemm.conv2d(program, x, weights, None, out, stride=(1, 1), before=(1, 1))
     program.keep(out)
     program.close({x: numbers(1, 5, 5, 3)})
     names = [name for _, name, _ in program.run(profile=True)]
-    assert names == ["packing.frame", "product.convolution"]
+    assert names == ["gemm_f32_packing.frame", "gemm_f32.convolution"]

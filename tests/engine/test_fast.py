@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine import rows
-from flatlite.engine.buffer import arena, bound, constant
-from flatlite.engine.families import products, tiled
-from flatlite.engine.program import Program
+from flatlite.engine.families import gemm, gemm_f32
+from flatlite.engine.plan import instruction
+from flatlite.engine.plan.buffer import arena, bound, constant
+from flatlite.engine.plan.program import Program
 
 BOUND = 1e-6  # of the sum of the terms' sizes
-MODULES = ("channelwise", "dots", "product")
+MODULES = ("depthwise_f32", "dots", "gemm_f32")
 SIZE, STEP = st.integers(1, 40), st.integers(1, 3)
 LIMITS = st.sampled_from([(-np.inf, np.inf), (0.0, 6.0)])
 SOME = settings(max_examples=25)
@@ -28,10 +28,10 @@ def run(emit, x, weights, bias, shape, *, plain=False, dealt=False):
     """What `emit(program, x, weights, bias, out)` gives: by plain kernels, or in many parts."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(rows, "LONG", 0)
+            patch.setattr(instruction, "LONG", 0)
         for name in ("fits_dots", "fits_matmul", "fits_convolution", "fits_depthwise"):
             if plain:
-                patch.setattr(tiled, name, lambda *_: False)
+                patch.setattr(gemm_f32, name, lambda *_: False)
         program = Program()
         fed, out = bound(x.shape, x.dtype), arena(shape, np.float32)
         emit(program, fed, constant(weights), None if bias is None else constant(bias), out)
@@ -75,9 +75,9 @@ def test_conv2d(vectors, data):
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
         steps = {"stride": stride, "dilation": dilation, "before": before}
-        products.conv2d(program, *buffers, **steps, groups=groups, clamp=clamp)
+        gemm.conv2d(program, *buffers, **steps, groups=groups, clamp=clamp)
 
-    check(emit, exact.shape, exact, terms, clamp, x, weights, bias, kernel="product.convolution")
+    check(emit, exact.shape, exact, terms, clamp, x, weights, bias, kernel="gemm_f32.convolution")
 
 
 @SOME
@@ -100,16 +100,16 @@ def test_transpose_conv2d(vectors, data):
 
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
-        products.transpose_conv2d(program, *buffers, stride=stride, before=before, clamp=clamp)
+        gemm.transpose_conv2d(program, *buffers, stride=stride, before=before, clamp=clamp)
 
-    check(emit, exact.shape, exact, terms, clamp, x, weights, bias, kernel="product.convolution")
+    check(emit, exact.shape, exact, terms, clamp, x, weights, bias, kernel="gemm_f32.convolution")
 
 
 @SOME
 @given(st.data())
 def test_depthwise(vectors, data):
     channels, width = data.draw(SIZE), data.draw(st.sampled_from([1, 2, 3, 3, 4, 5, 5]))
-    kernel = "channelwise.depthwise" if channels > 1 else "product.convolution"
+    kernel = "depthwise_f32.depthwise" if channels > 1 else "gemm_f32.convolution"
     taps = data.draw(st.integers(1 if channels > 1 else 2, 5)), width
     stride = data.draw(STEP), data.draw(STEP)
     dilation = data.draw(st.sampled_from([(1, 1), (1, 1), (2, 3)]))
@@ -127,7 +127,7 @@ def test_depthwise(vectors, data):
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
         steps = {"stride": stride, "dilation": dilation, "before": before}
-        products.depthwise(program, *buffers, **steps, clamp=clamp)
+        gemm.depthwise(program, *buffers, **steps, clamp=clamp)
 
     arrays = (x, weights, bias)
     check(emit, exact.shape, exact, terms, clamp, *arrays, kernel=kernel)
@@ -149,10 +149,10 @@ def test_matmul(vectors, data):
     if bias is not None:
         exact, terms = exact + bias, terms + np.abs(bias)
     dots = "dots.rows" if n < 64 else "dots.packed"
-    kernel = dots if height == 1 and transpose else "product.matmul"
+    kernel = dots if height == 1 and transpose else "gemm_f32.matmul"
 
     def emit(program, *buffers):
-        products.matmul(program, *buffers, transpose_b=transpose, clamp=clamp)
+        gemm.matmul(program, *buffers, transpose_b=transpose, clamp=clamp)
 
     check(emit, exact.shape, exact, terms, clamp, a, b, bias, kernel=kernel)
 
@@ -163,7 +163,7 @@ def test_long_sums_of_equal_terms(vectors):
     exact = np.float64(a) @ np.float64(b)
 
     def emit(program, *buffers):
-        products.matmul(program, *buffers)
+        gemm.matmul(program, *buffers)
 
     got, _ = run(emit, a, b, None, exact.shape)
     assert (np.abs(got - exact) <= BOUND * exact).all()
@@ -174,7 +174,7 @@ def test_long_sums_of_one_row(vectors):
     exact = np.float64(a) @ np.swapaxes(np.float64(b), 1, 2)
 
     def emit(program, *buffers):
-        products.matmul(program, *buffers, transpose_b=True)
+        gemm.matmul(program, *buffers, transpose_b=True)
 
     got, names = run(emit, a, b, None, exact.shape)
     assert "dots.packed" in names
@@ -191,7 +191,7 @@ def test_packed_row(vectors, data):
     terms = np.abs(np.float64(a)) @ np.abs(np.float64(b)).T + np.abs(bias)
 
     def emit(program, *buffers):
-        products.matmul(program, *buffers, transpose_b=True, clamp=clamp)
+        gemm.matmul(program, *buffers, transpose_b=True, clamp=clamp)
 
     check(emit, exact.shape, exact, terms, clamp, a, b, bias, kernel="dots.packed")
 
@@ -201,7 +201,7 @@ def test_nan_and_infinity_stay(vectors):
     b = np.ones((1, 1, 40), np.float32)
 
     def emit(program, *buffers):
-        products.matmul(program, *buffers, clamp=(0.0, 6.0))
+        gemm.matmul(program, *buffers, clamp=(0.0, 6.0))
 
     got, _ = run(emit, a, b, None, (1, 4, 40))
     expected = np.repeat(np.array([[[np.nan], [6.0], [0.0], [1.0]]], np.float32), 40, 2)
@@ -215,11 +215,11 @@ def test_results_end_where_their_memory_ends(vectors):
         x = numbers(1, 6, 7, channels)
         source, middle = bound(x.shape, np.float32), arena(x.shape, np.float32)
         out = arena((1, 6, 7, n), np.float32)
-        products.depthwise(
+        gemm.depthwise(
             program, source, constant(numbers(3, 3, channels)), None, middle,
             stride=(1, 1), before=(1, 1),
         )  # fmt: skip
-        products.conv2d(
+        gemm.conv2d(
             program, middle, constant(numbers(n, 3, 3, channels)), None, out,
             stride=(1, 1), before=(1, 1),
         )  # fmt: skip

@@ -8,14 +8,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from llvmlite import ir
 
-from flatlite.engine import build, guard, image, rows
-from flatlite.engine.buffer import arena, bound, constant
-from flatlite.engine.families import byte_products, integers
-from flatlite.engine.kernel import PIECES
-from flatlite.engine.kernels import _byte_tile  # noqa: F401 (declares its pieces)
-from flatlite.engine.lanes import lanes
-from flatlite.engine.program import Program
-from flatlite.engine.target import HOST, SHIPPED, Target, flags
+from flatlite.engine.build import driver, image
+from flatlite.engine.build.kernel import PIECES
+from flatlite.engine.build.simd import lanes
+from flatlite.engine.build.target import HOST, SHIPPED, Target, flags
+from flatlite.engine.families import gemm_i8, quantized_gemm
+from flatlite.engine.kernels.int8 import _gemm_i8_tile as _byte_tile  # noqa: F401 (declares its pieces)
+from flatlite.engine.plan import instruction
+from flatlite.engine.plan.buffer import arena, bound, constant
+from flatlite.engine.plan.program import Program
+from flatlite.engine.run import guard
 
 TARGETS = {
     "host": HOST,
@@ -23,7 +25,7 @@ TARGETS = {
     "avx512": Target("x86-64-v4", "x86-64-v4", "", SHIPPED[0].needs - {"avx512_vnni"}),
     "sse2": Target("x86-64", "x86-64"),
 }
-MODULES = ("byte_packing", "byte_product", "byte_rounding", "short_product")
+MODULES = ("gemm_i8_input", "gemm_i8", "quantize_rows", "gemm_i16")
 SIZE, STEP = st.integers(1, 40), st.integers(1, 3)
 DEPTH = st.one_of(STEP, SIZE)
 """Channels, often fewer than the bytes that are multiplied at once."""
@@ -40,7 +42,7 @@ def vectors(request):
         pytest.skip("this processor does not have these vectors")
     with pytest.MonkeyPatch.context() as patch:
         for module in MODULES if aim is not HOST else ():
-            made = image.in_memory(*build.compile_flat(module, aim))
+            made = image.in_memory(*driver.compile_flat(module, aim))
             patch.setitem(image._images, module, made)
         yield request.param
 
@@ -52,9 +54,9 @@ def run(emit, x, weights, bias, shape, dtype, *, plain=False, dealt=False):
     """
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(rows, "LONG", 0)
+            patch.setattr(instruction, "LONG", 0)
         if plain:
-            patch.setattr(integers, "_TILES", ())
+            patch.setattr(quantized_gemm, "_TILES", ())
         program = Program(guard=guard.START if dealt else guard.END)
         fed, middle, out = bound(x.shape, x.dtype), arena(x.shape, x.dtype), arena(shape, dtype)
         program.call("copy.copy", fed.ravel(), middle.ravel(), split=x.size)
@@ -81,7 +83,7 @@ def hybrids(draw, n):
     """A scheme for reals."""
     scales = np.random.default_rng(n).uniform(0.001, 0.1, draw(st.sampled_from([1, n])))
     clamp = draw(st.sampled_from([(-np.inf, np.inf), (0.0, 6.0)]))
-    return integers.Hybrid(scales, draw(st.booleans()), clamp)
+    return quantized_gemm.Hybrid(scales, draw(st.booleans()), clamp)
 
 
 def reals(draw, *shape):
@@ -111,7 +113,8 @@ def wide_schemes(draw, n, depth):
     scales = 2.0 ** random.uniform(-4, 0, draw(st.sampled_from([1, n]))) / (60 * depth**0.5)
     scales *= draw(st.sampled_from([1.0, 1.0, 2.0**-8, 2.0**-20, 2.0**8, 2.0**14]))
     low, high = draw(st.sampled_from([(-32768, 32767), (0, 32767), (-5, 20000)]))
-    return integers.Stored(scales, (0, 0, draw(st.sampled_from([0, 0, 7]))), (low, high), sums,
+    zero_points = (0, 0, draw(st.sampled_from([0, 0, 7])))
+    return quantized_gemm.Stored(scales, zero_points, (low, high), sums,
                            rounding)  # fmt: skip
 
 
@@ -127,7 +130,7 @@ def schemes(draw, n, depth):
     scales = 2.0 ** random.uniform(-4, 0, draw(st.sampled_from([1, n]))) / (60 * depth**0.5)
     scales *= draw(st.sampled_from([1.0, 1.0, 2.0**-22, 2.0**12]))
     rounding = draw(st.sampled_from(["narrow", "narrow", "exact"]))
-    scheme = integers.Stored(
+    scheme = quantized_gemm.Stored(
         scales,
         (zeros[0], weights_zero, zeros[1]),
         (known.min + limits[0], known.max - limits[1]),
@@ -197,7 +200,7 @@ def test_conv2d(vectors, module, data):
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
         steps = {"stride": stride, "dilation": dilation, "before": before}
-        integers.conv2d(program, *buffers, scheme=given.scheme, **steps, groups=groups)
+        quantized_gemm.conv2d(program, *buffers, scheme=given.scheme, **steps, groups=groups)
 
     pointwise = taps == stride == (1, 1) and groups == 1
     kernel = f"{module}.{'matmul' if pointwise else 'convolution'}"
@@ -217,7 +220,7 @@ def test_matmul(vectors, module, data):
     b = given.weights(1 if repeated else batch, *((n, depth) if transpose else (depth, n)))
 
     def emit(program, *buffers):
-        integers.matmul(program, *buffers, scheme=given.scheme, transpose_b=transpose)
+        quantized_gemm.matmul(program, *buffers, scheme=given.scheme, transpose_b=transpose)
 
     check(emit, (batch, height, n), given.dtype, a, b, given.bias(n), f"{module}.matmul")
 
@@ -225,28 +228,32 @@ def test_matmul(vectors, module, data):
 @pytest.mark.parametrize(("depth", "fast"), [(9000, True), (60_000, True), (170_000, False)])
 def test_long_rows(vectors, depth, fast):
     """Rows of which there is room for few, for less than a tile, and for none."""
-    scheme = integers.Stored(np.array([2.0**-15]), (3, 0, -5), (-128, 127), np.int32, "narrow")
+    scheme = quantized_gemm.Stored(
+        np.array([2.0**-15]), (3, 0, -5), (-128, 127), np.int32, "narrow"
+    )
     arrays = stored("int8", 9, depth), stored("int8", 5, depth), None, (9, 5), "int8"
 
     def emit(program, *buffers):
-        integers.matmul(program, *buffers, scheme=scheme, transpose_b=True)
+        quantized_gemm.matmul(program, *buffers, scheme=scheme, transpose_b=True)
 
     got, names = run(emit, *arrays)
-    assert any(name.startswith("byte_product.matmul") for name in names) == fast
+    assert any(name.startswith("gemm_i8.matmul") for name in names) == fast
     np.testing.assert_array_equal(got, run(emit, *arrays, plain=True)[0])
 
 
 def test_deep_windows(vectors):
     """As `test_long_rows`, for windows of three by three."""
-    scheme = integers.Stored(np.array([2.0**-15]), (3, 0, -5), (-128, 127), np.int32, "narrow")
+    scheme = quantized_gemm.Stored(
+        np.array([2.0**-15]), (3, 0, -5), (-128, 127), np.int32, "narrow"
+    )
     x, weights = stored("int8", 1, 3, 4, 8001), stored("int8", 5, 3, 3, 8001)
     arrays = x, weights, None, (1, 3, 4, 5), "int8"
 
     def emit(program, *buffers):
         steps = {"stride": (1, 1), "before": (1, 1)}
-        integers.conv2d(program, *buffers, scheme=scheme, **steps)
+        quantized_gemm.conv2d(program, *buffers, scheme=scheme, **steps)
 
-    check(emit, arrays[3], "int8", *arrays[:3], "byte_product.convolution")
+    check(emit, arrays[3], "int8", *arrays[:3], "gemm_i8.convolution")
 
 
 @BOTH
@@ -264,7 +271,7 @@ def test_transpose_conv2d(vectors, module, data):
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
         steps = {"stride": stride, "before": before}
-        integers.transpose_conv2d(program, *buffers, scheme=given.scheme, **steps)
+        quantized_gemm.transpose_conv2d(program, *buffers, scheme=given.scheme, **steps)
 
     arrays = (x, given.weights(n, *taps, depth), given.bias(n))
     check(emit, (2, *sizes, n), given.dtype, *arrays, f"{module}.convolution")
@@ -284,10 +291,10 @@ def test_conv2d_of_reals(vectors, data):
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
         steps = {"stride": stride, "dilation": dilation, "before": before}
-        integers.conv2d(program, *buffers, scheme=scheme, **steps, groups=groups)
+        quantized_gemm.conv2d(program, *buffers, scheme=scheme, **steps, groups=groups)
 
     arrays = x, stored("int8", groups * n, *taps, depth), real_biases(groups * n, data.draw)
-    check(emit, shape, np.float32, *arrays, "byte_product.convolution_reals")
+    check(emit, shape, np.float32, *arrays, "gemm_i8.convolution_reals")
 
 
 @SOME
@@ -301,10 +308,10 @@ def test_matmul_of_reals(vectors, data):
     b = stored("int8", 1 if repeated else batch, *((n, depth) if transpose else (depth, n)))
 
     def emit(program, *buffers):
-        integers.matmul(program, *buffers, scheme=scheme, transpose_b=transpose)
+        quantized_gemm.matmul(program, *buffers, scheme=scheme, transpose_b=transpose)
 
     arrays = a, b, real_biases(n, data.draw)
-    check(emit, (batch, height, n), np.float32, *arrays, "byte_product.matmul_reals")
+    check(emit, (batch, height, n), np.float32, *arrays, "gemm_i8.matmul_reals")
 
 
 @pytest.mark.parametrize("depth", [64, 512, 576])
@@ -312,19 +319,19 @@ def test_matmul_of_whole_blocks(vectors, depth):
     """Rows that may be multiplied where they lie, as far as they are blocks of 16."""
     random, n = np.random.default_rng(depth), 40
     weights, bias = stored("int8", n, depth), random.normal(size=n).astype(np.float32)
-    stored_scheme = integers.Stored(np.full(n, 2e-4), (3, 5, -4), (-128, 127), np.int32)
+    stored_scheme = quantized_gemm.Stored(np.full(n, 2e-4), (3, 5, -4), (-128, 127), np.int32)
     for height in (16, 40, 48, 176):
         for scheme, x, name in (
             (stored_scheme, stored("int8", height, depth), "matmul"),
-            (integers.Hybrid(np.full(n, 0.1), True, (-np.inf, np.inf)),
+            (quantized_gemm.Hybrid(np.full(n, 0.1), True, (-np.inf, np.inf)),
              random.normal(size=(height, depth)).astype(np.float32), "matmul_reals"),
         ):  # fmt: skip
 
             def emit(program, *buffers, scheme=scheme):
-                integers.matmul(program, *buffers, scheme=scheme, transpose_b=True)
+                quantized_gemm.matmul(program, *buffers, scheme=scheme, transpose_b=True)
 
             own = bias if scheme.real else None
-            check(emit, (height, n), x.dtype, x, weights, own, f"byte_product.{name}")
+            check(emit, (height, n), x.dtype, x, weights, own, f"gemm_i8.{name}")
 
 
 def rounded(x, asymmetric):
@@ -359,10 +366,10 @@ def test_rounded(vectors, asymmetric):
         x[-1] *= random.integers(0, 2)
         for dealt in (False, True):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(rows, "LONG", 0 if dealt else rows.LONG)
+                patch.setattr(instruction, "LONG", 0 if dealt else instruction.LONG)
                 program, fed = Program(guard=not dealt), bound(x.shape, x.dtype)
                 pitch = count + 7 * dealt
-                made = byte_products.rounded(program, fed, rows_of_x, 3, asymmetric, pitch)
+                made = gemm_i8.rounded(program, fed, rows_of_x, 3, asymmetric, pitch)
                 outs = made.values, *made.rows
                 for out in outs:
                     program.keep(out)

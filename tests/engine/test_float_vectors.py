@@ -5,15 +5,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine import rows
-from flatlite.engine.buffer import arena, bound
 from flatlite.engine.families import reductions, resizing, windows
 from flatlite.engine.families.elementwise import elementwise
-from flatlite.engine.program import Program
+from flatlite.engine.plan import instruction
+from flatlite.engine.plan.buffer import arena, bound
+from flatlite.engine.plan.program import Program
 
 BOUND = 1e-6  # of the sum of the terms' sizes
 ULPS = 4
-MODULES = ("pool_float", "power", "reduce_float", "resize_float", "softmax")
+MODULES = ("pool_f32", "power", "reduce_f32", "resize_f32", "softmax")
 SOME = settings(
     max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
@@ -23,7 +23,7 @@ def run(emit, inputs, shape, dtype=np.float32, dealt=False):
     """What `emit(program, *buffers, out)` writes, in memory that ends where it ends."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(rows, "LONG", 0)
+            patch.setattr(instruction, "LONG", 0)
         program, fed, copies = Program(guard=True), {}, []
         for x in inputs:
             buffer = bound(x.shape, x.dtype)

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flatlite.engine import build, cache, compiler, image, loader, target
-from flatlite.engine.kernel import KERNELS
+from flatlite.engine.build import cache, compiler, driver, image, target
+from flatlite.engine.build.kernel import KERNELS
+from flatlite.engine.run import loader
 
 pytestmark = pytest.mark.skipif(
     not target.supports_images(), reason="code images are made for x86-64 Linux"
@@ -20,9 +21,10 @@ RUN = """
 import json, sys, warnings
 import numpy as np
 warnings.simplefilter("error")
-from flatlite.engine import build, cache, image, loader, target
-from flatlite.engine.buffer import arena, bound
-from flatlite.engine.program import Program
+from flatlite.engine.build import cache, driver, image, target
+from flatlite.engine.run import loader
+from flatlite.engine.plan.buffer import arena, bound
+from flatlite.engine.plan.program import Program
 
 def run(dtype=np.float32):
     program, x, out = Program(), bound((1000,), dtype), arena((1000,), dtype)
@@ -62,7 +64,7 @@ def built(tmp_path_factory):
     """A cache folder with the images of `copy` and `launch`."""
     folder = tmp_path_factory.mktemp("built") / "cache"
     done = subprocess.run(
-        [sys.executable, "-m", "flatlite.engine.image", "copy", "launch"],
+        [sys.executable, "-m", "flatlite.engine.build", "copy", "launch"],
         env={**os.environ, "FLATLITE_CACHE": str(folder)},
         capture_output=True,
         text=True,
@@ -95,7 +97,7 @@ def test_built_images_run_without_the_compiler(built):
 def test_what_is_missing_is_built_elsewhere(tmp_path):
     code = """
 calls = []
-build.ensure(["copy", "launch"], progress=lambda *call: calls.append(call))
+driver.ensure(["copy", "launch"], progress=lambda *call: calls.append(call))
 print(json.dumps([calls[0], calls[-1]]))
 run()
 """
@@ -144,12 +146,12 @@ def test_a_damaged_image_is_replaced(folder):
 def test_sound_images_are_not_removed(folder, monkeypatch):
     monkeypatch.setenv("FLATLITE_CACHE", str(folder))
     path = next(folder.glob("copy-*.image"))
-    build._remove_damaged("copy")
+    driver._remove_damaged("copy")
     assert image.is_sound(path)
     path.write_bytes(path.read_bytes()[:-1])
-    build._remove_damaged("launch")
+    driver._remove_damaged("launch")
     assert path.exists()
-    build._remove_damaged("copy")
+    driver._remove_damaged("copy")
     assert not path.exists()
 
 
@@ -173,7 +175,7 @@ def test_programs_have_compiled_what_they_need(tmp_path):
 def test_a_whole_module_replaces_its_parts(tmp_path):
     folder = tmp_path / "cache"
     script("run(); run(np.int8)", folder)
-    script("build.ensure(['copy'])", folder)
+    script("driver.ensure(['copy'])", folder)
     (keys,) = compiled(folder)
     assert len(keys) > 2 and {"copy[uint8]", "copy[uint32]"} < {*keys}
     assert script("run();" + IMPORTED, folder) == "False"
@@ -200,7 +202,7 @@ subprocess.Popen = count
 
 def test_one_worker_compiles_for_a_process(tmp_path):
     """Whatever is asked for, and however often."""
-    code = "run(); run(np.int8); build.ensure(['layout', 'copy']); print(len(starts));"
+    code = "run(); run(np.int8); driver.ensure(['layout', 'copy']); print(len(starts));"
     assert script(STARTS + code + IMPORTED, tmp_path / "cache") == "1\nFalse"
     code = "warnings.simplefilter('ignore'); run(); run(np.int8); print(len(starts));"
     assert script(STARTS + code + IMPORTED, "/dev/null/cache") == "1\nFalse"
@@ -231,19 +233,19 @@ def test_a_crash_of_the_compiler_is_reported(tmp_path):
     (tmp_path / "sitecustomize.py").write_text("""
 import os
 if "FLATLITE_BUILDING" in os.environ:
-    from flatlite.engine import linker
+    from flatlite.engine.build import linker
     linker.link = lambda *arguments: os.abort()
 """)
     code = f"""
 sys.path.insert(0, {str(tmp_path)!r})
 try:
-    build.ensure(["copy"])
+    driver.ensure(["copy"])
 except RuntimeError as error:
     print(error)
 """
     assert script(code, tmp_path / "cache") == (
         "compiling the kernels copy was ended by signal 6;"
-        " run `python -m flatlite.engine.image copy` to see why"
+        " run `python -m flatlite.engine.build copy` to see why"
     )
 
 
@@ -358,7 +360,7 @@ print([str(w.message) for w in caught if w.category is RuntimeWarning][0])
 def test_building_all_needs_a_folder():
     code = """
 try:
-    build.build_all()
+    driver.build_all()
 except RuntimeError as error:
     print(error)
 """
@@ -406,7 +408,7 @@ except RuntimeError as error:
 
 
 def test_unknown_outside_functions_refuse_the_image(folder):
-    flat, kernels, symbols = build.compile_flat("launch")
+    flat, kernels, symbols = driver.compile_flat("launch")
     flat.slots["no_such_function"] = len(flat.slots)
     path = folder / "spoilt.image"
     path.write_bytes(image.pack(flat, kernels, symbols))
@@ -417,10 +419,10 @@ def test_unknown_outside_functions_refuse_the_image(folder):
 def test_every_way_to_compile_gives_the_same_bytes(testing, folder, run_kernel):
     made = next(found for found in KERNELS.values() if "spin" in found).values()
     compiled = compiler.compile_kernels("testing", made)
-    flat = build.link(compiled)
+    flat = driver.link(compiled)
     (folder / "testing.image").write_bytes(image.pack(*flat))
     image.provide("testing_file", image.read(folder / "testing.image"))
-    image.provide("testing_jit", build.just_in_time(compiled))
+    image.provide("testing_jit", driver.just_in_time(compiled))
     x = np.random.default_rng(0).standard_normal(999).astype(np.float32)
     for name, arguments in [
         ("spin", {"out": ((50,), np.float64), "turns": 1000, "split": 50}),
@@ -436,7 +438,7 @@ def test_every_way_to_compile_gives_the_same_bytes(testing, folder, run_kernel):
 
 def test_packaging_builds_what_is_new(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(cache, "PACKAGED", str(tmp_path / "images"))
-    assert build.main(["--package", "copy"]) == 0
+    assert driver.main(["--package", "copy"]) == 0
     built = sorted(os.listdir(cache.PACKAGED))
     assert [name.rpartition("-")[0] for name in built] == ["copy-x86-64-v3", "copy-x86-64-v4-vnni"]
     old = tmp_path / "images" / f"copy-x86-64-v3-{'0' * 24}.image"
@@ -444,11 +446,11 @@ def test_packaging_builds_what_is_new(tmp_path, monkeypatch, capsys):
     for path in (old, other):
         path.touch()
     before = (tmp_path / "images" / built[0]).stat().st_mtime_ns
-    assert build.main(["--package", "copy"]) == 0
+    assert driver.main(["--package", "copy"]) == 0
     assert not old.exists() and other.exists()
     assert (tmp_path / "images" / built[0]).stat().st_mtime_ns == before
     assert capsys.readouterr().out == "copy\ncopy\n"
-    assert build.main(["--package", "no_such"]) == 2
+    assert driver.main(["--package", "no_such"]) == 2
 
 
 def test_targets_name_modules_that_are_there():
@@ -460,7 +462,7 @@ def test_packaged_images_come_first(tmp_path):
         pytest.skip("this processor is older than x86-64-v3")
     packaged = tmp_path / "packaged"
     packaged.mkdir()
-    build.write_packaged(packaged, ["copy", "launch"], [target.find("x86-64-v3")])
+    driver.write_packaged(packaged, ["copy", "launch"], [target.find("x86-64-v3")])
     code = f"cache.PACKAGED = {str(packaged)!r}; run();" + IMPORTED
     assert script(code, tmp_path / "cache") == "False"
     assert not (tmp_path / "cache").exists()
@@ -478,16 +480,16 @@ def sources(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("edited", "changes"),
     [
-        ("kernels/copy.py", True),
-        ("kernel.py", True),
-        ("arrays.py", True),
-        ("declaration.py", True),
-        ("compiler.py", True),
-        ("lowering.py", True),
-        ("linker.py", True),
-        ("program.py", False),
-        ("faults.py", False),
-        ("kernels/launch.py", False),
+        ("kernels/movement/copy.py", True),
+        ("build/kernel.py", True),
+        ("build/arrays.py", True),
+        ("build/declaration.py", True),
+        ("build/compiler.py", True),
+        ("build/lowering.py", True),
+        ("build/linker.py", True),
+        ("plan/program.py", False),
+        ("run/faults.py", False),
+        ("run/native/launch.py", False),
     ],
 )
 def test_names_change_with_what_the_code_depends_on(sources, edited, changes):
@@ -499,11 +501,13 @@ def test_names_change_with_what_the_code_depends_on(sources, edited, changes):
 
 
 def test_imports_of_kernel_files_are_seen(sources):
-    (sources / "kernels" / "copy.py").write_text(
-        "\nfrom . import (\n    _tables,\n)\nfrom ..vectors import add\n"
+    room = sources / "kernels" / "movement"
+    (room / "copy.py").write_text(
+        "\nfrom . import (\n    _tables,\n)\nfrom ...build.vectors import add\n"
     )
-    (sources / "kernels" / "_tables.py").write_text("\nfrom .. import numbers\n")
-    imported = [sources / name for name in ("kernels/_tables.py", "vectors.py", "numbers.py")]
+    (room / "_tables.py").write_text("\nfrom ... import numbers\nfrom ..int8._points import at\n")
+    names = ("kernels/movement/_tables.py", "build/vectors.py", "numbers.py")
+    imported = [sources / name for name in (*names, "kernels/int8/_points.py")]
     for path in imported:
         path.touch()
     found = [cache.source_digest("copy")]
@@ -512,7 +516,7 @@ def test_imports_of_kernel_files_are_seen(sources):
             file.write("# edited\n")
         cache._sources.clear()
         found.append(cache.source_digest("copy"))
-    assert len(set(found)) == 4
+    assert len(set(found)) == 5
 
 
 def test_old_images_are_cleared_away(tmp_path, monkeypatch):
@@ -536,7 +540,7 @@ def test_old_images_are_cleared_away(tmp_path, monkeypatch):
 
 
 def test_the_command_names_unknown_modules(capsys):
-    assert build.main(["nothing"]) == 2
+    assert driver.main(["nothing"]) == 2
     assert "no kernel module 'nothing'; there are " in capsys.readouterr().err
 
 
@@ -548,7 +552,7 @@ def test_code_of_another_processor_is_not_run():
 
 
 def test_the_loader_leaves_memory_executable_only():
-    flat, _, _ = build.compile_flat("launch")
+    flat, _, _ = driver.compile_flat("launch")
     base = loader.map_bytes(flat.code, flat.slots)
     with open("/proc/self/maps") as file:
         ranges = [line.split()[:2] for line in file]
@@ -562,11 +566,11 @@ def test_the_loader_leaves_memory_executable_only():
 
 
 def test_a_long_wait_is_explained_once(capsys, monkeypatch):
-    monkeypatch.setattr(build, "_announced", [])
-    build._Line()(0, 3, ["a", "b", "c"])
+    monkeypatch.setattr(driver, "_announced", [])
+    driver._Line()(0, 3, ["a", "b", "c"])
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(build, "_PATIENCE", 0)
-    for progress in (build._Line(), build._Line()):
+    monkeypatch.setattr(driver, "_PATIENCE", 0)
+    for progress in (driver._Line(), driver._Line()):
         for done in range(4):
             progress(done, 3, ["a", "b", "c"][done:])
     words = "flatlite: compiling kernels for this processor, once: 0 of 3"

@@ -1,16 +1,17 @@
 """Kernels whose result may lie on an operand give the same bytes there as apart from it."""
 
-import importlib
-
 import numpy as np
 import pytest
 
-from flatlite.engine import cache, rows, walk
-from flatlite.engine.buffer import Buffer, constant, persistent
-from flatlite.engine.families import rescale, scaled
+from flatlite.engine.build import cache
+from flatlite.engine.build.compiler import import_kernels
+from flatlite.engine.build.kernel import KERNELS
+from flatlite.engine.families import multipliers, rescaled
 from flatlite.engine.families.elementwise import elementwise
-from flatlite.engine.kernel import KERNELS
-from flatlite.engine.program import Program
+from flatlite.engine.plan import instruction
+from flatlite.engine.plan.buffer import Buffer, constant, persistent
+from flatlite.engine.plan.program import Program
+from flatlite.engine.run import plan_runner
 
 GIVEN = {
     "low": 5,
@@ -45,16 +46,15 @@ SIZES = (1, 7, 64, 333)
 
 @pytest.fixture(autouse=True)
 def everything_is_shared(monkeypatch):
-    monkeypatch.setattr(rows, "LONG", 0)
-    monkeypatch.setattr(rows, "SHARED", 0)
-    monkeypatch.setattr(walk, "WORTH", 0)
+    monkeypatch.setattr(instruction, "LONG", 0)
+    monkeypatch.setattr(instruction, "SHARED", 0)
+    monkeypatch.setattr(plan_runner, "WORTH", 0)
 
 
 def kernels():
     """(module.kernel, declaration) of all that say their result may lie on an operand."""
     for module in cache.modules():
-        importlib.import_module(f"flatlite.engine.kernels.{module}")
-        for one in KERNELS.get(f"flatlite.engine.kernels.{module}", {}).values():
+        for one in KERNELS.get(import_kernels(module), {}).values():
             if one.declaration is not None and one.declaration.in_place:
                 yield f"{module}.{one.name}", one.declaration
 
@@ -190,22 +190,22 @@ def test_several_operands(name):
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
 @pytest.mark.parametrize("line", [False, True])
 def test_scaled_vectors(kind, dtype, line, monkeypatch):
-    monkeypatch.setattr(scaled, "_WORTH", 1 if line else 1 << 40)
+    monkeypatch.setattr(rescaled, "_WORTH", 1 if line else 1 << 40)
     zeros = (0, 0, 0) if dtype == "int16" else (3, 5, 2)
     a, b, out = zip((0.5, 0.25, 0.7), zeros, strict=True)
     for turned in (False, True):
         x, y = (b, a) if turned else (a, b)
         if kind == "product":
-            terms = rescale.product_terms(x, y, out, (5, 90), 0.01)
+            terms = multipliers.product_terms(x, y, out, (5, 90), 0.01)
         else:
             power = 2 if kind == "squared_difference" else 1
-            terms = rescale.common_terms(x, y, out, (5, 90), 7 if power == 2 else 15, power)
+            terms = multipliers.common_terms(x, y, out, (5, 90), 7 if power == 2 else 15, power)
         for size in SIZES:
             for shapes in SHAPES:
                 shapes = [tuple(size if n < 0 else n for n in shape) for shape in shapes]
                 operands = [values(s, dtype, i) for i, s in enumerate(shapes)]
 
                 def add(program, buffers, out, terms=terms):
-                    scaled.pair(program, kind, *buffers, out, terms)
+                    rescaled.pair(program, kind, *buffers, out, terms)
 
                 assert check(add, operands, dtype)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine import rows
-from flatlite.engine.buffer import arena, bound, constant
-from flatlite.engine.families import fixed_arrays, integers
-from flatlite.engine.families.rescale import fixed_scale
-from flatlite.engine.program import Program
+from flatlite.engine.families import fixedpoint, quantized_gemm
+from flatlite.engine.families.multipliers import fixed_scale
+from flatlite.engine.plan import instruction
+from flatlite.engine.plan.buffer import arena, bound, constant
+from flatlite.engine.plan.program import Program
 
 FEW = settings(max_examples=60)
 STORED = ("int8", "uint8", "int16")
@@ -25,7 +25,7 @@ def run(build, x, out, dealt=False):
     """What `build(program, bound x, out)` computes, in one part or many."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(rows, "LONG", 0)
+            patch.setattr(instruction, "LONG", 0)
         program, given_x = Program(), bound(x.shape, x.dtype)
         build(program, given_x, out)
         program.keep(out)
@@ -81,7 +81,7 @@ def test_requantize(rounding, definition, sums, data):
     scales = np.array(data.draw(st.lists(st.floats(2.0**-34, top), min_size=n, max_size=n)))
     zero, known = data.draw(st.integers(-128, 255)), np.iinfo(dtype)
     limits = (known.min, known.max - data.draw(st.integers(0, 9)))
-    scheme = integers.Stored(scales, (0, 0, zero), limits, sums, rounding)
+    scheme = quantized_gemm.Stored(scales, (0, 0, zero), limits, sums, rounding)
     out = arena(values.shape, dtype)
     got = run(lambda p, x, out: scheme.finish(p, x, None, None, out), values, out)
     want = [
@@ -94,7 +94,7 @@ def test_requantize(rounding, definition, sums, data):
 @FEW
 @given(st.integers(LOWEST, HIGHEST), SCALE)
 def test_scaled_arrays(value, scale):
-    assert fixed_arrays.scaled(np.array([value]), *fixed_scale(scale))[0] == narrow(value, scale)
+    assert fixedpoint.scaled(np.array([value]), *fixed_scale(scale))[0] == narrow(value, scale)
 
 
 @FEW
@@ -120,13 +120,13 @@ def test_scale_too_large_is_held(scale):
 
 def test_exp_is_near():
     values = -np.arange(0, 1 << 31, 999_983)
-    got = fixed_arrays.exp_of_negative(values) / 2**31
+    got = fixedpoint.exp_of_negative(values) / 2**31
     np.testing.assert_allclose(got, np.exp(values / 2**26), rtol=0, atol=1e-6)
 
 
 def test_inverse_root_is_near():
     for value in (0, 1, 2, 3, 255, 65025, (1 << 29) + 1, HIGHEST):
-        inverse, places = fixed_arrays.inverse_root(value)
+        inverse, places = fixedpoint.inverse_root(value)
         assert inverse * 2.0 ** (-31 - places) == pytest.approx(max(value, 1) ** -0.5, rel=2e-5)
 
 
@@ -138,13 +138,13 @@ def test_reals_to_8_bits(asymmetric, data):
     random = np.random.default_rng(data.draw(st.integers(0, 99)))
     x = random.normal(data.draw(st.sampled_from([0, 3, -3])), 1, shape).astype(np.float32)
     x[0] *= data.draw(st.sampled_from([0, 1, 1e-20, 1e30]))
-    scheme, scales = integers.Hybrid(np.ones(1), asymmetric, (0.0, 0.0)), []
+    scheme, scales = quantized_gemm.Hybrid(np.ones(1), asymmetric, (0.0, 0.0)), []
     out = arena(shape, np.int16)
 
     def build(program, given_x, out):
         made, made_scales = scheme.centred(program, given_x, shape[0])
         sums = arena(shape, np.int32)
-        program.call("integer.centre", made.ravel(), out.ravel(), split=out.size, zero_point=0)
+        program.call("plain_int.centre", made.ravel(), out.ravel(), split=out.size, zero_point=0)
         program.keep(made_scales)
         scales.append((program, made_scales, sums))
 
@@ -171,11 +171,11 @@ def test_matmul(data):
     sums = data.draw(st.sampled_from([np.int32, np.int64]))
     a, b, bias = centred(random, 2, m, k), centred(random, k, n), random.integers(-9, 9, n)
     known = np.iinfo(np.int16)
-    scheme = integers.Stored(np.ones(1), (0, 0, 0), (known.min, known.max), sums, "exact")
+    scheme = quantized_gemm.Stored(np.ones(1), (0, 0, 0), (known.min, known.max), sums, "exact")
 
     def build(program, x, out):
         start = constant(bias.astype(sums))
-        integers.matmul(program, x, constant(b), start, out, scheme=scheme)
+        quantized_gemm.matmul(program, x, constant(b), start, out, scheme=scheme)
 
     want = np.clip(a.astype(np.int64) @ b + bias, known.min, known.max)
     for dealt in (False, True):
@@ -193,7 +193,7 @@ def test_conv2d(data):
     x, weights = centred(random, 2, 7, 6, groups * depth), centred(random, groups * n, *taps, depth)
     shape = (2, data.draw(SMALL), data.draw(SMALL), groups * n)
     known = np.iinfo(np.int16)
-    scheme = integers.Stored(np.ones(1), (0, 0, 0), (known.min, known.max), np.int32, "exact")
+    scheme = quantized_gemm.Stored(np.ones(1), (0, 0, 0), (known.min, known.max), np.int32, "exact")
     padded = np.pad(x.astype(np.int64), [(0, 0), (9, 40), (9, 40), (0, 0)])
     want = np.zeros(shape, np.int64)
     for y, c in np.ndindex(shape[1:3]):
@@ -207,7 +207,7 @@ def test_conv2d(data):
             want[:, y, c] += np.einsum("bgd,gnd->bgn", pixel, filters).reshape(2, -1)
 
     def build(program, given_x, out):
-        integers.conv2d(
+        quantized_gemm.conv2d(
             program, given_x, constant(weights), None, out, scheme=scheme, stride=stride,
             before=before, dilation=dilation, groups=groups,
         )  # fmt: skip

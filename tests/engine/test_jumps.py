@@ -3,21 +3,22 @@
 import numpy as np
 import pytest
 
-from flatlite.engine import rows, walk
-from flatlite.engine.buffer import arena, bound, constant, persistent
 from flatlite.engine.families.elementwise import elementwise
 from flatlite.engine.families.layout import move
-from flatlite.engine.faults import Fault
-from flatlite.engine.program import Program
+from flatlite.engine.plan import instruction
+from flatlite.engine.plan.buffer import arena, bound, constant, persistent
+from flatlite.engine.plan.program import Program
+from flatlite.engine.run import plan_runner
+from flatlite.engine.run.faults import Fault
 
 THREADS = pytest.mark.parametrize("threads", [1, 2])
 
 
 @pytest.fixture(autouse=True)
 def everything_is_shared(monkeypatch):
-    monkeypatch.setattr(rows, "LONG", 0)
-    monkeypatch.setattr(rows, "SHARED", 0)
-    monkeypatch.setattr(walk, "WORTH", 0)
+    monkeypatch.setattr(instruction, "LONG", 0)
+    monkeypatch.setattr(instruction, "SHARED", 0)
+    monkeypatch.setattr(plan_runner, "WORTH", 0)
 
 
 def i32(*values):

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine import rows
-from flatlite.engine.buffer import arena, bound, constant
 from flatlite.engine.families.elementwise import elementwise
-from flatlite.engine.program import Program
+from flatlite.engine.plan import instruction
+from flatlite.engine.plan.buffer import arena, bound, constant
+from flatlite.engine.plan.program import Program
 
 SOME = settings(max_examples=40)
 LOW, HIGH = -60, 60
@@ -44,7 +44,7 @@ def run(kernel, operands, out, *more, dealt=False):
     """The result, in memory that ends where it ends; `dealt` in many parts."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(rows, "LONG", 0)
+            patch.setattr(instruction, "LONG", 0)
         program = Program(guard=True)
         given = [bound(x.shape, x.dtype) for x in operands]
         inner, out = [arena(x.shape, x.dtype) for x in given], arena(*out)

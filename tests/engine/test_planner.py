@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flatlite.engine import arena, planner
-from flatlite.engine.buffer import Storage
+from flatlite.engine.plan import arena, planner
+from flatlite.engine.plan.buffer import Storage
 
 ROWS = 12
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine import rows
-from flatlite.engine.buffer import arena, bound
 from flatlite.engine.families import windows
-from flatlite.engine.program import Program
+from flatlite.engine.plan import instruction
+from flatlite.engine.plan.buffer import arena, bound
+from flatlite.engine.plan.program import Program
 
-MODULES = ("pool_stored",)
+MODULES = ("pool_i8",)
 SOME = settings(max_examples=40)
 
 
@@ -19,7 +19,7 @@ def run(kind, x, shape, plain=False, dealt=False, **how):
     """The result and the kernel, in memory that ends where it ends."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(rows, "LONG", 0)
+            patch.setattr(instruction, "LONG", 0)
         if plain:
             patch.setattr(windows, "fits", lambda *_: False)
         program, fed = Program(guard=True), bound(x.shape, x.dtype)
@@ -53,7 +53,7 @@ def test_pool(vectors, kind, data):
         "clamp": (int(known.min) + edge, int(known.max) - edge),
     }
     got, name = run(kind, x, shape, **how)
-    assert name == f"pool_stored.{kind}_{dtype}"
+    assert name == f"pool_i8.{kind}_{dtype}"
     np.testing.assert_array_equal(got, run(kind, x, shape, dealt=True, **how)[0])
     plain, name = run(kind, x, shape, plain=True, **how)
     assert name.startswith("pool.")

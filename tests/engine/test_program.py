@@ -11,12 +11,12 @@ from _thread import interrupt_main
 import numpy as np
 import pytest
 
-from flatlite.engine import rows
-from flatlite.engine.arena import address
-from flatlite.engine.buffer import Buffer, Storage, arena, bound, constant, persistent
 from flatlite.engine.families.layout import move
-from flatlite.engine.faults import INDEX_OUT_OF_RANGE, Fault
-from flatlite.engine.program import Program
+from flatlite.engine.plan import instruction
+from flatlite.engine.plan.arena import address
+from flatlite.engine.plan.buffer import Buffer, Storage, arena, bound, constant, persistent
+from flatlite.engine.plan.program import Program
+from flatlite.engine.run.faults import INDEX_OUT_OF_RANGE, Fault
 
 pytestmark = pytest.mark.usefixtures("testing")
 f32, i32 = np.float32, np.int32
@@ -227,7 +227,7 @@ def test_items_are_all_dealt_out_once():
     program.close({out: got})
     program.run()
     chunks = np.unique(got, axis=0)
-    assert len(chunks) == rows.CHUNKS
+    assert len(chunks) == instruction.CHUNKS
     assert chunks[0, 0] == 0
     assert chunks[-1, 1] == n
     np.testing.assert_array_equal(chunks[1:, 0], chunks[:-1, 1])
@@ -244,11 +244,11 @@ def test_nothing_to_split_runs_no_item():
     assert (got == -1).all()
 
 
-def spinning(rows, items, steps=1 << 34):
+def spinning(instruction, items, steps=1 << 34):
     """A program that runs for a minute or more."""
     program, out = Program(), bound((items,), np.float64)
-    for _ in range(rows):
-        program.call("testing.spin", out, turns=steps // rows // items, split=items)
+    for _ in range(instruction):
+        program.call("testing.spin", out, turns=steps // instruction // items, split=items)
     program.close({out: np.zeros(items)})
     return program
 
@@ -384,8 +384,8 @@ def test_guarded_tensors_end_at_their_guard_page(kind):
 def test_running_past_a_guarded_tensor_ends_the_process():
     code = """
 import numpy as np
-from flatlite.engine.buffer import arena, persistent
-from flatlite.engine.program import Program
+from flatlite.engine.plan.buffer import arena, persistent
+from flatlite.engine.plan.program import Program
 program = Program(guard=True)
 program.call("copy.copy", persistent((1000,), np.int8), arena((1000,), np.int8), split=1001)
 program.close()

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from flatlite.engine.buffer import arena, bound, constant, persistent
 from flatlite.engine.families.elementwise import elementwise
-from flatlite.engine.program import Program
+from flatlite.engine.plan.buffer import arena, bound, constant, persistent
+from flatlite.engine.plan.program import Program
 
 X, OTHER = np.arange(6, dtype=np.int32), np.full(6, 100, np.int32)
 

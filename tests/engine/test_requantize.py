@@ -5,13 +5,13 @@ import pytest
 from numba import types
 from targets import TARGETS
 
-from flatlite.engine import build, compiler, image
-from flatlite.engine.buffer import arena, bound, constant
-from flatlite.engine.families import rescale
-from flatlite.engine.kernel import KERNELS, address, kernel, piece
-from flatlite.engine.kernels._integers import Integers
-from flatlite.engine.kernels._requantize import Requantizer, each_rounding, terms_at
-from flatlite.engine.program import Program
+from flatlite.engine.build import compiler, driver, image
+from flatlite.engine.build.kernel import KERNELS, address, kernel, piece
+from flatlite.engine.families import multipliers
+from flatlite.engine.kernels._int32 import Integers
+from flatlite.engine.kernels.int8._requantize import Requantizer, each_rounding, terms_at
+from flatlite.engine.plan.buffer import arena, bound, constant
+from flatlite.engine.plan.program import Program
 
 EXTREMES = [-(1 << 31), 1 - (1 << 31), -1, 0, 1, (1 << 31) - 1]
 SMALLER = [1 - (1 << 30), -1, 0, 1, (1 << 30) - 1]
@@ -52,7 +52,7 @@ def vectors(request):
     compiled = compiler.compile_kernels(
         "vectors", [KERNELS[__name__]["as_bytes"]], TARGETS[request.param]
     )
-    made = image.in_memory(*build.link(compiled))
+    made = image.in_memory(*driver.link(compiled))
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(image._images, "vectors", made)
         yield request.param
@@ -62,13 +62,13 @@ def both(sums, scales, zero_point, limits, dtype, **how):
     """What the vectors give, the scalar code, and the kind of rounding."""
     program, given = Program(), bound(sums.shape, np.int32)
     n = sums.shape[1]
-    terms, numbers = rescale.byte_terms(scales, n, zero_point, limits, dtype, **how)
+    terms, numbers = multipliers.byte_terms(scales, n, zero_point, limits, dtype, **how)
     got, want = arena(sums.shape, dtype), arena(sums.shape, dtype)
     program.call("vectors.as_bytes", given, terms, got, split=len(sums), **numbers)
     kernel, factors = "requantize.exact", [np.broadcast_to(scales, (n,)).copy()]
     if not how.get("real"):
         kernel = "requantize.narrow"
-        fixed = [rescale.fixed_scale(scale) for scale in np.broadcast_to(scales, (n,)).tolist()]
+        fixed = [multipliers.fixed_scale(scale) for scale in np.broadcast_to(scales, (n,)).tolist()]
         factors = [*np.array(fixed, np.int32).T.copy()]
     limits = {"zero_point": zero_point, "low": limits[0], "high": limits[1]}
     program.call(kernel, given, *map(constant, factors), want, split=len(sums), **limits)
@@ -126,5 +126,7 @@ def test_scales_as_fixed_numbers():
     random = np.random.default_rng(1)
     scales = 2.0 ** random.uniform(-40, 40, 500)
     scales[:6] = 0.0, 1.0, 0.5, 1 - 2.0**-40, 2.0**-33, 1e300
-    got = np.stack(rescale.fixed_scales(scales), 1)
-    np.testing.assert_array_equal(got, [rescale.fixed_scale(scale) for scale in scales.tolist()])
+    got = np.stack(multipliers.fixed_scales(scales), 1)
+    np.testing.assert_array_equal(
+        got, [multipliers.fixed_scale(scale) for scale in scales.tolist()]
+    )

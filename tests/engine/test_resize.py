@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from flatlite.engine import rows
-from flatlite.engine.buffer import arena, bound
-from flatlite.engine.program import Program
+from flatlite.engine.plan import instruction
+from flatlite.engine.plan.buffer import arena, bound
+from flatlite.engine.plan.program import Program
 
 MODULES = ("resize",)
 
 
 def test_bilinear(monkeypatch, vectors):
     """Larger and smaller, with and without half pixels, in memory that ends where it ends."""
-    monkeypatch.setattr(rows, "LONG", 0)
+    monkeypatch.setattr(instruction, "LONG", 0)
     random = np.random.default_rng(6)
     for shape, size in (((2, 5, 7, 3), (11, 4)), ((1, 9, 6, 35), (3, 20)), ((1, 1, 4, 64), (5, 9))):
         x = random.integers(-128, 127, shape, endpoint=True).astype(np.int8)

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from flatlite.engine import rows
-from flatlite.engine.buffer import arena, bound, constant
-from flatlite.engine.program import Program
+from flatlite.engine.plan import instruction
+from flatlite.engine.plan.buffer import arena, bound, constant
+from flatlite.engine.plan.program import Program
 
-MODULES = ("rounding",)
+MODULES = ("quantize_f32",)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def many_parts():
     """Rows are dealt out in parts, however short they are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "LONG", 0)
+        patch.setattr(instruction, "LONG", 0)
         yield
 
 
@@ -61,6 +61,6 @@ def test_quantize(vectors, dtype):
         def call(program, x, out, scale=scale, span=span):
             reach = 4.0 * (1 << limits.bits) * float(scale)
             numbers = {"scale": float(scale), "reach": reach, "zero": zero}
-            program.call("rounding.quantize", x, out, split=x.size, **numbers, **span)
+            program.call("quantize_f32.quantize", x, out, split=x.size, **numbers, **span)
 
         np.testing.assert_array_equal(run(x, ends, call)[0], run(x, ends, plain)[0])

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine import rows
-from flatlite.engine.buffer import arena, bound
-from flatlite.engine.families import scaled
-from flatlite.engine.families.rescale import common_terms, product_terms
-from flatlite.engine.program import Program
+from flatlite.engine.families import rescaled
+from flatlite.engine.families.multipliers import common_terms, product_terms
+from flatlite.engine.plan import instruction
+from flatlite.engine.plan.buffer import arena, bound
+from flatlite.engine.plan.program import Program
 
-MODULES = ("scaled_vectors",)
+MODULES = ("rescaled_simd",)
 SOME = settings(max_examples=30)
 LEFT = {"int8": 20, "uint8": 20, "int16": 15}
 SHAPES = st.sampled_from(
@@ -43,15 +43,15 @@ def run(kind, a, b, terms, *, plain=False, dealt=False, guard=False):
     shape = np.broadcast_shapes(a.shape, b.shape)
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(rows, "LONG", 0)
+            patch.setattr(instruction, "LONG", 0)
         if plain:
-            patch.setattr(scaled, "vectors", lambda *_: None)
+            patch.setattr(rescaled, "vectors", lambda *_: None)
         program = Program(guard=guard)
         given = [bound(x.shape, x.dtype) for x in (a, b)]
         inner, out = [arena(x.shape, x.dtype) for x in given], arena(shape, a.dtype)
         for source, target in zip(given, inner, strict=True):  # memory that ends where it ends
             program.call("copy.copy", source.ravel(), target.ravel(), split=source.size)
-        scaled.pair(program, kind, *inner, out, terms)
+        rescaled.pair(program, kind, *inner, out, terms)
         program.keep(out)
         program.close(dict(zip(given, (a, b), strict=True)))
         program.run()
@@ -80,7 +80,7 @@ def test_pairs(vectors, kind, dtype, shapes, data):
         terms = common_terms(first, second, wanted, limits, left, 1 + squared)
     a, b = (numbers(dtype, s, i).astype(dtype) for i, s in enumerate(shapes))
     got, name = run(kind, a, b, terms)
-    found = scaled.vectors(kind, np.dtype(dtype), terms.value)
+    found = rescaled.vectors(kind, np.dtype(dtype), terms.value)
     assert name.startswith("scaled." if found is None else "scaled_vectors.")
     np.testing.assert_array_equal(got, run(kind, a, b, terms, dealt=True)[0])
     np.testing.assert_array_equal(got, run(kind, a, b, terms, plain=True)[0])
@@ -137,7 +137,7 @@ def test_line(vectors, kind, seed):
     terms = common_terms(*schemes, limits, 20)
     (a, b), shorts = grid(), []
     with pytest.MonkeyPatch.context() as patch:
-        made = scaled._line
+        made = rescaled._line
 
         def kept(program, *arguments):
             shorts.append(made(program, *arguments))
@@ -145,7 +145,7 @@ def test_line(vectors, kind, seed):
             program.close = lambda *_, close=program.close: (close(*_), shorts.append(program))
             return shorts[0]
 
-        patch.setattr(scaled, "_line", kept)
+        patch.setattr(rescaled, "_line", kept)
         got, name = run(kind, a, b, terms)
     assert name.startswith("scaled_vectors.")
     assert shorts[1].array(shorts[0])[6] == 1
@@ -161,5 +161,5 @@ def test_no_line_where_halves_abound(vectors):
     terms = common_terms((0.05, 3), (0.05, -5), (0.1, 7), (-128, 127), 20)
     a, b = grid()
     got, name = run("sum", a, b, terms)
-    assert name == "scaled_vectors.pairs_8"
+    assert name == "rescaled_simd.pairs_8"
     np.testing.assert_array_equal(got, run("sum", a, b, terms, plain=True)[0])

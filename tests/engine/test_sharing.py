@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from flatlite.engine import rows, walk
-from flatlite.engine.buffer import arena, bound, constant
-from flatlite.engine.families import integers, products, tiled
-from flatlite.engine.program import Program
+from flatlite.engine.families import gemm, gemm_f32, quantized_gemm
+from flatlite.engine.plan import instruction
+from flatlite.engine.plan.buffer import arena, bound, constant
+from flatlite.engine.plan.program import Program
+from flatlite.engine.run import plan_runner
 
 f32, i8 = np.float32, np.int8
 SHAPES = [(1, 1, 40, 100), (3, 5, 8, 33), (1, 49, 70, 160), (2, 49, 12, 96), (1, 125, 64, 64)]
@@ -16,7 +17,12 @@ SHAPES += [(1, 400, 16, 40), (1, 30, 600, 700)]
 @pytest.fixture(autouse=True)
 def everything_is_shared(monkeypatch):
     """Rows are shared however short they are."""
-    for module, name in ((rows, "LONG"), (rows, "SHARED"), (walk, "WORTH"), (walk, "DOUBTFUL")):
+    for module, name in (
+        (instruction, "LONG"),
+        (instruction, "SHARED"),
+        (plan_runner, "WORTH"),
+        (plan_runner, "DOUBTFUL"),
+    ):
         monkeypatch.setattr(module, name, 0)
 
 
@@ -24,15 +30,15 @@ def everything_is_shared(monkeypatch):
 def test_threads_have_rows_of_their_own(n_threads):
     """As many as each other, of all columns, where there are enough."""
     program = Program(threads=n_threads)
-    assert tiled.dealt(program, 784, 64, 100) == (14, 128, 56)
-    assert tiled.dealt(program, 3136, 2000, 2000) == (14, 2016, 224)
+    assert gemm_f32.dealt(program, 784, 64, 100) == (14, 128, 56)
+    assert gemm_f32.dealt(program, 3136, 2000, 2000) == (14, 2016, 224)
 
 
 def test_few_rows_of_many_products_are_shared_out_by_columns():
     two = Program(threads=2)
-    assert tiled.dealt(two, 49, 1024, 1024) == (7, 32, 7 * 32)
-    assert tiled.dealt(two, 49, 96, 100) == (7, 128, 7)
-    assert tiled.dealt(two, 1, 1024, 1024) == (7, 32, 32)
+    assert gemm_f32.dealt(two, 49, 1024, 1024) == (7, 32, 7 * 32)
+    assert gemm_f32.dealt(two, 49, 96, 100) == (7, 128, 7)
+    assert gemm_f32.dealt(two, 1, 1024, 1024) == (7, 32, 32)
 
 
 def shared(n_threads, *outputs, emit, **fed):
@@ -43,7 +49,7 @@ def shared(n_threads, *outputs, emit, **fed):
     for out in outputs:
         program.keep(out)
     program.close(inputs)
-    for _ in range(walk.TRIALS + 1):
+    for _ in range(plan_runner.TRIALS + 1):
         for out in outputs:
             program.array(out)[...] = 0
         program.run()
@@ -52,7 +58,7 @@ def shared(n_threads, *outputs, emit, **fed):
 
 def scheme(depth):
     scale = np.full(1, 2.0**-3 / (60 * depth**0.5))
-    return integers.Stored(scale, (3, 0, -4), (-128, 127), np.int32, "narrow")
+    return quantized_gemm.Stored(scale, (3, 0, -4), (-128, 127), np.int32, "narrow")
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -64,9 +70,9 @@ def test_matrix_products_do_not_depend_on_threads(shape):
     small_a, small_b = (rng.integers(-127, 128, x.shape).astype(i8) for x in (a, b))
 
     def emit(program, x, small, out, small_out):
-        products.matmul(program, x, constant(b), None, out, transpose_b=True)
+        gemm.matmul(program, x, constant(b), None, out, transpose_b=True)
         weights = constant(small_b)
-        integers.matmul(
+        quantized_gemm.matmul(
             program, small, weights, None, small_out, scheme=scheme(depth), transpose_b=True
         )
 
@@ -92,9 +98,11 @@ def test_convolutions_do_not_depend_on_threads(size, depth, n, groups):
     steps = {"stride": (1, 1), "before": (1, 1), "dilation": (1, 1), "groups": groups}
 
     def emit(program, x, small, out, small_out):
-        products.conv2d(program, x, constant(weights), None, out, **steps)
+        gemm.conv2d(program, x, constant(weights), None, out, **steps)
         own = constant(small_weights)
-        integers.conv2d(program, small, own, None, small_out, scheme=scheme(9 * depth), **steps)
+        quantized_gemm.conv2d(
+            program, small, own, None, small_out, scheme=scheme(9 * depth), **steps
+        )
 
     def run(n_threads):
         outputs = (arena((2, size, size, groups * n), dtype) for dtype in (f32, i8))

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from flatlite.engine.buffer import arena, bound
 from flatlite.engine.families.reductions import totals
-from flatlite.engine.program import Program
+from flatlite.engine.plan.buffer import arena, bound
+from flatlite.engine.plan.program import Program
 
-MODULES = ("small_sums",)
+MODULES = ("sum_i8",)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])

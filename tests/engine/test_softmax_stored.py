@@ -3,19 +3,19 @@
 import numpy as np
 import pytest
 
-from flatlite.engine import rows
-from flatlite.engine.buffer import arena, bound, constant
-from flatlite.engine.families.fixed_arrays import exp_of_negative, rounding_shift
-from flatlite.engine.program import Program
+from flatlite.engine.families.fixedpoint import exp_of_negative, rounding_shift
+from flatlite.engine.plan import instruction
+from flatlite.engine.plan.buffer import arena, bound, constant
+from flatlite.engine.plan.program import Program
 
-MODULES = ("softmax_stored",)
+MODULES = ("softmax_i8",)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def many_parts():
     """Rows are dealt out in parts, however short they are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "LONG", 0)
+        patch.setattr(instruction, "LONG", 0)
         yield
 
 
@@ -36,9 +36,9 @@ def test_softmax(vectors, dtype, step):
         inner, got, want = (arena(x.shape, dtype) for _ in range(3))
         program.call("copy.copy", fed.ravel(), inner.ravel(), split=x.size)
         call = (inner, constant(exps))
-        name = f"softmax_stored.softmax_{dtype}"
+        name = f"softmax_i8.softmax_{dtype}"
         program.call(name, *call, constant(planes), got, split=4, **span)
-        program.call("stored.softmax", *call, want, split=4, bits=8, **span)
+        program.call("quantized.softmax", *call, want, split=4, bits=8, **span)
         for out in (got, want):
             program.keep(out)
         program.close({fed: x})

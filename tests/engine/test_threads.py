@@ -13,11 +13,14 @@ from _thread import interrupt_main
 import numpy as np
 import pytest
 
-from flatlite.engine import build, rows, threads, walk, words
-from flatlite.engine.buffer import arena, bound
-from flatlite.engine.faults import Fault
-from flatlite.engine.program import Program
-from flatlite.engine.walk import TRIALS
+from flatlite.engine import abi
+from flatlite.engine.build import driver
+from flatlite.engine.plan import instruction
+from flatlite.engine.plan.buffer import arena, bound
+from flatlite.engine.plan.program import Program
+from flatlite.engine.run import plan_runner, thread_pool
+from flatlite.engine.run.faults import Fault
+from flatlite.engine.run.plan_runner import TRIALS
 from flatlite.interpreter.interpreter import Interpreter
 
 f32, i32 = np.float32, np.int32
@@ -27,10 +30,10 @@ FORKS = hasattr(os, "fork")
 @pytest.fixture(autouse=True)
 def everything_is_shared(testing, monkeypatch):
     """Rows are shared however short they are."""
-    monkeypatch.setattr(rows, "LONG", 0)
-    monkeypatch.setattr(rows, "SHARED", 0)
-    monkeypatch.setattr(walk, "WORTH", 0)
-    monkeypatch.setattr(walk, "DOUBTFUL", 0)
+    monkeypatch.setattr(instruction, "LONG", 0)
+    monkeypatch.setattr(instruction, "SHARED", 0)
+    monkeypatch.setattr(plan_runner, "WORTH", 0)
+    monkeypatch.setattr(plan_runner, "DOUBTFUL", 0)
 
 
 def workers():
@@ -88,7 +91,9 @@ def test_results_do_not_depend_on_threads(n_threads):
 @pytest.mark.parametrize("parks", [True, False])
 def test_programs_run_at_once(parks, monkeypatch):
     """A few seconds of programs of 2 to 4 threads in Python threads of their own."""
-    monkeypatch.setattr(threads, "pool", lambda n: pools.setdefault(n, threads.Pool(n, parks)))
+    monkeypatch.setattr(
+        thread_pool, "pool", lambda n: pools.setdefault(n, thread_pool.Pool(n, parks))
+    )
     pools, wrong, counts = {}, [], [0] * 5
     made = [chain(n, n) for n in (2, 2, 3, 4, 4)]
     end = time.monotonic() + 2
@@ -159,8 +164,8 @@ def test_one_thread_starts_no_workers(alone):
 
 
 def test_what_is_too_short_to_share_starts_no_workers(alone, monkeypatch):
-    monkeypatch.setattr(rows, "LONG", 1 << 40)
-    monkeypatch.setattr(rows, "SHARED", 1 << 40)
+    monkeypatch.setattr(instruction, "LONG", 1 << 40)
+    monkeypatch.setattr(instruction, "SHARED", 1 << 40)
     program, _ = chain(4, 0)
     for _ in range(TRIALS + 1):
         program.run()
@@ -171,17 +176,19 @@ def test_rows_are_dealt_out_by_the_time_they_take():
     program = Program(threads=3)
     program.call("testing.dealt", bound((1000, 2), np.int64), split=1000)
     (row,) = program.rows
-    assert row.chunks(3, rows.UNEVEN - 1) == 3
-    assert row.chunks(3, rows.PART // 2) == row.chunks(3, 2 * rows.PART) == 3 * words.EACH
-    assert row.chunks(3, 9 * rows.PART) == 27
-    assert row.chunks(1, rows.PART // 2) == 1
-    assert row.chunks(1, 5 * rows.PART) == 5
-    assert row.chunks(3, 10_000 * rows.PART) == 1000
+    assert row.chunks(3, instruction.UNEVEN - 1) == 3
+    assert (
+        row.chunks(3, instruction.PART // 2) == row.chunks(3, 2 * instruction.PART) == 3 * abi.EACH
+    )
+    assert row.chunks(3, 9 * instruction.PART) == 27
+    assert row.chunks(1, instruction.PART // 2) == 1
+    assert row.chunks(1, 5 * instruction.PART) == 5
+    assert row.chunks(3, 10_000 * instruction.PART) == 1000
     assert row.chunks(3) == 33
 
 
 def test_little_work_is_not_shared(monkeypatch):
-    monkeypatch.setattr(walk, "WORTH", 1 << 40)
+    monkeypatch.setattr(plan_runner, "WORTH", 1 << 40)
     got = np.zeros((1000, 2), np.int64)
     program, out = Program(threads=3), bound((1000, 2), np.int64)
     program.call("testing.dealt", out, split=1000)
@@ -193,14 +200,14 @@ def test_little_work_is_not_shared(monkeypatch):
 
 @pytest.mark.parametrize(("better", "chunks"), [(np.inf, 3), (0, 1)])
 def test_a_crew_that_is_not_quicker_is_not_used(better, chunks, monkeypatch):
-    monkeypatch.setattr(rows, "UNEVEN", 1 << 40)
-    monkeypatch.setattr(walk, "DOUBTFUL", 1 << 40)
-    monkeypatch.setattr(walk, "BETTER", better)
+    monkeypatch.setattr(instruction, "UNEVEN", 1 << 40)
+    monkeypatch.setattr(plan_runner, "DOUBTFUL", 1 << 40)
+    monkeypatch.setattr(plan_runner, "BETTER", better)
     got = np.zeros((1000, 2), np.int64)
     program, out = Program(threads=3), bound((1000, 2), np.int64)
     program.call("testing.dealt", out, split=1000)
     program.close({out: got})
-    for tried in (0, *[1] * walk.MATCHES, *[3] * walk.MATCHES, *[chunks] * 5):
+    for tried in (0, *[1] * plan_runner.MATCHES, *[3] * plan_runner.MATCHES, *[chunks] * 5):
         if not tried:
             program.run()
             program.run()
@@ -213,14 +220,14 @@ def test_a_crew_that_is_not_quicker_is_not_used(better, chunks, monkeypatch):
 
 def test_a_refused_run_decides_nothing(monkeypatch):
     """A run that ends early is no trial of a crew."""
-    monkeypatch.setattr(walk, "DOUBTFUL", 1 << 40)
-    monkeypatch.setattr(walk, "BETTER", 0)
+    monkeypatch.setattr(plan_runner, "DOUBTFUL", 1 << 40)
+    monkeypatch.setattr(plan_runner, "BETTER", 0)
     program, x, out = Program(threads=2), bound((64,), i32), arena((64,), i32)
     program.call("testing.digits", x, out, split=64)
     program.keep(out)
     good, bad = np.zeros(64, i32), np.full(64, 10, i32)
     program.close({x: good})
-    for _ in range(TRIALS + 2 * walk.MATCHES):
+    for _ in range(TRIALS + 2 * plan_runner.MATCHES):
         assert program.short_cut is None
         program.rebind(x, bad)
         with pytest.raises(Fault):
@@ -257,7 +264,7 @@ def test_a_program_takes_another_crew_when_its_own_is_busy():
 
 
 def test_a_row_that_turned_out_short_is_not_shared(monkeypatch):
-    monkeypatch.setattr(rows, "SHARED", 1 << 40)
+    monkeypatch.setattr(instruction, "SHARED", 1 << 40)
     got = np.zeros((1000, 2), np.int64)
     program, out = Program(threads=3), bound((1000, 2), np.int64)
     program.call("testing.dealt", out, split=1000)
@@ -329,7 +336,7 @@ def test_ctrl_c_ends_a_long_run(shape):
 
 def test_an_interrupted_run_goes_on_where_it_was(monkeypatch):
     """Every chunk is run once though machine code comes back after each."""
-    monkeypatch.setattr(walk, "BUDGET", 0)
+    monkeypatch.setattr(plan_runner, "BUDGET", 0)
     program, state, calls = Program(threads=3), bound((1000,), i32), []
     for _ in range(5):
         program.call("testing.count", state, split=1000)
@@ -345,8 +352,8 @@ def test_an_interrupted_run_goes_on_where_it_was(monkeypatch):
 @pytest.mark.parametrize("n_threads", [2, 4])
 def test_rows_of_different_chunk_counts(n_threads, budget, monkeypatch):
     """Every item is done once per run however late a thread sees the next row."""
-    monkeypatch.setattr(walk, "BUDGET", budget)
-    monkeypatch.setattr(rows, "PART", 1)  # as many chunks as items
+    monkeypatch.setattr(plan_runner, "BUDGET", budget)
+    monkeypatch.setattr(instruction, "PART", 1)  # as many chunks as items
     sizes = np.random.default_rng(budget).integers(1, 9, 60).tolist()
     program, states = Program(threads=n_threads), {n: bound((n,), i32) for n in range(1, 9)}
     for n in sizes:
@@ -418,8 +425,8 @@ SCRIPT = """
 import os, sys, threading, time, warnings
 import numpy as np
 from flatlite.engine import rows, walk
-from flatlite.engine.buffer import arena, bound
-from flatlite.engine.program import Program
+from flatlite.engine.plan.buffer import arena, bound
+from flatlite.engine.plan.program import Program
 
 warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads that are not ours
 rows.LONG = rows.SHARED = walk.WORTH = walk.DOUBTFUL = 0
@@ -460,7 +467,7 @@ def child_works(*programs):
 
 def script(text):
     """Runs a script in a process of its own; gives (return code, what it printed)."""
-    build.ensure(["copy", "crew", "launch"])  # or it would say that it compiles them
+    driver.ensure(["copy", "launch", "threads"])  # or it would say that it compiles them
     code = SCRIPT + textwrap.dedent(text)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     return done.returncode, done.stdout + done.stderr

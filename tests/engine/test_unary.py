@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from flatlite.engine import build, image
-from flatlite.engine.target import HOST, Target, find
+from flatlite.engine.build import driver, image
+from flatlite.engine.build.target import HOST, Target, find
 
 TARGETS = {
     "host": (HOST, 4),
@@ -54,7 +54,7 @@ def units(request):
     aim, most = TARGETS[request.param]
     with pytest.MonkeyPatch.context() as patch:
         if aim is not HOST:
-            made = image.in_memory(*build.compile_flat("unary", aim))
+            made = image.in_memory(*driver.compile_flat("unary", aim))
             patch.setitem(image._images, "unary", made)
         yield most
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flatlite.compat.v1 as tf
-from flatlite.engine.rows import Row
+from flatlite.engine.plan.instruction import Row
 from flatlite.graph.core.build import ops
 from flatlite.graph.core.registry import row_of
 from flatlite.graph.emit.registry import EMITTERS

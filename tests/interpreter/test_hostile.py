@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flatlite.engine import guard
+from flatlite.engine.run import guard
 
 HOSTILE = Path(__file__).parents[1] / "hostile.py"
 OUTCOMES = ("ran", "no file", "PlanError: ", "ModelError: ", "ValueError: ", "MemoryError: ")

@@ -6,7 +6,7 @@ import pkgutil
 import numpy as np
 import pytest
 
-from flatlite.engine.buffer import arena
+from flatlite.engine.plan.buffer import arena
 from flatlite.interpreter import ops, registry
 from flatlite.interpreter.compute import run_now
 from flatlite.interpreter.node import Declared, Late, Node, NodeError, Operand, Unknown

@@ -10,8 +10,8 @@ import pytest
 from recurrent_models import SORTS
 from recurrent_models import content as recurrent
 
-from flatlite.engine import image as image_module
-from flatlite.engine import shelf, walk
+from flatlite.engine.build import image as image_module
+from flatlite.engine.run import disk_cache, plan_runner
 from flatlite.interpreter import prepared
 from flatlite.interpreter.preparation import Preparation
 from flatlite.interpreter.profile import profile
@@ -26,7 +26,7 @@ def plans(tmp_path, monkeypatch):
     """The folder plans are kept in; also those of files that are new."""
     folder = tmp_path / "plans"
     monkeypatch.setenv("FLATLITE_PLANS", str(folder))
-    monkeypatch.setattr(shelf, "SETTLED", 0)
+    monkeypatch.setattr(disk_cache, "SETTLED", 0)
     return folder
 
 
@@ -109,13 +109,13 @@ def test_variables_last_from_call_to_call(sort, tmp_path, plans, lazy):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_rows_that_run_together(threads, builder, saved, tmp_path, plans, lazy, monkeypatch):
-    made, link = [], walk.linked
+    made, link = [], plan_runner.linked
 
     def linked(table, chains):
         made.append([chain.fields for chain in chains])
         return link(table, chains)
 
-    monkeypatch.setattr(walk, "linked", linked)
+    monkeypatch.setattr(plan_runner, "linked", linked)
     b = builder()
     tensors = [b.input("x", (200, 300)), *(b.tensor(name, (200, 300)) for name in "uvy")]
     for kind, x, y in zip(("ABS", "SQUARE", "NEG"), tensors, tensors[1:], strict=False):
@@ -294,10 +294,10 @@ def test_what_is_not_kept(builder, saved, tmp_path, plans, monkeypatch):
     answers(Interpreter(path, experimental_preserve_all_tensors=True))
     answers(Interpreter(path, experimental_delegates=[Nothing()]))
     answers(Interpreter(model_content=path.read_bytes()))
-    monkeypatch.setattr(shelf, "SETTLED", 10**12)
+    monkeypatch.setattr(disk_cache, "SETTLED", 10**12)
     answers(Interpreter(path))
     assert not plans.exists()
-    monkeypatch.setattr(shelf, "SETTLED", 0)
+    monkeypatch.setattr(disk_cache, "SETTLED", 0)
     monkeypatch.setenv("FLATLITE_PLANS", "")
     answers(Interpreter(path))
     assert not plans.exists()
@@ -315,7 +315,7 @@ def test_a_folder_that_others_may_write_to_is_left_alone(builder, saved, tmp_pat
 
 def test_the_cache_folder_is_made_for_plans(corpus, tmp_path, lazy, monkeypatch):
     folder = tmp_path / "deep" / "cache"
-    monkeypatch.setattr(shelf, "SETTLED", 0)
+    monkeypatch.setattr(disk_cache, "SETTLED", 0)
     monkeypatch.delenv("FLATLITE_PLANS")
     monkeypatch.setenv("FLATLITE_CACHE", str(folder))
     check_kept(corpus / CORPUS_MODELS[0], lazy)
@@ -324,14 +324,14 @@ def test_the_cache_folder_is_made_for_plans(corpus, tmp_path, lazy, monkeypatch)
 
 
 def test_the_oldest_are_removed(builder, saved, tmp_path, plans, monkeypatch):
-    monkeypatch.setattr(shelf, "MOST_FILES", 2)
+    monkeypatch.setattr(disk_cache, "MOST_FILES", 2)
     for i in range(4):
         answers(Interpreter(written(tmp_path / f"{i}.tflite", adder(builder, saved, float(i)))))
     assert len(list(plans.iterdir())) == 2
 
 
 def test_only_plans_are_removed(builder, saved, tmp_path, plans, monkeypatch):
-    monkeypatch.setattr(shelf, "MOST_FILES", 1)
+    monkeypatch.setattr(disk_cache, "MOST_FILES", 1)
     plans.mkdir(0o700)
     others = {"notes.txt", "0" * 64 + ".txt", "folder"}
     left_by_a_killed_process = plans / ("0" * 64 + ".17.tmp")
@@ -368,8 +368,8 @@ def test_a_changed_image_is_checked_again(corpus, plans, monkeypatch):
 def test_every_source_file_has_a_say(tmp_path):
     inner = tmp_path / "package" / "inner"
     inner.mkdir(parents=True)
-    source = written(inner / "rows.py", b"one")
-    before = shelf._entries(str(tmp_path))
-    assert before == shelf._entries(str(tmp_path))
+    source = written(inner / "instruction.py", b"one")
+    before = disk_cache._entries(str(tmp_path))
+    assert before == disk_cache._entries(str(tmp_path))
     written(source, b"three")
-    assert shelf._entries(str(tmp_path)) != before
+    assert disk_cache._entries(str(tmp_path)) != before

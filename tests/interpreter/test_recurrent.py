@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from recurrent_models import SORTS, content
 
-from flatlite.engine import program
 from flatlite.engine.families import recurrent
+from flatlite.engine.plan import program
 from flatlite.lite import Interpreter
 
 CALLS = 3

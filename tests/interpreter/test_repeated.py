@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cases import Case, content, floats, i32
 
-from flatlite.engine import walk
+from flatlite.engine.run import plan_runner
 from flatlite.lite import Interpreter
 
 
@@ -126,7 +126,7 @@ def test_an_interrupt_just_inside_a_call_locks_nobody_out(gathering, call):
 
 
 def test_runs_that_come_back_after_each_row(builder, saved, monkeypatch):
-    monkeypatch.setattr(walk, "BUDGET", 0)
+    monkeypatch.setattr(plan_runner, "BUDGET", 0)
     b = builder()
     x = last = b.input("x", (4,))
     for i in range(3):

@@ -1,0 +1,329 @@
+"""Turns the kernels of one module into one LLVM module. Imports numba.
+
+numba types and lowers each specialisation without optimising it; a small entry function around it
+unpacks the record; all are linked, everything but the entries made internal, and optimised once.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.core.errors import NumbaError
+from numba.core.registry import cpu_target
+from numba.np import numpy_support
+from numba.np.arrayobj import make_array, populate_array
+
+from ..abi import FAULT, FAULT_WORDS, ITEMS
+from . import kernel as kernels
+from . import target
+from .arrays import KernelArray
+from .cache import path_of
+from .declaration import READ, named
+from .independent import independent
+from .linker import EXTERNALS
+from .lowering import economy
+from .simd import lanes as lanes_of
+
+WORD = ir.IntType(64)
+RAISES = "flatlite_kernel_raises"
+_FAULTS = " cmpxchg "  # what reporting a fault comes to
+_RAISING = (
+    "may raise an exception: write `while` for a range() with a variable step, make no arrays,"
+    " and mark what is called with @inline"
+)
+
+
+class KernelError(Exception):
+    """A kernel that cannot be compiled as the engine needs it."""
+
+
+@dataclass
+class Compiled:
+    """An optimised LLVM module and what it exports."""
+
+    label: str
+    module: llvm.ModuleRef
+    machine: llvm.TargetMachine
+    symbols: dict = field(default_factory=dict)  # key of a specialisation -> symbol
+    kernels: dict = field(default_factory=dict)  # name -> (declaration, sets)
+
+
+def import_kernels(name: str) -> str:
+    """Imports a kernel module; gives the module's whole name."""
+    path = path_of(name).removesuffix(".py").replace("/", ".")
+    return importlib.import_module(f"...{path}", __name__).__name__
+
+
+def compile_module(name, aim=target.HOST, wanted=None):
+    """Compiles kernel module `name`: all of it, or what `wanted` says (declaration.py).
+
+    Raises KernelError.
+    """
+    made = kernels.KERNELS.get(import_kernels(name), {})
+    if wanted is not None:
+        declarations = {one.name: one.declaration for one in made.values() if one.declaration}
+        wanted = {named(request, declarations) for request in wanted}
+    return compile_kernels(name, made.values(), aim, wanted)
+
+
+def compile_kernels(label, made, aim=target.HOST, wanted=None):
+    """Compiles some kernels for a processor; `label` stands before their names in errors.
+
+    `wanted` are the keys of the specialisations that are compiled; None for all.
+    """
+    compiled = _empty(label, aim)
+    for one in made:
+        if one.declaration is None:
+            _add(compiled, one.name, one, None)
+            continue
+        declaration = one.declaration
+        compiled.kernels[one.name] = (declaration.text, declaration.described_sets())
+        for choice in declaration.specialisations():
+            key = declaration.key(choice)
+            if wanted is None or key in wanted:
+                _add(compiled, key, one, choice)
+    _add_pieces(compiled, lanes_of(aim.needs if aim.cpu else _host_features()))
+    _optimise(compiled)
+    _check_calls(compiled)
+    return compiled
+
+
+def _host_features():
+    return {name for name, present in llvm.get_host_cpu_features().items() if present}
+
+
+def _empty(label, aim):
+    cpu = aim.cpu or llvm.get_host_cpu_name()
+    features = aim.features if aim.cpu else llvm.get_host_cpu_features().flatten()
+    machine = _machine(cpu, features)
+    module = llvm.parse_assembly("")
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    return Compiled(label, module, machine)
+
+
+def _machine(cpu, features):
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_triple(llvm.get_process_triple())
+    return target.create_target_machine(
+        cpu=cpu, features=features, opt=3, reloc="pic", codemodel="small"
+    )
+
+
+def _add(compiled, key, made, choice):
+    """Links one specialisation and its entry into the module."""
+    signature = _signature(made, choice)
+    if signature not in made.lowered:  # the same for all processors
+        made.lowered[signature] = _lowered(f"{compiled.label}.{key}", made, signature)
+    content, body = made.lowered[signature]
+    code = llvm.parse_bitcode(content)
+    code.get_function(body).add_function_attribute("alwaysinline")
+    symbol = f"flatlite_{len(compiled.symbols)}"
+    emit = _record_entry if made.declaration else _plain_entry
+    entry = llvm.parse_assembly(emit(made, signature, body, symbol))
+    compiled.module.link_in(code)
+    compiled.module.link_in(entry)
+    compiled.symbols[key] = symbol
+    for item in [*compiled.module.functions, *compiled.module.global_variables]:
+        if not item.is_declaration and item.name not in compiled.symbols.values():
+            item.linkage = "internal"
+
+
+def _lowered(label, made, signature):
+    """What numba makes of a function: LLVM code as bitcode, and the function's name there."""
+    dispatcher: Any = njit(made.function, **kernels.OPTIONS)
+    try:
+        with economy():
+            dispatcher.compile(signature)
+    except NumbaError as error:
+        raise KernelError(f"{label} does not compile: {error}") from error
+    result = dispatcher.overloads[signature]
+    returns = types.none if made.declaration else types.int64
+    if result.signature.return_type != returns:
+        got = result.signature.return_type
+        raise KernelError(f"{label} must return {returns}, returns {got}")
+    module = result.library.linked()
+    _inline_helpers(module)
+    if made.declaration and made.declaration.in_place:
+        text = str(module)
+        if _FAULTS in text:
+            raise KernelError(f"{label} must report no fault: its result may lie on an argument")
+        module = llvm.parse_assembly(independent(text))
+    return module.as_bitcode(), result.fndesc.llvm_func_name
+
+
+def _inline_helpers(module):
+    """Puts what a function calls in place of the calls.
+
+    Each becomes values without memory first: a helper once, not wherever it is called.
+    """
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_always_inliner_pass()
+    passes.run(module, _inliner()[0])
+
+
+@functools.cache
+def _inliner():
+    """What passes for no processor in particular are run by, and what that needs."""
+    machine, options = _machine("", ""), llvm.create_pipeline_tuning_options(speed_level=0)
+    return llvm.create_pass_builder(machine, options), machine, options
+
+
+def _add_pieces(compiled, lanes):
+    """Links the bodies of the pieces the kernels call, for vectors of `lanes`."""
+    called = [f.name for f in compiled.module.functions if f.name in kernels.PIECES]
+    context = _context()
+    for symbol in called:
+        made = kernels.PIECES[symbol]
+        signature = made.signature
+        returns = ir.VoidType()
+        if signature.return_type != types.void:
+            returns = context.get_value_type(signature.return_type)
+        arguments = [context.get_value_type(kind) for kind in signature.args]
+        module, builder, function = _start(returns, arguments, symbol)
+        function.attributes.add("alwaysinline" if made.inline else "noinline")
+        value = made.emit(builder, lanes, *function.args)
+        if value is None:
+            builder.ret_void()
+        else:
+            builder.ret(value)
+        compiled.module.link_in(llvm.parse_assembly(str(module)))
+        compiled.module.get_function(symbol).linkage = "internal"
+
+
+def _signature(made, choice):
+    if made.declaration is None:
+        return (types.int64,) * made.arity
+    found = []
+    for argument in made.declaration.arguments:
+        dtype = np.dtype(choice[argument.letter]) if argument.letter else argument.dtype
+        scalar = numpy_support.from_dtype(dtype)
+        if argument.rank is None:
+            found.append(scalar)
+        else:
+            found.append(KernelArray(scalar, argument.rank, argument.role == READ))
+    return (*found, types.int64, types.int64, types.int64)
+
+
+def _record_entry(made, signature, body, symbol):
+    """void(ith, nth, record*): unpacks the record and calls the kernel."""
+    module, builder, function = _start(ir.VoidType(), (WORD, WORD, WORD.as_pointer()), symbol)
+    ith, nth, record = function.args
+
+    def slot(i):
+        return builder.load(builder.gep(record, [WORD(i)]))
+
+    values = []
+    for argument, kind in zip(made.declaration.arguments, signature, strict=False):
+        if argument.rank is None:
+            values.append(_number(builder, slot(argument.slot), kind))
+        else:
+            words = [slot(argument.slot + i) for i in range(1 + argument.rank)]
+            values.append(_array(builder, kind, words))
+    items = slot(ITEMS)
+    values.append(builder.sdiv(builder.mul(items, ith), nth))
+    values.append(builder.sdiv(builder.mul(items, builder.add(ith, WORD(1))), nth))
+    for value in values[-2:]:
+        _assume_not_negative(builder, value)
+    report = builder.mul(ith, WORD(8 * FAULT_WORDS))  # each chunk has words of its own
+    values.append(builder.add(slot(FAULT), report))
+    _call(builder, body, types.none, signature, values)
+    builder.ret_void()
+    return str(module)
+
+
+def _assume_not_negative(builder, word):
+    """Lets LLVM drop numba's test for indices that count from the end."""
+    kind = ir.FunctionType(ir.VoidType(), [ir.IntType(1)])
+    assume = cgutils.get_or_insert_function(builder.module, kind, "llvm.assume")
+    builder.call(assume, [builder.icmp_signed(">=", word, WORD(0))])
+
+
+def _plain_entry(made, signature, body, symbol):
+    """int64(int64, ...)"""
+    module, builder, function = _start(WORD, (WORD,) * made.arity, symbol)
+    builder.ret(_call(builder, body, types.int64, signature, list(function.args)))
+    return str(module)
+
+
+def _start(returns, arguments, symbol):
+    module = _context().create_module(symbol)
+    function = ir.Function(module, ir.FunctionType(returns, arguments), symbol)
+    return module, ir.IRBuilder(function.append_basic_block()), function
+
+
+def _call(builder, body, returns, signature, values):
+    context = _context()
+    kind = context.call_conv.get_function_type(returns, signature)
+    function = cgutils.get_or_insert_function(builder.module, kind, body)
+    status, value = context.call_conv.call_function(builder, function, returns, signature, values)
+    raises = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(ir.VoidType(), []), RAISES
+    )
+    with builder.if_then(status.is_error, likely=False):
+        builder.call(raises, [])
+    return value
+
+
+def _context() -> Any:
+    """numba's own description of this machine."""
+    return cpu_target.target_context
+
+
+def _number(builder, word, kind):
+    context = _context()
+    target = context.get_value_type(kind)
+    if isinstance(kind, types.Float):
+        bits = builder.trunc(word, ir.IntType(kind.bitwidth)) if kind.bitwidth < 64 else word
+        return builder.bitcast(bits, target)
+    return word if target == WORD else builder.trunc(word, target)
+
+
+def _array(builder, kind, words):
+    context = _context()
+    itemsize = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+    shape, strides, step = words[1:], [], WORD(itemsize)
+    for size in reversed(shape):
+        strides.insert(0, step)
+        step = builder.mul(step, size)
+    made = make_array(kind)(context, builder)
+    memory = builder.inttoptr(words[0], made.data.type)
+    populate_array(made, memory, shape, strides, WORD(itemsize), meminfo=None)
+    return made._getvalue()
+
+
+def _optimise(compiled):
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = True
+    options.slp_vectorization = True
+    builder = llvm.create_pass_builder(compiled.machine, options)
+    compiled.module.verify()
+    builder.getModulePassManager().run(compiled.module, builder)
+
+
+def _check_calls(compiled):
+    """Refuses kernels that can raise or that need more than libc and libm."""
+    keys = {symbol: key for key, symbol in compiled.symbols.items()}
+    foreign = [
+        f.name
+        for f in compiled.module.functions
+        if f.is_declaration and not f.name.startswith("llvm.") and f.name not in EXTERNALS
+    ]
+    for function in compiled.module.functions:
+        text = "" if function.is_declaration or not foreign else str(function)
+        for symbol in foreign:
+            if f"@{symbol}(" in text:
+                why = _RAISING if symbol == RAISES else f"calls {symbol}: not of libc or libm"
+                raise KernelError(
+                    f"{compiled.label}.{keys.get(function.name, function.name)} {why}"
+                )

@@ -1,0 +1,137 @@
+"""Fixed-point arithmetic as TFLite's reference kernels do it, bit for bit. Imports numba.
+
+A scale is `multiplier * 2 ** (shift - 31)` with a multiplier of 31 bits (families/multipliers.py
+makes them). Products are rounded twice: first to 31 bits, then by the right shift. Values are int32
+held in int64.
+"""
+
+# pyright: reportCallIssue=false, reportOperatorIssue=false
+# (numba hides the signatures of what it compiles)
+
+from llvmlite import ir
+from numba import int32, int64, types
+from numba.core import cgutils
+
+from .kernel import inline, piece
+
+WORD = ir.IntType(64)
+
+HIGHEST = (1 << 31) - 1
+
+
+@inline
+def rounding_shift(value, places):
+    """value / 2 ** places, rounded to nearest, halves away from zero."""
+    if places <= 0:
+        return value
+    return (value + (int64(1) << (places - 1)) - int64(value < 0)) >> places
+
+
+@inline
+def high_product(a, b):
+    """a * b / 2 ** 31, rounded to nearest, halves up."""
+    return (a * b + (int64(1) << 30)) >> 31
+
+
+@inline
+def scaled(value, multiplier, shift):
+    """value * multiplier * 2 ** (shift - 31), rounded as MultiplyByQuantizedMultiplier does."""
+    left = max(shift, 0)
+    return rounding_shift(high_product(int64(int32(value << left)), multiplier), left - shift)
+
+
+@inline
+def scaled_wide(value, multiplier, shift):
+    """value * multiplier * 2 ** (shift - 31), rounded once, with 15 bits of the multiplier.
+
+    What MultiplyByQuantizedMultiplier does with int64 values.
+    """
+    short = (multiplier + (1 << 15)) >> 16 if multiplier < 0x7FFF0000 else int64(0x7FFF)
+    places = 15 - shift
+    return (value * short + (int64(1) << (places - 1))) >> places
+
+
+@piece(types.int64(types.int64), inline=True)
+def leading_zeros(builder, lanes, value):
+    """Zero bits above the highest set one of 32; 32 for 0. The value must not be negative."""
+    kind = ir.FunctionType(WORD, [WORD, ir.IntType(1)])
+    count = cgutils.get_or_insert_function(builder.module, kind, "llvm.ctlz.i64")
+    found = builder.call(count, [value, ir.IntType(1)(0)])
+    return builder.sub(found, WORD(32))
+
+
+@inline
+def _widened(value, places):
+    """value * 2 ** places, held within int32."""
+    return min(max(value << places, -HIGHEST - 1), HIGHEST)
+
+
+@inline
+def _inverse_above_one(x):
+    """1 / (1 + x) in 31 bits of x in [0, 1).
+
+    Three steps of Newton's method on numbers with two bits before the point.
+    """
+    half = (x + HIGHEST + 1) >> 1
+    y = int64(1515870810) + high_product(half, int64(-1010580540))
+    for _ in range(3):
+        rest = (int64(1) << 29) - high_product(half, y)
+        y += _widened(high_product(y, rest), 2)
+    return _widened(y, 1)
+
+
+@inline
+def reciprocal(value):
+    """(inverse, shift) with 1 / value = inverse * 2 ** (-31 - shift), of a positive value.
+
+    The digits are those of gemmlowp's one_over_one_plus_x_for_x_in_0_1.
+    """
+    places = leading_zeros(value)
+    return _inverse_above_one((value << places) - (int64(1) << 31)), 31 - places
+
+
+@inline
+def inverse_root(value):
+    """(inverse, places) with 1 / sqrt(value) = inverse * 2 ** (-31 - places); 0 counts as 1.
+
+    Five steps of Newton's method on numbers with three bits before the point.
+    """
+    if value <= 1:
+        return int64(HIGHEST), int64(0)
+    places = int64(11)
+    while value >= 1 << 29:
+        value >>= 2
+        places += 1
+    pairs = (leading_zeros(value) - 1) // 2 - 1
+    places -= pairs
+    whole = (value << (2 * pairs)) >> 1
+    half = rounding_shift(whole, 1)
+    x = int64(1) << 28
+    for _ in range(5):
+        cube = _widened(high_product(high_product(x, x), x), 6)
+        x = _widened(high_product((1 << 28) + (1 << 27), x) - high_product(half, cube), 3)
+    x = high_product(x, 1518500250)
+    if places < 0:
+        x, places = x << -places, int64(0)
+    return x, places
+
+
+@inline
+def logarithm(value):
+    """log(value / 2 ** 19) * 2 ** 26 of value / 2 ** 19 >= 1, as TFLite's LOG_SOFTMAX takes it."""
+    places = leading_zeros(value)
+    a = _widened(high_product(_widened(value, places - 1), 1518500250), 1)
+    a_power = _widened(12 - places, 25) + (1 << 23)
+    b_places = leading_zeros(high_product(value, 1518500250)) - 1
+    b = _widened(value, b_places)
+    b_power = _widened(12 - b_places, 25) - (1 << 23)
+    r, power = min(a, b), max(a_power, b_power)
+    fourth_root = int64(1805811301)
+    p = (r + fourth_root + 1) >> 1
+    q = 2 * (r - fourth_root)
+    square = high_product(q, q)
+    above = high_product(q, r) + high_product(high_product(q, square), 117049297)
+    below = high_product(p, 1057819769 + q + high_product(127690142, square))
+    below += high_product(638450708, q)
+    ratio = high_product(rounding_shift(above, 6), _inverse_above_one(below))
+    return _widened(high_product(power, 1488522236) + ratio, 1)

@@ -1,0 +1,189 @@
+'''How kernels are written. Imports numba, so only files of kernels/ and the compiler import this.
+
+A kernel is a plain Python function that numba can compile, in a file of kernels/:
+
+    from numba import int32, int64
+
+    from ..faults import INDEX_OUT_OF_RANGE
+    from ..kernel import WIDTHS, kernel, set_fault
+
+    @kernel("params:T3 indices:I1 out:T3", T=WIDTHS, I=(int32, int64))
+    def slices(params, indices, out, first, last, fault):
+        """out[o, i, :] = params[o, indices[i], :]"""
+        for o in range(first, last):
+            for i in range(indices.size):
+                index = indices[i]
+                if not 0 <= index < params.shape[1]:
+                    return set_fault(fault, INDEX_OUT_OF_RANGE, i, index, params.shape[1])
+                for k in range(params.shape[2]):
+                    out[o, i, k] = params[o, index, k]
+
+declaration.py says what may stand in the declaration. After the declared arguments always come
+`first`, `last` and `fault`: the kernel does the items [first, last) of what its caller splits
+(0 and 1 when nothing is split) and must give the same bytes however the items are dealt out.
+The caller writes `program.call("gather.slices", params, indices, out, split=params.shape[0])`.
+
+What holds inside:
+
+* No allocation, exceptions, strings or objects. Reading outside an array is not noticed: check
+  what comes from data and `set_fault`; shapes are the caller's to check.
+* A kernel that could raise is refused when it is built. `range` with a step that is no literal
+  raises: use `while`. `x / 0` gives inf or nan, `i // 0` and `i % 0` give 0.
+* float32 stays float32 only among float32: write `float32(0.5)`; `alpha:f` arrives as float64.
+* Helpers carry `@inline` and lie in the same file, vector.py or fixedpoint.py.
+* A result declared as `out~x` may lie on `x`: declaration.py says what must hold then. Its loops
+  are compiled as parallel ones, so no turn may read what another stores. Each such kernel is tested
+  (tests/engine/test_in_place.py), and rows of them may be run together (fusion.py).
+* Storing to an array that is not called out..., inout... or scratch... does not compile. All
+  items of a call share the scratch array: an item may use only the part that is its own.
+* A helper or math function may only end in libm and libc (the list is in linker.py).
+* Each combination of dtypes costs 0.1 to 1 s to compile: prefer `WIDTHS`, keep the sets small.
+* What LLVM does not vectorise by itself is a `piece` (vector.py): a function written as LLVM
+  instructions, for the vectors of the processor the image is made for.
+* Kernels that differ by one expression are rows: `kernel("x:float32[1] out:float32[1]",
+  name="exp")(unary(exp_of))`, where `unary` returns a function around `exp_of`.
+'''
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import int64, njit, types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+
+from .declaration import WIDTHS, WIDTHS16, Declaration
+from .lowering import Lowering
+
+__all__ = ["KERNELS", "PIECES", "WIDTHS", "WIDTHS16", "Kernel", "Piece", "address", "inline"]
+__all__ += ["kernel", "native", "piece", "room", "set_fault"]
+
+KERNELS = {}
+"""What the decorators have met: module name -> list of kernels and native functions."""
+
+PIECES = {}
+"""Symbol -> what `piece` has declared."""
+
+OPTIONS = {
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "_nrt": False,  # no reference counts: allocating an array does not compile
+    "pipeline_class": Lowering,
+}
+
+
+class Kernel:
+    """A function for the compiler, with its declaration (None for a native function)."""
+
+    def __init__(self, name, function, declaration, arity=0):
+        self.name, self.function, self.declaration, self.arity = name, function, declaration, arity
+        self.lowered = {}  # what the compiler makes of it, by signature
+
+
+def kernel(declaration, *, name=None, **sets):
+    """Declares a kernel; `name` is the function's unless given, `sets` are the dtypes by letter."""
+
+    def declare(function):
+        label = name or function.__name__
+        return _register(Kernel(label, function, Declaration(label, declaration, sets)))
+
+    return declare
+
+
+class Piece:
+    """A function in LLVM instructions: numba's signature, and what writes its body."""
+
+    def __init__(self, signature, emit, inline):
+        self.signature, self.emit, self.inline = signature, emit, inline
+
+
+def piece(signature, *, inline=False):
+    """Declares a function of numbers and addresses that kernels may call.
+
+    `emit(builder, lanes, *arguments)` writes its body, once for each image, and gives the value to
+    return; `lanes` are the vectors of the processor (target.py). `inline` makes it part of its
+    callers.
+    """
+
+    def declare(emit):
+        symbol = f"flatlite_piece_{emit.__module__.rpartition('.')[2]}_{emit.__name__}"
+        PIECES[symbol] = Piece(signature, emit, inline)
+        return types.ExternalFunction(symbol, signature)
+
+    return declare
+
+
+def native(arity):
+    """Declares a function of `arity` int64 that returns one int64, exported under its own name."""
+
+    def declare(function):
+        return _register(Kernel(function.__name__, function, None, arity))
+
+    return declare
+
+
+def _register(made):
+    known = KERNELS.setdefault(made.function.__module__, {})
+    if made.name in known:
+        raise ValueError(f"{made.function.__module__}: kernel '{made.name}' is declared twice")
+    known[made.name] = made
+    return made
+
+
+def inline(function):
+    """Marks a helper that kernels call; it becomes part of their code."""
+    return njit(function, forceinline=True, **OPTIONS)
+
+
+@intrinsic
+def _write_fault(typing, fault, code, i, value, limit):
+    """Writes the four words unless a fault is there already."""
+
+    def emit(context, builder, signature, arguments):
+        word = ir.IntType(64)
+        address, *words = arguments
+        pointer = builder.inttoptr(address, word.as_pointer())
+        swap = builder.cmpxchg(pointer, word(0), words[0], "acq_rel", "acquire")
+        with builder.if_then(builder.extract_value(swap, 1)):
+            for offset, content in enumerate(words[1:], 1):
+                place = builder.add(address, word(8 * offset))
+                builder.store(content, builder.inttoptr(place, word.as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 5), emit
+
+
+@inline
+def set_fault(fault, code, i, value, limit=0):
+    """Reports that `value` at position `i` is wrong (`limit`: what it was held against).
+
+    The first report of a row counts. The kernel should return soon after.
+    """
+    _write_fault(int64(fault), int64(code), int64(i), int64(value), int64(limit))  # pyright: ignore[reportCallIssue]
+
+
+@intrinsic
+def address(typing, array):
+    """The address of an array's first element."""
+
+    def emit(context, builder, signature, arguments):
+        made = make_array(signature.args[0])(context, builder, arguments[0])
+        return builder.ptrtoint(made.data, ir.IntType(64))
+
+    return types.int64(array), emit
+
+
+def room(n_bytes):
+    """A function without arguments that gives the address of `n_bytes` on the stack."""
+
+    @intrinsic
+    def reserve(typing):
+        def emit(context, builder, signature, arguments):
+            with builder.goto_entry_block():  # numba's own helper would fill it with zeros
+                memory = builder.alloca(ir.ArrayType(ir.IntType(8), n_bytes))
+            memory.align = 64
+            return builder.ptrtoint(memory, ir.IntType(64))
+
+        return types.int64(), emit
+
+    return reserve

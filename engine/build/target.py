@@ -1,0 +1,113 @@
+"""The processor code is compiled for, known without a compiler."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+PAGE = 4096  # the unit in which images are laid out and mapped
+MACHINE = os.uname().machine if hasattr(os, "uname") else ""
+YIELDS = sys.platform != "win32"  # has sched_yield
+FUTEX = {"x86_64": 202, "aarch64": 98}.get(MACHINE, 0) if sys.platform == "linux" else 0
+"""The number of Linux's call to sleep until a word of memory changes; 0 where there is none."""
+_LINES = frozenset(
+    ["vendor_id", "cpu family", "model", "stepping", "flags"]
+    + ["CPU implementer", "CPU architecture", "CPU variant", "CPU part", "Features"]
+)
+_REQUEST = 158, 0x1023, 18  # arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA), on x86-64 Linux
+_memory = {}
+
+
+class Target:
+    """A processor as LLVM names it ("" is the one we run on) and the flags Linux must report.
+
+    Attributes:
+        modules: the kernels that are not as for the next target that is shipped; None for all.
+    """
+
+    __slots__ = ("cpu", "features", "modules", "name", "needs")
+
+    def __init__(self, name, cpu="", features="", needs=frozenset(), modules=None):
+        self.name, self.cpu, self.features, self.needs = name, cpu, features, needs
+        self.modules = modules
+
+
+_V3 = frozenset(["avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"])
+_PRODUCTS = frozenset(["gemm_i8", "gemm_i16"])  # others gain nothing by AVX-VNNI
+_V4 = _V3 | frozenset(["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"])
+
+HOST = Target("host")
+SHIPPED = (
+    Target("x86-64-v4-vnni", "x86-64-v4", "+avx512vnni", _V4 | {"avx512_vnni"}),
+    Target("x86-64-v3-vnni", "x86-64-v3", "+avxvnni", _V3 | {"avx_vnni"}, _PRODUCTS),
+    Target("x86-64-v3", "x86-64-v3", "", _V3),
+)
+"""What images in the package are made for, the best first."""
+
+
+def find(name):
+    """The target called `name`."""
+    for target in (HOST, *SHIPPED):
+        if target.name == name:
+            return target
+    names = ", ".join(t.name for t in (HOST, *SHIPPED))
+    raise ValueError(f"unknown target '{name}'; known are {names}")
+
+
+def processor():
+    """What tells this kind of processor from others: lines of text, read once."""
+    if "lines" not in _memory:
+        _memory["lines"] = _cpuinfo() or _described()
+    return _memory["lines"]
+
+
+def flags():
+    """The features Linux reports of the processor; empty elsewhere."""
+    words = [line for line in processor() if line.startswith(("flags", "Features"))]
+    return frozenset(words[0].split(":", 1)[-1].split()) if words else frozenset()
+
+
+def runnable():
+    """The shipped targets this processor can run, the best first."""
+    if not supports_images():
+        return ()
+    present = flags()
+    return tuple(t for t in SHIPPED if t.needs <= present)
+
+
+def matrices():
+    """Whether this process may use the registers for matrices (AMX); asks the system for them."""
+    if "matrices" not in _memory:
+        _memory["matrices"] = "amx_int8" in flags() and _may_use_matrices()
+    return _memory["matrices"]
+
+
+def _may_use_matrices():
+    import ctypes
+
+    return not ctypes.CDLL(None).syscall(*_REQUEST)
+
+
+def supports_images():
+    """Whether code can be linked and mapped here: x86-64 Linux."""
+    return sys.platform == "linux" and MACHINE == "x86_64" and sys.maxsize > 1 << 32
+
+
+def _described():
+    import platform
+
+    return (platform.machine(), platform.processor(), sys.platform)
+
+
+def _cpuinfo():
+    """The lines of the first processor; one short read, as the rest costs time on big machines."""
+    try:
+        descriptor = os.open("/proc/cpuinfo", os.O_RDONLY)
+    except OSError:
+        return ()
+    try:
+        text = os.read(descriptor, 8192).decode("utf-8", "replace")
+    finally:
+        os.close(descriptor)
+    first = text.split("\n\n", 1)[0].splitlines()
+    return tuple(line for line in first if line.split(":", 1)[0].strip() in _LINES)

@@ -1,0 +1,93 @@
+"""Vectors of int32, for the pieces of kernels that sum products of small integers."""
+
+from llvmlite import ir
+
+from ..build.vector import BYTE, DOUBLE, INT, WORD, Writer
+
+SHORT = ir.IntType(16)
+
+
+class Integers(Writer):
+    """A writer for vectors with as many int32 as others have float32.
+
+    Attributes:
+        ints: the type of a vector of int32.
+        bytes_of_it: that of as many int8.
+    """
+
+    def __init__(self, builder, lanes):
+        super().__init__(builder, lanes)
+        self.ints = ir.VectorType(INT, self.width)
+        self.bytes_of_it = ir.VectorType(BYTE, self.width)
+
+    def all(self, value, kind=INT, count=0):
+        """A vector that holds one number in each place: a Python int or a value of `kind`."""
+        count = count or self.width
+        vector = ir.VectorType(kind, count)
+        if isinstance(value, int | float):
+            return ir.Constant(vector, [value] * count)
+        one = self.builder.insert_element(ir.Constant(vector, ir.Undefined), value, INT(0))
+        order = ir.Constant(ir.VectorType(INT, count), None)
+        return self.builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), order)
+
+    def read(self, pointer, offset, kind, align=1):
+        """What lies at `offset` from `pointer`, at any address that `align` divides."""
+        value = self.builder.load(self.move(pointer, offset), typ=kind)
+        value.align = align
+        return value
+
+    def read_some(self, pointer, kind, mask):
+        """A vector of integers of which only the places of `mask` are read; the others are 0.
+
+        Without a mask all are read.
+        """
+        if mask is None:
+            return self.read(pointer, 0, kind)
+        name = f"llvm.masked.load.v{kind.count}i{kind.element.width}.p0"
+        return self.call(name, kind, [pointer, INT(1), mask, ir.Constant(kind, None)])
+
+    def write(self, value, pointer, offset=0):
+        """Stores a value at any address."""
+        self.builder.store(value, self.move(pointer, offset)).align = 1
+
+    def write_some(self, value, pointer, mask):
+        """Stores the places of `mask` only, or all without one, at any address."""
+        if mask is None:
+            self.write(value, pointer)
+            return
+        name = f"llvm.masked.store.v{value.type.count}i{value.type.element.width}.p0"
+        self.call(name, ir.VoidType(), [value, pointer, INT(1), mask])
+
+    def most(self, a, b):
+        """The greater of a and b, place by place."""
+        return self._either("smax", a, b)
+
+    def least(self, a, b):
+        """The lesser of a and b, place by place."""
+        return self._either("smin", a, b)
+
+    def _either(self, name, a, b):
+        kind = a.type
+        return self.call(f"llvm.{name}.v{kind.count}i{kind.element.width}", kind, [a, b])
+
+    def hold(self, value, low, high):
+        """`value` within [low, high]."""
+        return self.least(self.most(value, low), high)
+
+    def chosen(self, a, b, places):
+        """The elements of a and then b at `places`."""
+        order = ir.Constant(ir.VectorType(INT, len(places)), places)
+        return self.builder.shuffle_vector(a, b, order)
+
+    def doubles(self):
+        """The type of half as many float64."""
+        return ir.VectorType(DOUBLE, self.width // 2)
+
+    def words(self):
+        """The type of half as many int64."""
+        return ir.VectorType(WORD, self.width // 2)
+
+    def low_halves(self, words):
+        """The lower 32 bits of int64, with their sign: what LLVM multiplies in one instruction."""
+        by = self.all(32, WORD, words.type.count)
+        return self.builder.ashr(self.builder.shl(words, by), by)

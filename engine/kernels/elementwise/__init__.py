@@ -1,0 +1,1 @@
+"""Kernels of one element, or of two operands by numpy's rule."""

@@ -1,0 +1,172 @@
+"""The loop of kernels with two operands, the smaller repeated by numpy's rule. Imports numba.
+
+`geometry` has the rows shape, a_strides, b_strides over the fewest dimensions that say it; along
+the last one an operand runs with stride 1 or repeats one element (0). `out` lies in one piece, and
+an item is an element of it. An operand with as many elements is walked in their order.
+"""
+
+from ...build.kernel import inline, set_fault
+from ...run.faults import DIVISION_BY_ZERO, NEGATIVE_VALUE
+
+PLAIN = "a:T1 b:T1 out~a~b:T1 geometry:int64[2]"
+"""The declaration of a kernel around `plain` or `strided`."""
+CHECKED = "a:T1 b:T1 out:T1 geometry:int64[2]"
+"""That of a kernel around `checked` or `rising`, which look at all of `b` first."""
+
+
+@inline
+def row_step(geometry, operand):
+    """How far an operand (1 is a, 2 is b) moves from one row of the last dimension to the next."""
+    k = geometry.shape[1] - 2
+    return geometry[operand, k] if k >= 0 else 0
+
+
+@inline
+def rows_from(geometry, row):
+    """How many rows from number `row` on are `row_step` apart."""
+    k = geometry.shape[1] - 2
+    return geometry[0, k] - row % geometry[0, k] if k >= 0 else 1
+
+
+@inline
+def start_of(geometry, row, operand):
+    """Where row number `row` begins in an operand."""
+    start, k = 0, geometry.shape[1] - 2
+    while k >= 0:
+        rest = row // geometry[0, k]
+        start += (row - rest * geometry[0, k]) * geometry[operand, k]
+        row = rest
+        k -= 1
+    return start
+
+
+@inline
+def clamp(value, low, high):
+    """`value` within [low, high]; nan stays nan."""
+    value = low if value < low else value
+    return high if value > high else value
+
+
+def walking(line):
+    """The loop over rows: calls line(a, b, out, p, q, item, count, a_step, b_step, numbers).
+
+    It does `count` elements from a[p], b[q] and out[item] on; `numbers` are what the loop is given.
+    """
+    line = inline(line)
+
+    def walk(a, b, out, geometry, numbers, first, last):
+        k = geometry.shape[1] - 1
+        columns, a_step, b_step = geometry[0, k], geometry[1, k], geometry[2, k]
+        a_row, b_row = row_step(geometry, 1), row_step(geometry, 2)
+        row = first // columns
+        item, column = first, first - row * columns
+        left = p = q = 0
+        while item < last:
+            if left == 0:  # divisions take longer than short rows
+                left = rows_from(geometry, row)
+                p, q = start_of(geometry, row, 1), start_of(geometry, row, 2)
+            count = min(columns - column, last - item)
+            x, y = p + column * a_step, q + column * b_step
+            line(a, b, out, x, y, item, count, a_step, b_step, numbers)
+            item, row, column, left = item + count, row + 1, 0, left - 1
+            p, q = p + a_row, q + b_row
+
+    return inline(walk)
+
+
+def plain(formula):
+    """The function of a kernel for `out = formula(a, b)`."""
+
+    def line(a, b, out, p, q, item, count, a_step, b_step, numbers):
+        if a_step == 0:
+            value = a[p]
+            for c in range(count):
+                out[item + c] = formula(value, b[q + c])
+        elif b_step == 0:
+            value = b[q]
+            for c in range(count):
+                out[item + c] = formula(a[p + c], value)
+        else:
+            for c in range(count):
+                out[item + c] = formula(a[p + c], b[q + c])
+
+    walk = walking(line)
+
+    def run(a, b, out, geometry, first, last, fault):
+        walk(a, b, out, geometry, 0, first, last)
+
+    return of_module(formula, run)
+
+
+def clamped(formula):
+    """The function of a kernel for `out = formula(a, b)` within [limits[0], limits[1]]."""
+
+    def line(a, b, out, p, q, item, count, a_step, b_step, limits):
+        kind, low, high = out.dtype.type, limits[0], limits[1]
+        if a_step == 0:
+            value = a[p]
+            for c in range(count):
+                out[item + c] = clamp(kind(formula(value, b[q + c])), low, high)
+        elif b_step == 0:
+            value = b[q]
+            for c in range(count):
+                out[item + c] = clamp(kind(formula(a[p + c], value)), low, high)
+        else:
+            for c in range(count):
+                out[item + c] = clamp(kind(formula(a[p + c], b[q + c])), low, high)
+
+    walk = walking(line)
+
+    def run(a, b, out, geometry, limits, first, last, fault):
+        walk(a, b, out, geometry, (limits[0], limits[1]), first, last)
+
+    return of_module(formula, run)
+
+
+def strided(formula):
+    """The function of a kernel for `out = formula(a, b)` where the formula outweighs the loop."""
+
+    def line(a, b, out, p, q, item, count, a_step, b_step, numbers):
+        for c in range(count):
+            out[item + c] = formula(a[p + c * a_step], b[q + c * b_step])
+
+    walk = walking(line)
+
+    def run(a, b, out, geometry, first, last, fault):
+        walk(a, b, out, geometry, 0, first, last)
+
+    return of_module(formula, run)
+
+
+def checked(formula, loop=strided):
+    """Like `strided`, or another loop, of integers which `b` divides."""
+    divide = inline(loop(formula))
+
+    def run(a, b, out, geometry, first, last, fault):
+        for i in range(b.size):
+            if b[i] == 0:
+                set_fault(fault, DIVISION_BY_ZERO, i, 0)
+                return
+        divide(a, b, out, geometry, first, last, fault)
+
+    return of_module(formula, run)
+
+
+def rising(formula):
+    """Like `strided`, of a `b` that is not negative."""
+    raised = inline(strided(formula))
+
+    def run(a, b, out, geometry, first, last, fault):
+        for i in range(b.size):
+            if b[i] < 0:
+                set_fault(fault, NEGATIVE_VALUE, i, b[i])
+                return
+        raised(a, b, out, geometry, first, last, fault)
+
+    return of_module(formula, run)
+
+
+def of_module(formula, run):
+    """`run` as a function of the kernel module that holds `formula`, where `kernel` files it."""
+    run.__module__ = formula.__module__
+    return run

@@ -1,0 +1,257 @@
+"""exp, log and their like of float32, as formulas of vectors (_formula.py).
+
+Each result is off by at most 4 units in the last place, denormals included; one of 100,000 of gelu
+is off by 5.
+"""
+
+import math
+
+from ...build.vector import BIT
+
+_TO_WHOLE, _TO_WHOLE_64 = 1.5 * 2.0**23, 1.5 * 2.0**52
+"""What is added to these is rounded to a whole number in the low bits."""
+_WHOLE_BITS = 0x4B400000  # of _TO_WHOLE
+_TO_SCALE = _TO_WHOLE + 127 + 64
+"""The same, where the low bits are then the exponent of 2 ** (n + 64)."""
+_FRACTION = 2.0**-64  # what makes 2 ** n of that, rounded once where it is denormal
+_LN_2 = math.log(2)
+_LOG2_E, _LOG2_E_REST = 1.4426950216293335, 1.925963033500e-8  # a float32, and what is missing
+_LN_2_SHORT, _LN_2_REST = 0.693359375, -2.12194440e-4  # few bits, and what is missing
+_LEAST, _MOST = -104.0, 89.0  # where exp is 0 and infinite
+_LAST = 20.0  # where 1 + exp(x) is exp(x)
+_EXP = (0.16666520483, 0.041666387147, 0.0083687415462, 0.0013941993130)
+"""exp(r) = 1 + r + r^2 / 2 + r^3 (_EXP[0] + r _EXP[1] ...) between -log(2) / 2 and log(2) / 2."""
+_LOG = (
+    0.33333331708,
+    -0.25000821036,
+    0.20001226865,
+    -0.16623357298,
+    0.14201758234,
+    -0.13160183063,
+    0.12761575644,
+    -0.076344930241,
+)
+"""log(1 + f) = f - f^2 / 2 + f^3 (_LOG[0] + f _LOG[1] ...) from sqrt(1 / 2) to sqrt(2)."""
+_SIN = (-0.16666654517, 0.0083321547656, -0.00019514453903)
+_COS = (0.041666645519, -0.0013887308117, 2.4432209499e-5)
+"""sin(r) = r + r^3 (_SIN[0] + ...), cos(r) = 1 - r^2 / 2 + r^4 (_COS[0] + ...) below pi / 4."""
+_TAIL_ABOVE = (0.5, 0.44520116, 0.18820322, 0.04227422, 0.004352244)
+_TAIL_BELOW = (1.0, 1.6882874, 1.2234589, 0.4825718, 0.105968066, 0.010909492)
+_HALF_LOG2_E = _LOG2_E / 2
+"""P(normal variable > a) = 2^(-a^2 _HALF_LOG2_E) (_TAIL_ABOVE[0] + a _TAIL_ABOVE[1] ...) /
+(_TAIL_BELOW[0] + a _TAIL_BELOW[1] ...), where _HALF_LOG2_E is the float32 next to it."""
+_FARTHEST, _FARTHEST_TANH = 15.0, 11.0
+"""Where the normal distribution, and its approximation by tanh, end in float32."""
+_CUBE = 0.044715 * math.sqrt(8 / math.pi) / math.log(2)
+_STEEP, _STEEP_REST = 0.10294324159622192, -1.9585535e-8
+_FLAT, _FLAT_REST = 22.36328125, 1 / 0.044715 - 22.36328125
+"""exp(-2 u) of gelu_tanh is 2 ** (-a _STEEP (a^2 + _FLAT)) of exact numbers: these are what float32
+has of them, _FLAT in few bits, and what is missing, of _STEEP relative to it."""
+_LOG2 = (2.885390081790067, 0.9617966733561144, 0.5770835825312217, 0.41167286017, 0.34072750854)
+"""log2((1 + s) / (1 - s)) = s (_LOG2[0] + s^2 _LOG2[1] ...) from sqrt(1 / 2) to sqrt(2)."""
+_EXP2 = (
+    1.000000000554167,
+    0.6931472057372604,
+    0.24022646890618932,
+    0.05550328776976097,
+    0.009618488958756874,
+    0.0013399931215685578,
+    0.0001534581156039167,
+)
+_EXP2_SHORT = (
+    1.0,
+    0.69314724,
+    0.24022655,
+    0.055502724,
+    0.009617063,
+    0.0013418201,
+    0.00015820558,
+)
+"""2^r = _EXP2[0] + r _EXP2[1] ... between -1 / 2 and 1 / 2, of float64 and of float32."""
+_QUARTER, _QUARTER_REST = 1.5707963267341256, 6.077100506506192e-11  # 33 bits, and the rest
+TURNS = 1e6  # beyond which sin and cos know too little of the angle
+
+
+def _times_power(value, power):
+    """value * 2 ** n, where `power` is n + _TO_WHOLE and |n| < 250; denormals are rounded once."""
+    builder = value.builder
+    n = builder.sub(power.bits(), value.whole(_WHOLE_BITS))
+    part = builder.ashr(n, value.whole(1))
+    for exponent in (part, builder.sub(n, part)):
+        value = value * _power_of_2(value, exponent, 127)
+    return value
+
+
+def _power_of_2(value, exponent, bias):
+    builder = value.builder
+    exponent = builder.add(exponent, value.whole(bias))
+    return value.of_bits(builder.shl(exponent, value.whole(23)))
+
+
+def _scale(power):
+    """2 ** (n + 64), where `power` is n + _TO_SCALE and n from -190 to 63."""
+    return power.of_bits(power.builder.shl(power.bits(), power.whole(23)))
+
+
+def _exponent(x, offset):
+    """n + offset and 2 ** r, where exp(x) = 2 ** (n + r) and |r| is at most 1 / 2."""
+    power = x.fma(_LOG2_E, offset)
+    r = x.fma(_LOG2_E_REST, x.less(_LOG2_E, power - offset))
+    return power, r.polynomial(*_EXP2_SHORT)
+
+
+def exp(x):
+    """The exponential."""
+    power, y = _exponent(x.above(_LEAST).below(_MOST), _TO_WHOLE)
+    return _times_power(y, power)
+
+
+def expm1(x):
+    """exp(x) - 1, of x within [-88, 88]."""
+    power = x.fma(_LOG2_E, _TO_WHOLE)
+    n = power - _TO_WHOLE
+    r = n.fma(-_LN_2_REST, n.fma(-_LN_2_SHORT, x))
+    small = (r * r).fma(r.polynomial(0.5, *_EXP), r)
+    scale = _power_of_2(x, power.bits(), 127 - _WHOLE_BITS)
+    return scale.fma(small, scale - 1.0)
+
+
+def fading(x):
+    """The exponential of what is not positive."""
+    power, y = _exponent(x.above(_LEAST), _TO_SCALE)
+    return y * _scale(power) * _FRACTION
+
+
+def logistic(x):
+    """e / (1 + e), where e = exp(x); e is 2 ** 64 too large until the end"""
+    power, y = _exponent(x.above(_LEAST).below(_LAST), _TO_SCALE)
+    y = y * _scale(power)
+    return y.over(y.fma(_FRACTION, 1.0)) * _FRACTION
+
+
+def tanh(x):
+    """t / (t + 2) with the sign of x, where t = exp(2 |x|) - 1"""
+    t = expm1(2.0 * x.size().below(10.0))
+    return t.over(t + 2.0).signed_like(x)
+
+
+def elu(x):
+    """x, or exp(x) - 1 where x is negative"""
+    return expm1(x.above(-20.0)).where(x.is_("<", 0.0), x)
+
+
+def gelu(x):
+    """max(x, 0) - a * P(normal variable > a), where a = |x|; the product is 2 ** 64 too large"""
+    a = x.size().below(_FARTHEST)
+    square, more = a.square()
+    power = square.fma(-_HALF_LOG2_E, _TO_SCALE)
+    r = more.fma(-_HALF_LOG2_E, square.less(-_HALF_LOG2_E, power - _TO_SCALE))
+    ratio = _in_pairs(a, _TAIL_ABOVE).over(_in_pairs(a, _TAIL_BELOW))
+    part = a * _scale(power) * ratio
+    part = part.fma(r * r.polynomial(*_EXP2_SHORT[1:]), part)
+    return part.fma(-_FRACTION, _rectified(x))
+
+
+def _in_pairs(x, coefficients):
+    """The polynomial of x; less is rounded on the way when neighbours come together first."""
+    pairs = [x.polynomial(*coefficients[i : i + 2]) for i in range(0, len(coefficients), 2)]
+    return (x * x).polynomial(*pairs)
+
+
+def gelu_tanh(x):
+    """x * (1 + tanh(u)) / 2 = max(x, 0) - a / (1 + exp(2 |u|)), where a = |x|
+
+    u is sqrt(2 / pi) * (x + 0.044715 x^3).
+    """
+    a = x.size().below(_FARTHEST_TANH)
+    power, r = _cubic(a)
+    y = r.polynomial(*_EXP2_SHORT) * _scale(power)
+    part = (a * y).over(y.fma(_FRACTION, 1.0))
+    return part.fma(-_FRACTION, _rectified(x))
+
+
+def _cubic(a):
+    """n + _TO_SCALE and r, where exp(-2 u) of gelu_tanh is 2 ** (n + r), of a from 0 to 11."""
+    if not a.w.lanes.fused:
+        wide = a.wide()
+        u = wide * (wide * wide).fma(-_CUBE, -_CUBE / 0.044715)
+        n = u + _TO_WHOLE_64 - _TO_WHOLE_64
+        return n.narrow() + _TO_SCALE, (u - n).narrow()
+    whole = a.fma(a, _FLAT)
+    rest = a.fma(a, _FLAT - whole) + _FLAT_REST
+    steep = a * -_STEEP
+    power = steep.fma(whole, _TO_SCALE)
+    n = power - _TO_SCALE
+    r = a.fma(-_STEEP, -steep).fma(whole, steep.fma(rest, steep.fma(whole, -n)))
+    return power, n.fma(_STEEP_REST, r)
+
+
+def _rectified(x):
+    """max(x, 0); nan for negative infinity, where TFLite's GELU multiplies it by 0."""
+    return x.fma(0.5, x.size() * 0.5)
+
+
+def _split(x):
+    """The whole n and the m from sqrt(1 / 2) to sqrt(2) with x = m * 2 ** n, of normal numbers."""
+    builder, bits = x.builder, x.bits()
+    n = builder.ashr(builder.sub(bits, x.whole(0x3F3504F3)), x.whole(23))
+    m = x.of_bits(builder.sub(bits, builder.shl(n, x.whole(23))))
+    return type(x)(x.w, builder.sitofp(n, x.value.type)), m
+
+
+def log(x):
+    """The natural logarithm."""
+    small = x.is_("<", 2.0**-126)
+    n, m = _split((x * 2.0**25).where(small, x))
+    n = (n - 25.0).where(small, n)
+    f = m - 1.0
+    square = f * f
+    y = (square * f).fma(f.polynomial(*_LOG), n * _LN_2_REST)
+    y = n.fma(_LN_2_SHORT, f + square.fma(-0.5, y))
+    y = y.where(x.is_("<", math.inf), x)
+    y = (x * math.nan).where(x.is_("<", 0.0), y)
+    return (x - math.inf).where(x.is_("==", 0.0), y)
+
+
+def power(x, y):
+    """x ** y, of normal and finite x above 0 and of finite y."""
+    n, m = _split(x)
+    m = m.wide()
+    s = (m - 1.0) / (m + 1.0)
+    logarithm = s.fma((s * s).polynomial(*_LOG2), n.wide())
+    exponent = (y.wide() * logarithm).above(-400.0).below(400.0)
+    whole = exponent + _TO_WHOLE_64
+    result = (exponent - (whole - _TO_WHOLE_64)).polynomial(*_EXP2)
+    bits = x.builder.add(result.bits(), x.builder.shl(whole.bits(), result.whole(52)))
+    return result.of_bits(bits).narrow()
+
+
+def _turned(x, quarters):
+    """sin(x + quarters * pi / 2) for |x| <= TURNS"""
+    wide, builder = x.wide(), x.builder
+    power = wide.fma(2 / math.pi, _TO_WHOLE_64)
+    n = power - _TO_WHOLE_64
+    r = n.fma(-_QUARTER_REST, n.fma(-_QUARTER, wide)).narrow()
+    square = r * r
+    sin = (square * r).fma(square.polynomial(*_SIN), r)
+    cos = (square * square).fma(square.polynomial(*_COS), square.fma(-0.5, 1.0))
+    kind = x.bits().type
+    turns = builder.add(builder.trunc(power.bits(), kind), x.whole(quarters))
+    odd = builder.trunc(turns, type(kind)(BIT, kind.count))
+    sign = builder.shl(builder.and_(turns, x.whole(2)), x.whole(30))
+    return x.of_bits(builder.xor(cos.where(odd, sin).bits(), sign))
+
+
+def sin(x):
+    """The sine, of |x| <= TURNS."""
+    return _turned(x, 0)
+
+
+def cos(x):
+    """The cosine, of |x| <= TURNS."""
+    return _turned(x, 1)
+
+
+def rsqrt(x):
+    """1 / sqrt(x)"""
+    return x.inverse_root()

@@ -1,0 +1,90 @@
+"""Numbers of one type as numbers of another."""
+
+import numpy as np
+from numba import float32, float64, int64, uint16, uint32
+
+from ...build.kernel import WIDTHS, inline, kernel
+
+SMALL = ("int8", "uint8", "int16", "uint16")
+INTEGERS = (*SMALL, "int32", "uint32", "int64")
+FLOATS = ("float32", "float64")
+
+
+@inline
+def convert(x, out, first, last):
+    """out = x, as numba converts between the types"""
+    for i in range(first, last):
+        out[i] = x[i]
+
+
+@kernel("x:S1 out~x:T1", S=(*SMALL, "uint32"), T=("int32", "int64"))
+def widen(x, out, first, last, fault):
+    """out = x, an integer of at least as many bits"""
+    convert(x, out, first, last)
+
+
+@kernel("x:S1 out~x:T1", S=("int32", "int64"), T=WIDTHS)
+def wrap(x, out, first, last, fault):
+    """The lowest bits of x, or x with the sign spread to more"""
+    for i in range(first, last):
+        out[i] = x[i]
+
+
+@kernel("x:S1 out~x:T1", S=(*INTEGERS, *FLOATS), T=FLOATS)
+def real(x, out, first, last, fault):
+    """out = x, rounded to nearest"""
+    convert(x, out, first, last)
+
+
+@kernel("x:S1 out~x:T1 low:i high:i", S=FLOATS, T=INTEGERS)
+def truncate(x, out, low, high, first, last, fault):
+    """x without its fraction, within [low, high], the limits of the type; nan gives the highest."""
+    bottom, top = float64(low), float64(high)
+    for i in range(first, last):
+        value = float64(x[i])
+        if value <= bottom:
+            out[i] = low
+        elif value < top:
+            out[i] = int64(value)
+        else:
+            out[i] = high
+
+
+@kernel("x:T1 out~x:bool[1]", T=(*WIDTHS, *FLOATS))
+def truth(x, out, first, last, fault):
+    """out = x != 0"""
+    for i in range(first, last):
+        out[i] = x[i] != 0
+
+
+@kernel("x:uint16[1] out~x:float32[1]")
+def from_half(x, out, first, last, fault):
+    """The float16 with the bits x; exact"""
+    scale = float32(2.0**112)
+    for i in range(first, last):
+        bits = uint32(x[i])
+        magnitude = uint32((bits & uint32(0x7FFF)) << uint32(13))
+        if magnitude >= uint32(0x0F800000):  # inf and nan
+            value = np.uint32(magnitude | uint32(0x7F800000)).view(np.float32)
+        else:
+            value = np.uint32(magnitude).view(np.float32) * scale
+        out[i] = -value if bits & uint32(0x8000) else value
+
+
+@kernel("x:float32[1] out~x:uint16[1]")
+def to_half(x, out, first, last, fault):
+    """The bits of x as a float16, rounded to nearest even"""
+    for i in range(first, last):
+        bits = np.float32(x[i]).view(np.uint32)
+        sign = (bits >> uint32(16)) & uint32(0x8000)
+        magnitude = bits & uint32(0x7FFFFFFF)
+        if magnitude > uint32(0x7F800000):
+            half = uint32(0x7E00)
+        elif magnitude >= uint32(0x477FF000):  # rounds to 65536 or more
+            half = uint32(0x7C00)
+        elif magnitude < uint32(0x38800000):  # subnormal: the sum aligns and rounds
+            half = np.float32(abs(x[i]) + float32(0.5)).view(np.uint32) - uint32(0x3F000000)
+        else:
+            odd = (magnitude >> uint32(13)) & uint32(1)
+            half = (magnitude - uint32(0x38000000) + uint32(0xFFF) + odd) >> uint32(13)
+        out[i] = uint16(sign | half)

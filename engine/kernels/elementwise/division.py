@@ -1,0 +1,105 @@
+"""Quotients, remainders, powers of integers and angles of two operands (_broadcast.py)."""
+
+import math
+
+import numpy as np
+from numba import float64, int64
+
+from ...build.kernel import inline, kernel
+from ._broadcast import CHECKED, PLAIN, checked, plain, rising, strided
+
+INTEGERS = ("int8", "int16", "int32", "int64")
+_MAX_INT32 = 2147483647
+
+
+def negation(dtype):
+    """-a, and the highest number of `dtype` for the lowest: the quotient of a and -1."""
+    highest = np.iinfo(dtype).max
+
+    def negative_of(a):
+        return -a if a >= -highest else int64(highest)
+
+    return inline(negative_of)
+
+
+def division(dtype):
+    """a / b of integers, rounded towards zero."""
+    negative_of = negation(dtype)
+
+    def divide_of(a, b):
+        if b == -1:
+            return negative_of(a)
+        quotient = a // b
+        if quotient < 0 and quotient * b != a:
+            quotient += 1
+        return quotient
+
+    return inline(divide_of)
+
+
+def floor_division(dtype):
+    """floor(a / b) of integers."""
+    negative_of = negation(dtype)
+
+    def floor_divide_of(a, b):
+        return negative_of(a) if b == -1 else a // b
+
+    return inline(floor_divide_of)
+
+
+@inline
+def floor_divide_int32_of(a, b):
+    """floor(a / b); float64 has room for what int32 divide to"""
+    return int64(np.floor(float64(a) / float64(b)))
+
+
+@inline
+def floor_modulo_of(a, b):
+    """a - floor(a / b) * b"""
+    if b == -1:
+        return a - a
+    return a % b
+
+
+@inline
+def floor_divide_float_of(a, b):
+    """floor(a / b), not of a quotient that was rounded up to the next number before"""
+    return np.floor(float64(a) / float64(b))
+
+
+@inline
+def floor_modulo_float_of(a, b):
+    """The remainder of a / b with the sign of b."""
+    return a % b
+
+
+@inline
+def power_integer_of(a, b):
+    """a ** b through float64, as C does it; what does not fit gives the lowest int32."""
+    value = math.pow(float64(a), float64(b))
+    if not abs(value) <= _MAX_INT32:
+        return int64(-_MAX_INT32 - 1)
+    return int64(value)
+
+
+@inline
+def angle_of(a, b):
+    """The angle of the point (b, a)"""
+    return math.atan2(a, b)
+
+
+for _type in ("int32", "int64"):
+    kernel(CHECKED, name=f"divide_{_type}", T=(_type,))(checked(division(_type)))
+for _type in ("int8", "int16", "int64"):
+    kernel(CHECKED, name=f"floor_divide_{_type}", T=(_type,))(checked(floor_division(_type)))
+kernel(CHECKED, name="floor_modulo", T=INTEGERS)(checked(floor_modulo_of))
+
+kernel(CHECKED, name="floor_divide_int32", T=("int32",))(checked(floor_divide_int32_of, plain))
+for _name, _formula, _types in (
+    ("floor_divide_float", floor_divide_float_of, ("float32",)),
+    ("floor_modulo_float", floor_modulo_float_of, ("float32",)),
+    ("angle", angle_of, ("float32", "float64")),
+):
+    kernel(PLAIN, name=_name, T=_types)(strided(_formula))
+
+kernel(CHECKED, name="power_integer", T=("int32",))(rising(power_integer_of))

@@ -1,0 +1,119 @@
+"""Functions of one element."""
+
+import math
+
+import numpy as np
+from numba import float32, float64, int16, int32, int64
+
+from ...build.kernel import address, inline, kernel
+from . import _float32
+from ._formula import over_elements
+
+TURNS = float32(_float32.TURNS)
+_BLOCK = 256  # elements looked over at a time
+_SIXTH = np.float32(1 / 6)
+
+
+@inline
+def hard_swish(x):
+    """x * clamp(x + 3, 0, 6) / 6"""
+    y = x + float32(3.0)
+    y = float32(0.0) if y < float32(0.0) else y
+    y = float32(6.0) if y > float32(6.0) else y
+    return x * y * _SIXTH
+
+
+def each(function):
+    """The kernel out = function(x)."""
+
+    def apply(x, out, first, last, fault):
+        for i in range(first, last):
+            out[i] = function(x[i])
+
+    return apply
+
+
+def in_vectors(formula):
+    """The kernel out = formula(x), a formula of vectors."""
+    vectors = over_elements(formula)
+
+    def apply(x, out, first, last, fault):
+        vectors(address(x[first:]), address(out[first:]), last - first)
+
+    return apply
+
+
+def turning(formula, far):
+    """The kernel out = formula(x), or far(x) in float64 where |x| is large."""
+    vectors = over_elements(formula)
+
+    def apply(x, out, first, last, fault):
+        while first < last:
+            stop, near = min(first + _BLOCK, last), True
+            vectors(address(x[first:]), address(out[first:]), stop - first)
+            for i in range(first, stop):
+                near &= abs(x[i]) <= TURNS
+            if not near:
+                for i in range(first, stop):
+                    if not abs(x[i]) <= TURNS:
+                        out[i] = float32(far(float64(x[i])))
+            first = stop
+
+    return apply
+
+
+VECTORS = ("elu", "exp", "gelu", "gelu_tanh", "log", "logistic", "rsqrt", "tanh")
+for _name in VECTORS:
+    kernel("x:float32[n] out:float32[n]", name=_name)(in_vectors(getattr(_float32, _name)))
+kernel("x:float32[n] out:float32[n]", name="cos")(turning(_float32.cos, math.cos))
+kernel("x:float32[n] out:float32[n]", name="sin")(turning(_float32.sin, math.sin))
+
+FLOAT = {
+    "ceil": inline(lambda x: np.ceil(x)),
+    "floor": inline(lambda x: np.floor(x)),
+    "hard_swish": hard_swish,
+    "round": inline(lambda x: np.rint(x)),
+    "sqrt": inline(lambda x: np.sqrt(x)),
+}
+for _name, _function in FLOAT.items():
+    kernel("x:float32[n] out~x:float32[n]", name=_name)(each(_function))
+
+SIGNED = {
+    "absolute": inline(lambda x: abs(x)),
+    "negative": inline(lambda x: -x),
+    "sign": inline(lambda x: np.sign(x) if x != 0 else x * x),  # -0.0 gives 0.0
+    "square": inline(lambda x: x * x),
+}
+for _name, _function in SIGNED.items():
+    kernel("x:T[n] out~x:T[n]", name=_name, T=(float32, int16, int32, int64))(each(_function))
+
+
+@kernel("x:uint8[n] out~x:uint8[n]")
+def logical_not(x, out, first, last, fault):
+    """out = 1 where x is 0, else 0"""
+    for i in range(first, last):
+        out[i] = x[i] == 0
+
+
+@kernel("x:float32[n] out~x:float32[n] low:float32 high:float32")
+def clamp(x, out, low, high, first, last, fault):
+    """out = min(max(x, low), high); nan stays nan"""
+    for i in range(first, last):
+        y = low if x[i] < low else x[i]
+        out[i] = high if y > high else y
+
+
+@kernel("x:float32[n] out~x:float32[n] alpha:float32")
+def leaky(x, out, alpha, first, last, fault):
+    """out = x where x is positive, else x * alpha"""
+    for i in range(first, last):
+        out[i] = x[i] if x[i] > float32(0.0) else x[i] * alpha
+
+
+@kernel("x:float32[rows,n] alpha:float32[n] out~x:float32[rows,n]")
+def leaky_rows(x, alpha, out, first, last, fault):
+    """out[r, i] = x[r, i] where it is not negative, else x[r, i] * alpha[i]"""
+    for r in range(first, last):
+        row, target = x[r], out[r]
+        for i in range(row.size):
+            target[i] = row[i] if row[i] >= float32(0.0) else row[i] * alpha[i]

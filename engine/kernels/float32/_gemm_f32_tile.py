@@ -1,0 +1,226 @@
+"""The innermost part of matrix products and convolutions: a tile of results held in registers.
+
+Weights are packed in panels of PANEL columns: a row of bias, then a row for each product. A tile
+has `tile_rows()` results times `tile_columns()` columns of one panel. Where its rows begin in the
+input is said by tables of addresses with BLOCK_ROWS entries for each segment, a run of inputs
+that lie next to each other.
+"""
+
+from llvmlite import ir
+from numba import types
+
+from ...build.kernel import piece
+from ...build.vector import FLOAT, INT, POINTER, WORD, Writer
+from ...tiling import BLOCK_ROWS, PANEL
+
+CHAIN = 64
+"""Products added in float32 before their sum goes to the total: keeps rounding errors small."""
+
+_ROW = 4 * PANEL  # bytes of a row of a panel
+_TABLE = 8 * BLOCK_ROWS  # bytes of a table
+_TILES = {(16, 32): (14, 2), (8, 16): (6, 2), (4, 32): (6, 4), (4, 16): (4, 2)}
+"""Width and number of the vector registers -> rows and vectors of a tile."""
+
+
+def shape(lanes):
+    """Rows and vectors of a tile: as many as the registers hold beside weights and inputs."""
+    return _TILES[lanes.width, lanes.registers]
+
+
+@piece(types.int64(), inline=True)
+def tile_rows(builder, lanes):
+    """How many rows a tile has."""
+    return WORD(shape(lanes)[0])
+
+
+@piece(types.int64(), inline=True)
+def vector_width(builder, lanes):
+    """How many columns a narrow tile has."""
+    return WORD(lanes.width)
+
+
+@piece(types.int64(), inline=True)
+def tile_columns(builder, lanes):
+    """How many columns a wide tile has."""
+    return WORD(shape(lanes)[1] * lanes.width)
+
+
+_SIGNATURE = types.void(*[types.int64] * 11, types.float32, types.float32, types.int64)
+
+
+def _tile(builder, lanes, n_rows, n_vectors, arguments):
+    """Writes the tile with `n_rows` rows of `n_vectors` vectors; `wide` says what it does."""
+    rows, segments, skip, depth, panel, start, step, out, out_skip, columns, sums = arguments[:11]
+    low, high, ahead = arguments[11:]
+    w = Writer(builder, lanes)
+    end = w.mul(depth, 4)
+    carried = [w.pointer(panel), w.pointer(ahead)]
+    carried += [w.zero()] * (n_rows * n_vectors)
+    table = w.pointer(rows)
+    with w.loop(0, w.mul(segments, _TABLE), _TABLE, carried) as (entry, outer):
+        here = w.move(table, entry)
+        begins = [w.move(w.load_pointer(here, 8 * m), skip) for m in range(n_rows)]
+        with w.loop(0, end, 4, outer) as (at, inner):
+            weights, coming = inner[:2]
+            w.prefetch(coming)
+            vectors = [w.load(weights, v * w.bytes) for v in range(n_vectors)]
+            for m in range(n_rows):
+                x = w.repeat(w.load(begins[m], at, FLOAT))
+                for v, vector in enumerate(vectors):
+                    place = 2 + m * n_vectors + v
+                    inner[place] = w.fma(x, vector, inner[place])
+            inner[:2] = [w.move(weights, _ROW), w.move(coming, _ROW // 2)]
+        outer[:] = w.results
+    found = w.results[2:]
+    begin = w.pointer(start)
+    for m in range(n_rows):
+        if m:
+            begin = w.move(begin, step)
+        for v in range(n_vectors):
+            place = m * n_vectors + v
+            found[place] = w.add(found[place], w.load(begin, v * w.bytes))
+    _finish(w, found, n_rows, n_vectors, (out, out_skip, columns, sums, low, high))
+
+
+def _finish(w, found, n_rows, n_vectors, arguments):
+    """Stores sums that go on in `sums`, results in the rows of the table `out`."""
+    out, out_skip, columns, sums, low, high = arguments
+    builder = w.builder
+    going_on = builder.icmp_signed("!=", sums, WORD(0))
+    with builder.if_else(going_on) as (more, done):
+        with more:
+            target = w.pointer(sums)
+            for m in range(n_rows):
+                for v in range(n_vectors):
+                    w.store(found[m * n_vectors + v], target, m * _ROW + v * w.bytes)
+        with done:
+            low, high = w.repeat(low), w.repeat(high)
+            found = [w.clamp(value, low, high) for value in found]
+            table = w.pointer(out)
+            targets = [w.move(w.load_pointer(table, 8 * m), out_skip) for m in range(n_rows)]
+            whole = builder.icmp_signed(">=", columns, WORD(n_vectors * w.width))
+            with builder.if_else(whole) as (all_of_it, part):
+                with all_of_it:
+                    _store(w, found, targets, None)
+                with part:
+                    left = [builder.sub(columns, WORD(v * w.width)) for v in range(n_vectors)]
+                    _store(w, found, targets, [w.mask(count) for count in left])
+
+
+def _store(w, found, targets, masks):
+    n_vectors = len(found) // len(targets)
+    for m, target in enumerate(targets):
+        for v in range(n_vectors):
+            value, at = found[m * n_vectors + v], v * w.bytes
+            if masks is None:
+                w.store(value, target, at)
+            else:
+                w.store_some(value, target, masks[v], at)
+
+
+@piece(_SIGNATURE)
+def wide(builder, lanes, *arguments):
+    """out = clamp(start + sums of products) for a tile.
+
+    Arguments: the tables of addresses of the inputs; how many segments; bytes to skip in each;
+    products in each; the address of the panel's first row of weights; that of the totals so far,
+    and the bytes between their rows; the table of addresses of the results, bytes to skip there,
+    and how many columns are to be written; where the totals go when more is to come, else 0; the
+    limits; and an address from where to fetch ahead.
+    """
+    n_rows, n_vectors = shape(lanes)
+    _tile(builder, lanes, n_rows, n_vectors, arguments)
+
+
+@piece(_SIGNATURE)
+def narrow(builder, lanes, *arguments):
+    """What `wide` does, for one vector of columns."""
+    _tile(builder, lanes, shape(lanes)[0], 1, arguments)
+
+
+def part_of_tile(share):
+    """A piece that does what `wide` does, for the first rows only: `share` of 14, rounded up."""
+
+    def emit(builder, lanes, *arguments):
+        n_rows, n_vectors = shape(lanes)
+        _tile(builder, lanes, -(-n_rows * share // 14), n_vectors, arguments)
+
+    emit.__name__ = f"part_{share}"
+    return piece(_SIGNATURE)(emit)
+
+
+PARTS = (4, 7, 10)
+part_4, part_7, part_10 = (part_of_tile(share) for share in PARTS)
+
+
+@piece(types.int64(types.int64), inline=True)
+def part_for(builder, lanes, n_rows):
+    """The number of the piece for so many rows: 0, 1, 2 for the parts, 3 for a whole tile."""
+    number, most = WORD(len(PARTS)), shape(lanes)[0]
+    for i, share in reversed(list(enumerate(PARTS))):
+        enough = builder.icmp_signed("<=", n_rows, WORD(-(-most * share // 14)))
+        number = builder.select(enough, WORD(i), number)
+    return number
+
+
+@piece(types.void(*[types.int64] * 4), inline=True)
+def point(builder, lanes, table, begin, step, n_rows):
+    """Fills a table: row m begins at `begin + m * step`, and rows beyond `n_rows` like the last."""
+    wide = _Wide(builder)
+    row = wide.least(wide.places(), builder.sub(n_rows, WORD(1)))
+    wide.store(builder.add(wide.repeat(begin), builder.mul(row, wide.repeat(step))), table)
+
+
+@piece(types.void(*[types.int64] * 8), inline=True)
+def point_tap(builder, lanes, table, pixels, offset, down, right, height, width, nothing):
+    """Fills the table of one tap of a filter.
+
+    `pixels` are three tables: addresses, rows and columns of the input under the first tap. The
+    tap is `down` rows and `right` columns further, `offset` bytes in all; where that is outside the
+    input, the row begins at `nothing`.
+    """
+    wide = _Wide(builder)
+    begin, y, x = (wide.load(pixels, i) for i in range(3))
+    y, x = builder.add(y, wide.repeat(down)), builder.add(x, wide.repeat(right))
+    inside = builder.and_(
+        builder.icmp_unsigned("<", y, wide.repeat(height)),
+        builder.icmp_unsigned("<", x, wide.repeat(width)),
+    )
+    begin = builder.add(begin, wide.repeat(offset))
+    wide.store(builder.select(inside, begin, wide.repeat(nothing)), table)
+
+
+@piece(types.void(types.int64, types.int64, types.int64), inline=True)
+def put(builder, lanes, table, i, value):
+    """table[i] = value"""
+    w = Writer(builder, lanes)
+    w.store(value, w.move(w.pointer(table), w.mul(i, 8)))
+
+
+class _Wide:
+    """Whole tables as vectors of int64."""
+
+    def __init__(self, builder):
+        self.builder, self.kind = builder, ir.VectorType(WORD, BLOCK_ROWS)
+
+    def places(self):
+        return ir.Constant(self.kind, list(range(BLOCK_ROWS)))
+
+    def repeat(self, value):
+        whole = ir.Constant(self.kind, ir.Undefined)
+        one = self.builder.insert_element(whole, value, INT(0))
+        order = ir.Constant(ir.VectorType(INT, BLOCK_ROWS), [0] * BLOCK_ROWS)
+        return self.builder.shuffle_vector(one, whole, order)
+
+    def least(self, value, limit):
+        limit = self.repeat(limit)
+        return self.builder.select(self.builder.icmp_signed("<", value, limit), value, limit)
+
+    def load(self, address, i):
+        pointer = self.builder.inttoptr(self.builder.add(address, WORD(_TABLE * i)), POINTER)
+        value = self.builder.load(pointer, typ=self.kind)
+        value.align = 8
+        return value
+
+    def store(self, value, address):
+        self.builder.store(value, self.builder.inttoptr(address, POINTER)).align = 8

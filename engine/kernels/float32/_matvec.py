@@ -1,0 +1,138 @@
+"""Products of one row with packed weights: one step of a recurrent network.
+
+Weights lie in panels of 32 columns. float32 ones as gemm_f32_packing.py packs them: a row of bias,
+which is not read here, then a row for each element of x. int8 ones as pairs: for each two elements
+of x, two int8 for each column. What a panel has beyond the last column or element is 0.
+"""
+
+from llvmlite import ir
+from numba import types
+
+from ...build.kernel import inline, piece
+from ...build.vector import BYTE, FLOAT, INT, WORD, Writer
+from ...tiling import PANEL
+
+_SUMS = 8  # vectors of sums held at a time
+_ROW = 4 * PANEL  # bytes of a row of real weights
+_PAIR = 2 * PANEL  # bytes of two rows of stored weights
+_CHAIN = 64  # products added before their sum goes to the total: keeps rounding errors small
+_SHORT = ir.IntType(16)
+_SIGNATURE = types.void(*[types.int64] * 4)
+
+
+def _several(lanes):
+    """Panels of which all sums are held at a time."""
+    return max(_SUMS * lanes.width // PANEL, 1)
+
+
+@piece(types.int64(), inline=True)
+def several(builder, lanes):
+    """How many panels `real` and `stored` do."""
+    return WORD(_several(lanes))
+
+
+def _real(builder, lanes, n_panels, x, weights, depth, sums):
+    w = Writer(builder, lanes)
+    x, weights, sums = (w.pointer(p) for p in (x, weights, sums))
+    pitch = w.mul(w.add(depth, 1), _ROW)
+    panels = [w.move(weights, w.add(w.mul(pitch, p), _ROW)) for p in map(WORD, range(n_panels))]
+    places = range(0, _ROW, w.bytes)
+    carried = [w.load(sums, _ROW * p + at) for p in range(n_panels) for at in places]
+    end = w.mul(depth, 4)
+    with w.loop(0, end, 4 * _CHAIN, carried) as (begin, totals):
+        stop = w.add(begin, 4 * _CHAIN)
+        stop = builder.select(builder.icmp_signed("<", stop, end), stop, end)
+        with w.loop(begin, stop, 4, [w.zero()] * len(totals)) as (at, found):
+            own, row = w.repeat(w.load(x, at, FLOAT)), w.mul(at, PANEL)
+            vectors = [w.load(w.move(panel, row), place) for panel in panels for place in places]
+            found[:] = [w.fma(own, v, total) for v, total in zip(vectors, found, strict=True)]
+        totals[:] = [w.add(total, part) for total, part in zip(totals, w.results, strict=True)]
+    for i, total in enumerate(w.results):
+        w.store(total, sums, i * w.bytes)
+
+
+def _stored(builder, lanes, n_panels, x, weights, depth, sums):
+    w = Writer(builder, lanes)
+    x, weights, sums = (w.pointer(p) for p in (x, weights, sums))
+    whole, pairs = ir.VectorType(INT, w.width), ir.VectorType(_SHORT, 2 * w.width)
+    small = ir.VectorType(BYTE, 2 * w.width)
+    n_pairs = builder.sdiv(w.add(depth, 1), WORD(2))
+    pitch = w.mul(n_pairs, _PAIR)
+    panels = [w.move(weights, w.mul(pitch, p)) for p in map(WORD, range(n_panels))]
+    places = range(0, PANEL, w.width)
+    carried = [w.load(sums, 4 * (PANEL * p + at), whole) for p in range(n_panels) for at in places]
+    with w.loop(0, w.mul(n_pairs, 4), 4, carried) as (at, found):
+        own = builder.bitcast(w.repeat(w.load(x, at, INT)), pairs)
+        row, i = w.mul(at, _PAIR // 4), 0
+        for panel in panels:
+            begin = w.move(panel, row)
+            for place in places:
+                value = builder.load(w.move(begin, 2 * place), typ=small)
+                value.align = 1
+                found[i] = _add_pairs(w, found[i], own, builder.sext(value, pairs))
+                i += 1
+    for i, total in enumerate(w.results):
+        w.store(total, sums, i * w.bytes)
+
+
+def _add_pairs(w, total, a, b):
+    """total + a[2 i] * b[2 i] + a[2 i + 1] * b[2 i + 1], in the form LLVM has instructions for."""
+    builder, wide = w.builder, ir.VectorType(INT, 2 * w.width)
+    product = builder.mul(builder.sext(a, wide), builder.sext(b, wide))
+    nothing = ir.Constant(wide, ir.Undefined)
+    kind = ir.VectorType(INT, w.width)
+    even, odd = (
+        builder.shuffle_vector(product, nothing, ir.Constant(kind, list(range(i, 2 * w.width, 2))))
+        for i in (0, 1)
+    )
+    return builder.add(total, builder.add(even, odd))
+
+
+@piece(_SIGNATURE)
+def real(builder, lanes, x, weights, depth, sums):
+    """sums += x @ weights for `several` panels."""
+    _real(builder, lanes, _several(lanes), x, weights, depth, sums)
+
+
+@piece(_SIGNATURE)
+def real_one(builder, lanes, x, weights, depth, sums):
+    """sums += x @ weights for one panel."""
+    _real(builder, lanes, 1, x, weights, depth, sums)
+
+
+@piece(_SIGNATURE)
+def stored(builder, lanes, x, weights, depth, sums):
+    """sums += x @ weights of int16 and int8 for `several` panels."""
+    _stored(builder, lanes, _several(lanes), x, weights, depth, sums)
+
+
+@piece(_SIGNATURE)
+def stored_one(builder, lanes, x, weights, depth, sums):
+    """sums += x @ weights of int16 and int8 for one panel."""
+    _stored(builder, lanes, 1, x, weights, depth, sums)
+
+
+@inline
+def add_real(x, weights, n_panels, depth, sums):
+    """sums += x @ weights, all at addresses and of float32."""
+    many, i = several(), 0
+    pitch = (depth + 1) * 128
+    while i + many <= n_panels:
+        real(x, weights + i * pitch, depth, sums + 128 * i)
+        i += many
+    while i < n_panels:
+        real_one(x, weights + i * pitch, depth, sums + 128 * i)
+        i += 1
+
+
+@inline
+def add_stored(x, weights, n_panels, depth, sums):
+    """sums += x @ weights, at addresses: int16 (one more, 0, when odd), panels of int8, int32."""
+    many, i = several(), 0
+    pitch = (depth + 1) // 2 * 64
+    while i + many <= n_panels:
+        stored(x, weights + i * pitch, depth, sums + 128 * i)
+        i += many
+    while i < n_panels:
+        stored_one(x, weights + i * pitch, depth, sums + 128 * i)
+        i += 1

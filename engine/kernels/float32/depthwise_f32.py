@@ -1,0 +1,159 @@
+"""Convolution of each channel by itself, a vector of channels and a strip of results at a time.
+
+A strip is some results next to each other in a row. For each row of the filter a table holds the
+addresses of the input columns the strip needs; what lies outside the input is at `zeros`. Filters
+three or five wide with stride 1 or 2 read each column once; any other is done tap by tap.
+"""
+
+from numba import types
+
+from ...build.kernel import address, inline, kernel, piece, room
+from ...build.vector import WORD, Writer
+from ...tiling import DEPTHWISE_TAPS
+from .._columns import KINDS, TABLE, point_columns, results_of, strip_width
+
+_tables = room(DEPTHWISE_TAPS * TABLE)
+_SIGNATURE = types.void(*[types.int64] * 8, types.float32, types.float32)
+
+
+def strip(taps, stride, few=False):
+    """The piece for a strip of results, or a `few`, under filter rows `taps` wide."""
+    results = _FEW if few else results_of(taps, stride)
+
+    def emit(builder, lanes, tables, rows, weights, bias, out, count, channels, pitch, low, high):
+        w = Writer(builder, lanes)
+        tables, weights, bias = (w.pointer(p) for p in (tables, weights, bias))
+        targets, target, last = [], w.pointer(out), builder.sub(count, WORD(1))
+        for i in range(results):
+            targets.append(target)
+            further = builder.icmp_signed("<", WORD(i), last)
+            target = w.move(target, builder.select(further, pitch, WORD(0)))
+        low, high = w.repeat(low), w.repeat(high)
+        end = w.mul(channels, 4)
+        whole = builder.and_(end, WORD(-w.bytes))
+        shape = (taps, stride, results)
+        with w.loop(0, whole, w.bytes) as (at, _):
+            _vector(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high, None)
+        left = builder.sub(channels, builder.sdiv(whole, WORD(4)))
+        with builder.if_then(builder.icmp_signed(">", left, WORD(0))):
+            mask = w.mask(left)
+            _vector(w, shape, tables, rows, weights, bias, targets, whole, pitch, low, high, mask)
+
+    emit.__name__ = f"strip_{taps}_{stride}{'_few' if few else ''}"
+    return piece(_SIGNATURE)(emit)
+
+
+def _vector(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high, mask):
+    """The results of one vector of channels, which begins `at` bytes from the first."""
+    taps, stride, results = shape
+
+    def load(pointer):
+        pointer = w.move(pointer, at)
+        return w.load(pointer) if mask is None else w.load_some(pointer, mask)
+
+    start = [tables, weights, *[w.zero()] * results]
+    with w.loop(0, rows, 1, start) as (_, carried):
+        table, filters = carried[:2]
+        sums, factors = carried[2:], []
+        for _ in range(taps):
+            factors.append(load(filters))
+            filters = w.move(filters, pitch)
+        for column in range((results - 1) * stride + taps):
+            x = None
+            for tap in range(taps):
+                i, odd = divmod(column - tap, stride)
+                if odd or not 0 <= i < results:
+                    continue
+                if x is None:
+                    x = load(w.load_pointer(table, 8 * column))
+                sums[i] = w.fma(x, factors[tap], sums[i])
+        carried[:] = [w.move(table, TABLE), filters, *sums]
+    sums, own = w.results[2:], load(bias)
+    for i in reversed(range(results)):  # those beyond the last lie under it
+        value = w.clamp(w.add(sums[i], own), low, high)
+        if mask is None:
+            w.store(value, targets[i], at)
+        else:
+            w.store_some(value, w.move(targets[i], at), mask)
+
+
+_FEW = 5
+"""Results of a strip that leaves less undone where a row is of another length."""
+strip_1_1, strip_3_1, strip_3_2, strip_5_1, strip_5_2 = (strip(*kind) for kind in KINDS)
+strip_3_1_few, strip_3_2_few = strip(3, 1, few=True), strip(3, 2, few=True)
+
+
+@inline
+def _width(kind, columns):
+    """How many results the strips of a row have, all but its last."""
+    most = strip_width(kind // 10, kind % 10) if kind else strip_width(1, 1)
+    whole, rest = columns // most * most, columns % most
+    done = whole + (0 if rest == 0 else _FEW if rest <= _FEW else most)
+    few = (columns + _FEW - 1) // _FEW * _FEW
+    return _FEW if few < done and kind // 10 == 3 else most
+
+
+@kernel(
+    "x:float32[batch,*,*,c] weights:float32[*,*,c] bias:float32[c] zeros:float32[c] "
+    "out:float32[batch,*,*,c] kind:i stride_h:i stride_w:i dilation_h:i dilation_w:i "
+    "before_h:i before_w:i low:float32 high:float32"
+)
+def depthwise(
+    x, weights, bias, zeros, out, kind, stride_h, stride_w, dilation_h, dilation_w, before_h,
+    before_w, low, high, first, last, fault,
+):  # fmt: skip
+    """out[n, y, x, c] = clamp(bias[c] + sum of input[.., c] * weights[.., c]).
+
+    `kind` is 10 * width + stride where there is a strip for these, else 0. An item is one row.
+    """
+    rows, columns, channels = out.shape[1], out.shape[2], out.shape[3]
+    height, width, pitch = x.shape[1], x.shape[2], 4 * x.shape[3]
+    taps_h, taps_w = weights.shape[0], weights.shape[1]
+    tables, nothing = _tables(), address(zeros)
+    strip_width = _width(kind, columns)
+    for item in range(first, last):
+        n = item // rows
+        top = (item - n * rows) * stride_h - before_h
+        begin, end = 0, taps_h
+        while begin < end and top + begin * dilation_h < 0:
+            begin += 1
+        while begin < end and top + (end - 1) * dilation_h >= height:
+            end -= 1
+        factors = address(weights) + begin * taps_w * pitch
+        column = 0
+        while column < columns:
+            table, left = tables, column * stride_w - before_w
+            for i in range(begin, end):
+                row = address(x) + (n * height + top + i * dilation_h) * width * pitch
+                if kind != 0:
+                    point_columns(table, row, left, 1, width, pitch, nothing)
+                    table += TABLE
+                else:
+                    for j in range(taps_w):
+                        at = left + j * dilation_w
+                        point_columns(table, row, at, stride_w, width, pitch, nothing)
+                        table += TABLE
+            target = address(out) + (item * columns + column) * pitch
+            count, lines = min(strip_width, columns - column), end - begin
+            if kind == 31 and count <= _FEW:
+                strip_3_1_few(tables, lines, factors, address(bias), target, count, channels,
+                              pitch, low, high)  # fmt: skip
+            elif kind == 32 and count <= _FEW:
+                strip_3_2_few(tables, lines, factors, address(bias), target, count, channels,
+                              pitch, low, high)  # fmt: skip
+            elif kind == 31:
+                strip_3_1(tables, lines, factors, address(bias), target, count, channels, pitch,
+                          low, high)  # fmt: skip
+            elif kind == 32:
+                strip_3_2(tables, lines, factors, address(bias), target, count, channels, pitch,
+                          low, high)  # fmt: skip
+            elif kind == 51:
+                strip_5_1(tables, lines, factors, address(bias), target, count, channels, pitch,
+                          low, high)  # fmt: skip
+            elif kind == 52:
+                strip_5_2(tables, lines, factors, address(bias), target, count, channels, pitch,
+                          low, high)  # fmt: skip
+            else:
+                strip_1_1(tables, lines * taps_w, factors, address(bias), target, count, channels,
+                          pitch, low, high)  # fmt: skip
+            column += strip_width

@@ -1,0 +1,95 @@
+"""Products of one row with many.
+
+Large weights are read once, as they lie, and never packed; small ones that stay near lie in panels.
+"""
+
+from numba import types
+
+from ...build.kernel import address, kernel, piece
+from ...build.vector import FLOAT, WORD, Writer
+from ...tiling import DOT_PANELS, DOT_ROWS, PANEL
+from ._matvec import add_real
+
+_SIGNATURE = types.void(*[types.int64] * 6, types.float32, types.float32)
+
+
+@piece(_SIGNATURE)
+def few(builder, lanes, x, weights, count, depth, bias, out, low, high):
+    """out[r] = clamp(bias[r] + sum of x * weights[r]) for up to eight rows of weights."""
+    w = Writer(builder, lanes)
+    x, weights, bias, out = (w.pointer(p) for p in (x, weights, bias, out))
+    pitch = w.mul(depth, 4)
+    last = builder.sub(count, WORD(1))
+    places = []
+    for r in range(DOT_ROWS):  # those beyond the last repeat it
+        beyond = builder.icmp_signed(">", WORD(r), last)
+        places.append(builder.select(beyond, last, WORD(r)))
+    rows = [w.move(weights, w.mul(place, pitch)) for place in places]
+    ahead = w.mul(pitch, DOT_ROWS)
+    whole = builder.and_(pitch, WORD(-w.bytes))
+    with w.loop(0, whole, w.bytes, [w.zero()] * DOT_ROWS) as (at, sums):
+        own = w.load(x, at)
+        for r, row in enumerate(rows):
+            here = w.move(row, at)
+            w.prefetch(w.move(here, ahead))
+            sums[r] = w.fma(own, w.load(here), sums[r])
+    sums = w.results
+    mask = w.mask(builder.sdiv(builder.sub(pitch, whole), WORD(4)))
+    own = w.load_some(x, mask, whole)
+    sums = [
+        w.fma(own, w.load_some(row, mask, whole), value)
+        for row, value in zip(rows, sums, strict=True)
+    ]
+    for place, value in zip(places, sums, strict=True):
+        offset = w.mul(place, 4)
+        total = w.add(w.sum(value), w.load(bias, offset, FLOAT))
+        w.store(w.clamp(total, low, high), out, offset)
+
+
+@kernel(
+    "a:float32[*,k] b:float32[*,n,k] bias:float32[n] a_of:int32[batch] b_of:int32[batch] "
+    "out:float32[batch,n] low:float32 high:float32"
+)
+def rows(a, b, bias, a_of, b_of, out, low, high, first, last, fault):
+    """out[i] = clamp(b[b_of[i]] @ a[a_of[i]] + bias). An item is eight elements of a row."""
+    n, depth = out.shape[1], b.shape[2]
+    blocks = (n + DOT_ROWS - 1) // DOT_ROWS
+    for item in range(first, last):
+        batch = item // blocks
+        start = (item - batch * blocks) * DOT_ROWS
+        x = address(a) + 4 * a_of[batch] * depth
+        weights = address(b) + 4 * (b_of[batch] * n + start) * depth
+        target = address(out) + 4 * (batch * n + start)
+        few(
+            x,
+            weights,
+            min(DOT_ROWS, n - start),
+            depth,
+            address(bias) + 4 * start,
+            target,
+            low,
+            high,
+        )
+
+
+@kernel(
+    "a:float32[*,k] panels:float32[*,*,*,32] a_of:int32[batch] b_of:int32[batch] "
+    "out:float32[batch,n] scratch:float32[items,128] low:float32 high:float32"
+)
+def packed(a, panels, a_of, b_of, out, scratch, low, high, first, last, fault):
+    """out[i] = clamp(a[a_of[i]] @ packed[b_of[i]] + bias). An item is four panels of a row."""
+    n, depth = out.shape[1], a.shape[1]
+    blocks = (panels.shape[1] + DOT_PANELS - 1) // DOT_PANELS
+    for item in range(first, last):
+        batch = item // blocks
+        start = (item - batch * blocks) * DOT_PANELS
+        own = panels[b_of[batch], start : min(start + DOT_PANELS, panels.shape[1])]
+        sums = scratch[item]
+        for panel in range(own.shape[0]):
+            for j in range(PANEL):
+                sums[panel * PANEL + j] = own[panel, 0, j]
+        add_real(address(a[a_of[batch]]), address(own), own.shape[0], depth, address(sums))
+        target = out[batch, start * PANEL : min((start + own.shape[0]) * PANEL, n)]
+        for j in range(target.size):
+            y = low if sums[j] < low else sums[j]
+            target[j] = high if y > high else y

@@ -1,0 +1,191 @@
+"""Matrix products and convolutions with packed weights, a tile (_gemm_f32_tile.py) at a time.
+
+An item is a few rows of the result, or pixels, times some panels (_items.py). Sums run over the
+products in order, at most CHAIN at a time in float32, and a result does not depend on the tile it
+is computed in. The weights of a convolution are packed with the taps of the filter one after the
+other.
+"""
+
+from ...build.kernel import address, inline, kernel, room
+from ...tiling import BLOCK_ROWS, PANEL, TABLES
+from .._items import even, part_of
+from .._pixels import point_pixels
+from ._gemm_f32_tile import (
+    CHAIN,
+    narrow,
+    part_4,
+    part_7,
+    part_10,
+    part_for,
+    point,
+    point_tap,
+    tile_columns,
+    tile_rows,
+    vector_width,
+    wide,
+)  # fmt: skip
+
+ROWS = 168
+"""Done at once, at most: a multiple of what each processor's tile has."""
+_ROW = 4 * PANEL
+_TABLE = 8 * BLOCK_ROWS
+_tables = room(TABLES * _TABLE)
+_sums = room(BLOCK_ROWS * _ROW)
+_pixels = room(3 * _TABLE)
+
+
+@inline
+def one_tile(part, tables, segments, depth, weights, columns, column, low, high, sums, ahead):
+    """One tile from its tables: the results' first, then the inputs'."""
+    pieces = (depth + CHAIN - 1) // CHAIN
+    piece = (depth + pieces - 1) // pieces
+    together = max(1, CHAIN // depth)
+    start, step, at = weights, 0, weights + _ROW
+    segment = done = 0
+    while segment < segments:
+        count, length = min(together, segments - segment), min(piece, depth - done)
+        skip, entry = 4 * done, tables + (1 + segment) * _TABLE
+        done += length
+        if done >= depth:
+            segment += count
+            done = 0
+        goes_on = sums if segment < segments else 0
+        if columns <= vector_width():
+            narrow(
+                entry, count, skip, length, at, start, step, tables, column, columns, goes_on,
+                low, high, ahead,
+            )  # fmt: skip
+        elif part == 0:
+            part_4(
+                entry, count, skip, length, at, start, step, tables, column, columns, goes_on,
+                low, high, ahead,
+            )  # fmt: skip
+        elif part == 1:
+            part_7(
+                entry, count, skip, length, at, start, step, tables, column, columns, goes_on,
+                low, high, ahead,
+            )  # fmt: skip
+        elif part == 2:
+            part_10(
+                entry, count, skip, length, at, start, step, tables, column, columns, goes_on,
+                low, high, ahead,
+            )  # fmt: skip
+        else:
+            wide(
+                entry, count, skip, length, at, start, step, tables, column, columns, goes_on,
+                low, high, ahead,
+            )  # fmt: skip
+        start, step = sums, _ROW
+        at += count * length * _ROW
+        ahead += count * length * (_ROW // 2)
+
+
+@inline
+def tiles(tables, n_rows, segments, depth, panels, panel_bytes, n, column, end, low, high, sums):
+    """All tiles of `n_rows` rows whose tables follow one another, for columns up to `end`."""
+    height, width = tile_rows(), tile_columns()
+    while column < end:
+        panel = column // PANEL
+        weights = panels + panel * panel_bytes + 4 * (column - panel * PANEL)
+        coming = weights + panel_bytes if column + PANEL < n else weights
+        columns = n - column
+        row = 0
+        at = tables
+        while row < n_rows:
+            part = part_for(n_rows - row)
+            one_tile(part, at, segments, depth, weights, columns, 4 * column, low, high, sums,
+                     coming)  # fmt: skip
+            if row <= height:
+                coming += segments * depth * (_ROW // 2)
+            if row == height:
+                coming = weights
+            at += (1 + segments) * _TABLE
+            row += height
+        column += width
+
+
+@kernel(
+    "a:float32[*,m,*] packed:float32[*,panels,*,32] a_of:int32[batch] b_of:int32[batch] "
+    "out:float32[batch,m,n] depth:i rows:i columns:i low:float32 high:float32"
+)
+def matmul(a, packed, a_of, b_of, out, depth, rows, columns, low, high, first, last, fault):
+    """out[i] = clamp(a[a_of[i], :, :depth] @ b[b_of[i]] + bias), with b and bias packed.
+
+    An item is `rows` rows times `columns` columns, a multiple of the panel.
+    """
+    height, n, pitch = out.shape[1], out.shape[2], 4 * a.shape[2]
+    panel_bytes = packed.shape[2] * _ROW
+    blocks, shares = (height + rows - 1) // rows, (n + columns - 1) // columns
+    tables, sums, tile = _tables(), _sums(), tile_rows()
+    item = first
+    while item < last:
+        batch, share, n_shares, block, n_blocks = part_of(item, last, shares, blocks)
+        item += n_shares * n_blocks
+        column, row = share * columns, block * rows
+        end, stop = min(column + n_shares * columns, n), min(row + n_blocks * rows, height)
+        begin = address(a) + a_of[batch] * a.shape[1] * pitch
+        target = address(out) + 4 * n * batch * height
+        panels = address(packed) + b_of[batch] * packed.shape[1] * panel_bytes
+        at_once = even(stop - row, ROWS, tile)
+        while row < stop:
+            limit, done, entry = min(row + at_once, stop), row, tables
+            while done < limit:
+                count = min(tile, limit - done)
+                point(entry, target + done * 4 * n, 4 * n, count)
+                point(entry + _TABLE, begin + done * pitch, pitch, count)
+                done += tile
+                entry += 2 * _TABLE
+            tiles(tables, limit - row, 1, depth, panels, panel_bytes, n, column, end, low, high,
+                  sums)  # fmt: skip
+            row = limit
+
+
+@kernel(
+    "x:float32[batch,*,*,*] packed:float32[groups,panels,*,32] zeros:float32[depth] "
+    "geometry:int64[6,2] out:float32[batch,*,*,*] taps_h:i taps_w:i n:i pixels:i columns:i "
+    "low:float32 high:float32"
+)
+def convolution(
+    x, packed, zeros, geometry, out, taps_h, taps_w, n, pixels, columns, low, high,
+    first, last, fault,
+):  # fmt: skip
+    """out = clamp(bias + sum of input * weights under the filter), bias and weights packed.
+
+    `geometry` has for height and width: how many results, stride, dilation, padding before, step
+    and start of the results in `out`. Each group of channels makes `n` results out of as many
+    inputs as `zeros` has elements. An item is `pixels` results times `columns` of the channels, a
+    multiple of the panel.
+    """
+    depth, segments = zeros.size, taps_h * taps_w
+    total = x.shape[0] * geometry[0, 0] * geometry[0, 1]
+    panel_bytes = packed.shape[2] * _ROW
+    blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
+    tables, sums, starts, tile = _tables(), _sums(), _pixels(), tile_rows()
+    most = min(ROWS, max(1, TABLES // (1 + segments)) * tile)
+    item = first
+    while item < last:
+        group, share, n_shares, block, n_blocks = part_of(item, last, shares, blocks)
+        item += n_shares * n_blocks
+        column, pixel = share * columns, block * pixels
+        limit, end = min(column + n_shares * columns, n), min(pixel + n_blocks * pixels, total)
+        panels = address(packed) + group * packed.shape[1] * panel_bytes
+        at_once = even(end - pixel, most, tile)
+        while pixel < end:
+            count = min(at_once, end - pixel)
+            entry = tables
+            row = 0
+            while row < count:
+                point_pixels(starts, entry, x, out, pixel + row, end, tile, group * depth,
+                             group * n, geometry, 4, 4)  # fmt: skip
+                entry += _TABLE
+                for i in range(taps_h):
+                    for j in range(taps_w):
+                        down, right = i * geometry[2, 0], j * geometry[2, 1]
+                        offset = 4 * (down * x.shape[2] + right) * x.shape[3]
+                        point_tap(entry, starts, offset, down, right, x.shape[1], x.shape[2],
+                                  address(zeros))  # fmt: skip
+                        entry += _TABLE
+                row += tile
+            tiles(tables, count, segments, depth, panels, panel_bytes, n, column, limit, low, high,
+                  sums)  # fmt: skip
+            pixel += count

@@ -1,0 +1,214 @@
+"""Sums of outer products: what flows back to the filter of a convolution.
+
+The products of a filter's row at one position of its window lie next to each other in the input: a
+run. A tile holds so many results of a run times one or two vectors of output channels in registers,
+and adds one outer product for each position. An item is one run times a block of channels.
+"""
+
+from numba import types
+
+from ...build.kernel import address, inline, kernel, piece
+from ...build.vector import FLOAT, WORD, Writer
+from ...tiling import OUTER_BLOCK
+
+"""Channels of a block; what the sums of a result take in scratch memory."""
+CHAIN = 256
+"""Products added in float32 before their sum goes to the total."""
+
+_ROW = 4 * OUTER_BLOCK
+_HEIGHTS = {16: (14, 10, 7, 5, 3, 2, 1), 8: (6, 5, 4, 3, 3, 2, 1), 4: (4, 4, 3, 3, 2, 2, 1)}
+"""Width of a vector -> results of a tile, of which the first that fits is taken."""
+_SIGNATURE = types.void(*[types.int64] * 10)
+
+
+def _tile(number, n_vectors):
+    """The piece of tile `number` with so many vectors: sums += its outer products.
+
+    Arguments: where input and gradient begin; the bytes between their rows; between their columns;
+    how many rows and columns there are; how many channels; and where the sums are.
+    """
+
+    def emit(builder, lanes, *arguments):
+        x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums = arguments
+        n_results = _HEIGHTS[lanes.width][number]
+        w = Writer(builder, lanes)
+        masks = [w.mask(builder.sub(channels, WORD(v * w.width))) for v in range(n_vectors)]
+        carried = [w.pointer(x), w.pointer(dy), *[w.zero()] * (n_results * n_vectors)]
+        with w.loop(0, rows, 1, carried) as (_, outer):
+            begins = outer[:2]
+            with w.loop(0, columns, 1, outer) as (_, inner):
+                here, given = inner[:2]
+                vectors = [w.load_some(given, mask, v * w.bytes) for v, mask in enumerate(masks)]
+                for m in range(n_results):
+                    factor = w.repeat(w.load(here, 4 * m, FLOAT))
+                    for v, vector in enumerate(vectors):
+                        place = 2 + m * n_vectors + v
+                        inner[place] = w.fma(factor, vector, inner[place])
+                inner[:2] = [w.move(here, x_step), w.move(given, dy_step)]
+            outer[2:] = w.results[2:]
+            outer[:2] = [w.move(begins[0], x_row), w.move(begins[1], dy_row)]
+        target = w.pointer(sums)
+        for m in range(n_results):
+            for v in range(n_vectors):
+                at = m * _ROW + v * w.bytes
+                total = w.add(w.load(target, at), w.results[2 + m * n_vectors + v])
+                w.store(total, target, at)
+
+    emit.__name__ = f"tile_{number}_{n_vectors}"
+    return piece(_SIGNATURE)(emit)
+
+
+tall_1, long_1, half_1, five_1, three_1, two_1, one_1 = (_tile(i, 1) for i in range(7))
+tall_2, long_2, half_2, five_2, three_2, two_2, one_2 = (_tile(i, 2) for i in range(7))
+
+
+@piece(types.int64(types.int64), inline=True)
+def height_of(builder, lanes, number):
+    """How many results tile `number` has."""
+    height = WORD(1)
+    for i, n in reversed(list(enumerate(_HEIGHTS[lanes.width]))):
+        height = builder.select(builder.icmp_signed("==", number, WORD(i)), WORD(n), height)
+    return height
+
+
+@piece(types.int64(), inline=True)
+def width(builder, lanes):
+    """Channels of a vector."""
+    return WORD(lanes.width)
+
+
+@inline
+def narrow(number, x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums):
+    """The tile `number` of one vector."""
+    if number == 0:
+        tall_1(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
+    elif number == 1:
+        long_1(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
+    elif number == 2:
+        half_1(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
+    elif number == 3:
+        five_1(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
+    elif number == 4:
+        three_1(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
+    elif number == 5:
+        two_1(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
+    else:
+        one_1(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
+
+
+@inline
+def wide(number, x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums):
+    """The tile `number` of two vectors."""
+    if number == 0:
+        tall_2(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
+    elif number == 1:
+        long_2(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
+    elif number == 2:
+        half_2(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
+    elif number == 3:
+        five_2(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
+    elif number == 4:
+        three_2(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
+    elif number == 5:
+        two_2(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
+    else:
+        one_2(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
+
+
+@kernel(
+    "x:float32[batch,*,*,c] dy:float32[batch,*,*,n] out:float32[runs,run,n]"
+    " scratch:float32[items,run,32] runs_w:i stride_h:i stride_w:i dilation_h:i dilation_w:i"
+)
+def filters(
+    x, dy, out, scratch, runs_w, stride_h, stride_w, dilation_h, dilation_w, first, last, fault
+):
+    """out[i, t] = sum over positions of x[position under tap t of run i] * dy[position].
+
+    `x` reaches as far as the filter does. A run is a row of the filter, or one tap of it (runs_w of
+    them in a row) when there are gaps.
+    """
+    batch, height, columns, n = dy.shape
+    run = out.shape[1]
+    pixel = 4 * x.shape[3]
+    line, image = pixel * x.shape[2], pixel * x.shape[2] * x.shape[1]
+    blocks = (n + OUTER_BLOCK - 1) // OUTER_BLOCK
+    together = max(1, CHAIN // max(columns, 1))
+    for item in range(first, last):
+        place = item // blocks
+        channel = (item - place * blocks) * OUTER_BLOCK
+        down = place // runs_w
+        right = place - down * runs_w
+        begin = address(x) + down * dilation_h * line + right * dilation_w * pixel
+        sums = scratch[item]
+        channels = min(n - channel, OUTER_BLOCK)
+        for t in range(run):
+            for c in range(OUTER_BLOCK):
+                sums[t, c] = 0.0
+        base = address(scratch) + item * run * _ROW
+        for b in range(batch):
+            row = 0
+            while row < height:
+                rows = min(together, height - row)
+                source = begin + b * image + row * stride_h * line
+                given = address(dy) + 4 * ((b * height + row) * columns * n + channel)
+                part = 0
+                while part < channels:
+                    t = number = 0
+                    while t < run:
+                        while height_of(number) > run - t:
+                            number += 1
+                        at, target_at = source + 4 * t, base + t * _ROW + 4 * part
+                        if channels - part <= width():
+                            narrow(
+                                number, at, given + 4 * part, stride_h * line, 4 * columns * n,
+                                stride_w * pixel, 4 * n, rows, columns, channels - part, target_at,
+                            )  # fmt: skip
+                        else:
+                            wide(
+                                number, at, given + 4 * part, stride_h * line, 4 * columns * n,
+                                stride_w * pixel, 4 * n, rows, columns, channels - part, target_at,
+                            )  # fmt: skip
+                        t += height_of(number)
+                    part += 2 * width()
+                row += rows
+        for t in range(run):
+            target = out[place, t]
+            for c in range(channels):
+                target[channel + c] = sums[t, c]
+
+
+@piece(types.void(types.int64, types.int64, types.int64), inline=True)
+def accumulate(builder, lanes, source, target, count):
+    """target += source, so many numbers."""
+    w = Writer(builder, lanes)
+    source, target = w.pointer(source), w.pointer(target)
+    whole = builder.sub(count, builder.urem(count, WORD(w.width)))
+    with w.loop(0, w.mul(whole, 4), w.bytes) as (at, _):
+        w.store(w.add(w.load(source, at), w.load(target, at)), target, at)
+    end, mask = w.position, w.mask(builder.sub(count, whole))
+    total = w.add(w.load_some(source, mask, end), w.load_some(target, mask, end))
+    w.store_some(total, target, mask, end)
+
+
+@kernel(
+    "runs:float32[batch,rows,columns,taps,run] inout:float32[batch,h,line]"
+    " channels:i stride_h:i stride_w:i before_h:i before_w:i dilation_h:i"
+)
+def spread(
+    runs, inout, channels, stride_h, stride_w, before_h, before_w, dilation_h, first, last, fault
+):
+    """inout[row under each tap, under each column] += its run. An item is an image."""
+    _, rows, columns, taps, size = runs.shape
+    line, begin, onto = inout.shape[2], address(runs), address(inout)
+    for b in range(first, last):
+        for i in range(rows):
+            for j in range(columns):
+                start = (j * stride_w - before_w) * channels
+                left, right = max(start, 0), min(start + size, line)
+                for k in range(taps):
+                    row = i * stride_h - before_h + k * dilation_h
+                    if row < 0 or row >= inout.shape[1]:
+                        continue
+                    source = (((b * rows + i) * columns + j) * taps + k) * size + left - start
+                    target = (b * inout.shape[1] + row) * line + left
+                    accumulate(begin + 4 * source, onto + 4 * target, right - left)

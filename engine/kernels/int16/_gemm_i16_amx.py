@@ -1,0 +1,122 @@
+"""Products of int16 with bytes where the processor multiplies matrices of bytes (_gemm_i8_amx.py).
+
+An input is 256 times its upper byte, which is signed, and its lower one, which is not: products of
+these are summed apart. A block is BLOCK_ROWS rows of lower bytes, then as many of upper ones,
+each as the rows of a block there; sums are rows of a panel's width, those of lower bytes first.
+"""
+
+from llvmlite import ir
+from numba import types
+
+from ...build.kernel import piece
+from ...build.vector import BYTE, INT, WORD
+from ...tiling import AMX_DEPTH, BLOCK_ROWS, PANEL
+from .._int32 import SHORT, Integers
+from ..int8._gemm_i8_amx import Registers
+from ._gemm_i16_tile import TOTALS, halves, store_rows
+
+_ROW, _TABLE = 4 * PANEL, 8 * BLOCK_ROWS
+_UPPER = BLOCK_ROWS * _ROW  # bytes from sums of lower bytes to those of upper ones
+_LOW_SUMS, _HIGH_SUMS, _LOW, _HIGH, _WEIGHTS = (0, 1), (2, 3), 4, 5, (6, 7)  # registers
+
+
+@piece(types.void(*[types.int64] * 5))
+def gather_halves(builder, lanes, tables, segments, depth, block, pitch):
+    """Brings the rows of a tile's tables together, the bytes of each input taken apart."""
+    if not lanes.matrices:
+        return
+    w = Integers(builder, lanes)
+    tables, lower = w.pointer(tables), w.pointer(block)
+    upper = w.mul(pitch, BLOCK_ROWS)
+    padded = builder.and_(builder.add(depth, WORD(3)), WORD(-4))
+    end = w.move(lower, w.mul(segments, padded))
+    rows = [w.mul(pitch, m) for m in range(BLOCK_ROWS)]
+    for row in rows:
+        for place in (row, builder.add(row, upper)):
+            w.write(ir.Constant(ir.VectorType(INT, 16), None), w.move(end, place))
+    shorts, kind = ir.VectorType(SHORT, AMX_DEPTH), ir.VectorType(BYTE, AMX_DEPTH)
+    nothing, bits = ir.Constant(shorts, None), ir.VectorType(ir.IntType(1), AMX_DEPTH)
+    with w.loop(0, w.mul(segments, _TABLE), _TABLE, [lower]) as (entry, outer):
+        begins = w.move(tables, entry)
+        with w.loop(0, depth, AMX_DEPTH) as (at, _):
+            left = builder.sub(depth, at)
+            whole = builder.icmp_signed(">=", left, WORD(AMX_DEPTH))
+            some = builder.sub(builder.shl(WORD(1), builder.and_(left, WORD(63))), WORD(1))
+            mask = builder.bitcast(builder.select(whole, WORD(-1), some), bits)
+            target = w.move(outer[0], at)
+            for m, row in enumerate(rows):
+                source = w.move(w.load_pointer(begins, 8 * m), w.mul(at, 2))
+                name = f"llvm.masked.load.v{AMX_DEPTH}i16.p0"
+                value = w.call(name, shorts, [source, INT(1), mask, nothing])
+                place = w.move(target, row)
+                w.write(builder.trunc(value, kind), place)
+                value = builder.ashr(value, w.all(8, SHORT, AMX_DEPTH))
+                w.write(builder.trunc(value, kind), w.move(place, upper))
+        outer[0] = w.move(outer[0], padded)
+
+
+@piece(types.void(*[types.int64] * 5))
+def short_matrix_tile(builder, lanes, block, pitch, steps, panel, sums):
+    """Sums of products of a block and a panel.
+
+    Arguments: the block; the bytes between its rows; how many steps there are; the panel, of fours
+    of weights; and where the sums go.
+    """
+    if not lanes.matrices:
+        return
+    w = Integers(builder, lanes)
+    registers = Registers(w)
+    sums, lower = w.pointer(sums), w.pointer(block)
+    upper = w.move(lower, w.mul(pitch, BLOCK_ROWS))
+    for register in (*_LOW_SUMS, *_HIGH_SUMS):
+        registers.clear(register)
+    with w.loop(0, w.mul(steps, AMX_DEPTH), AMX_DEPTH, [w.pointer(panel)]) as (at, values):
+        for v, register in enumerate(_WEIGHTS):
+            registers.load(register, w.move(values[0], AMX_DEPTH * v), _ROW)
+        registers.load(_LOW, w.move(lower, at), pitch)
+        registers.load(_HIGH, w.move(upper, at), pitch)
+        for low, high, weights in zip(_LOW_SUMS, _HIGH_SUMS, _WEIGHTS, strict=True):
+            registers.add_unsigned(low, _LOW, weights)
+            registers.add(high, _HIGH, weights)
+        values[0] = w.move(values[0], 16 * _ROW)
+    for v in range(2):
+        registers.store(_LOW_SUMS[v], w.move(sums, AMX_DEPTH * v), _ROW)
+        registers.store(_HIGH_SUMS[v], w.move(sums, _UPPER + AMX_DEPTH * v), _ROW)
+
+
+def _both(w, sums, m, v):
+    """The sums of lower and of upper bytes of a vector in row m."""
+    row = w.move(sums, w.add(w.mul(m, _ROW), v * w.bytes))
+    return [w.read(row, at, w.ints, 4) for at in (0, _UPPER)]
+
+
+@piece(types.void(types.int64, types.int64), inline=True)
+def totals_of_matrices(builder, lanes, sums, totals):
+    """The totals (_gemm_i16_tile.py) of sums."""
+    if not lanes.matrices:
+        return
+    w = Integers(builder, lanes)
+    sums, totals = w.pointer(sums), w.pointer(totals)
+    with w.loop(0, BLOCK_ROWS, 1) as (m, _):
+        row = w.move(totals, w.mul(m, TOTALS))
+        for v in range(PANEL // w.width):
+            low, high = (halves(w, value) for value in _both(w, sums, m, v))
+            for k in range(2):
+                upper = builder.shl(high[k], w.all(8, WORD, w.width // 2))
+                w.write(builder.add(low[k], upper), row, (2 * v + k) * w.bytes)
+
+
+@piece(types.void(*[types.int64] * 8))
+def quick_of_matrices(builder, lanes, sums, n_rows, targets, out_skip, columns, terms, low, high):
+    """Stores results of sums that are int32, as short_tile does."""
+    if not lanes.matrices:
+        return
+    w = Integers(builder, lanes)
+    sums = w.pointer(sums)
+
+    def made(ending, m, v):
+        lower, upper = _both(w, sums, m, v)
+        return ending.quick(builder.add(lower, builder.shl(upper, w.all(8))))
+
+    places = (n_rows, targets, out_skip, columns)
+    store_rows(w, terms, (low, high), made, PANEL // w.width, 2, *places)

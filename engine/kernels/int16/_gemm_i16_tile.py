@@ -1,0 +1,273 @@
+"""The innermost part of products of int16 with bytes: a tile of sums held in registers.
+
+Tables, panels and tiles are as in _gemm_f32_tile.py, with two products in the place of one: a row
+of a panel has two weights for each of its columns, for two inputs that lie next to each other.
+int32 has room for the sums of CHAIN products; those of more go on as int64 in memory, `totals`:
+rows of a panel's width, of each vector the sums of even columns before those of odd ones.
+
+Results are (sum * factor + start) >> shift in int64. These three are the `terms`, int64
+[blocks, TERMS] that families/gemm_i16.py makes, a row for each BLOCK channels.
+"""
+
+from llvmlite import ir
+from numba import types
+
+from ...build.kernel import piece
+from ...build.simd import UNSIGNED
+from ...build.vector import BYTE, INT, WORD
+from ...tiling import BLOCK_ROWS, PANEL
+from .._int32 import SHORT, Integers
+from ..float32._gemm_f32_tile import PARTS
+from ..int8._requantize import offset_of
+
+CHAIN = 510
+"""Products of int16 and int8 whose sum is an int32, whatever they are; even."""
+PAIRS = 2 * PANEL
+"""Bytes of a row of a panel."""
+TOTALS = 8 * PANEL
+"""Bytes of a row of totals."""
+_TABLE = 8 * BLOCK_ROWS
+_TILES = {16: (14, 2), 8: (6, 2), 4: (4, 2)}  # width of a vector -> rows, vectors
+_DOTS = {16: "llvm.x86.avx512.vpdpwssd.512", 8: "llvm.x86.avx512.vpdpwssd.256"}
+
+# Bytes from the start of a block to numbers of channels 0, 2, 4 ... and of 1, 3, 5 ...
+_FACTORS, _STARTS, _SHIFTS = (0, 64), (128, 192), (256, 320)
+
+
+@piece(types.int64(), inline=True)
+def short_rows(builder, lanes):
+    """How many rows a tile has."""
+    return WORD(_TILES[lanes.width][0])
+
+
+@piece(types.int64(), inline=True)
+def short_columns(builder, lanes):
+    """How many columns a tile has."""
+    return WORD(_TILES[lanes.width][1] * lanes.width)
+
+
+def _add_pairs(w, sums, a, b):
+    """`sums` with two products of int16 each added; `a` and `b` are vectors of int16."""
+    if w.lanes.dots == UNSIGNED:  # a processor that multiplies bytes multiplies these, too
+        a, b = (w.builder.bitcast(value, w.ints) for value in (a, b))
+        return w.call(_DOTS[w.width], w.ints, [sums, a, b])
+    wide = ir.VectorType(INT, 2 * w.width)
+    products = w.builder.mul(w.builder.sext(a, wide), w.builder.sext(b, wide))
+    even, odd = (w.chosen(products, products, list(range(i, 2 * w.width, 2))) for i in (0, 1))
+    return w.builder.add(sums, w.builder.add(even, odd))
+
+
+def halves(w, sums):
+    """int32 as int64: those of even places, those of odd ones."""
+    words = w.builder.bitcast(sums, w.words())
+    return w.low_halves(words), w.builder.ashr(words, w.all(32, WORD, w.width // 2))
+
+
+class Ending:
+    """What makes results of the sums of a vector of channels."""
+
+    def __init__(self, w, terms, v, low, high):
+        self.w, at = w, offset_of(w, v)
+        self.factors, self.starts, self.shifts = (
+            [w.read(terms, at + place, w.words(), 8) for place in places]
+            for places in (_FACTORS, _STARTS, _SHIFTS)
+        )
+        self.limits = w.all(w.builder.trunc(low, INT)), w.all(w.builder.trunc(high, INT))
+        self.wide_limits = tuple(w.all(limit, WORD, w.width // 2) for limit in (low, high))
+
+    def quick(self, sums):
+        """Results of int32 sums, which are int32 before they are held within the limits."""
+        w, b = self.w, self.w.builder
+        factors = [w.low_halves(factor) for factor in self.factors]
+        found = [b.bitcast(v, w.ints) for v in self._shifted(halves(w, sums), factors)]
+        places = [i if i % 2 == 0 else w.width + i - 1 for i in range(w.width)]
+        value = w.hold(w.chosen(*found, places), *self.limits)
+        return b.trunc(value, ir.VectorType(SHORT, w.width))
+
+    def wide(self, pair):
+        """Results of int64 sums of even and of odd channels."""
+        w, kind = self.w, ir.VectorType(SHORT, self.w.width // 2)
+        found = (w.hold(value, *self.wide_limits) for value in self._shifted(pair, self.factors))
+        return _merged(w, *(w.builder.trunc(value, kind) for value in found))
+
+    def ints(self, pair):
+        """The sums as int32, with what they start from."""
+        kind = ir.VectorType(INT, self.w.width // 2)
+        return _merged(self.w, *(self.w.builder.trunc(v, kind) for v in self._started(pair)))
+
+    def words(self, pair):
+        """The sums as int64, with what they start from."""
+        return _merged(self.w, *self._started(pair))
+
+    def _shifted(self, pair, factors):
+        b = self.w.builder
+        products = self._started(b.mul(*both) for both in zip(pair, factors, strict=True))
+        return [b.ashr(*both) for both in zip(products, self.shifts, strict=True)]
+
+    def _started(self, pair):
+        return [self.w.builder.add(*both) for both in zip(pair, self.starts, strict=True)]
+
+
+def _merged(w, even, odd):
+    half = w.width // 2
+    return w.chosen(even, odd, [i // 2 + half * (i % 2) for i in range(w.width)])
+
+
+_SIGNATURE = types.void(*[types.int64] * 13)
+
+
+def _tile(builder, lanes, n_rows, n_vectors, arguments):
+    """Writes the tile with `n_rows` rows of `n_vectors` vectors; `short_tile` says what it does."""
+    tables, segments, skip, depth, panel, ahead, totals = arguments[:7]
+    w = Integers(builder, lanes)
+    whole = w.mul(builder.lshr(depth, WORD(1)), 4)
+    small, pairs = ir.VectorType(BYTE, 2 * w.width), ir.VectorType(SHORT, 2 * w.width)
+    tables = w.pointer(tables)
+
+    def step(values, two_inputs):
+        starts = range(0, 2 * n_vectors * w.width, 2 * w.width)
+        weights = [builder.sext(w.read(values[0], at, small, 2), pairs) for at in starts]
+        for m in range(n_rows):
+            inputs = builder.bitcast(w.all(two_inputs(m)), pairs)
+            for i, own in enumerate(weights, 2 + m * n_vectors):
+                values[i] = _add_pairs(w, values[i], own, inputs)
+        values[0] = w.move(values[0], PAIRS)
+
+    carried = [w.pointer(panel), w.pointer(ahead), *[w.all(0)] * (n_rows * n_vectors)]
+    with w.loop(0, w.mul(segments, _TABLE), _TABLE, carried) as (entry, outer):
+        table = w.move(tables, entry)
+        rows = [w.move(w.load_pointer(table, 8 * m), skip) for m in range(n_rows)]
+        with w.loop(0, whole, 4, outer) as (at, inner):
+            w.prefetch(inner[1])
+            step(inner, lambda m: w.read(rows[m], at, INT, 2))
+            inner[1] = w.move(inner[1], PAIRS // 2)
+        with w.loop(0, builder.and_(depth, WORD(1)), 1, w.results) as (_, inner):
+            step(inner, lambda m: builder.zext(w.read(rows[m], whole, SHORT, 2), INT))
+        outer[:] = w.results
+    found = w.results[2:]
+    with builder.if_else(builder.icmp_signed("!=", totals, WORD(0))) as (going_on, done):
+        with going_on:
+            _add_to_totals(w, found, n_vectors, w.pointer(totals))
+        with done:
+            _finish(w, found, n_vectors, arguments[7:])
+
+
+def _add_to_totals(w, found, n_vectors, totals):
+    for i, value in enumerate(found):
+        m, v = divmod(i, n_vectors)
+        for k, half in enumerate(halves(w, value)):
+            at = m * TOTALS + (2 * v + k) * w.bytes
+            w.write(w.builder.add(w.read(totals, at, w.words(), 8), half), totals, at)
+
+
+def _finish(w, found, n_vectors, arguments):
+    targets, out_skip, columns, terms, low, high = arguments
+    terms, targets = w.pointer(terms), w.pointer(targets)
+    results = []
+    for v in range(n_vectors):
+        ending = Ending(w, terms, v, low, high)
+        results += [(i // n_vectors, v, ending.quick(found[i])) for i in
+                    range(v, len(found), n_vectors)]  # fmt: skip
+    n_rows = len(found) // n_vectors
+    rows = [w.move(w.load_pointer(targets, 8 * m), out_skip) for m in range(n_rows)]
+    whole = w.builder.icmp_signed(">=", columns, WORD(n_vectors * w.width))
+    with w.builder.if_else(whole) as (all_of_it, part):
+        with all_of_it:
+            for m, v, value in results:
+                w.write(value, rows[m], 2 * v * w.width)
+        with part:
+            for m, v, value in results:
+                mask = w.mask(w.builder.sub(columns, WORD(v * w.width)))
+                w.write_some(value, w.move(rows[m], 2 * v * w.width), mask)
+
+
+@piece(_SIGNATURE)
+def short_tile(builder, lanes, *arguments):
+    """The sums of a tile added to totals, or its results.
+
+    Arguments: the tables of the inputs; how many segments there are; bytes to skip in each;
+    products in each; the address of the first weights; an address from where to fetch ahead; the
+    totals, 0 if the sums are to become results, and then: the table of these; bytes to skip there;
+    how many columns are to be written; their terms; and the lowest and the highest result.
+    """
+    _tile(builder, lanes, *_TILES[lanes.width], arguments)
+
+
+@piece(_SIGNATURE)
+def short_tile_narrow(builder, lanes, *arguments):
+    """What `short_tile` does, for one vector of columns."""
+    _tile(builder, lanes, _TILES[lanes.width][0], 1, arguments)
+
+
+def _part_of_tile(share):
+    """A piece that does what `short_tile` does, for the first rows: `share` of 14, rounded up."""
+
+    def emit(builder, lanes, *arguments):
+        n_rows, n_vectors = _TILES[lanes.width]
+        _tile(builder, lanes, -(-n_rows * share // 14), n_vectors, arguments)
+
+    emit.__name__ = f"short_part_{share}"
+    return piece(_SIGNATURE)(emit)
+
+
+short_part_4, short_part_7, short_part_10 = (_part_of_tile(share) for share in PARTS)
+
+
+@piece(types.int64(types.int64), inline=True)
+def short_part_for(builder, lanes, n_rows):
+    """The number of the piece for so many rows: 0, 1, 2 for the parts, 3 for a whole tile."""
+    number, most = WORD(len(PARTS)), _TILES[lanes.width][0]
+    for i, share in reversed(list(enumerate(PARTS))):
+        enough = builder.icmp_signed("<=", n_rows, WORD(-(-most * share // 14)))
+        number = builder.select(enough, WORD(i), number)
+    return number
+
+
+@piece(types.void(types.int64), inline=True)
+def clear_totals(builder, lanes, totals):
+    """Sets the totals of a tile to 0."""
+    w = Integers(builder, lanes)
+    totals = w.pointer(totals)
+    with w.loop(0, _TILES[lanes.width][0] * TOTALS, w.bytes) as (at, _):
+        w.write(w.all(0), totals, at)
+
+
+def store_rows(w, terms, limits, made, n_vectors, size, n_rows, targets, out_skip, columns):
+    """Stores `made(ending, row, vector)`, of `size` bytes each, in the rows of a table."""
+    targets = w.pointer(targets)
+    for v in range(n_vectors):
+        left = w.builder.sub(columns, WORD(v * w.width))
+        with w.builder.if_then(w.builder.icmp_signed(">", left, WORD(0))):
+            mask, ending = w.mask(left), Ending(w, w.pointer(terms), v, *limits)
+            with w.loop(0, n_rows, 1) as (m, _):
+                target = w.move(w.load_pointer(targets, w.mul(m, 8)), out_skip)
+                w.write_some(made(ending, m, v), w.move(target, v * w.width * size), mask)
+
+
+def _stored_totals(make, size):
+    """What writes a piece that stores `make(ending, pair)`, of `size` bytes each."""
+
+    def emit(builder, lanes, totals, n_rows, targets, out_skip, columns, terms, low, high):
+        w = Integers(builder, lanes)
+        totals = w.pointer(totals)
+
+        def made(ending, m, v):
+            row = w.move(totals, w.add(w.mul(m, TOTALS), 2 * v * w.bytes))
+            return make(ending, [w.read(row, at, w.words(), 8) for at in (0, w.bytes)])
+
+        n_vectors, places = _TILES[lanes.width][1], (n_rows, targets, out_skip, columns)
+        store_rows(w, terms, (low, high), made, n_vectors, size, *places)
+
+    return emit
+
+
+def _ending_piece(name, make, size):
+    emit = _stored_totals(make, size)
+    emit.__name__ = name
+    return piece(types.void(*[types.int64] * 8))(emit)
+
+
+# Arguments: the totals; how many rows; and those of short_tile from the table of results on.
+shorts_of_totals = _ending_piece("shorts_of_totals", Ending.wide, 2)
+ints_of_totals = _ending_piece("ints_of_totals", Ending.ints, 4)
+words_of_totals = _ending_piece("words_of_totals", Ending.words, 8)

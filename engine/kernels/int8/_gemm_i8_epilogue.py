@@ -1,0 +1,179 @@
+"""What becomes of a tile's sums (_gemm_i8_tile.py, _gemm_i8_amx.py) that lie in memory.
+
+They are rows of a panel's width. To those of matrices the excess of each row is yet to be added.
+"""
+
+import math
+
+from numba import types
+
+from ...build.kernel import piece
+from ...build.vector import FLOAT, INT, WORD
+from ...tiling import BLOCK_ROWS, CHANNEL_BLOCK, PANEL
+from .._int32 import Integers
+from ._gemm_i8_tile import byte_vectors
+from ._requantize import QUICK, Requantizer, each_rounding, offset_of
+
+ROW, TABLE = 4 * PANEL, 8 * BLOCK_ROWS
+REALS = 32
+"""Numbers that turn sums of CHANNEL_BLOCK channels into float32: scales, then biases."""
+_BYTES = types.void(*[types.int64] * 11)
+_REALS = types.void(*[types.int64] * 8, types.float32, types.float32)
+
+
+@piece(_BYTES)
+def bytes_of_sums(builder, lanes, *arguments):
+    """Stores a tile's sums as bytes, with any rounding.
+
+    Arguments: the sums; how many rows; the tables; bytes to skip in the results; columns to be
+    written; their terms; the kind of rounding, and its limits.
+    """
+    _bytes(builder, lanes, byte_vectors(lanes), False, *arguments)
+
+
+@piece(_BYTES)
+def bytes_of_products(builder, lanes, *arguments):
+    """What `bytes_of_sums` does, for sums of matrices."""
+    _bytes(builder, lanes, PANEL // lanes.width, True, *arguments)
+
+
+def _bytes(builder, lanes, n_vectors, excess, *arguments):
+    sums, n_rows, headers, out_skip, columns, terms, rounding, *limits = arguments
+    w = Integers(builder, lanes)
+    rows = _Rows(w, sums, n_rows, headers, out_skip, excess)
+    terms = w.pointer(terms)
+    with each_rounding(w, rounding) as roundings:
+        for kind in roundings:
+            made = [_Bytes(w, kind, terms, limits) for _ in range(n_vectors)]
+            rows.store(made, columns, together=kind == QUICK)
+
+
+class _Bytes:
+    """A vector of sums as bytes."""
+
+    size = 1
+
+    def __init__(self, w, *how):
+        self.w, self.how = w, how
+
+    def load(self, v):
+        """Makes ready for the vector after `v` others."""
+        kind, terms, limits = self.how
+        self.requantizer = Requantizer(self.w, kind, terms, offset_of(self.w, v), limits)
+
+    def make(self, sums, entry):
+        """The results of a row."""
+        return self.requantizer.bytes(sums)
+
+
+class _Reals:
+    """A vector of sums as float32: sum * (scale of the row * scale) + bias, within limits if any.
+
+    From the sums, which start from the sums of the weights, one more than the row's zero point
+    times these is taken off first.
+    """
+
+    size = 4
+
+    def __init__(self, w, *how):
+        self.w, self.how = w, how
+
+    def load(self, v):
+        """Makes ready for the vector after `v` others."""
+        w = self.w
+        terms, start, self.to_zero, *limits = self.how
+        block, within = divmod(v * w.width, CHANNEL_BLOCK)
+        offset = 4 * (REALS * block + within)
+        self.scale = w.load(terms, offset)
+        self.bias = w.load(terms, offset + 4 * CHANNEL_BLOCK)
+        self.weights = w.read(start, v * w.bytes, w.ints, 4)
+        self.limits = [w.repeat(limit) for limit in limits]
+
+    def make(self, sums, entry):
+        """The results of a row, whose scale the third table points to."""
+        w, b = self.w, self.w.builder
+        place = w.load_pointer(entry, 2 * TABLE)
+        zero = b.add(w.read(w.move(place, self.to_zero), 0, INT, 4), INT(1))
+        sums = b.sub(sums, b.mul(self.weights, w.all(zero)))
+        scale = w.mul(w.repeat(w.load(place, 0, FLOAT)), self.scale)
+        value = w.add(w.mul(b.sitofp(sums, w.vector), scale), self.bias)
+        return w.clamp(value, *self.limits) if self.limits else value
+
+
+@piece(_REALS)
+def reals_of_sums(builder, lanes, *arguments):
+    """Stores a tile's sums as float32.
+
+    Arguments: the sums; how many rows; the tables; bytes to skip in the results; columns to be
+    written; their numbers; the sums of their weights; how far the zero points of rows lie from
+    their scales; and the limits.
+    """
+    _reals(builder, lanes, byte_vectors(lanes), False, *arguments)
+
+
+@piece(_REALS)
+def reals_of_products(builder, lanes, *arguments):
+    """What `reals_of_sums` does, for sums of matrices."""
+    _reals(builder, lanes, PANEL // lanes.width, True, *arguments)
+
+
+def _reals(builder, lanes, n_vectors, excess, *arguments):
+    sums, n_rows, headers, out_skip, columns, terms, start, to_zero, *limits = arguments
+    w = Integers(builder, lanes)
+    rows = _Rows(w, sums, n_rows, headers, out_skip, excess)
+    how = (w.pointer(terms), w.pointer(start), to_zero)
+    ends = (FLOAT(-math.inf), FLOAT(math.inf))
+    free = [builder.fcmp_ordered("==", *pair) for pair in zip(limits, ends, strict=True)]
+    with builder.if_else(builder.and_(*free)) as (unlimited, limited):
+        for part, held in ((unlimited, ()), (limited, limits)):
+            with part:
+                made = [_Reals(w, *how, *held) for _ in range(n_vectors)]
+                rows.store(made, columns, together=True)
+
+
+class _Rows:
+    """Rows of sums whose results go where a table says."""
+
+    def __init__(self, w, sums, n_rows, headers, out_skip, excess):
+        self.w, self.sums, self.n_rows = w, w.pointer(sums), n_rows
+        self.headers, self.out_skip, self.excess = w.pointer(headers), out_skip, excess
+
+    def store(self, made, columns, together):
+        """Stores vectors up to the last column; `together` if a fast way for all is worth it."""
+        whole = self.w.builder.icmp_signed(">=", columns, WORD(len(made) * self.w.width))
+        if not together:
+            self._store_some(made, columns)
+            return
+        with self.w.builder.if_else(whole) as (all_of_it, part):
+            with all_of_it:
+                self._store([*enumerate(made)], None)
+            with part:
+                self._store_some(made, columns)
+
+    def _store_some(self, made, columns):
+        b = self.w.builder
+        for v, one in enumerate(made):
+            left = b.sub(columns, WORD(v * self.w.width))
+            with b.if_then(b.icmp_signed(">", left, WORD(0))):
+                self._store([(v, one)], self.w.mask(left))
+
+    def _store(self, made, mask):
+        """A loop over the rows for some vectors with their numbers."""
+        w = self.w
+        for v, one in made:
+            one.load(v)
+        with w.loop(0, self.n_rows, 1) as (m, _):
+            entry = w.move(self.headers, w.mul(m, 8))
+            row = w.move(self.sums, w.mul(m, ROW))
+            target = w.move(w.load_pointer(entry), self.out_skip)
+            excess = w.all(w.read(entry, TABLE, INT, 4)) if self.excess else None
+            for v, one in made:
+                own = w.read(row, v * w.bytes, w.ints, 4)
+                value = one.make(w.builder.add(own, excess) if excess else own, entry)
+                place = w.move(target, v * w.width * one.size)
+                if mask is None:
+                    w.write(value, place)
+                elif one.size == 1:
+                    w.write_some(value, place, mask)
+                else:
+                    w.store_some(value, place, mask)

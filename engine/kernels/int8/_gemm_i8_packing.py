@@ -1,0 +1,166 @@
+"""Weights of bytes in the order tiles read them (_gemm_i8_tile.py).
+
+A panel of 32 columns has a row of what sums start from, then for each four products a row of four
+bytes for each column. `flip` turns bits of the weights over: 0x80 makes signed bytes of unsigned
+ones.
+"""
+
+from llvmlite import ir
+from numba import int32, int64, types
+
+from ...build.kernel import address, inline, piece
+from ...build.vector import INT, WORD, Writer
+from ...tiling import PANEL
+from .._int32 import SHORT, Integers
+from ._gemm_i8_amx import has_matrices
+from ._gemm_i8_tile import weights_flip
+
+_ROW = 4 * PANEL
+_ADDED = 128  # bytes that a sum of 16 bits has room for
+
+
+@piece(types.void(*[types.int64] * 5), inline=True)
+def copy_fours(builder, lanes, source, target, step, count, flip):
+    """Copies `count` times four bytes to places `step` bytes apart, bits turned over."""
+    w = Writer(builder, lanes)
+    source, flip = w.pointer(source), builder.trunc(w.mul(flip, 0x01010101), INT)
+    with w.loop(0, count, 1, [w.pointer(target)]) as (i, values):
+        four = builder.load(w.move(source, w.mul(i, 4)), typ=INT)
+        four.align = 1
+        w.store(builder.xor(four, flip), values[0])
+        values[0] = w.move(values[0], step)
+
+
+@piece(types.int64(), inline=True)
+def columns_turned(builder, lanes):
+    """How many columns `turn_fours` does."""
+    return WORD(lanes.width)
+
+
+@piece(types.void(*[types.int64] * 5))
+def turn_fours(builder, lanes, source, pitch, target, count, flip):
+    """Writes `count` rows of a panel: four bytes of each column, bits turned over.
+
+    The columns lie `pitch` bytes apart. `count` is a multiple of their number.
+    """
+    w = Integers(builder, lanes)
+    source, target = w.pointer(source), w.pointer(target)
+    flip = w.all(builder.trunc(w.mul(flip, 0x01010101), INT))
+    with w.loop(0, w.mul(count, 4), 4 * w.width) as (at, _):
+        starts = [w.add(at, w.mul(pitch, column)) for column in range(w.width)]
+        rows = _transposed(w, [w.read(source, start, w.ints) for start in starts])
+        place = w.mul(at, PANEL)
+        for i, row in enumerate(rows):
+            w.write(builder.xor(row, flip), target, w.add(place, _ROW * i))
+
+
+def _transposed(w, rows):
+    """The columns of the square matrix that vectors are the rows of."""
+    n, rows, half = len(rows), list(rows), 1
+    low = {d: [n + k - d if k & d else k for k in range(n)] for d in (1, 2, 4, 8)}
+    high = {d: [n + k if k & d else k + d for k in range(n)] for d in (1, 2, 4, 8)}
+    while half < n:
+        for i in range(n):
+            if not i & half:
+                a, b = rows[i], rows[i + half]
+                rows[i], rows[i + half] = w.chosen(a, b, low[half]), w.chosen(a, b, high[half])
+        half *= 2
+    return rows
+
+
+@piece(types.int64(*[types.int64] * 3))
+def sum_bytes(builder, lanes, source, count, flip):
+    """The sum of `count` unsigned bytes, bits turned over; `count` is a multiple of 64."""
+    w = Integers(builder, lanes)
+    source, end = w.pointer(source), count
+    shorts = ir.VectorType(SHORT, 2 * w.width)
+    flip = w.all(builder.trunc(w.mul(flip, 0x0101), SHORT), SHORT, 2 * w.width)
+    none, eight, low = (w.all(value, SHORT, 2 * w.width) for value in (0, 8, 0xFF))
+    with w.loop(0, end, _ADDED * w.bytes, [w.all(0)]) as (begin, totals):
+        stop = w.add(begin, _ADDED * w.bytes)
+        stop = builder.select(builder.icmp_signed("<", stop, end), stop, end)
+        with w.loop(begin, stop, w.bytes, [none, none]) as (at, sums):
+            value = builder.xor(w.read(source, at, shorts), flip)
+            sums[0] = builder.add(sums[0], builder.and_(value, low))
+            sums[1] = builder.add(sums[1], builder.lshr(value, eight))
+        for part in [builder.bitcast(part, w.ints) for part in w.results]:
+            totals[0] = builder.add(totals[0], builder.and_(part, w.all(0xFFFF)))
+            totals[0] = builder.add(totals[0], builder.lshr(part, w.all(16)))
+    name = f"llvm.vector.reduce.add.v{w.width}i32"
+    return builder.zext(w.call(name, INT, [w.results[0]]), WORD)
+
+
+@inline
+def put_columns(weights, segments, depth, flip, column, target):
+    """As many columns of a panel as are turned at once, but for the end of each segment.
+
+    `weights` are theirs. Gives how many products of each segment are done.
+    """
+    whole = depth // 4 // columns_turned() * columns_turned()
+    for segment in range(segments):
+        source, row = address(weights) + segment * depth, segment * ((depth + 3) // 4)
+        begin = address(target) + _ROW * row + 4 * column
+        turn_fours(source, weights.shape[1], begin, whole, flip)
+    return 4 * whole
+
+
+@inline
+def put_column(weights, segments, depth, flip, column, target, done):
+    """A column of a panel, where `done` products of each segment are there already."""
+    rows, whole = (depth + 3) // 4, depth // 4
+    for segment in range(segments):
+        source, row = address(weights) + segment * depth, segment * rows
+        begin = address(target) + _ROW * (row + done // 4) + 4 * column
+        copy_fours(source + done, begin, _ROW, whole - done // 4, flip)
+        if rows > whole:
+            for i in range(4):
+                target[row + whole, 4 * column + i] = 0
+            for i in range(4 * whole, depth):
+                value = weights[segment * depth + i] ^ flip
+                target[row + whole, 4 * column + i - 4 * whole] = value
+
+
+@inline
+def sum_of(weights, flip):
+    """The sum of the weights as signed bytes."""
+    whole = weights.size // 64 * 64
+    total = sum_bytes(address(weights), whole, flip)
+    for i in range(whole, weights.size):
+        total += int64(weights[i] ^ flip)
+    return total - 128 * weights.size
+
+
+@inline
+def put_int(row, j, value):
+    """Writes an int32 as four bytes of a row."""
+    value = int64(int32(value))
+    for i in range(4):
+        row[4 * j + i] = value >> (8 * i)
+
+
+@inline
+def pack(weights, bias, out, segments, flip, zero_point, x_zero, matrices, first, last):
+    """Packs panels; byte_product.pack says what."""
+    turn = flip if matrices and has_matrices() else flip ^ weights_flip()
+    panels, n, depth = out.shape[1], weights.shape[1], weights.shape[2] // segments
+    for item in range(first, last):
+        batch = item // panels
+        panel = item - batch * panels
+        target, done = out[batch, panel], int64(0)
+        for j in range(PANEL):
+            column, start = panel * PANEL + j, int64(0)
+            if j % columns_turned() == 0:
+                done, end = int64(0), column + columns_turned()
+                if end <= n:
+                    several = weights[batch, column:end]
+                    done = put_columns(several, segments, depth, turn, j, target[1:])
+            if column < n:
+                own = weights[batch, column]
+                start = int64(bias[batch if bias.shape[0] > 1 else 0, column])
+                start -= x_zero * (sum_of(own, 0x80 ^ flip) - zero_point * own.size)
+                put_column(own, segments, depth, turn, j, target[1:], done)
+            else:
+                for row in range(1, out.shape[2]):
+                    for i in range(4):
+                        target[row, 4 * j + i] = 0
+            put_int(target[0], j, start)

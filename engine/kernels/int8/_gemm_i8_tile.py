@@ -1,0 +1,395 @@
+"""The innermost part of products of 8-bit integers: a tile of sums held in registers.
+
+Tables, panels and tiles are as in _gemm_f32_tile.py, with four products in the place of one: a row
+of a panel has four bytes of weights for each of its columns, one for each of four inputs that lie
+next to each other. Before them is a row of int32 that sums start from.
+
+Inputs are signed bytes. Four are read at once, the last of a row with those before them: where rows
+have fewer, there must be others before the first.
+
+Where the processor only multiplies unsigned bytes with signed ones, the weights are the unsigned
+ones, 128 more than they are. To each row of results its `excess` is added: minus the sum of its
+inputs times what the weights are too large by, which is their zero point and these 128.
+
+Where it multiplies no bytes, they become int16: weights when a tile reads them, inputs before, once
+for all columns (_gemm_i8_widening.py). A tile then reads rows of int16.
+"""
+
+from llvmlite import ir
+from numba import types
+
+from ...build.kernel import piece
+from ...build.simd import SIGNED, UNSIGNED
+from ...build.vector import BYTE, INT, WORD
+from ...tiling import BLOCK_ROWS, PANEL, TILE_HEADERS
+from .._int32 import SHORT, Integers
+from ..float32._gemm_f32_tile import PARTS
+from ._requantize import QUICK, Requantizer, offset_of
+
+"""Tables of a tile before those of its inputs: addresses of results, excesses, scales of rows."""
+_ROW = 4 * PANEL
+_TABLE = 8 * BLOCK_ROWS
+_SHALLOW = 16
+"""Products of a segment up to which it pays to bring inputs of several rows together."""
+_TILES = {
+    (16, UNSIGNED): (14, 2),
+    (16, ""): (14, 1),
+    (8, UNSIGNED): (6, 2),
+    (8, ""): (6, 1),
+    (4, SIGNED): (8, 2),
+    (4, ""): (4, 1),
+}
+"""Width of a vector and what it multiplies -> rows, vectors."""
+_DOTS = {
+    16: "llvm.x86.avx512.vpdpbusd.512",
+    8: "llvm.x86.avx512.vpdpbusd.256",
+    4: "llvm.aarch64.neon.sdot.v4i32.v16i8",
+}
+
+
+def byte_vectors(lanes):
+    """How many vectors of columns a tile has."""
+    return _shape(lanes)[1]
+
+
+def tile_rows_of(lanes):
+    """How many rows a tile has."""
+    return _shape(lanes)[0]
+
+
+def _shape(lanes):
+    return _TILES[lanes.width, lanes.dots]
+
+
+@piece(types.int64(), inline=True)
+def byte_rows(builder, lanes):
+    """How many rows a tile has."""
+    return WORD(_shape(lanes)[0])
+
+
+@piece(types.int64(), inline=True)
+def byte_columns(builder, lanes):
+    """How many columns a tile has."""
+    return WORD(_shape(lanes)[1] * lanes.width)
+
+
+@piece(types.int64(), inline=True)
+def weights_flip(builder, lanes):
+    """What turns signed weights into those in the panels."""
+    return WORD(0x80 if lanes.dots == UNSIGNED else 0)
+
+
+class Tile:
+    """The instructions of a tile with some rows and vectors.
+
+    A vector of sums is one value where bytes are multiplied, else two: of products 0 and 1, and of
+    products 2 and 3, of half as many columns each.
+    """
+
+    def __init__(self, w, n_rows, n_vectors):
+        self.w, self.n_rows, self.n_vectors = w, n_rows, n_vectors
+        self.dots = w.lanes.dots
+        self.halves = 1 if self.dots else 2
+
+    def weights(self, pointer):
+        """Four rows of weights, by vector and half."""
+        w = self.w
+        if self.dots:
+            return [w.read(pointer, v * w.bytes, w.ints, 4) for v in range(self.n_vectors)]
+        kind = ir.VectorType(BYTE, 2 * w.width)
+        wide = ir.VectorType(SHORT, 2 * w.width)
+        starts = range(0, self.n_vectors * w.bytes, w.bytes // 2)
+        return [w.builder.sext(w.read(pointer, start, kind, 4), wide) for start in starts]
+
+    def read(self, row, at):
+        """The four inputs from the one `at` on, as they lie in a row."""
+        w = self.w
+        return w.read(row, at, INT) if self.dots else w.read(row, w.mul(at, 2), WORD)
+
+    def inputs(self, four):
+        """Four inputs as what is multiplied with weights."""
+        w = self.w
+        if self.dots:
+            return w.all(four)
+        wide = ir.VectorType(SHORT, 2 * w.width)
+        return w.builder.bitcast(w.all(four, WORD, w.width // 2), wide)
+
+    def add(self, sums, weights, inputs):
+        """`sums` with the products added."""
+        w = self.w
+        if self.dots:
+            return dot(w, sums, weights, inputs)
+        wide = ir.VectorType(INT, 2 * w.width)
+        found = w.builder.mul(w.builder.sext(weights, wide), w.builder.sext(inputs, wide))
+        even, odd = (w.chosen(found, found, list(range(i, 2 * w.width, 2))) for i in (0, 1))
+        return w.builder.add(sums, w.builder.add(even, odd))
+
+    def step(self, values, four_inputs):
+        """Four products more for each sum: `values` has the address of the weights and one of
+        elsewhere, then the sums; `four_inputs(row)` is what `read` gives.
+        """
+        weights = self.weights(values[0])
+        for m in range(self.n_rows):
+            inputs = self.inputs(four_inputs(m))
+            for i, own in enumerate(weights, 2 + m * len(weights)):
+                values[i] = self.add(values[i], own, inputs)
+        values[0] = self.w.move(values[0], _ROW)
+
+    def start(self, begin, excesses):
+        """What the sums start from: rows, vectors, halves."""
+        if not self.dots:
+            return [self.w.all(0)] * (self.n_rows * self.n_vectors * 2)
+        found = [self.begin(begin, excesses, m) for m in range(self.n_rows)]
+        return [value for row in found for value in row]
+
+    def begin(self, begin, excesses, m):
+        """What is added to the sums of row m, by vectors."""
+        w = self.w
+        excess = w.all(w.read(excesses, 8 * m, INT, 8))
+        starts = [w.read(begin, v * w.bytes, w.ints, 4) for v in range(self.n_vectors)]
+        return [w.builder.add(value, excess) for value in starts]
+
+    def joined(self, sums):
+        """Sums of whole vectors of columns."""
+        if self.dots:
+            return sums
+        w, halves = self.w, zip(sums[::2], sums[1::2], strict=True)
+        even, odd = (list(range(i, 2 * w.width, 2)) for i in (0, 1))
+        return [w.builder.add(w.chosen(*both, even), w.chosen(*both, odd)) for both in halves]
+
+    def results(self, sums, begin, excesses):
+        """Finished sums: rows, vectors."""
+        if self.dots:
+            return sums
+        more = [self.begin(begin, excesses, m) for m in range(self.n_rows)]
+        more = [value for row in more for value in row]
+        both = zip(self.joined(sums), more, strict=True)
+        return [self.w.builder.add(*values) for values in both]
+
+
+def dot(w, sums, weights, inputs):
+    """`sums` with products of four bytes each added."""
+    if w.lanes.dots == SIGNED:
+        kind = ir.VectorType(BYTE, 4 * w.width)
+        weights, inputs = (w.builder.bitcast(value, kind) for value in (weights, inputs))
+    return w.call(_DOTS[w.width], w.ints, [sums, weights, inputs])
+
+
+_SIGNATURE = types.void(*[types.int64] * 13)
+
+
+def _tile(builder, lanes, n_rows, n_vectors, arguments):
+    """Writes the tile with `n_rows` rows of `n_vectors` vectors; `byte_tile` says what it does."""
+    headers, segments, depth, panel, ahead, sums = arguments[:6]
+    w = Integers(builder, lanes)
+    tile = Tile(w, n_rows, n_vectors)
+    headers, begin = w.pointer(headers), w.pointer(panel)
+    carried = [w.move(begin, _ROW), w.pointer(ahead)]
+    carried += tile.start(begin, w.move(headers, _TABLE))
+    with w.loop(0, w.mul(segments, _TABLE), _TABLE, carried) as (entry, outer):
+        table = w.move(w.move(headers, TILE_HEADERS * _TABLE), entry)
+        rows = [w.load_pointer(table, 8 * m) for m in range(n_rows)]
+
+        def step(values, four_inputs):
+            w.prefetch(values[1])
+            tile.step(values, lambda m: four_inputs(rows[m]))
+            values[1] = w.move(values[1], _ROW // 2)
+
+        if tile.dots:
+            _in_fours(w, depth, outer, step)
+        else:
+            with w.loop(0, depth, 4, outer) as (at, values):
+                step(values, lambda row: tile.read(row, at))
+        outer[:] = w.results
+    found = tile.results(w.results[2:], begin, w.move(headers, _TABLE))
+    raw = builder.icmp_signed("!=", sums, WORD(0))
+    with builder.if_else(raw) as (as_they_are, as_bytes):
+        with as_they_are:
+            target = w.pointer(sums)
+            for i, value in enumerate(found):
+                m, v = divmod(i, n_vectors)
+                w.write(value, target, m * _ROW + v * w.bytes)
+        with as_bytes:
+            _quick(w, found, n_rows, headers, arguments[6:])
+
+
+def _in_fours(w, depth, carried, step):
+    """Runs `step(values, four_inputs)` for the inputs of a segment, `carried` at first.
+
+    `four_inputs(row)` is an int32: four inputs of the row that begins there. The last ones are read
+    with those before them, and zeros stand for those that are missing.
+    """
+    b = w.builder
+    whole = b.and_(depth, WORD(-4))
+    left = b.sub(depth, whole)
+    beyond = b.trunc(w.mul(b.sub(WORD(4), left), 8), INT)
+    some_left = b.zext(b.icmp_signed("!=", left, WORD(0)), WORD)
+    with w.loop(0, whole, 4, carried) as (at, values):
+        step(values, lambda row: w.read(row, at, INT))
+    with w.loop(0, some_left, 1, w.results) as (_, values):
+        last = b.sub(depth, WORD(4))
+        step(values, lambda row: b.lshr(w.read(row, last, INT), beyond))
+
+
+def _quick(w, found, n_rows, targets, arguments):
+    """Stores finished sums as bytes in the rows of the table `targets`."""
+    out_skip, columns, terms, *limits = arguments
+    n_vectors = len(found) // n_rows
+    results = []
+    for v in range(n_vectors):
+        requantizer = Requantizer(w, QUICK, w.pointer(terms), offset_of(w, v), limits)
+        results += [requantizer.bytes(found[i]) for i in range(v, len(found), n_vectors)]
+    rows = [w.move(w.load_pointer(targets, 8 * m), out_skip) for m in range(n_rows)]
+    whole = w.builder.icmp_signed(">=", columns, WORD(n_vectors * w.width))
+    with w.builder.if_else(whole) as (all_of_it, part):
+        with all_of_it:
+            for i, value in enumerate(results):
+                w.write(value, rows[i % n_rows], i // n_rows * w.width)
+        with part:
+            for i, value in enumerate(results):
+                v, m = divmod(i, n_rows)
+                mask = w.mask(w.builder.sub(columns, WORD(v * w.width)))
+                w.write_some(value, w.move(rows[m], v * w.width), mask)
+
+
+@piece(_SIGNATURE)
+def byte_tile(builder, lanes, *arguments):
+    """The results of a tile: sums of products, as bytes or as they are.
+
+    Arguments: the tables, headers first; how many segments there are; products in each, of int16
+    whole fours; the panel's row of what sums start from; an address from where to fetch ahead;
+    where the sums go, 0 if they become bytes by QUICK rounding, and then: bytes to skip in the rows
+    of the results, how many columns are to be written, their terms, and the limits of a
+    Requantizer.
+    """
+    _tile(builder, lanes, *_shape(lanes), arguments)
+
+
+@piece(_SIGNATURE)
+def byte_tile_narrow(builder, lanes, *arguments):
+    """What `byte_tile` does, for one vector of columns."""
+    _tile(builder, lanes, _shape(lanes)[0], 1, arguments)
+
+
+def _part_of_tile(share):
+    """A piece that does what `byte_tile` does, for the first rows: `share` of 14, rounded up."""
+
+    def emit(builder, lanes, *arguments):
+        n_rows, n_vectors = _shape(lanes)
+        _tile(builder, lanes, -(-n_rows * share // 14), n_vectors, arguments)
+
+    emit.__name__ = f"byte_part_{share}"
+    return piece(_SIGNATURE)(emit)
+
+
+byte_part_4, byte_part_7, byte_part_10 = (_part_of_tile(share) for share in PARTS)
+
+
+@piece(types.int64(types.int64), inline=True)
+def byte_part_for(builder, lanes, n_rows):
+    """The number of the piece for so many rows: 0, 1, 2 for the parts, 3 for a whole tile."""
+    number, most = WORD(len(PARTS)), _shape(lanes)[0]
+    for i, share in reversed(list(enumerate(PARTS))):
+        enough = builder.icmp_signed("<=", n_rows, WORD(-(-most * share // 14)))
+        number = builder.select(enough, WORD(i), number)
+    return number
+
+
+@piece(types.void(*[types.int64] * 5))
+def excesses(builder, lanes, headers, segments, depth, zero_point, n_rows):
+    """Fills the table of excesses of a tile of `n_rows` rows; the last one's stands to the end.
+
+    `zero_point` is that of the weights.
+    """
+    w = Integers(builder, lanes)
+    headers = w.pointer(headers)
+    factor = builder.add(zero_point, WORD(128 if lanes.dots == UNSIGNED else 0))
+    some = builder.icmp_signed("!=", factor, WORD(0))
+    if lanes.dots:
+        shallow = builder.icmp_signed("<=", depth, WORD(_SHALLOW))
+        with builder.if_else(builder.and_(some, shallow)) as (across, one_by_one):
+            with across:
+                _across(w, headers, segments, depth, factor)
+            with one_by_one:
+                _one_by_one(w, headers, segments, depth, factor, n_rows, some)
+    else:
+        _one_by_one(w, headers, segments, depth, factor, n_rows, some)
+
+
+def _across(w, headers, segments, depth, factor):
+    """`excesses` of rows whose segments are short: of several rows at once."""
+    b, n = w.builder, BLOCK_ROWS // w.width
+    ones = ir.Constant(w.ints, [0x01010101] * w.width)
+    table = w.move(headers, TILE_HEADERS * _TABLE)
+    with w.loop(0, w.mul(segments, _TABLE), _TABLE, [w.all(0)] * n) as (entry, outer):
+        here = w.move(table, entry)
+        rows = [w.load_pointer(here, 8 * m) for m in range(BLOCK_ROWS)]
+
+        def step(sums, four_inputs):
+            for i in range(n):
+                fours = ir.Constant(w.ints, ir.Undefined)
+                for m in range(w.width):
+                    four = four_inputs(rows[i * w.width + m])
+                    fours = b.insert_element(fours, four, INT(m))
+                sums[i] = dot(w, sums[i], ones, fours)
+
+        _in_fours(w, depth, outer, step)
+        outer[:] = w.results
+    less = w.all(b.sub(INT(0), b.trunc(factor, INT)))
+    for i, sums in enumerate(w.results):
+        wide = b.zext(b.mul(sums, less), ir.VectorType(WORD, w.width))
+        w.write(wide, headers, _TABLE + 8 * w.width * i)
+
+
+def _one_by_one(w, headers, segments, depth, factor, n_rows, some):
+    """`excesses`, 0 unless there are `some`."""
+    builder, lanes = w.builder, w.lanes
+    add, n_rows = _add_dots if lanes.dots else _add_bytes, w.mul(n_rows, 8)
+    end = builder.select(some, n_rows, WORD(0))
+    with w.loop(0, end, 8, [INT(0)]) as (row, last):
+        table = w.move(w.move(headers, TILE_HEADERS * _TABLE), row)
+        with w.loop(0, w.mul(segments, _TABLE), _TABLE, [w.all(0)]) as (entry, sums):
+            sums[0] = add(w, sums[0], w.load_pointer(w.move(table, entry)), depth)
+        total = w.call(f"llvm.vector.reduce.add.v{w.width}i32", INT, w.results)
+        last[0] = builder.mul(total, builder.sub(INT(0), builder.trunc(factor, INT)))
+        w.write(last[0], w.move(w.move(headers, _TABLE), row))
+    last = w.results[0]
+    with w.loop(end, 8 * _shape(lanes)[0], 8) as (row, _):
+        w.write(last, w.move(w.move(headers, _TABLE), row))
+
+
+def _add_dots(w, sums, begin, depth):
+    """`sums` with those of `depth` bytes added."""
+    b = w.builder
+    ones = ir.Constant(w.ints, [0x01010101] * w.width)
+    whole, fours = b.and_(depth, WORD(-w.bytes)), b.and_(depth, WORD(-4))
+    with w.loop(0, whole, w.bytes, [sums]) as (at, inner):
+        inner[0] = dot(w, inner[0], ones, w.read(w.move(begin, at), 0, w.ints))
+    with w.loop(whole, fours, w.bytes, w.results) as (at, inner):
+        mask = w.mask(b.lshr(b.sub(fours, at), WORD(2)))
+        inner[0] = dot(w, inner[0], ones, _some(w, w.move(begin, at), mask))
+    with w.loop(fours, depth, 4, w.results) as (at, inner):
+        last = w.read(w.move(begin, b.sub(depth, WORD(4))), 0, INT)
+        beyond = w.mul(b.sub(WORD(4), b.sub(depth, fours)), 8)
+        last = b.insert_element(w.all(0), b.lshr(last, b.trunc(beyond, INT)), INT(0))
+        inner[0] = dot(w, inner[0], ones, last)
+    return w.results[0]
+
+
+def _add_bytes(w, sums, begin, depth):
+    """`sums` with those of `depth` bytes added."""
+    b = w.builder
+    whole = b.and_(depth, WORD(-w.width))
+    with w.loop(0, whole, w.width, [sums]) as (at, inner):
+        own = w.read(w.move(begin, at), 0, w.bytes_of_it)
+        inner[0] = b.add(inner[0], b.sext(own, w.ints))
+    with w.loop(whole, depth, 1, w.results) as (at, inner):
+        own = b.sext(w.read(w.move(begin, at), 0, BYTE), INT)
+        inner[0] = b.add(inner[0], b.insert_element(w.all(0), own, INT(0)))
+    return w.results[0]
+
+
+def _some(w, pointer, mask):
+    """A vector of int32 of which only the places of `mask` are read; the others are 0."""
+    name = f"llvm.masked.load.v{w.width}i32.p0"
+    return w.call(name, w.ints, [pointer, INT(1), mask, w.all(0)])

@@ -1,0 +1,73 @@
+"""Products of one row of bytes with several panels at once (_gemm_i8_tile.py).
+
+One row alone is too little to keep a processor busy with a single panel.
+"""
+
+from numba import types
+
+from ...build.kernel import piece
+from ...build.vector import INT, WORD
+from ...tiling import BLOCK_ROWS, PANEL, TILE_HEADERS
+from .._int32 import Integers
+from ._gemm_i8_tile import Tile
+
+_ROW, _TABLE = 4 * PANEL, 8 * BLOCK_ROWS
+_SUMS = 8  # vectors of sums at once
+
+
+def _panels(lanes):
+    if lanes.dots:
+        return max(1, _SUMS * lanes.width // PANEL)
+    return _SUMS * lanes.width // (2 * PANEL)  # sums in two halves
+
+
+@piece(types.int64(), inline=True)
+def line_panels(builder, lanes):
+    """How many panels are done at once; 0 where tiles are better."""
+    return WORD(_panels(lanes))
+
+
+@piece(types.void(*[types.int64] * 6))
+def byte_line(builder, lanes, headers, depth, panel, pitch, most, sums):
+    """The sums of one row, without its excess.
+
+    Arguments: its tables; how many products; the first panel; bytes between panels; how far the
+    last panel lies from the first, which stands for those beyond; and where the sums go, one panel
+    after the other.
+    """
+    n_panels = _panels(lanes)
+    if not n_panels:
+        return
+    w = Integers(builder, lanes)
+    tile = Tile(w, n_panels, PANEL // w.width)
+    x, sums = w.load_pointer(w.pointer(headers), TILE_HEADERS * _TABLE), w.pointer(sums)
+    begins = []
+    for i in range(n_panels):
+        far = w.mul(pitch, i)
+        far = builder.select(builder.icmp_signed("<", far, most), far, most)
+        begins.append(w.move(w.pointer(panel), far))
+    whole = builder.and_(depth, WORD(-4))
+
+    def starts():
+        return [w.read(begin, at, w.ints) for begin in begins for at in range(0, _ROW, w.bytes)]
+
+    def step(values, four):
+        weights = [v for begin in begins for v in tile.weights(w.move(begin, values[0]))]
+        inputs = tile.inputs(four)
+        both = zip(values[1:], weights, strict=True)
+        values[1:] = [tile.add(value, own, inputs) for value, own in both]
+        values[0] = builder.add(values[0], WORD(_ROW))
+
+    begin = starts() if tile.dots else [w.all(0)] * (2 * len(begins) * tile.n_vectors)
+    with w.loop(0, whole, 4, [WORD(_ROW), *begin]) as (at, values):
+        step(values, tile.read(x, at))
+    if tile.dots:
+        with w.loop(whole, depth, 4, w.results) as (at, values):
+            last = tile.read(x, builder.sub(depth, WORD(4)))
+            beyond = w.mul(builder.sub(WORD(4), builder.sub(depth, whole)), 8)
+            step(values, builder.lshr(last, builder.trunc(beyond, INT)))
+    found = tile.joined(w.results[1:])
+    if not tile.dots:
+        found = [builder.add(*both) for both in zip(found, starts(), strict=True)]
+    for i, value in enumerate(found):
+        w.write(value, sums, i * w.bytes)

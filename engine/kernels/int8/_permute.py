@@ -1,0 +1,21 @@
+"""Tables of bytes in registers."""
+
+from llvmlite import ir
+
+from ...build.vector import BYTE
+
+WHOLE = 64  # bytes looked up at once
+VALUES = 256
+
+
+def found_in(w, quarters, index):
+    """The entries of a table, four vectors of WHOLE bytes, that `index` says."""
+    name, kind = "llvm.x86.avx512.vpermi2var.qi.512", index.type
+    low, high = (w.call(name, kind, [a, index, b]) for a, b in (quarters[:2], quarters[2:]))
+    return w.builder.select(w.builder.icmp_signed("<", index, ir.Constant(kind, None)), high, low)
+
+
+def tail_mask(w, count):
+    """True in the first `count` of WHOLE places."""
+    places = ir.Constant(ir.VectorType(BYTE, WHOLE), list(range(WHOLE)))
+    return w.builder.icmp_signed("<", places, w.all(w.builder.trunc(count, BYTE), BYTE, WHOLE))

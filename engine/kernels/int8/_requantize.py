@@ -1,0 +1,180 @@
+"""Sums of products as stored 8-bit integers, a vector at a time, as the scalar code has it.
+
+What a kernel needs: `terms`, int64 [blocks, TERMS] that families/multipliers.py makes, a row for
+each CHANNEL_BLOCK channels, and the numbers made with them: `rounding`, `zero_point`, `low`,
+`high`, `flip`. In a microkernel, a `Requantizer` for the vector of channels that begins at
+`terms_at(...)` turns int32 sums into int8:
+
+    with each_rounding(w, rounding) as roundings:
+        for rounding in roundings:
+            requantizer = Requantizer(w, rounding, terms, offset, (zero_point, low, high, flip))
+            w.write(requantizer.bytes(sums), out)
+
+The kinds of rounding:
+
+    QUICK    fixedpoint.scaled for sums below 2**30 in size and shifts of -20 to -1
+    GENERAL  fixedpoint.scaled for any sums and shifts
+    REAL     sums times float64, rounded to nearest, halves away from zero
+
+Results are signed bytes, of which `flip` turns bits over: 0x80 makes them uint8 (the zero point and
+the limits are then 128 less).
+"""
+
+from contextlib import contextmanager
+
+from llvmlite import ir
+
+from ...build.vector import DOUBLE, INT, WORD
+from ...tiling import CHANNEL_BLOCK
+
+QUICK, GENERAL, REAL = range(3)
+"""Channels whose terms lie together."""
+TERMS = 48
+"""Words of such terms."""
+
+# Bytes from the start of a block to 64-bit multipliers and constants, those of channels 0, 2, 4 ...
+# apart from those of 1, 3, 5 ..., and to 32-bit shifts. The multipliers may be float64.
+_EVEN, _ODD, _EVEN_START, _ODD_START, _RIGHT, _LEFT = 0, 64, 128, 192, 256, 320
+
+
+def terms_at(w, terms, channel):
+    """The address of the terms of a vector that begins at `channel`, a multiple of the width."""
+    block = w.builder.sdiv(channel, WORD(CHANNEL_BLOCK))
+    within = w.builder.sub(channel, w.mul(block, CHANNEL_BLOCK))
+    return w.add(w.add(terms, w.mul(block, 8 * TERMS)), w.mul(within, 4))
+
+
+def offset_of(w, v):
+    """How far the terms of the vector after `v` others lie from those of the first.
+
+    The first one's channel must be a multiple of all the channels that are done together.
+    """
+    block, within = divmod(v * w.width, CHANNEL_BLOCK)
+    return block * 8 * TERMS + 4 * within
+
+
+@contextmanager
+def each_rounding(w, rounding):
+    """The kinds of rounding, to be gone through: code for each is run when `rounding` is it."""
+    after = w.builder.append_basic_block()
+
+    def kinds():
+        for kind in (QUICK, GENERAL, REAL):
+            body, other = w.builder.append_basic_block(), w.builder.append_basic_block()
+            w.builder.cbranch(w.builder.icmp_signed("==", rounding, WORD(kind)), body, other)
+            w.builder.position_at_end(body)
+            yield kind
+            w.builder.branch(after)
+            w.builder.position_at_end(other)
+        w.builder.branch(after)
+        w.builder.position_at_end(after)
+
+    yield kinds()
+
+
+class Requantizer:
+    """The terms of a vector of channels in registers.
+
+    Args:
+        w: an integer writer.
+        kind: QUICK, GENERAL or REAL.
+        terms: the pointer `terms_at` gives.
+        offset: bytes from there (`offset_of`).
+        limits: zero point, lowest and highest result, and the bits to turn over; int64 values.
+    """
+
+    def __init__(self, w, kind, terms, offset, limits):
+        self.w, self.kind = w, kind
+        zero_point, low, high, flip = limits
+        half = w.doubles() if kind == REAL else w.words()
+        self._even, self._odd = (w.read(terms, offset + at, half, 8) for at in (_EVEN, _ODD))
+        byte = ir.IntType(8)
+        self._flip = w.all(w.builder.trunc(flip, byte), byte)
+        if kind == QUICK:
+            starts = (w.read(terms, offset + at, half, 8) for at in (_EVEN_START, _ODD_START))
+            self._even_start, self._odd_start = starts
+            self._low, self._high = (
+                w.all(w.builder.trunc(limit, byte), byte) for limit in (low, high)
+            )
+        else:
+            self._zero = w.all(w.builder.trunc(zero_point, INT))
+            self._low, self._high = (
+                w.all(w.builder.trunc(w.builder.sub(limit, zero_point), INT))
+                for limit in (low, high)
+            )
+        if kind != REAL:
+            self._right = w.read(terms, offset + _RIGHT, w.ints, 4)
+        if kind == GENERAL:
+            self._left = w.read(terms, offset + _LEFT, w.ints, 4)
+            one = w.builder.shl(w.all(1), self._right)
+            self._rest = w.builder.sub(one, w.all(1))
+
+    def bytes(self, sums):
+        """The results of a vector of int32 sums."""
+        made = (self._quick, self._general, self._real)[self.kind](sums)
+        return self.w.builder.xor(made, self._flip)
+
+    def _quick(self, sums):
+        """((2 * sums * multiplier + start) / 2**32 - (sums < 0)) >> right
+
+        With start = 2**31 + 2**32 * (2**(right - 1) + zero_point * 2**right) this rounds twice and
+        adds the zero point. The sign of the sums is that of the product, as far as it matters.
+        """
+        w, b = self.w, self.w.builder
+        high = self._high_halves(b.add(sums, sums), self._even_start, self._odd_start)
+        value = b.ashr(b.add(high, b.ashr(sums, w.all(31))), self._right)
+        value = b.trunc(w.hold(value, w.all(-128), w.all(127)), w.bytes_of_it)
+        return w.hold(value, self._low, self._high)
+
+    def _high_halves(self, value, even_start, odd_start, double=False):
+        """The upper 32 bits of value * multiplier + start, of the doubled product if `double`."""
+        w, b = self.w, self.w.builder
+        pairs = b.bitcast(value, w.words())
+        halves = []
+        by = w.all(32, WORD, w.width // 2)
+        for own, multiplier, start in (
+            (w.low_halves(pairs), self._even, even_start),
+            (b.ashr(pairs, by), self._odd, odd_start),
+        ):
+            product = b.mul(own, w.low_halves(multiplier))
+            product = b.add(product, product) if double else product
+            halves.append(b.bitcast(b.add(product, start), w.ints))
+        return w.chosen(*halves, [i + 1 if i % 2 == 0 else w.width + i for i in range(w.width)])
+
+    def _general(self, sums):
+        w, b = self.w, self.w.builder
+        start = w.all(1 << 31, WORD, w.width // 2)
+        value = self._high_halves(b.shl(sums, self._left), start, start, double=True)
+        rest = b.and_(value, self._rest)
+        most = b.sub(b.ashr(self._rest, w.all(1)), b.ashr(value, w.all(31)))
+        more = b.sext(b.icmp_signed(">", rest, most), w.ints)
+        return self._shifted(b.sub(b.ashr(value, self._right), more))
+
+    def _real(self, sums):
+        w, b = self.w, self.w.builder
+        nothing, halves = ir.Constant(w.ints, ir.Undefined), []
+        for first, scale in ((0, self._even), (1, self._odd)):
+            own = w.chosen(sums, nothing, list(range(first, w.width, 2)))
+            value = b.fmul(b.sitofp(own, w.doubles()), scale)
+            half = w.call(
+                f"llvm.copysign.v{w.width // 2}f64",
+                value.type,
+                [w.all(0.5, DOUBLE, w.width // 2), value],
+            )
+            halves.append(self._whole(b.fadd(value, half)))
+        places = [i // 2 if i % 2 == 0 else w.width // 2 + i // 2 for i in range(w.width)]
+        return self._shifted(w.chosen(*halves, places))
+
+    def _whole(self, value):
+        """float64 cut to int32; what is beyond is held within 2e9."""
+        w, b = self.w, self.w.builder
+        low, high = (w.all(limit, DOUBLE, w.width // 2) for limit in (-2e9, 2e9))
+        value = b.select(b.fcmp_unordered("<", value, low), low, value)
+        value = b.select(b.fcmp_ordered(">", value, high), high, value)
+        return b.fptosi(value, ir.VectorType(INT, w.width // 2))
+
+    def _shifted(self, value):
+        """int32 with the zero point added, as bytes."""
+        w, b = self.w, self.w.builder
+        value = b.add(w.hold(value, self._low, self._high), self._zero)
+        return b.trunc(value, w.bytes_of_it)

@@ -1,0 +1,56 @@
+"""What rescaled_sum.py finds the numbers for."""
+
+from numba import types
+
+from ...build.kernel import piece
+from ...build.vector import BYTE, INT, WORD
+from .._int32 import Integers
+
+
+@piece(types.void(*[types.int64] * 10))
+def lines(builder, lanes, a, b, out, numbers, rows, columns, a_row, b_row, a_step, b_step):
+    """out[i] = (a[i] * p + b[i] * q + c) >> s within limits; `numbers` are p, q, c, s and these.
+
+    The rows of an operand are `row` elements apart; with the step 0 it has one element for each.
+    """
+    w = Integers(builder, lanes)
+    a, b, out, numbers = (w.pointer(p) for p in (a, b, out, numbers))
+    p, q, c, s, low, high = (
+        w.all(builder.trunc(w.load(numbers, 8 * i, WORD), INT)) for i in range(6)
+    )
+
+    def elements(moving, place, at, mask):
+        if moving:
+            value = w.read_some(w.move(place, at), w.bytes_of_it, mask)
+        else:
+            value = w.all(w.read(place, 0, BYTE), BYTE)
+        return builder.sext(value, w.ints)
+
+    def each_row(*moving):
+        with w.loop(0, rows, 1, [a, b, out]) as (_, places):
+            *operands, target = places
+
+            def vector(at, mask):
+                x, y = (elements(m, o, at, mask) for m, o in zip(moving, operands, strict=True))
+                value = builder.add(builder.add(builder.mul(x, p), builder.mul(y, q)), c)
+                value = w.hold(builder.ashr(value, s), low, high)
+                w.write_some(builder.trunc(value, w.bytes_of_it), w.move(target, at), mask)
+
+            whole = builder.and_(columns, WORD(-w.width))
+            with w.loop(0, whole, w.width) as (at, _):
+                vector(at, None)
+            left = builder.sub(columns, whole)
+            with builder.if_then(builder.icmp_signed(">", left, WORD(0))):
+                vector(whole, w.mask(left))
+            steps = (a_row, b_row, columns)
+            places[:] = [w.move(place, n) for place, n in zip(places, steps, strict=True)]
+
+    a_moves, b_moves = (builder.icmp_signed("!=", step, WORD(0)) for step in (a_step, b_step))
+    with builder.if_else(builder.and_(a_moves, b_moves)) as (both, one):
+        with both:
+            each_row(True, True)
+        with one, builder.if_else(a_moves) as (first, second):
+            with first:
+                each_row(True, False)
+            with second:
+                each_row(False, True)

@@ -1,0 +1,82 @@
+"""Functions of one byte, by a table of all its values."""
+
+from functools import reduce
+
+from llvmlite import ir
+from numba import types
+
+from ...build.kernel import address, kernel, piece
+from ...build.vector import BYTE, WORD
+from .._int32 import Integers
+from ._permute import VALUES, WHOLE, found_in, tail_mask
+
+_ROW, _PAIR = 16, 32  # bytes of a table that one instruction knows; that it looks up
+
+
+def _by_bytes(w, x, table, out, start, count):
+    with w.loop(start, count, 1) as (at, _):
+        index = w.builder.zext(w.read(x, at, BYTE), WORD)
+        w.write(w.read(table, index, BYTE), out, at)
+
+
+def _by_rows(w, x, table, out, count):
+    """Looks up whole vectors in one row of the table after the other; gives where these end.
+
+    The instruction takes the last four bits of an index and gives 0 where its sign is set. It is
+    given index - 16 * i for each row i, and an exclusive or goes over what it finds in `parts`:
+    for i of up to 7, where differences wrap, those of the last eight rows up to the index's; from 8
+    on, where they stay at the least number, all up to it. The parts are such that its own is left.
+    """
+    b, kind = w.builder, ir.VectorType(BYTE, _PAIR)
+    step = ir.Constant(kind, [_ROW] * _PAIR)
+    rows = [w.read(table, at, ir.VectorType(BYTE, _ROW)) for at in range(0, VALUES, _ROW)]
+    parts = []
+    for i, row in enumerate(rows):
+        others = [rows[j] for j in (i - 1, i - 8, i - 9) if j >= 0]
+        part = reduce(b.xor, others, row)
+        parts.append(w.chosen(part, part, 2 * list(range(_ROW))))
+    whole = b.and_(count, WORD(-_PAIR))
+    with w.loop(0, whole, _PAIR) as (at, _):
+        index = w.read(x, at, kind)
+        found = None
+        for i, part in enumerate(parts):
+            if i > 8:
+                index = w.call("llvm.ssub.sat.v32i8", kind, [index, step])
+            elif i:
+                index = b.sub(index, step)
+            more = w.call("llvm.x86.avx2.pshuf.b", kind, [part, index])
+            found = more if found is None else b.xor(found, more)
+        w.write(found, out, at)
+    return whole
+
+
+@piece(types.void(*[types.int64] * 4))
+def look_up_bytes(builder, lanes, x, table, out, count):
+    """out[i] = table[x[i]]"""
+    w = Integers(builder, lanes)
+    x, table, out = (w.pointer(p) for p in (x, table, out))
+    if not lanes.permutes:
+        start = _by_rows(w, x, table, out, count) if lanes.width > 4 else 0
+        _by_bytes(w, x, table, out, start, count)
+        return
+    kind = ir.VectorType(BYTE, WHOLE)
+    quarters = [w.read(table, start, kind) for start in range(0, VALUES, WHOLE)]
+    whole = builder.and_(count, WORD(-WHOLE))
+    with w.loop(0, whole, WHOLE) as (at, _):
+        w.write(found_in(w, quarters, w.read(x, at, kind)), out, at)
+    mask = tail_mask(w, builder.sub(count, whole))
+    index = w.read_some(w.move(x, whole), kind, mask)
+    w.write_some(found_in(w, quarters, index), w.move(out, whole), mask)
+
+
+@kernel("x:uint8[1] table:uint8[1] out~x:uint8[1]")
+def look_up(x, table, out, first, last, fault):
+    """out = table[x]"""
+    look_up_bytes(address(x) + first, address(table), address(out) + first, last - first)
+
+
+@kernel("x:uint16[1] table:uint16[1] out~x:uint16[1]")
+def look_up_shorts(x, table, out, first, last, fault):
+    """out = table[x]"""
+    for i in range(first, last):
+        out[i] = table[x[i]]

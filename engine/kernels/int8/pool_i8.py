@@ -1,0 +1,125 @@
+"""Windows over height and width of stored integers, channels in vectors; pool.py has the others.
+
+An item is one row of the result.
+"""
+
+from llvmlite import ir
+from numba import types
+
+from ...build.kernel import address, kernel, piece
+from ...build.vector import FLOAT, INT
+from .._int32 import Integers
+from .._windows import reach
+
+STORED = {"int8": (1, True), "uint8": (1, False), "int16": (2, True)}
+"""Type -> bytes of a number, and whether it has a sign."""
+_SIGNATURE = types.void(*[types.int64] * 9)
+_MIDDLE = 4  # channels done at once when there are too few for a vector
+
+
+def window(name, size, signed, largest):
+    """The piece for one position of the window, all channels: the largest number or the mean."""
+
+    def emit(builder, lanes, x, out, rows, columns, pitch, channels, count, low, high):
+        w = Integers(builder, lanes)
+        x, out, number = w.pointer(x), w.pointer(out), ir.IntType(8 * size)
+        step = w.mul(channels, size)
+
+        def vector(channel, n):
+            kind = ir.VectorType(number, n)
+            at = w.mul(channel, size)
+            limits = [w.all(builder.trunc(limit, number), number, n) for limit in (low, high)]
+            fold = _larger(w, signed) if largest else _add(w, signed, n)
+            start = limits[0] if largest else w.all(0, INT, n)
+            with w.loop(0, rows, 1, [w.move(x, at), start]) as (_, outer):
+                with w.loop(0, columns, 1, outer) as (_, inner):
+                    inner[1] = fold(inner[1], w.read(inner[0], 0, kind))
+                    inner[0] = w.move(inner[0], step)
+                outer[:] = [w.move(outer[0], pitch), w.results[1]]
+            value = w.results[1]
+            if not largest:
+                value = builder.trunc(_mean(w, value, count, n), kind)
+                value = _larger(w, signed)(value, limits[0])
+            most = _either(w, "smin" if signed else "umin")
+            w.write(most(value, limits[1]), out, at)
+
+        _each_vector(w, channels, vector, w.bytes // size if largest else w.width)
+
+    emit.__name__ = name
+    return piece(_SIGNATURE)(emit)
+
+
+def _each_vector(w, count, vector, most):
+    """Writes `vector(first, n)` for all of `count` channels: `most` at once, then fewer."""
+    done = w.word(0)
+    for n in (most, most // 2, most // 4, _MIDDLE, 1):
+        end = w.builder.and_(count, w.word(-n))
+        with w.loop(done, end, n) as (channel, _):
+            vector(channel, n)
+        done = end
+
+
+def _either(w, name):
+    def apply(a, b):
+        kind = a.type
+        return w.call(f"llvm.{name}.v{kind.count}i{kind.element.width}", kind, [a, b])
+
+    return apply
+
+
+def _larger(w, signed):
+    return _either(w, "smax" if signed else "umax")
+
+
+def _add(w, signed, n):
+    widen = w.builder.sext if signed else w.builder.zext
+    return lambda total, x: w.builder.add(total, widen(x, ir.VectorType(INT, n)))
+
+
+def _mean(w, total, count, n):
+    """total / count rounded to nearest, halves away from zero.
+
+    Exact in float32, as the numbers have less than 24 bits.
+    """
+    builder, reals = w.builder, ir.VectorType(FLOAT, n)
+    count = builder.trunc(count, INT)
+    sign = builder.ashr(total, w.all(31, INT, n))
+    size = builder.sub(builder.xor(total, sign), sign)
+    size = builder.add(size, w.all(builder.lshr(count, INT(1)), INT, n))
+    count = w.all(builder.sitofp(count, FLOAT), FLOAT, n)
+    size = builder.fptosi(builder.fdiv(builder.sitofp(size, reals), count), total.type)
+    return builder.sub(builder.xor(size, sign), sign)
+
+
+def pool_with(done):
+    """The kernel that does a position of its window with the piece `done`."""
+
+    def pool(
+        x, out, size_h, size_w, stride_h, stride_w, before_h, before_w, low, high, first, last,
+        fault,
+    ):  # fmt: skip
+        rows, channels = out.shape[1], out.shape[3]
+        step = channels * x.itemsize
+        pitch = step * x.shape[2]
+        for item in range(first, last):
+            n = item // rows
+            top, bottom = reach(item - n * rows, size_h, stride_h, before_h, x.shape[1])
+            for column in range(out.shape[2]):
+                left, right = reach(column, size_w, stride_w, before_w, x.shape[2])
+                height, width = max(bottom - top, 0), max(right - left, 0)
+                done(
+                    address(x) + (n * x.shape[1] + top) * pitch + left * step,
+                    address(out) + (item * out.shape[2] + column) * step,
+                    height, width, pitch, channels, max(height * width, 1), low, high,
+                )  # fmt: skip
+
+    return pool
+
+
+_WORDS = "size_h:i size_w:i stride_h:i stride_w:i before_h:i before_w:i low:i high:i"
+for _dtype, (_size, _signed) in STORED.items():
+    for _name, _largest in (("average", False), ("maximum", True)):
+        _label = f"{_name}_{_dtype}"
+        kernel(f"x:{_dtype}[batch,*,*,c] out:{_dtype}[batch,*,*,c] {_WORDS}", name=_label)(
+            pool_with(window(f"{_label}_window", _size, _signed, _largest))
+        )

@@ -1,0 +1,138 @@
+"""Rows of reals as bytes, each row with a scale of its own, as TFLite's dynamic range has it.
+
+First come the `extremes` of rows, which may be cut in parts, then the numbers that `symmetric` or
+`asymmetric` makes of them, then `rounded`. `out_nothing` gets what stands for 0.
+"""
+
+import math
+
+from llvmlite import ir
+from numba import float32, float64, int64, types
+
+from ...build.kernel import address, inline, kernel, piece
+from ...build.vector import BYTE, FLOAT, INT, WORD
+from .._int32 import Integers
+from ..reduction._sums import largest_of, smallest_of
+
+_TOGETHER = 4  # vectors at a time
+_NUMBERS = (
+    "found:float32[rows,parts,2] out_scales:float32[rows] out_inverses:float32[rows] "
+    "out_zeros:int32[rows] out_nothing:int8[rows,*]"
+)
+
+
+@piece(types.void(*[types.int64] * 3, types.float32, *[types.int64] * 2), inline=True)
+def bytes_of(builder, lanes, x, out, count, inverse, zero, low):
+    """out = round(x * inverse) + zero as bytes from `low`, a constant, to 127.
+
+    Halves go away from zero, before `zero` is added; what float32 makes a half of counts as one.
+    """
+    w = Integers(builder, lanes)
+    x, out = w.pointer(x), w.pointer(out)
+    zero, low = builder.trunc(zero, INT), builder.trunc(low, INT)
+
+    def made(value):
+        n = value.type.count
+        ints = ir.VectorType(INT, n)
+        value = builder.fmul(value, w.all(inverse, FLOAT, n))
+        half = ir.Constant(value.type, [0.5] * n)
+        half = w.call(f"llvm.copysign.v{n}f32", value.type, [half, value])
+        whole = builder.fptosi(builder.fadd(value, half), ints)
+        whole = builder.add(whole, w.all(zero, INT, n))
+        whole = w.hold(whole, w.all(low, INT, n), w.all(127, INT, n))
+        return builder.trunc(whole, ir.VectorType(BYTE, n))
+
+    several = _TOGETHER * w.width
+    whole = builder.and_(count, WORD(-several))
+    with w.loop(0, whole, several) as (at, _):
+        w.write(made(w.load(x, w.mul(at, 4), ir.VectorType(FLOAT, several))), out, at)
+    with w.loop(whole, count, w.width) as (at, _):
+        mask = w.mask(builder.sub(count, at))
+        w.write_some(made(w.load_some(x, mask, w.mul(at, 4))), w.move(out, at), mask)
+
+
+@inline
+def part_of(item, parts, count):
+    """(row, part, start, end) of an item."""
+    if parts == 1:
+        return item, int64(0), int64(0), count
+    row = item // parts
+    part = item - row * parts
+    return row, part, count * part // parts, count * (part + 1) // parts
+
+
+@kernel("x:float32[rows,k] out:float32[rows,parts,2]")
+def extremes(x, out, first, last, fault):
+    """The least and the greatest of each part of a row, which is an item, and 0.
+
+    nan does not count.
+    """
+    for item in range(first, last):
+        row, part, start, end = part_of(item, out.shape[1], x.shape[1])
+        at = address(x) + 4 * (row * x.shape[1] + start)
+        out[row, part, 0] = smallest_of(at, end - start, float32(0.0))
+        out[row, part, 1] = largest_of(at, end - start, float32(0.0))
+
+
+@inline
+def least_and_greatest(found, row):
+    """Those of a whole row."""
+    low, high = found[row, 0, 0], found[row, 0, 1]
+    for part in range(1, found.shape[1]):
+        low, high = min(low, found[row, part, 0]), max(high, found[row, part, 1])
+    return low, high
+
+
+@kernel(_NUMBERS)
+def symmetric(found, out_scales, out_inverses, out_zeros, out_nothing, first, last, fault):
+    """For bytes round(127 * x[r] / max |x[r]|)."""
+    for row in range(first, last):
+        low, high = least_and_greatest(found, row)
+        reach, scale, inverse = max(-low, high), float32(1.0), float32(0.0)
+        if reach > float32(0.0):
+            scale, inverse = reach / float32(127.0), float32(127.0) / reach
+        out_scales[row], out_inverses[row], out_zeros[row] = scale, inverse, 0
+        for i in range(out_nothing.shape[1]):
+            out_nothing[row, i] = 0
+
+
+@kernel(_NUMBERS)
+def asymmetric(found, out_scales, out_inverses, out_zeros, out_nothing, first, last, fault):
+    """For bytes round(x[r] / scale) + zero with 256 steps between the extremes of x[r]."""
+    for row in range(first, last):
+        least, greatest = least_and_greatest(found, row)
+        low, high = float64(least), float64(greatest)
+        scale = float64(greatest - least) / 255.0 if low != high else 1.0
+        from_low, from_high = -128.0 - low / scale, 127.0 - high / scale
+        low_error, high_error = 128.0 + abs(low / scale), 127.0 + abs(high / scale)
+        value = from_low if low_error < high_error else from_high
+        zero = min(max(int64(value + math.copysign(0.5, value)), -128), 127)
+        out_scales[row], out_zeros[row] = float32(scale), zero
+        out_inverses[row] = float32(1.0) / float32(scale)
+        for i in range(out_nothing.shape[1]):
+            out_nothing[row, i] = zero
+
+
+@kernel("x:float32[rows,k] inverses:float32[rows] zeros:int32[rows] out:int8[rows,*] low:i parts:i")
+def rounded(x, inverses, zeros, out, low, parts, first, last, fault):
+    """out[r] = round(x[r] * inverse) + zero, at least `low`; each row has `parts`, the items."""
+    count = x.shape[1]
+    for item in range(first, last):
+        row, _, start, end = part_of(item, parts, count)
+        source = address(x) + 4 * (row * count + start)
+        target = address(out) + row * out.shape[1] + start
+        inverse, zero = inverses[row], int64(zeros[row])
+        if low == -128:
+            bytes_of(source, target, end - start, inverse, zero, -128)
+        else:
+            bytes_of(source, target, end - start, inverse, zero, -127)
+
+
+@kernel("x:int8[rows,k] zeros:int32[rows] out:int16[rows,k] parts:i")
+def centred(x, zeros, out, parts, first, last, fault):
+    """out = x - zero of its row; each row is cut in `parts`, which are items."""
+    for item in range(first, last):
+        row, _, start, end = part_of(item, parts, x.shape[1])
+        source, target, zero = x[row, start:end], out[row, start:end], int64(zeros[row])
+        for i in range(target.size):
+            target[i] = source[i] - zero

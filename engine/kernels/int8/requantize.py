@@ -1,0 +1,76 @@
+"""Sums of products as stored integers or reals.
+
+An item is one row. Narrow products round twice and take int32, wide ones once, as in TFLite.
+"""
+
+import math
+
+from numba import float32, float64, int32, int64
+
+from ...build.fixedpoint import high_product, scaled, scaled_wide
+from ...build.kernel import inline, kernel
+
+STORED = ("int8", "uint8", "int16")
+SUMS = ("int32", "int64")
+_TERMS = "multipliers:int32[n] shifts:int32[n] out~sums:T[rows,n] zero_point:i low:i high:i"
+
+
+def finish(product):
+    """The kernel out[r, c] = product(sums[r, c], scale of c) + zero_point within [low, high]."""
+
+    def requantize(sums, multipliers, shifts, out, zero_point, low, high, first, last, fault):
+        for r in range(first, last):
+            row, target = sums[r], out[r]
+            for c in range(target.size):
+                value = product(int64(row[c]), int64(multipliers[c]), int64(shifts[c]))
+                target[c] = min(max(value + zero_point, low), high)
+
+    return requantize
+
+
+@inline
+def scaled_half_up(value, multiplier, shift):
+    """value * multiplier * 2 ** (shift - 31), rounded twice, both times halves up."""
+    left = max(shift, int64(0))
+    places = left - shift
+    product = high_product(int64(int32(value << left)), multiplier)
+    return (product + ((int64(1) << places) >> 1)) >> places
+
+
+kernel(f"sums:int32[rows,n] {_TERMS}", name="half_up", T=("int16",))(finish(scaled_half_up))
+kernel(f"sums:S[rows,n] {_TERMS}", name="narrow", S=SUMS, T=STORED)(finish(scaled))
+kernel(f"sums:int64[rows,n] {_TERMS}", name="wide", T=("int16",))(finish(scaled_wide))
+
+
+@inline
+def nearest(value):
+    """`value` rounded to nearest, halves away from zero."""
+    return math.trunc(value + math.copysign(0.5, value))
+
+
+@kernel(
+    "sums:S[rows,n] scales:float64[n] out~sums:T[rows,n] zero_point:i low:i high:i",
+    S=SUMS,
+    T=STORED,
+)
+def exact(sums, scales, out, zero_point, low, high, first, last, fault):
+    """out[r, c] = sums[r, c] * scales[c] + zero_point within [low, high], rounded from float64"""
+    for r in range(first, last):
+        row, target = sums[r], out[r]
+        for c in range(target.size):
+            value = min(max(float64(row[c]) * scales[c], -2e9), 2e9)
+            target[c] = min(max(nearest(value) + zero_point, low), high)
+
+
+@kernel(
+    "sums:int32[rows,n] row_scales:float32[*] scales:float32[n] bias:float32[n] "
+    "out~sums:float32[rows,n] n_rows:i low:float32 high:float32"
+)
+def real(sums, row_scales, scales, bias, out, n_rows, low, high, first, last, fault):
+    """out[r, c] = clamp(sums[r, c] * row_scales[r // n_rows] * scales[c] + bias[c])"""
+    for r in range(first, last):
+        row, target, scale = sums[r], out[r], row_scales[r // n_rows]
+        for c in range(target.size):
+            y = float32(row[c]) * (scale * scales[c]) + bias[c]
+            y = low if y < low else y
+            target[c] = high if y > high else y

@@ -1,0 +1,158 @@
+"""Softmax of stored bytes: tables in registers give exponentials and, row by row, results.
+
+As the largest element of a row is taken off first, exponentials and results are functions of a
+byte. `planes` are the lowest, middle and highest bytes of exponentials in 20 bits, so that a row's
+sum is three sums of bytes.
+"""
+
+from llvmlite import ir
+from numba import int64, types
+
+from ...build.fixedpoint import HIGHEST, reciprocal, rounding_shift
+from ...build.kernel import address, kernel, piece, room
+from ...build.vector import BYTE, INT, WORD
+from .._int32 import Integers
+from ._permute import VALUES, WHOLE, found_in, tail_mask
+
+_MOST_PLACES = 30  # a share is shifted right, for int64 to have room
+_room = room(VALUES + 8 * 16)
+
+
+def largest_of(signed):
+    """The piece that gives the largest of `count` bytes."""
+
+    def emit(builder, lanes, x, count):
+        w, n = Integers(builder, lanes), lanes.width * 4
+        kind, name = ir.VectorType(BYTE, n), f"{'s' if signed else 'u'}max.v{n}i8"
+        x, lowest = w.pointer(x), -128 if signed else 0
+        whole = builder.and_(count, WORD(-n))
+        with w.loop(0, whole, n, [w.all(lowest, BYTE, n)]) as (at, carried):
+            carried[0] = w.call(f"llvm.{name}", kind, [carried[0], w.read(x, at, kind)])
+        folded = w.call(f"llvm.vector.reduce.{name}", BYTE, w.results)
+        widen = builder.sext if signed else builder.zext
+        compare = builder.icmp_signed
+        with w.loop(whole, count, 1, [widen(folded, WORD)]) as (at, carried):
+            value = widen(w.read(x, at, BYTE), WORD)
+            carried[0] = builder.select(compare(">", value, carried[0]), value, carried[0])
+        return w.results[0]
+
+    emit.__name__ = f"largest_{int(signed)}"
+    return piece(types.int64(types.int64, types.int64))(emit)
+
+
+largest_signed, largest_unsigned = largest_of(True), largest_of(False)
+
+
+@piece(types.int64(*[types.int64] * 4))
+def sum_of_planes(builder, lanes, x, count, top, planes):
+    """The sum over a row of what the planes have for top - x[i]."""
+    w = Integers(builder, lanes)
+    x, planes = w.pointer(x), w.pointer(planes)
+    top = builder.trunc(top, BYTE)
+    if not lanes.permutes:
+        with w.loop(0, count, 1, [w.word(0)]) as (at, carried):
+            down = builder.zext(builder.sub(top, w.read(x, at, BYTE)), WORD)
+            for i in range(3):
+                part = builder.zext(w.read(w.move(planes, i * VALUES), down, BYTE), WORD)
+                carried[0] = builder.add(carried[0], builder.shl(part, WORD(8 * i)))
+        return w.results[0]
+    kind = ir.VectorType(BYTE, WHOLE)
+    tables = [
+        [w.read(planes, i * VALUES + at, kind) for at in range(0, VALUES, WHOLE)] for i in range(3)
+    ]
+    tops, words = w.all(top, BYTE, WHOLE), ir.VectorType(WORD, WHOLE // 8)
+
+    def add(totals, value, mask):
+        down = builder.sub(tops, value)
+        for i, table in enumerate(tables):
+            part = found_in(w, table, down)
+            if mask is not None:
+                part = builder.select(mask, part, w.all(0, BYTE, WHOLE))
+            sums = w.call("llvm.x86.avx512.psad.bw.512", words, [part, w.all(0, BYTE, WHOLE)])
+            totals[i] = builder.add(totals[i], sums)
+
+    whole = builder.and_(count, WORD(-WHOLE))
+    with w.loop(0, whole, WHOLE, [ir.Constant(words, None)] * 3) as (at, carried):
+        add(carried, w.read(x, at, kind), None)
+    totals, mask = list(w.results), tail_mask(w, builder.sub(count, whole))
+    add(totals, w.read_some(w.move(x, whole), kind, mask), mask)
+    total = w.word(0)
+    for i, part in enumerate(totals):
+        part = w.call(f"llvm.vector.reduce.add.v{WHOLE // 8}i64", WORD, [part])
+        total = builder.add(total, builder.shl(part, WORD(8 * i)))
+    return total
+
+
+@piece(types.void(*[types.int64] * 7))
+def shares(builder, lanes, exps, out, inverse, start, places, low, high):
+    """out[d] = (inverse * exps[d] + start) >> places, plus `low` and at most `high`, as bytes.
+
+    Behind its bytes `out` has room for the inverse, which is read from there each time: so LLVM
+    sees that it has 32 bits and takes one instruction for the product.
+    """
+    w = Integers(builder, lanes)
+    exps, out = w.pointer(exps), w.pointer(out)
+    kind = ir.VectorType(INT, w.width)
+    wide = ir.VectorType(WORD, w.width)
+    inverse, start, places, low, high = (
+        w.all(number, WORD, w.width) for number in (inverse, start, places, low, high)
+    )
+    w.write(inverse, out, VALUES)
+    with w.loop(0, VALUES, w.width) as (at, _):
+        value = builder.sext(w.read(exps, w.mul(at, 4), kind), wide)
+        factor = w.low_halves(w.read(out, VALUES, wide, 8))
+        value = builder.add(builder.mul(value, factor), start)
+        value = w.least(builder.add(builder.lshr(value, places), low), high)
+        w.write(builder.trunc(value, w.bytes_of_it), out, at)
+
+
+@piece(types.void(*[types.int64] * 5))
+def look_up_down(builder, lanes, x, out, count, top, table):
+    """out[i] = table[top - x[i]]"""
+    w = Integers(builder, lanes)
+    x, out, table = (w.pointer(p) for p in (x, out, table))
+    top = builder.trunc(top, BYTE)
+    if not lanes.permutes:
+        with w.loop(0, count, 1) as (at, _):
+            down = builder.zext(builder.sub(top, w.read(x, at, BYTE)), WORD)
+            w.write(w.read(table, down, BYTE), out, at)
+        return
+    kind = ir.VectorType(BYTE, WHOLE)
+    quarters = [w.read(table, at, kind) for at in range(0, VALUES, WHOLE)]
+    tops, whole = w.all(top, BYTE, WHOLE), builder.and_(count, WORD(-WHOLE))
+    with w.loop(0, whole, WHOLE) as (at, _):
+        w.write(found_in(w, quarters, builder.sub(tops, w.read(x, at, kind))), out, at)
+    mask = tail_mask(w, builder.sub(count, whole))
+    down = builder.sub(tops, w.read_some(w.move(x, whole), kind, mask))
+    w.write_some(found_in(w, quarters, down), w.move(out, whole), mask)
+
+
+def softmax_with(largest):
+    """The kernel out[r, i] = exp(x[r, i] - max) / sum of the same over i; `largest` is a piece."""
+
+    def softmax(x, exps, planes, out, low, high, first, last, fault):
+        n, table = x.shape[1], _room()
+        for r in range(first, last):
+            row, target = address(x) + r * n, address(out) + r * n
+            top = largest(row, n)
+            total = sum_of_planes(row, n, top, address(planes))
+            inverse, places = reciprocal(min(total, HIGHEST))
+            places += 12 - 8
+            if places <= _MOST_PLACES:
+                start = (int64(1) << 30) + (int64(1) << (places + 30))
+                shares(address(exps), table, inverse, start, places + 31, low, high)
+                look_up_down(row, target, n, top, table)
+            else:
+                for i in range(n):
+                    value = (inverse * exps[0, top - int64(x[r, i])] + (int64(1) << 30)) >> 31
+                    out[r, i] = min(rounding_shift(value, places) + low, high)
+
+    return softmax
+
+
+for _dtype, _largest in (("int8", largest_signed), ("uint8", largest_unsigned)):
+    kernel(
+        f"x:{_dtype}[rows,n] exps:int32[1,256] planes:uint8[3,256] out:{_dtype}[rows,n] low:i "
+        "high:i",
+        name=f"softmax_{_dtype}",
+    )(softmax_with(_largest))

@@ -1,0 +1,101 @@
+"""Elements read at indices that are known only when the kernel runs; all are checked."""
+
+from numba import int64
+
+from ...build.kernel import WIDTHS, kernel, set_fault
+from ...run.faults import INDEX_OUT_OF_RANGE, VALUE_OUT_OF_RANGE
+from ._points import flat
+
+INDICES = ("int32", "int64")
+
+
+@kernel("params:T[b,o,*,s] indices:I[b,i] out:T[b,o,i,s]", T=WIDTHS, I=INDICES)
+def slices(params, indices, out, first, last, fault):
+    """out[b, o, i] = params[b, o, indices[b, i]]; an item is one (b, o)."""
+    outer, limit, size = params.shape[1], params.shape[2], params.shape[3]
+    for item in range(first, last):
+        b = item // outer
+        o = item - b * outer
+        for i in range(indices.shape[1]):
+            index = indices[b, i]
+            if not 0 <= index < limit:
+                set_fault(fault, INDEX_OUT_OF_RANGE, b * indices.shape[1] + i, index, limit)
+                return
+            for s in range(size):
+                out[b, o, i, s] = params[b, o, index, s]
+
+
+@kernel("params:T[*,s] indices:I[n,k] dims:int64[k] out:T[n,s]", T=WIDTHS, I=INDICES)
+def points(params, indices, dims, out, first, last, fault):
+    """out[i] = params[indices[i]], where `params` has the leading dimensions `dims`."""
+    for item in range(first, last):
+        position = flat(indices, item, dims, fault)
+        if position < 0:
+            return
+        for s in range(params.shape[1]):
+            out[item, s] = params[position, s]
+
+
+@kernel("x:T1 starts:int64[1] geometry:int64[2] out:T1 wrap:i", T=WIDTHS)
+def box(x, starts, geometry, out, wrap, first, last, fault):
+    """The part of `x` from `starts` on; with `wrap` a negative start counts from the end.
+
+    `geometry` has the rows shape of out, shape of x, strides of x; an item is a row (last
+    dimension) of out.
+    """
+    k = geometry.shape[1] - 1
+    columns = geometry[0, k]
+    for item in range(first, last):
+        rest, source = item * columns, int64(0)
+        j = k
+        while j >= 0:
+            above = rest // geometry[0, j]
+            start = starts[j]
+            if wrap and start < 0:
+                start += geometry[1, j]
+            if start < 0 or start + geometry[0, j] > geometry[1, j]:
+                limit = geometry[1, j] - geometry[0, j] + 1
+                set_fault(fault, INDEX_OUT_OF_RANGE, j, starts[j], limit)
+                return
+            source += (start + rest - above * geometry[0, j]) * geometry[2, j]
+            rest = above
+            j -= 1
+        for c in range(columns):
+            out[item * columns + c] = x[source + c * geometry[2, k]]
+
+
+@kernel(
+    "x:T1 lengths:int64[1] out:T1 outer:i batch_stride:i middle:i middle_stride:i steps:i"
+    " step_stride:i inner:i outer_stride:i",
+    T=WIDTHS,
+)
+def reverse_sequence(
+    x,
+    lengths,
+    out,
+    outer,
+    batch_stride,
+    middle,
+    middle_stride,
+    steps,
+    step_stride,
+    inner,
+    outer_stride,
+    first,
+    last,
+    fault,
+):
+    """out[.., b, .., s] = x[.., b, .., r], where r = lengths[b] - 1 - s below lengths[b], else s"""
+    for b in range(first, last):
+        length = lengths[b]
+        if not 0 <= length <= steps:
+            set_fault(fault, VALUE_OUT_OF_RANGE, b, length, steps + 1)
+            return
+        for i in range(outer * middle):
+            o = i // middle
+            start = o * outer_stride + (i - o * middle) * middle_stride + b * batch_stride
+            for s in range(steps):
+                source = start + (length - 1 - s if s < length else s) * step_stride
+                target = start + s * step_stride
+                for c in range(inner):
+                    out[target + c] = x[source + c]

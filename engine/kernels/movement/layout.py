@@ -1,0 +1,126 @@
+"""Elements from one place to another: the kernel behind every op that only moves."""
+
+from llvmlite import ir
+from numba import types
+
+from ...build.kernel import WIDTHS, address, inline, kernel, piece
+from ...build.vector import INT, Writer
+
+_TILE = 16
+_WIDEST = 4  # bytes of an element of which a square fits registers
+
+
+def square(size):
+    """The piece that turns a square of `_TILE` rows and columns of elements of `size` bytes.
+
+    Rows of the source are `pitch` bytes apart, those of the target `out_pitch`. Four times the rows
+    of the lower and the upper half are interleaved.
+    """
+
+    def emit(builder, lanes, x, out, pitch, out_pitch):
+        w, kind = Writer(builder, lanes), ir.VectorType(ir.IntType(8 * size), _TILE)
+        source, target, lines, half = w.pointer(x), w.pointer(out), [], _TILE // 2
+        for _ in range(_TILE):
+            lines.append(builder.load(source, typ=kind))
+            lines[-1].align = 1
+            source = w.move(source, pitch)
+        for _ in range(_TILE.bit_length() - 1):
+            turned = []
+            for first, second in zip(lines[:half], lines[half:], strict=True):
+                for start in (0, half):
+                    places = [start + i // 2 + _TILE * (i % 2) for i in range(_TILE)]
+                    order = ir.Constant(ir.VectorType(INT, _TILE), places)
+                    turned.append(builder.shuffle_vector(first, second, order))
+            lines = turned
+        for line in lines:
+            builder.store(line, target).align = 1
+            target = w.move(target, out_pitch)
+
+    emit.__name__ = f"square_{size}"
+    return piece(types.void(*[types.int64] * 4))(emit)
+
+
+square_1, square_2, square_4 = (square(size) for size in (1, 2, _WIDEST))
+
+
+@inline
+def _turned(x, out, s, d, x_column, out_row):
+    """The square whose first elements are x[s] and out[d]; its columns are rows of `x`."""
+    size = x.itemsize
+    source, target = address(x) + s * size, address(out) + d * size
+    if size == 1:
+        square_1(source, target, x_column, out_row)
+    elif size == 2:
+        square_2(source, target, 2 * x_column, 2 * out_row)
+    else:
+        square_4(source, target, 4 * x_column, 4 * out_row)
+
+
+@inline
+def _tiles(x, out, s, d, rows, columns, x_row, x_column, out_row, out_column):
+    """Squares of `_TILE` rows and columns, so that neither side jumps at every element."""
+    top = 0
+    while top < rows:
+        bottom = min(top + _TILE, rows)
+        left = 0
+        while left < columns:
+            right = min(left + _TILE, columns)
+            whole = bottom - top == _TILE and right - left == _TILE
+            if whole and x_row == 1 and out_column == 1 and x.itemsize <= _WIDEST:
+                source, target = s + top + left * x_column, d + top * out_row + left
+                _turned(x, out, source, target, x_column, out_row)
+            else:
+                for row in range(top, bottom):
+                    source = s + row * x_row + left * x_column
+                    target = d + row * out_row + left * out_column
+                    for _ in range(left, right):
+                        out[target] = x[source]
+                        source += x_column
+                        target += out_column
+            left = right
+        top = bottom
+
+
+@kernel("x:T1 out:T1 geometry:int64[2] x_start:i out_start:i", T=WIDTHS)
+def move(x, out, geometry, x_start, out_start, first, last, fault):
+    """out[out_start + i . out_strides] = x[x_start + i . x_strides] for each index i below shape.
+
+    `geometry` has the rows shape, x_strides, out_strides; an item is everything but the last
+    dimension.
+    """
+    rank = geometry.shape[1]
+    rows, columns = geometry[0, rank - 2], geometry[0, rank - 1]
+    x_row, x_column = geometry[1, rank - 2], geometry[1, rank - 1]
+    out_row, out_column = geometry[2, rank - 2], geometry[2, rank - 1]
+    item = first
+    while item < last:
+        plane = item // rows
+        row = item - plane * rows
+        count = min(rows - row, last - item)
+        item += count
+        s, d = x_start + row * x_row, out_start + row * out_row
+        k = rank - 3
+        while k >= 0:
+            rest = plane // geometry[0, k]
+            i = plane - rest * geometry[0, k]
+            s += i * geometry[1, k]
+            d += i * geometry[2, k]
+            plane = rest
+            k -= 1
+        if out_column == 1 and x_column == 1:
+            for r in range(count):
+                source, target = x[s + r * x_row :], out[d + r * out_row :]
+                for c in range(columns):
+                    target[c] = source[c]
+        elif out_column == 1 and x_column == -1:
+            for r in range(count):
+                source, target = x[s + r * x_row - columns + 1 :], out[d + r * out_row :]
+                for c in range(columns):
+                    target[c] = source[columns - 1 - c]
+        elif out_column == 1 and x_column == 0:
+            for r in range(count):
+                value, target = x[s + r * x_row], out[d + r * out_row :]
+                for c in range(columns):
+                    target[c] = value
+        else:
+            _tiles(x, out, s, d, count, columns, x_row, x_column, out_row, out_column)

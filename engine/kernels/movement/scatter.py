@@ -1,0 +1,65 @@
+"""Elements written at indices that are known only when the kernel runs; all are checked."""
+
+from ...build.kernel import WIDTHS, kernel
+from ._points import flat
+
+INDICES = ("int32", "int64")
+NUMBERS = ("float32", "int32", "int64", "int16", "int8", "uint8")
+
+
+@kernel(
+    "indices:I[n,k] updates:T[n,s] dims:int64[k] inout:T[*,s]",
+    T=(*NUMBERS, "bool"),
+    I=("int32",),
+)
+def add(indices, updates, dims, inout, first, last, fault):
+    """inout[indices[i]] += updates[i], where `inout` has the leading dimensions `dims`."""
+    for item in range(indices.shape[0]):
+        position = flat(indices, item, dims, fault)
+        if position < 0:
+            return
+        for s in range(updates.shape[1]):
+            inout[position, s] += updates[item, s]
+
+
+@kernel("indices:I[p,s] on:T1 inout:T[p,depth,s]", T=WIDTHS, I=INDICES)
+def hot(indices, on, inout, first, last, fault):
+    """inout[p, indices[p, s], s] = on; an index outside [0, depth) marks nothing."""
+    for p in range(first, last):
+        for s in range(indices.shape[1]):
+            index = indices[p, s]
+            if 0 <= index < inout.shape[1]:
+                inout[p, index, s] = on[0]
+
+
+@kernel("update:T1 starts:int64[1] geometry:int64[2] inout:T1", T=WIDTHS)
+def place(update, starts, geometry, inout, first, last, fault):
+    """Writes `update` into `inout` at `starts`, held so that it fits.
+
+    `geometry` has the rows shape of update, shape of inout, strides of inout; an item is a row
+    (last dimension) of update.
+    """
+    k = geometry.shape[1] - 1
+    columns = geometry[0, k]
+    for item in range(first, last):
+        rest, j = item, k - 1
+        target = min(max(starts[k], 0), geometry[1, k] - columns)
+        while j >= 0:
+            above = rest // geometry[0, j]
+            start = min(max(starts[j], 0), geometry[1, j] - geometry[0, j])
+            target += (start + rest - above * geometry[0, j]) * geometry[2, j]
+            rest = above
+            j -= 1
+        for c in range(columns):
+            inout[target + c] = update[item * columns + c]
+
+
+@kernel("indices:int64[n,k] values:T1 dims:int64[k] inout:T1", T=WIDTHS)
+def put(indices, values, dims, inout, first, last, fault):
+    """inout[indices[i]] = values[i], or values[0] when there is but one"""
+    step = 0 if values.size == 1 else 1
+    for item in range(indices.shape[0]):
+        position = flat(indices, item, dims, fault)
+        if position < 0:
+            return
+        inout[position] = values[item * step]

@@ -1,0 +1,67 @@
+"""Rows of the same segment brought together."""
+
+from numba import int64
+
+from ...build.kernel import inline, kernel, set_fault
+from ...run.faults import NOT_SORTED, VALUE_OUT_OF_RANGE
+
+NUMBERS = ("float32", "int32", "int64")
+
+
+@inline
+def sum_of(a, b):
+    """a + b"""
+    return a + b
+
+
+@inline
+def product_of(a, b):
+    """a * b"""
+    return a * b
+
+
+@inline
+def largest_of(a, b):
+    """b if a < b else a"""
+    return b if a < b else a
+
+
+@inline
+def smallest_of(a, b):
+    """b if b < a else a"""
+    return b if b < a else a
+
+
+def segments(formula):
+    """inout[ids[n]] = formula(inout[ids[n]], x[n]); a negative id leaves its row out.
+
+    `sorted_ids` asks that ids do not decrease.
+    """
+
+    def run(x, ids, inout, sorted_ids, first, last, fault):
+        previous = int64(0)
+        for n in range(x.shape[0]):
+            segment = int64(ids[n])
+            if segment >= inout.shape[0]:
+                set_fault(fault, VALUE_OUT_OF_RANGE, n, segment, inout.shape[0])
+                return
+            if sorted_ids and segment < previous:
+                set_fault(fault, NOT_SORTED, n, segment, previous)
+                return
+            previous = segment
+            if segment >= 0:
+                for s in range(x.shape[1]):
+                    inout[segment, s] = formula(inout[segment, s], x[n, s])
+
+    return run
+
+
+for _name, _formula in (
+    ("sum", sum_of),
+    ("product", product_of),
+    ("largest", largest_of),
+    ("smallest", smallest_of),
+):
+    kernel("x:T[n,s] ids:int32[n] inout:T[*,s] sorted_ids:i", name=_name, T=NUMBERS)(
+        segments(_formula)
+    )

@@ -1,0 +1,1 @@
+"""Kernels for any shape, which the others are held against."""

@@ -1,0 +1,56 @@
+"""Convolution of each channel by itself."""
+
+from numba import float32, float64
+
+from ...build.kernel import inline, kernel
+
+
+@inline
+def add_tap(pixel, weights, sums):
+    """sums[c * m + i] += pixel[c] * weights[c * m + i], with m outputs for each channel"""
+    multiplier = sums.size // pixel.size
+    if multiplier == 1:
+        for c in range(pixel.size):
+            sums[c] += float64(pixel[c]) * float64(weights[c])
+        return
+    for c in range(pixel.size):
+        x, start = float64(pixel[c]), c * multiplier
+        own, own_sums = weights[start : start + multiplier], sums[start : start + multiplier]
+        for i in range(multiplier):
+            own_sums[i] += x * float64(own[i])
+
+
+@kernel(
+    "x:float32[batch,*,*,*] weights:float32[*,*,n] bias:float32[n] out:float32[batch,*,*,n] "
+    "scratch:float64[items,n] stride_h:i stride_w:i dilation_h:i dilation_w:i "
+    "before_h:i before_w:i low:float32 high:float32"
+)
+def depthwise(
+    x, weights, bias, out, scratch, stride_h, stride_w, dilation_h, dilation_w, before_h, before_w,
+    low, high, first, last, fault,
+):  # fmt: skip
+    """out[n, y, x, c] = clamp(bias[c] + sum of input[.., c // m] * weights[.., c]).
+
+    m = channels of `out` for each channel of `x`. An item is one row of `out`.
+    """
+    rows, columns = out.shape[1], out.shape[2]
+    sums = scratch[first]
+    for item in range(first, last):
+        n = item // rows
+        row = item - n * rows
+        for column in range(columns):
+            for c in range(sums.size):
+                sums[c] = float64(bias[c])
+            for i in range(weights.shape[0]):
+                y = row * stride_h - before_h + i * dilation_h
+                if not 0 <= y < x.shape[1]:
+                    continue
+                for j in range(weights.shape[1]):
+                    at = column * stride_w - before_w + j * dilation_w
+                    if 0 <= at < x.shape[2]:
+                        add_tap(x[n, y, at], weights[i, j], sums)
+            target = out[n, row, column]
+            for c in range(sums.size):
+                y = float32(sums[c])
+                y = low if y < low else y
+                target[c] = high if y > high else y

@@ -1,0 +1,127 @@
+"""Windows over height and width, each channel by itself. An item is one row of the result."""
+
+import numpy as np
+from numba import float32, float64
+
+from ...build.kernel import inline, kernel
+from .._windows import reach
+
+_ARRAYS = "x:float32[batch,*,*,c] out:float32[batch,*,*,c]"
+_WINDOW = "size_h:i size_w:i stride_h:i stride_w:i before_h:i before_w:i"
+_LIMITS = "low:float32 high:float32"
+
+
+@inline
+def clamp(y, low, high):
+    """`y` within [low, high]; nan stays nan."""
+    y = low if y < low else y
+    return high if y > high else y
+
+
+@inline
+def same(y):
+    """y"""
+    return y
+
+
+@inline
+def square(y):
+    """y * y"""
+    return y * y
+
+
+@inline
+def root(y):
+    """sqrt(y)"""
+    return np.sqrt(y)
+
+
+def mean_of(term, finish):
+    """The kernel whose result is finish(mean of term(x) in the window)."""
+
+    def pool(
+        x, out, scratch, size_h, size_w, stride_h, stride_w, before_h, before_w, low, high,
+        first, last, fault,
+    ):  # fmt: skip
+        rows = out.shape[1]
+        sums = scratch[first]
+        for item in range(first, last):
+            n = item // rows
+            row = item - n * rows
+            top, bottom = reach(row, size_h, stride_h, before_h, x.shape[1])
+            for column in range(out.shape[2]):
+                left, right = reach(column, size_w, stride_w, before_w, x.shape[2])
+                for c in range(sums.size):
+                    sums[c] = 0.0
+                for i in range(top, bottom):
+                    for j in range(left, right):
+                        pixel = x[n, i, j]
+                        for c in range(sums.size):
+                            sums[c] += term(float64(pixel[c]))
+                target, count = out[n, row, column], float64((bottom - top) * (right - left))
+                for c in range(sums.size):
+                    target[c] = clamp(float32(finish(sums[c] / count)), low, high)
+
+    return pool
+
+
+_MEAN = f"{_ARRAYS} scratch:float64[items,c] {_WINDOW} {_LIMITS}"
+kernel(_MEAN, name="average")(mean_of(same, same))
+kernel(_MEAN, name="root_mean_square")(mean_of(square, root))
+
+
+@kernel(
+    f"x:T[batch,*,*,c] out:T[batch,*,*,c] scratch:int64[items,c] {_WINDOW} low:i high:i",
+    T=("int8", "uint8", "int16"),
+)
+def average_stored(
+    x, out, scratch, size_h, size_w, stride_h, stride_w, before_h, before_w, low, high,
+    first, last, fault,
+):  # fmt: skip
+    """out = clamp(mean of the window), rounded to nearest, halves away from zero."""
+    rows = out.shape[1]
+    sums = scratch[first]
+    for item in range(first, last):
+        n = item // rows
+        row = item - n * rows
+        top, bottom = reach(row, size_h, stride_h, before_h, x.shape[1])
+        for column in range(out.shape[2]):
+            left, right = reach(column, size_w, stride_w, before_w, x.shape[2])
+            for c in range(sums.size):
+                sums[c] = 0
+            for i in range(top, bottom):
+                for j in range(left, right):
+                    pixel = x[n, i, j]
+                    for c in range(sums.size):
+                        sums[c] += pixel[c]
+            target, count = out[n, row, column], (bottom - top) * (right - left)
+            for c in range(sums.size):
+                size = (abs(sums[c]) + count // 2) // count
+                target[c] = min(max(-size if sums[c] < 0 else size, low), high)
+
+
+@kernel(
+    f"x:T[batch,*,*,c] out:T[batch,*,*,c] {_WINDOW} low:T high:T",
+    T=("float32", "int8", "uint8", "int16"),
+)
+def maximum(
+    x, out, size_h, size_w, stride_h, stride_w, before_h, before_w, low, high, first, last, fault
+):
+    """out = clamp(largest element of the window); nan counts as smallest."""
+    rows = out.shape[1]
+    for item in range(first, last):
+        n = item // rows
+        row = item - n * rows
+        top, bottom = reach(row, size_h, stride_h, before_h, x.shape[1])
+        for column in range(out.shape[2]):
+            left, right = reach(column, size_w, stride_w, before_w, x.shape[2])
+            target = out[n, row, column]
+            for c in range(target.size):
+                target[c] = low
+            for i in range(top, bottom):
+                for j in range(left, right):
+                    pixel = x[n, i, j]
+                    for c in range(target.size):
+                        target[c] = pixel[c] if target[c] < pixel[c] else target[c]
+            for c in range(target.size):
+                target[c] = high if target[c] > high else target[c]

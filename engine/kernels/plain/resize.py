@@ -1,0 +1,178 @@
+"""Images of another size, with the rounding of TFLite's reference kernels."""
+
+import numpy as np
+from numba import float32, int64, types
+
+from ...build.kernel import WIDTHS, address, inline, kernel, piece
+from ...build.vector import INT, WORD
+from .._int32 import Integers
+
+INTEGERS = ("int8", "int16")
+_ONE = 1 << 10
+
+
+@inline
+def round_half_away(value):
+    """`value` rounded to nearest, halves away from zero."""
+    return np.floor(value + float32(0.5)) if value >= 0 else np.ceil(value - float32(0.5))
+
+
+@inline
+def nearest_of(i, scale, offset, align_corners, size):
+    """The input position nearest to output position `i`."""
+    value = (float32(i) + offset) * scale
+    position = int64(round_half_away(value) if align_corners else np.floor(value))
+    return max(min(position, size - 1), 0)
+
+
+@kernel(
+    "x:T[b,*,*,c] out:T[b,*,*,c] scale_h:float32 scale_w:float32 offset:float32 align_corners:i",
+    T=WIDTHS,
+)
+def nearest(x, out, scale_h, scale_w, offset, align_corners, first, last, fault):
+    """The nearest pixel of x for each of out; an item is a row of the result."""
+    rows, columns = out.shape[1], out.shape[2]
+    for item in range(first, last):
+        b = item // rows
+        i = item - b * rows
+        source = nearest_of(i, scale_h, offset, align_corners, x.shape[1])
+        for j in range(columns):
+            k = nearest_of(j, scale_w, offset, align_corners, x.shape[2])
+            for c in range(out.shape[3]):
+                out[b, i, j, c] = x[b, source, k, c]
+
+
+@inline
+def between(i, scale, half, size):
+    """Where output position `i` falls in the input, and the positions around it."""
+    value = float32(i) * scale
+    if half:
+        value = (float32(i) + float32(0.5)) * scale - float32(0.5)
+    low = max(int64(np.floor(value)), 0)
+    return value, low, min(int64(np.ceil(value)), size - 1)
+
+
+@kernel(
+    "x:T[b,*,*,c] out:T[b,*,*,c] scale_h:float32 scale_w:float32 half:i rounding:float32",
+    T=("float32", "uint8"),
+)
+def bilinear(x, out, scale_h, scale_w, half, rounding, first, last, fault):
+    """The mean of the four pixels around, weighted by nearness; an item is a row of the result.
+
+    Integers lose their fraction after `rounding` is added.
+    """
+    one = float32(1)
+    rows, columns = out.shape[1], out.shape[2]
+    for item in range(first, last):
+        b = item // rows
+        i = item - b * rows
+        y, y0, y1 = between(i, scale_h, half, x.shape[1])
+        below = y - float32(y0)
+        for j in range(columns):
+            z, x0, x1 = between(j, scale_w, half, x.shape[2])
+            right = z - float32(x0)
+            for c in range(out.shape[3]):
+                total = float32(x[b, y0, x0, c]) * (one - below) * (one - right)
+                total += float32(x[b, y1, x0, c]) * below * (one - right)
+                total += float32(x[b, y0, x1, c]) * (one - below) * right
+                total += float32(x[b, y1, x1, c]) * below * right
+                out[b, i, j, c] = total + rounding
+
+
+@inline
+def quotient(a, b):
+    """a / b rounded towards zero, of a positive b."""
+    return a // b if a >= 0 else -(-a // b)
+
+
+@inline
+def between_integers(i, scale, half, size):
+    """Like `between`, in steps of 1 / 1024."""
+    value = i * scale
+    if half:
+        value += quotient(scale, 2) - (_ONE >> 1)
+    low = max(quotient(value, _ONE), 0)
+    return value, low, min(quotient(value + _ONE - 1, _ONE), size - 1)
+
+
+@kernel(
+    "x:T[b,*,*,c] out:T[b,*,*,c] scale_h:i scale_w:i half:i",
+    T=INTEGERS,
+)
+def bilinear_integer(x, out, scale_h, scale_w, half, first, last, fault):
+    """Like `bilinear`, with weights in steps of 1 / 1024."""
+    rows, columns = out.shape[1], out.shape[2]
+    for item in range(first, last):
+        b = item // rows
+        i = item - b * rows
+        y, y0, y1 = between_integers(i, scale_h, half, x.shape[1])
+        below = y - _ONE * y0
+        for j in range(columns):
+            z, x0, x1 = between_integers(j, scale_w, half, x.shape[2])
+            right = z - _ONE * x0
+            first_pixel, second, third, fourth = (
+                x[b, y0, x0],
+                x[b, y1, x0],
+                x[b, y0, x1],
+                x[b, y1, x1],
+            )
+            first_weight, second_weight = (_ONE - below) * (_ONE - right), below * (_ONE - right)
+            third_weight, fourth_weight = (_ONE - below) * right, below * right
+            target = out[b, i, j]
+            for c in range(target.size):
+                total = first_pixel[c] * first_weight + second[c] * second_weight
+                total += third[c] * third_weight + fourth[c] * fourth_weight
+                total += (1 << 19) if total > 0 else -(1 << 19)
+                target[c] = (total + ((total >> 63) & ((1 << 20) - 1))) >> 20
+
+
+@piece(types.void(*[types.int64] * 10))
+def mix(builder, lanes, first, second, third, fourth, out, channels, *weights):
+    """out = the sum of four pixels of int8 times their weights, in steps of 1 / 2**20.
+
+    Rounded to nearest, halves away from zero.
+    """
+    w = Integers(builder, lanes)
+    pixels, out = [w.pointer(p) for p in (first, second, third, fourth)], w.pointer(out)
+    weights = [w.all(builder.trunc(weight, INT)) for weight in weights]
+    half, zero = w.all(1 << 19), w.all(0)
+
+    def vector(at, mask):
+        total = zero
+        for pixel, weight in zip(pixels, weights, strict=True):
+            value = w.read_some(w.move(pixel, at), w.bytes_of_it, mask)
+            total = builder.add(total, builder.mul(builder.sext(value, w.ints), weight))
+        positive = builder.icmp_signed(">", total, zero)
+        total = builder.add(total, builder.select(positive, half, builder.neg(half)))
+        less = builder.lshr(builder.ashr(total, w.all(31)), w.all(32 - 20))
+        value = builder.ashr(builder.add(total, less), w.all(20))
+        w.write_some(builder.trunc(value, w.bytes_of_it), w.move(out, at), mask)
+
+    whole = builder.and_(channels, WORD(-w.width))
+    with w.loop(0, whole, w.width) as (at, _):
+        vector(at, None)
+    left = builder.sub(channels, whole)
+    with builder.if_then(builder.icmp_signed(">", left, WORD(0))):
+        vector(whole, w.mask(left))
+
+
+@kernel("x:int8[b,*,*,c] out:int8[b,*,*,c] scale_h:i scale_w:i half:i")
+def bilinear_bytes(x, out, scale_h, scale_w, half, first, last, fault):
+    """What `bilinear_integer` does, in vectors."""
+    rows, columns, c = out.shape[1], out.shape[2], out.shape[3]
+    for item in range(first, last):
+        b = item // rows
+        i = item - b * rows
+        y, y0, y1 = between_integers(i, scale_h, half, x.shape[1])
+        below = y - _ONE * y0
+        upper = address(x) + (b * x.shape[1] + y0) * x.shape[2] * c
+        lower = address(x) + (b * x.shape[1] + y1) * x.shape[2] * c
+        for j in range(columns):
+            z, x0, x1 = between_integers(j, scale_w, half, x.shape[2])
+            right = z - _ONE * x0
+            mix(
+                upper + x0 * c, lower + x0 * c, upper + x1 * c, lower + x1 * c,
+                address(out) + (item * columns + j) * c, c,
+                (_ONE - below) * (_ONE - right), below * (_ONE - right),
+                (_ONE - below) * right, below * right,
+            )  # fmt: skip

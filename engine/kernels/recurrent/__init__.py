@@ -1,0 +1,1 @@
+"""Kernels of a whole sequence of a recurrent layer."""

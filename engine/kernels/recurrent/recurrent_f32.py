@@ -1,0 +1,272 @@
+"""Recurrent networks over reals: a row is a whole sequence, an item is one of its batch.
+
+What the inputs give to the gates is there before the sequence begins, as one matrix product for
+all steps: `inout_gates`, with columns beyond the last gate up to a multiple of 32. Weights are
+packed as _matvec.py says. Weights of int8 are multiplied with the state rounded to 8 bits.
+"""
+
+import math
+
+from numba import float32, float64, int32
+
+from ...build.kernel import address, inline, kernel
+from ...tiling import PANEL
+from ..float32._matvec import add_real, add_stored
+from ._gates import NONE, activate, each_logistic, logistic, tanh
+
+
+@kernel("weights:int8[n,k] out:int8[panels,*,32,2]")
+def pack(weights, out, first, last, fault):
+    """out[p, i, j] = weights[32 p + j, 2 i : 2 i + 2]; an item is a panel."""
+    n, depth = weights.shape
+    for panel in range(first, last):
+        target = out[panel]
+        for j in range(PANEL):
+            column = panel * PANEL + j
+            for k in range(2 * target.shape[0]):
+                inside = column < n and k < depth
+                target[k // 2, j, k % 2] = weights[column, k] if inside else 0
+
+
+@inline
+def real_product(x, weights, scales, asymmetric, room, counts, sums):
+    """sums += x @ weights"""
+    add_real(address(x), address(weights), weights.shape[0], x.size, address(sums))
+
+
+@inline
+def _nearest(value):
+    """`value` rounded to nearest, halves away from zero."""
+    wide = float64(value)
+    return int32(wide + math.copysign(0.5, wide))
+
+
+@inline
+def hybrid_product(x, weights, scales, asymmetric, room, counts, sums):
+    """sums += x @ weights, `x` rounded to 8 bits by a scale of its own."""
+    low, high = float32(0.0), float32(0.0)
+    for i in range(x.size):
+        low = min(low, x[i])
+        high = max(high, x[i])
+    scale, zero = max(high, -low) / float32(127.0), 0
+    inverse = float32(127.0) / max(high, -low)
+    if asymmetric:
+        wide = float64(high - low) / 255.0
+        from_low, from_high = -128.0 - low / wide, 127.0 - high / wide
+        nearer_low = 128.0 + abs(low / wide) < 127.0 + abs(high / wide)
+        zero = min(max(_nearest(from_low if nearer_low else from_high), -128), 127)
+        scale = float32(wide)
+        inverse = float32(1.0) / scale
+    if low == high:
+        return
+    least = -128 if asymmetric else -127
+    for i in range(x.size):
+        value = x[i] * inverse
+        whole = int32(value + float32(math.copysign(0.5, value)))  # as in quantize_rows.py
+        room[i] = min(max(whole + zero, least), 127) - zero
+    room[x.size] = 0
+    for j in range(counts.size):
+        counts[j] = 0
+    add_stored(address(room), address(weights), weights.shape[0], x.size, address(counts))
+    for j in range(sums.size):
+        sums[j] += float32(counts[j]) * (scale * scales[j])
+
+
+@inline
+def normalize(x, norm):
+    """x = (x - mean) / deviation * norm[0] + norm[1]"""
+    total = 0.0
+    for i in range(x.size):
+        total += float64(x[i])
+    mean, total = total / x.size, 0.0
+    for i in range(x.size):
+        total += (x[i] - mean) * (x[i] - mean)
+    inverse = float32(1.0 / math.sqrt(total / x.size + 1e-8))
+    middle = float32(mean)
+    for i in range(x.size):
+        x[i] = (x[i] - middle) * inverse * norm[0, i] + norm[1, i]
+
+
+@inline
+def clip(x, limit):
+    """x within [-limit, limit]; a limit of 0 is none."""
+    if limit > float32(0.0):
+        for i in range(x.size):
+            x[i] = min(max(x[i], -limit), limit)
+
+
+@inline
+def add_peephole(gate, weights, cell):
+    """gate += weights * cell"""
+    for i in range(gate.size):
+        gate[i] += weights[i] * cell[i]
+
+
+@inline
+def update(cell, forget, given, new, coupled):
+    """cell = forget * cell + given * new; given is 1 - forget when it is coupled."""
+    if coupled:
+        for i in range(cell.size):
+            cell[i] = forget[i] * cell[i] + (float32(1.0) - forget[i]) * new[i]
+    else:
+        for i in range(cell.size):
+            cell[i] = forget[i] * cell[i] + given[i] * new[i]
+
+
+def lstm(product):
+    """The kernel of a sequence of LSTM cells."""
+
+    def sequence(
+        inout_gates, recurrent, scales, peepholes, norms, projection, projection_scales,
+        projection_bias, inout_hidden, inout_cell, out, scratch, scratch_room, scratch_counts,
+        steps, batch_pitch, step_pitch, backward, column, coupled, asymmetric, activation,
+        cell_clip, projection_clip, first, last, fault,
+    ):  # fmt: skip
+        n, n_out = inout_cell.shape[1], inout_hidden.shape[1]
+        begin = 0 if coupled else n
+        peep, own_norms = peepholes.shape[0] > 0, norms.shape[0] > 0
+        for batch in range(first, last):
+            hidden, cell = inout_hidden[batch], inout_cell[batch]
+            value, projected = scratch[batch, :n], scratch[batch, n:]
+            room, counts = scratch_room[batch], scratch_counts[batch]
+            for step in range(steps):
+                at = steps - 1 - step if backward else step
+                row = batch * batch_pitch + at * step_pitch
+                gates = inout_gates[row]
+                product(hidden, recurrent, scales, asymmetric, room, counts, gates)
+                forget, given = gates[begin : begin + n], gates[:n]
+                leave, new = gates[begin + n : begin + 2 * n], gates[begin + 2 * n : begin + 3 * n]
+                if peep:
+                    add_peephole(forget, peepholes[1], cell)
+                    if not coupled:
+                        add_peephole(given, peepholes[0], cell)
+                if own_norms:
+                    if not coupled:
+                        normalize(given, norms[0])
+                    normalize(forget, norms[1])
+                    normalize(new, norms[3])
+                each_logistic(gates[: begin + n])
+                activate(new, activation, new)
+                update(cell, forget, given, new, coupled)
+                clip(cell, cell_clip)
+                if peep:
+                    add_peephole(leave, peepholes[2], cell)
+                if own_norms:
+                    normalize(leave, norms[2])
+                each_logistic(leave)
+                if activation == NONE:  # TFLite leaves the memory as it is: the new values
+                    for i in range(n):
+                        value[i] = new[i]
+                else:
+                    activate(cell, activation, value)
+                target = out[row, column : column + n_out]
+                if projection.shape[0] == 0:
+                    for i in range(n):
+                        hidden[i] = leave[i] * value[i]
+                else:
+                    for i in range(n):
+                        value[i] *= leave[i]
+                    for i in range(projected.size):
+                        projected[i] = projection_bias[i]
+                    product(
+                        value, projection, projection_scales, asymmetric, room, counts, projected
+                    )
+                    clip(projected, projection_clip)
+                    for i in range(n_out):
+                        hidden[i] = projected[i]
+                for i in range(n_out):
+                    target[i] = hidden[i]
+
+    return sequence
+
+
+def rnn(product):
+    """The kernel of a sequence of plain cells: hidden = activation(gates + hidden @ recurrent)."""
+
+    def sequence(
+        inout_gates, recurrent, scales, inout_hidden, out, scratch_room, scratch_counts, steps,
+        batch_pitch, step_pitch, backward, column, asymmetric, activation, first, last, fault,
+    ):  # fmt: skip
+        n = inout_hidden.shape[1]
+        for batch in range(first, last):
+            hidden = inout_hidden[batch]
+            room, counts = scratch_room[batch], scratch_counts[batch]
+            for step in range(steps):
+                at = steps - 1 - step if backward else step
+                row = batch * batch_pitch + at * step_pitch
+                gates = inout_gates[row]
+                product(hidden, recurrent, scales, asymmetric, room, counts, gates)
+                activate(gates[:n], activation, hidden)
+                target = out[row, column : column + n]
+                for i in range(n):
+                    target[i] = hidden[i]
+
+    return sequence
+
+
+_STATE = (
+    "out:float32[rows,*] {scratch}scratch_room:int16[batch,*] scratch_counts:int32[batch,*] "
+    "steps:i batch_pitch:i step_pitch:i backward:i column:i"
+)
+_LSTM = (
+    "inout_gates:float32[rows,*] recurrent:{weights} scales:float32[*] peepholes:float32[*,n] "
+    "norms:float32[*,2,n] projection:{weights} projection_scales:float32[*] "
+    "projection_bias:float32[*] inout_hidden:float32[batch,*] inout_cell:float32[batch,n] "
+    f"{_STATE.format(scratch='scratch:float32[batch,*] ')} coupled:i asymmetric:i activation:i "
+    "cell_clip:float32 projection_clip:float32"
+)
+_RNN = (
+    "inout_gates:float32[rows,*] recurrent:{weights} scales:float32[*] "
+    f"inout_hidden:float32[batch,*] {_STATE.format(scratch='')} asymmetric:i activation:i"
+)
+for _name, _weights, _product in (
+    ("real", "float32[*,*,32]", real_product),
+    ("hybrid", "int8[*,*,32,2]", hybrid_product),
+):
+    kernel(_LSTM.format(weights=_weights), name=f"lstm_{_name}")(lstm(_product))
+    kernel(_RNN.format(weights=_weights), name=f"rnn_{_name}")(rnn(_product))
+
+
+@kernel(
+    "features:float32[batch,filters] weights:float32[filters,memory] bias:float32[units] "
+    "inout_state:float32[batch,*] out:float32[batch,units] activation:i"
+)
+def svdf(features, weights, bias, inout_state, out, activation, first, last, fault):
+    """out[u] = activation(bias[u] + sum over the filters of u of weights * their last features)
+
+    The state holds the last features of each filter, the newest at the end. An item is one of the
+    batch.
+    """
+    memory, rank = weights.shape[1], weights.shape[0] // out.shape[1]
+    for batch in range(first, last):
+        state, target = inout_state[batch], out[batch]
+        for unit in range(target.size):
+            total = bias[unit]
+            for filter in range(unit * rank, (unit + 1) * rank):
+                past = state[filter * memory : (filter + 1) * memory]
+                for i in range(memory - 1):
+                    past[i] = past[i + 1]
+                past[memory - 1] = features[batch, filter]
+                for i in range(memory):
+                    total += weights[filter, i] * past[i]
+            target[unit] = total
+        activate(target, activation, target)
+
+
+@kernel(
+    "gates:float32[batch,*] inout_state:float32[batch,n] out:float32[batch,n] "
+    "out_state:float32[batch,n]"
+)
+def basic(gates, inout_state, out, out_state, first, last, fault):
+    """One step of the plain LSTM, whose gates are in the order input, new, forget, output."""
+    n = out.shape[1]
+    for batch in range(first, last):
+        given, new = gates[batch, :n], gates[batch, n : 2 * n]
+        forget, leave = gates[batch, 2 * n : 3 * n], gates[batch, 3 * n : 4 * n]
+        state, target, copied = inout_state[batch], out[batch], out_state[batch]
+        for i in range(n):
+            kept = logistic(forget[i]) * state[i]
+            value = logistic(given[i]) * tanh(new[i]) + kept
+            state[i] = value
+            copied[i] = value
+            target[i] = logistic(leave[i]) * tanh(value)

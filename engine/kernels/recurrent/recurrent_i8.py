@@ -1,0 +1,250 @@
+"""Recurrent networks of stored integers, bit for bit as TFLite's kernels compute them.
+
+A row is a whole sequence, an item is one of its batch. What the inputs give to the gates is there
+before the sequence begins, with 12 bits after the point: `inout_gates`, with columns beyond the
+last gate up to a multiple of 32. Weights are packed as _matvec.py says.
+"""
+
+from numba import int16, int32, int64
+
+from ...build.fixedpoint import inverse_root, scaled
+from ...build.kernel import address, inline, kernel
+from ..float32._matvec import add_stored
+from ..int16._fixed16 import high, logistic, product, tanh, total
+
+_LOW, _HIGH = -(1 << 15), (1 << 15) - 1
+HIDDEN_ZERO, OUT_ZERO, HIDDEN_MULTIPLIER, HIDDEN_SHIFT = range(4)
+PROJECTION_MULTIPLIER, PROJECTION_SHIFT, CELL_PLACES, CELL_CLIP, PROJECTION_CLIP = range(4, 9)
+"""What `numbers` of `lstm` holds."""
+
+
+@inline
+def add_scaled(counts, term, gate):
+    """gate += counts * term, held within int16; a term is multiplier and shift."""
+    multiplier, shift = term[0], term[1]
+    for i in range(gate.size):
+        value = gate[i] + scaled(int64(counts[i]), multiplier, shift)
+        gate[i] = min(max(value, _LOW), _HIGH)
+
+
+@inline
+def add_peephole(weights, cell, term, gate, begin, end, n_out):
+    """gate += weights * cell * term, held within int16.
+
+    TFLite takes all that it does at a time for one row, in parts of `n_out` elements: where a
+    projection makes results shorter than the cell, weights are shifted and the last cells have
+    none. The gate begins at `begin` in that row, and weights end at `end`.
+    """
+    multiplier, shift = term[0], term[1]
+    for i in range(min(gate.size, end - begin)):
+        weight = int64(weights[(begin + i) % n_out if n_out < gate.size else i])
+        value = gate[i] + scaled(weight * cell[i], multiplier, shift)
+        gate[i] = min(max(value, _LOW), _HIGH)
+
+
+@inline
+def normalize(gate, weights, bias, term):
+    """gate = ((gate - mean) / deviation * weights + bias) * term; term[2] is the least variance."""
+    n = gate.size
+    sums = squares = int64(0)
+    for i in range(n):
+        value = int64(gate[i])
+        sums += value
+        squares += value * value
+    mean = int64(quotient(sums * 1024, n))
+    variance = squares * ((1 << 20) // n) - mean * mean
+    variance = quotient(variance, 1 << 20)
+    if variance < 1:
+        variance = term[2]
+    inverse, places = inverse_root(variance)
+    for i in range(n):
+        value = scaled(1024 * int64(gate[i]) - mean, inverse, -places)
+        value = value * weights[i] + bias[i]
+        value = quotient(value + 512 if value > 0 else value - 512, 1024)
+        value = scaled(int64(int32(value)), term[0], term[1] + 12)
+        gate[i] = min(max(value, _LOW), _HIGH)
+
+
+@inline
+def quotient(a, b):
+    """a / b of whole numbers, b > 0, rounded towards zero."""
+    return a // b if a >= 0 else -(-a // b)
+
+
+@inline
+def each_logistic(gate):
+    """gate = logistic(gate)"""
+    for i in range(gate.size):
+        gate[i] = logistic(int32(gate[i]))
+
+
+@inline
+def each_tanh(x, bits, out):
+    """out = tanh(x), which has `bits` bits before the point"""
+    for i in range(x.size):
+        out[i] = tanh(int32(x[i]), int32(bits))
+
+
+@inline
+def update(cell, forget, given, new, coupled, places):
+    """cell = forget * cell + given * new; given is 1 - forget when it is coupled."""
+    for i in range(cell.size):
+        kept = product(int32(forget[i]), int32(cell[i]), int32(15))
+        share = int32(_HIGH) - int32(forget[i]) if coupled else int32(given[i])
+        cell[i] = total(kept, product(int32(share), int32(new[i]), int32(places)))
+
+
+@inline
+def multiply(hidden, zero, weights, room, counts):
+    """counts = (hidden - zero) @ weights"""
+    for i in range(hidden.size):
+        room[i] = int16(hidden[i]) - zero
+    room[hidden.size] = 0
+    for j in range(counts.size):
+        counts[j] = 0
+    add_stored(address(room), address(weights), weights.shape[0], hidden.size, address(counts))
+
+
+@kernel(
+    "inout_gates:int16[rows,*] recurrent:int8[*,*,32,2] recurrent_terms:int64[4,2] "
+    "peepholes:int16[*,n] peephole_terms:int64[3,2] norms:int16[*,n] norm_biases:int32[*,n] "
+    "norm_terms:int64[4,3] projection:int8[*,*,32,2] projection_bias:int32[*] "
+    "inout_hidden:int8[batch,*] inout_cell:int16[batch,n] out:int8[rows,*] "
+    "scratch_value:int16[batch,n] scratch_small:int8[batch,n] scratch_room:int16[batch,*] "
+    "scratch_counts:int32[batch,*] numbers:int64[*] "
+    "steps:i batch_pitch:i step_pitch:i backward:i column:i coupled:i together:i"
+)
+def lstm(
+    inout_gates, recurrent, recurrent_terms, peepholes, peephole_terms, norms, norm_biases,
+    norm_terms, projection, projection_bias, inout_hidden, inout_cell, out, scratch_value,
+    scratch_small, scratch_room, scratch_counts, numbers, steps, batch_pitch, step_pitch, backward,
+    column, coupled, together, first, last, fault,
+):  # fmt: skip
+    """A sequence of LSTM cells; gates are in the order input, forget, output, new.
+
+    `numbers` are zero points, scales as multiplier and shift, how far the product of a gate and a
+    new value is shifted to become a cell's, and limits, 0 for none.
+    """
+    n_batch, n, n_out = inout_cell.shape[0], inout_cell.shape[1], inout_hidden.shape[1]
+    begin = 0 if coupled else n
+    zero, out_zero = numbers[HIDDEN_ZERO], numbers[OUT_ZERO]
+    places, clip, projection_clip = (
+        numbers[CELL_PLACES],
+        numbers[CELL_CLIP],
+        numbers[PROJECTION_CLIP],
+    )
+    bits = places - 15
+    for batch in range(first, last):
+        hidden, cell = inout_hidden[batch], inout_cell[batch]
+        start, end = (batch * n, n_batch * n_out) if together else (0, n_out)
+        value, small = scratch_value[batch], scratch_small[batch]
+        room, counts = scratch_room[batch], scratch_counts[batch]
+        for step in range(steps):
+            at = steps - 1 - step if backward else step
+            row = batch * batch_pitch + at * step_pitch
+            gates = inout_gates[row]
+            multiply(hidden, out_zero, recurrent, room, counts)
+            forget, given = gates[begin : begin + n], gates[:n]
+            leave, new = gates[begin + n : begin + 2 * n], gates[begin + 2 * n : begin + 3 * n]
+            if not coupled:
+                add_scaled(counts[:n], recurrent_terms[0], given)
+            add_scaled(counts[begin : begin + n], recurrent_terms[1], forget)
+            add_scaled(counts[begin + n : begin + 2 * n], recurrent_terms[2], leave)
+            add_scaled(counts[begin + 2 * n : begin + 3 * n], recurrent_terms[3], new)
+            if peepholes.shape[0] > 0:
+                if not coupled:
+                    add_peephole(peepholes[0], cell, peephole_terms[0], given, start, end, n_out)
+                add_peephole(peepholes[1], cell, peephole_terms[1], forget, start, end, n_out)
+            if norms.shape[0] > 0:
+                if not coupled:
+                    normalize(given, norms[0], norm_biases[0], norm_terms[0])
+                normalize(forget, norms[1], norm_biases[1], norm_terms[1])
+                normalize(new, norms[3], norm_biases[3], norm_terms[3])
+            each_logistic(gates[: begin + n])
+            each_tanh(new, 3, new)
+            update(cell, forget, given, new, coupled, places)
+            if clip > 0:
+                for i in range(n):
+                    cell[i] = min(max(int64(cell[i]), -clip), clip)
+            if peepholes.shape[0] > 0:
+                add_peephole(peepholes[2], cell, peephole_terms[2], leave, start, end, n_out)
+            if norms.shape[0] > 0:
+                normalize(leave, norms[2], norm_biases[2], norm_terms[2])
+            each_logistic(leave)
+            if bits >= 0:
+                each_tanh(cell, bits, value)
+            else:  # TFLite has no tanh of so few bits, and goes on with what its memory holds
+                for i in range(n):
+                    value[i] = 0 if coupled else given[i]
+            multiplier, shift = numbers[HIDDEN_MULTIPLIER], numbers[HIDDEN_SHIFT]
+            for i in range(n):
+                result = scaled(int64(leave[i]) * value[i], multiplier, shift) + zero
+                small[i] = min(max(result, -128), 127)
+            if projection.shape[0] == 0:
+                for i in range(n_out):
+                    hidden[i] = small[i]
+            else:
+                multiply(small, zero, projection, room, counts)
+                multiplier, shift = numbers[PROJECTION_MULTIPLIER], numbers[PROJECTION_SHIFT]
+                for i in range(n_out):
+                    result = int64(counts[i] + projection_bias[i])
+                    result = scaled(result, multiplier, shift) + out_zero
+                    result = min(max(result, -128), 127)
+                    if projection_clip > 0:
+                        result = min(max(result, -projection_clip), projection_clip)
+                    hidden[i] = result
+            target = out[row, column : column + n_out]
+            for i in range(n_out):
+                target[i] = hidden[i]
+
+
+@kernel(
+    "features:int16[batch,filters] weights:int16[filters,memory] bias:int32[units] "
+    "inout_state:int16[batch,*] out:int8[batch,units] multiplier:i shift:i zero_point:i"
+)
+def svdf(
+    features, weights, bias, inout_state, out, multiplier, shift, zero_point, first, last, fault
+):
+    """out[u] = scaled(bias[u] + sum over the filters of u of weights * their last features)
+
+    The state holds the last features of each filter, the newest at the end. An item is one of the
+    batch.
+    """
+    memory, rank = weights.shape[1], weights.shape[0] // out.shape[1]
+    for batch in range(first, last):
+        state, target = inout_state[batch], out[batch]
+        for unit in range(target.size):
+            sums = int64(bias[unit])
+            for filter in range(unit * rank, (unit + 1) * rank):
+                past = state[filter * memory : (filter + 1) * memory]
+                for i in range(memory - 1):
+                    past[i] = past[i + 1]
+                past[memory - 1] = features[batch, filter]
+                for i in range(memory):
+                    sums += int64(weights[filter, i]) * past[i]
+            result = scaled(int64(int32(sums)), multiplier, shift) + zero_point
+            target[unit] = min(max(result, -128), 127)
+
+
+@kernel(
+    "gates:int16[batch,*] inout_state:int16[batch,n] out:uint8[batch,n] out_state:int16[batch,n]"
+)
+def basic(gates, inout_state, out, out_state, first, last, fault):
+    """One step of the plain LSTM, whose gates are in the order input, new, forget, output.
+
+    The state has 4 bits before the point, the gates 3; the result is 128 at 0.
+    """
+    n = out.shape[1]
+    for batch in range(first, last):
+        given, new = gates[batch, :n], gates[batch, n : 2 * n]
+        forget, leave = gates[batch, 2 * n : 3 * n], gates[batch, 3 * n : 4 * n]
+        state, target, copied = inout_state[batch], out[batch], out_state[batch]
+        for i in range(n):
+            share = high(logistic(int32(given[i])), tanh(int32(new[i]), int32(3)))
+            kept = high(logistic(int32(forget[i])), int32(state[i]))
+            value = total(product(share, int32(1), int32(4)), kept)
+            state[i] = value
+            copied[i] = value
+            result = high(logistic(int32(leave[i])), tanh(value, int32(4)))
+            result = product(result, int32(1), int32(8))
+            target[i] = min(max(int64(result), -128), 127) + 128

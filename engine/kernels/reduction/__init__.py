@@ -1,0 +1,1 @@
+"""Kernels that fold dimensions, and searches."""

@@ -1,0 +1,190 @@
+"""What folds rows of float32, in vectors and always in the same order."""
+
+from llvmlite import ir
+from numba import types
+
+from ...build.kernel import piece
+from ...build.vector import BIT, DOUBLE, FLOAT, INT, WORD, Writer
+
+TOGETHER = 8  # vectors or rows whose sum is taken in float32 before it goes to the total
+
+
+def _larger(builder, a, b):
+    return builder.select(builder.fcmp_ordered("<", a, b), b, a)
+
+
+def _smaller(builder, a, b):
+    return builder.select(builder.fcmp_ordered(">", a, b), b, a)
+
+
+def _add(builder, a, b):
+    return builder.fadd(a, b)
+
+
+def _multiply(builder, a, b):
+    return builder.fmul(a, b)
+
+
+def _add_square(builder, a, b):
+    return builder.fadd(a, builder.fmul(b, b))
+
+
+def _tree(builder, values):
+    """The sum of vectors: of neighbours, then of their sums."""
+    while len(values) > 1:
+        values = [builder.fadd(a, b) for a, b in zip(values[::2], values[1::2], strict=True)]
+    return values[0]
+
+
+@piece(types.float64(types.int64, types.int64))
+def sum_of(builder, lanes, x, count):
+    """The sum of `count` elements at the address `x`, off by 4e-7 of the sum of sizes at most."""
+    w = Writer(builder, lanes)
+    x, size, wide = w.pointer(x), w.mul(count, 4), ir.VectorType(DOUBLE, w.width)
+    several = builder.and_(size, WORD(-TOGETHER * w.bytes))
+    with w.loop(0, several, TOGETHER * w.bytes, [ir.Constant(wide, None)]) as (at, values):
+        part = _tree(builder, [w.load(x, w.add(at, i * w.bytes)) for i in range(TOGETHER)])
+        values[0] = builder.fadd(values[0], builder.fpext(part, wide))
+    return _folded(w, x, several, size, w.results[0], _add, _add)
+
+
+def _fold_of(name, start_type, step, join):
+    """The piece that folds `count` elements at an address from a start on: x, count, start."""
+
+    def emit(builder, lanes, x, count, start):
+        w = Writer(builder, lanes)
+        kind = ir.VectorType(DOUBLE if start_type is types.float64 else FLOAT, w.width)
+        several = builder.and_(w.mul(count, 4), WORD(-4 * w.bytes))
+        source, begin = w.pointer(x), w.repeat(start)
+        with w.loop(0, several, 4 * w.bytes, [begin] * 4) as (at, values):
+            for i in range(4):
+                value = w.load(source, w.add(at, i * w.bytes))
+                values[i] = step(builder, values[i], _as(builder, value, kind))
+        first, *others = w.results
+        for other in others:
+            first = join(builder, first, other)
+        return _folded(w, source, several, w.mul(count, 4), first, step, join)
+
+    emit.__name__, emit.__module__ = name, __name__
+    return piece(start_type(types.int64, types.int64, start_type))(emit)
+
+
+def _as(builder, value, kind):
+    return value if value.type == kind else builder.fpext(value, kind)
+
+
+def _folded(w, x, begin, size, value, step, join):
+    """The rest of a row from byte `begin` on folded into a vector, and that into a number."""
+    builder, kind = w.builder, value.type
+    whole = builder.and_(size, WORD(-w.bytes))
+    with w.loop(begin, whole, w.bytes, [value]) as (at, values):
+        values[0] = step(builder, values[0], _as(builder, w.load(x, at), kind))
+    with w.loop(whole, size, w.bytes, w.results) as (at, values):
+        mask = w.mask(builder.sdiv(builder.sub(size, at), WORD(4)))
+        more = step(builder, values[0], _as(builder, w.load_some(x, mask, at), kind))
+        values[0] = builder.select(mask, more, values[0])
+    value, n = w.results[0], w.width
+    while n > 1:  # halves upon halves
+        n //= 2
+        front, back = (
+            ir.Constant(ir.VectorType(INT, n), [*range(start, start + n)]) for start in (0, n)
+        )
+        nothing = ir.Constant(value.type, ir.Undefined)
+        halves = [builder.shuffle_vector(value, nothing, order) for order in (front, back)]
+        value = join(builder, *halves)
+    return builder.extract_element(value, INT(0))
+
+
+largest_of = _fold_of("largest_of", types.float32, _larger, _larger)
+smallest_of = _fold_of("smallest_of", types.float32, _smaller, _smaller)
+"""The largest, smallest, `start` among them; nan only when the start is."""
+product_of = _fold_of("product_of", types.float64, _multiply, _multiply)
+squares_of = _fold_of("squares_of", types.float64, _add_square, _add)
+"""start times or plus the product, the sum of squares; start is 1 or 0."""
+
+
+def _over_columns(w, columns, write):
+    """Runs `write(offset in elements, mask or None)` for vectors of columns."""
+    builder, whole = w.builder, w.builder.and_(columns, WORD(-w.width))
+    with w.loop(0, whole, w.width) as (column, _):
+        write(column, None)
+    left = builder.sub(columns, whole)
+    with builder.if_then(builder.icmp_signed(">", left, WORD(0))):
+        write(whole, w.mask(left))
+
+
+def _row_loads(w, x, pitch, column, mask, n_rows):
+    """The same vector of columns of neighbouring rows, one after another."""
+    source = w.move(x, w.mul(column, 4))
+    for _ in range(n_rows):
+        yield w.load(source) if mask is None else w.load_some(source, mask)
+        source = w.move(source, pitch)
+
+
+def _adding_rows(n_rows):
+    """The piece total[j] += sum of x[r, j] over `n_rows` rows: x, pitch, total, columns.
+
+    `total` is of float64 and has room for a multiple of SUM_PADDING.
+    """
+
+    def emit(builder, lanes, x, pitch, total, columns):
+        w = Writer(builder, lanes)
+        x, total, wide = w.pointer(x), w.pointer(total), ir.VectorType(DOUBLE, w.width)
+
+        def write(column, mask):
+            part = _tree(builder, list(_row_loads(w, x, pitch, column, mask, n_rows)))
+            at = w.mul(column, 8)
+            sum_so_far = w.load(total, at, wide)
+            w.store(builder.fadd(sum_so_far, builder.fpext(part, wide)), total, at)
+
+        _over_columns(w, columns, write)
+
+    emit.__name__ = f"add_{n_rows}_rows"
+    return piece(types.void(*[types.int64] * 4))(emit)
+
+
+def _comparing_rows(name, n_rows, better):
+    """The piece total[j] = the better of total[j] and x[r, j]: x, pitch, total, columns."""
+
+    def emit(builder, lanes, x, pitch, total, columns):
+        w = Writer(builder, lanes)
+        x, total = w.pointer(x), w.pointer(total)
+
+        def write(column, mask):
+            at = w.mul(column, 4)
+            best = w.load(total, at) if mask is None else w.load_some(total, mask, at)
+            for value in _row_loads(w, x, pitch, column, mask, n_rows):
+                best = better(builder, best, value)
+            if mask is None:
+                w.store(best, total, at)
+            else:
+                w.store_some(best, total, mask, at)
+
+        _over_columns(w, columns, write)
+
+    emit.__name__ = f"{name}_of_{n_rows}_rows"
+    return piece(types.void(*[types.int64] * 4))(emit)
+
+
+add_rows, add_row = _adding_rows(TOGETHER), _adding_rows(1)
+LARGEST = [_comparing_rows("largest", n, _larger) for n in (TOGETHER, 1)]
+SMALLEST = [_comparing_rows("smallest", n, _smaller) for n in (TOGETHER, 1)]
+
+
+@piece(types.int64(types.int64, types.int64, types.float32))
+def first_equal(builder, lanes, x, count, value):
+    """The lowest place of the first vector at `x` that holds a value; `width` if none does."""
+    w = Writer(builder, lanes)
+    whole = w.mask(
+        builder.select(builder.icmp_signed("<", count, WORD(w.width)), count, WORD(w.width))
+    )
+    same = builder.fcmp_ordered("==", w.load_some(w.pointer(x), whole), w.repeat(value))
+    bits = builder.bitcast(builder.and_(same, whole), ir.IntType(w.width))
+    bits = builder.or_(builder.zext(bits, WORD), WORD(1 << w.width))
+    return w.call("llvm.cttz.i64", WORD, [bits, BIT(1)])
+
+
+@piece(types.int64(), inline=True)
+def width(builder, lanes):
+    """How many float32 are in a vector."""
+    return WORD(lanes.width)

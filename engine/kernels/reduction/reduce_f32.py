@@ -1,0 +1,132 @@
+"""One dimension of float32 folded into one value, in vectors; reduce.py has integers and the rest.
+
+`x` is [outer, n, inner] and `out` [outer, inner], or [rows, n] and [rows]. An item is one index of
+the first dimension. With `from_first` there is no `initial` unless n is 0.
+"""
+
+import numpy as np
+from numba import float32, float64, int32, int64
+
+from ...build.kernel import address, kernel
+from ._sums import (
+    LARGEST,
+    SMALLEST,
+    TOGETHER,
+    add_row,
+    add_rows,
+    first_equal,
+    largest_of,
+    product_of,
+    smallest_of,
+    sum_of,
+    width,
+)
+
+
+def row_fold(vectors):
+    """The kernel out[r] = the fold of initial, x[r, 0] ... x[r, n - 1], by a piece."""
+
+    def reduce(x, initial, out, from_first, first, last, fault):
+        n = x.shape[1]
+        for r in range(first, last):
+            start = x[r, 0] if from_first and n else initial[0]
+            out[r] = vectors(address(x[r]), n, start)
+
+    return reduce
+
+
+@kernel("x:float32[rows,n] out:float32[rows] count:f")
+def row_sum(x, out, count, first, last, fault):
+    """out[r] = sum of x[r, i] over i, divided by `count`"""
+    for r in range(first, last):
+        out[r] = float32(sum_of(address(x[r]), x.shape[1]) / count)
+
+
+@kernel("x:float32[rows,n] out:float32[rows]")
+def row_product(x, out, first, last, fault):
+    """out[r] = product of x[r, i] over i"""
+    for r in range(first, last):
+        out[r] = float32(product_of(address(x[r]), x.shape[1], 1.0))
+
+
+@kernel("x:float32[outer,n,inner] out:float32[outer,inner] scratch:float64[outer,*] count:f")
+def add(x, out, scratch, count, first, last, fault):
+    """out[o, j] = sum of x[o, r, j] over r, divided by `count`"""
+    n, inner = x.shape[1], x.shape[2]
+    pitch = 4 * inner
+    for o in range(first, last):
+        target, wide = out[o], scratch[o]
+        for j in range(wide.size):
+            wide[j] = 0.0
+        start, r = address(x) + o * n * pitch, 0
+        while r + TOGETHER <= n:
+            add_rows(start + r * pitch, pitch, address(wide), inner)
+            r += TOGETHER
+        while r < n:
+            add_row(start + r * pitch, pitch, address(wide), inner)
+            r += 1
+        for j in range(inner):
+            target[j] = float32(wide[j] / count)
+
+
+def fold(several, one):
+    """The kernel out[o, j] = the fold of initial, x[o, 0, j] ... x[o, n - 1, j], by pieces."""
+
+    def reduce(x, initial, out, from_first, first, last, fault):
+        n, inner = x.shape[1], x.shape[2]
+        pitch = 4 * inner
+        for o in range(first, last):
+            target, r = out[o], 0
+            if from_first and n:
+                r = 1
+            for j in range(inner):
+                target[j] = x[o, 0, j] if r else initial[0]
+            start = address(x) + o * n * pitch
+            while r + TOGETHER <= n:
+                several(start + r * pitch, pitch, address(target), inner)
+                r += TOGETHER
+            while r < n:
+                one(start + r * pitch, pitch, address(target), inner)
+                r += 1
+
+    return reduce
+
+
+@kernel("x:float32[outer,n,inner] out:float32[outer,inner] scratch:float64[outer,inner]")
+def multiply(x, out, scratch, first, last, fault):
+    """out[o, j] = product of x[o, r, j] over r"""
+    for o in range(first, last):
+        target, wide = out[o], scratch[o]
+        for j in range(target.size):
+            wide[j] = 1.0
+        for r in range(x.shape[1]):
+            row = x[o, r]
+            for j in range(target.size):
+                wide[j] *= float64(row[j])
+        for j in range(target.size):
+            target[j] = float32(wide[j])
+
+
+@kernel("x:float32[rows,n] out:I[rows] smallest:i", I=(int32, int64))
+def row_position(x, out, smallest, first, last, fault):
+    """out[r] = the first i where x[r, i] is largest, or smallest; nan is passed over"""
+    n, lowest = x.shape[1], float32(-np.inf)
+    for r in range(first, last):
+        start, found = address(x[r]), 0
+        top = smallest_of(start, n, -lowest) if smallest else largest_of(start, n, lowest)
+        while found < n:
+            place = first_equal(start + 4 * found, n - found, top)
+            found += place
+            if place < width():
+                break
+        out[r] = found if found < n else 0
+
+
+_FOLD = "x:float32[outer,n,inner] initial:float32[1] out:float32[outer,inner] from_first:i"
+_ROWS = "x:float32[rows,n] initial:float32[1] out:float32[rows] from_first:i"
+for _name, _row, _pieces in (
+    ("maximum", largest_of, LARGEST),
+    ("minimum", smallest_of, SMALLEST),
+):
+    kernel(_FOLD, name=_name)(fold(*_pieces))
+    kernel(_ROWS, name=f"row_{_name}")(row_fold(_row))

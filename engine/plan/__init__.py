@@ -1,0 +1,1 @@
+"""Programs: instructions, their memory, and what is fused, shared or left out."""

@@ -1,0 +1,1 @@
+"""What executes a closed program: the plan runner, its threads, faults, loaded code."""

@@ -1,0 +1,40 @@
+"""Numbers that kernels and the families that call them share: what there is room for. No numba."""
+
+PANEL = 32
+"""Columns of weights that are packed together."""
+
+BLOCK_ROWS = 16
+"""Rows of inputs in a block, and addresses in a table."""
+
+TABLES = 384
+"""Tables of addresses that a product has room for."""
+
+TILE_HEADERS = 3
+"""Tables of an int8 tile beside those of its inputs."""
+
+BLOCK_BYTES = 5 << 16
+"""Bytes for blocks of inputs of the integer products."""
+
+AMX_DEPTH = 64
+"""Bytes of depth that an AMX product takes at a time."""
+
+DEPTHWISE_TAPS = 256
+"""Tables of addresses that a float32 depthwise convolution has room for."""
+
+DOT_PANELS = 4
+"""Panels of an item of a product of one row with packed weights."""
+
+DOT_ROWS = 8
+"""Rows of weights of an item of a product of one row."""
+
+CHANNEL_BLOCK = 16
+"""Channels whose numbers of requantization lie together."""
+
+OUTER_BLOCK = 32
+"""Channels of an item of a sum of outer products."""
+
+SUM_PADDING = 16
+"""Columns of totals are stored in multiples of these."""
+
+CRITICAL_PAIRS = 1024
+"""Pairs of int8 next to a half that a sum in one line has room for."""
