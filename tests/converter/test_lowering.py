@@ -144,6 +144,18 @@ def test_roll_of_unknown_sizes(shift, dtype):
     kinds_of(draft.source(rolled))
 
 
+def test_what_a_reshape_demands_holds_after_it_is_gone(litert):
+    """The source takes two or more, as one is no pair; what is left of the reshapes takes one."""
+    draft = Draft()
+    ends = (np.int32([n]) for n in (0, 2, 1))
+    first = draft.op("StridedSlice", draft.input("x", (None,)), *ends)
+    flat = draft.op("Reshape", draft.op("Reshape", first, np.int32([-1, 2])), np.int32([-1]))
+    content = Conversion(Settings(), [draft.source(draft.op("Tile", flat, np.int32([3])))], 2).run()
+    x = f32(5)
+    ((answer,),) = litert.run(content, [[x]])
+    np.testing.assert_array_equal(answer, np.tile(x[:2], 3))
+
+
 def test_bitcast_of_an_unknown_last_size(litert):
     draft = Draft()
     x = draft.input("x", (None, None))
