@@ -278,8 +278,9 @@ def prepared(
     outputs = [Declared(op.origin, dtype) for dtype in declared]
     node = Node(op.kind, operands, outputs, options)
     emit = prepare(node)
-    for pair in node.equalities if demand is not None else ():
-        demand(*pair)
+    if demand is not None:
+        for first, second in node.equalities:
+            demand(first, second)
     known = is_pure(op.kind) and all(one is None or one.value is not None for one in operands)
     is_late = isinstance(emit, Late)
     if is_late and (not known or _is_symbolic_or_large(operands, emit.shapes, limit)):

@@ -56,9 +56,8 @@ def _key(node: Node, results: list[Operand]) -> Hashable:
         return None
     if any(operand.quantization or operand.dtype.hasobject for operand in operands):
         return None
-    given = tuple(
-        None if x is None else (x.dtype.str, x.shape, x.value.tobytes()) for x in node.inputs
-    )
+    values = [None if operand is None else operand.value for operand in node.inputs]
+    known = tuple(None if x is None else (x.dtype, x.shape, x.tobytes()) for x in values)
     fields = (
         []
         if node.options is None
@@ -70,8 +69,8 @@ def _key(node: Node, results: list[Operand]) -> Hashable:
         (field.dtype.str, field.tobytes()) if isinstance(field, np.ndarray) else repr(field)
         for field in fields
     )
-    declared = tuple((x.dtype.str, x.shape) for x in results)
-    return node.kind, node.version, stated, given, declared
+    declared = tuple((x.dtype, x.shape) for x in results)
+    return node.kind, node.version, stated, known, declared
 
 
 def _computed(
