@@ -12,7 +12,6 @@ import numpy as np
 from .build import ops
 from .create import constant, convert_to_tensor
 from .derivatives.registry import DERIVATIVES, Derivative
-from .functions import operators as operators
 from .functions.control_flow import tuple as after_all
 from .graph import Operation, Tensor
 from .indexed_slices import IndexedSlices, dense, joined

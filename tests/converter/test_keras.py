@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from recorded import agree, group, load, rows
 
-from flatlite.converter.converter import TFLiteConverter
+from flatlite.converter.api.converter import TFLiteConverter
 from flatlite.converter.sources import keras
 from flatlite.errors import ConverterError, ModelError, UnsupportedOps
 from flatlite.graph.evaluate import evaluate

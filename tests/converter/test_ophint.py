@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from flatbuffers import flexbuffers
 
-from flatlite.converter.stubs import collapse
+from flatlite.converter.ophint.stubs import collapse
 from flatlite.errors import UnsupportedOps
 from flatlite.graph import custom
 from flatlite.graph.create import output

@@ -6,7 +6,7 @@ from running import kinds
 
 import flatlite.lite
 from flatlite.converter.quantize.check import Comparison, compare
-from flatlite.converter.verify import Function
+from flatlite.converter.verify.verification import Function
 from flatlite.errors import CalibrationError, ConverterError
 from flatlite.graph.graph import Graph
 from flatlite.graph.graphdef import to_graph_def

@@ -9,8 +9,8 @@ import pytest
 from rewriting import graph_of
 from running import answers
 
+from flatlite.converter.ir.write import write
 from flatlite.converter.quantize.sized import from_sizes
-from flatlite.converter.write import write
 from flatlite.errors import ConverterError
 from flatlite.graph.graph import Graph
 from flatlite.graph.graphdef import to_graph_def

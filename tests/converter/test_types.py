@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import typed_operations
 
-from flatlite.converter.conversion import Conversion
-from flatlite.converter.settings import Settings
+from flatlite.converter.api.conversion import Conversion
+from flatlite.converter.api.settings import Settings
 from flatlite.converter.sources.source import GraphSource, Port
 from flatlite.converter.tf.registry import LOWERINGS
 from flatlite.errors import ConverterError

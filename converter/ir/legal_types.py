@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..schema.dtypes import TENSOR_TYPES, tensor_type
-from ..schema.operators import (
+from ...schema.dtypes import TENSOR_TYPES, tensor_type
+from ...schema.operators import (
     LEFT_OUT,
     SHORT,
     TYPES,
@@ -24,8 +24,8 @@ from ..schema.operators import (
     operator,
     spread,
 )
-from ..schema.tables import name_of
-from .ir import Op, Tensor
+from ...schema.tables import name_of
+from .graph import Op, Tensor
 
 if TYPE_CHECKING:
     from .builder import Builder

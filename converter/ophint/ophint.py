@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..graph.create import as_array, output
+from ...graph.create import as_array, output
 
 if TYPE_CHECKING:
-    from ..graph.graph import Tensor
+    from ...graph.graph import Tensor
 
 ATTRIBUTE = "_tflite_attr_"
 """Before the name of a constant attribute, on the function's first output."""
@@ -264,8 +264,8 @@ def convert_op_hints_to_stubs(
         ValueError: not just one of session and graph_def is given; a function is not closed: an
             edge leaves or enters it past its hints.
     """
-    from ..graph.graphdef import import_graph_def, to_graph_def
-    from .sources.frozen import message_of
+    from ...graph.graphdef import import_graph_def, to_graph_def
+    from ..sources.frozen import message_of
     from .stubs import collapse
 
     if (session is None) == (graph_def is None):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..schema.errors import ConverterError
-from ..schema.operators import LEFT_OUT, TYPES, Operator, operator
-from ..schema.tables import name_of
-from .ir import Graph, Op
+from ...schema.errors import ConverterError
+from ...schema.operators import LEFT_OUT, TYPES, Operator, operator
+from ...schema.tables import name_of
+from .graph import Graph, Op
 from .legal_types import code_of, runs_here
 from .text import called
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..graph.evaluate import evaluate
-from ..graph.registry import kernel_of
+from ...graph.evaluate import evaluate
+from ...graph.registry import kernel_of
 
 if TYPE_CHECKING:
-    from ..graph.graph import Graph, Tensor
-    from .sources.source import Typed
+    from ...graph.graph import Graph, Tensor
+    from ..sources.source import Typed
 
 
 class NotVerified(Exception):

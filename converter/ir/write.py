@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..schema import model as file
-from ..schema import tables
-from ..schema.dtypes import tensor_type
-from ..schema.operators import known
-from ..schema.versions import update_versions
-from .ir import Graph, Op, Origin, Tensor
+from ...schema import model as file
+from ...schema import tables
+from ...schema.dtypes import tensor_type
+from ...schema.operators import known
+from ...schema.versions import update_versions
+from .graph import Graph, Op, Origin, Tensor
 from .text import called
 
 DESCRIPTION = "flatlite converted."

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import dims
+from ..ir import dims
 from .oracle import NotVerified, Oracle
 
 if TYPE_CHECKING:
-    from .dims import Extent
-    from .sources.source import Typed
+    from ..ir.dims import Extent
+    from ..sources.source import Typed
 
 SEED = 20
 N_ELEMENTS = 1 << 25  # of one input; a source that wants more is not run

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .sources.source import short_name
+from ..sources.source import short_name
 
 FREE = (1, 64)  # sizes given to an unknown first dimension and to any other
 

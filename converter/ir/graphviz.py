@@ -7,8 +7,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..schema.files import write_atomic
-from .ir import Graph, Tensor
+from ...schema.files import write_atomic
+from .graph import Graph, Tensor
 from .text import called
 
 

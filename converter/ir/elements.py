@@ -15,7 +15,7 @@ import numpy as np
 
 from . import dims
 from .dims import Dim, Extent
-from .ir import Op, Tensor
+from .graph import Op, Tensor
 
 Rule = Callable[[Op, int], "np.ndarray | None"]
 

@@ -24,13 +24,13 @@ from typing import Any
 
 import numpy as np
 
-from ..schema import tables
-from ..schema.dtypes import TENSOR_TYPES, tensor_type
-from ..schema.model import Quantization
+from ...schema import tables
+from ...schema.dtypes import TENSOR_TYPES, tensor_type
+from ...schema.model import Quantization
 from . import dims
 from .builder import Builder, as_array, make_options
 from .dims import Extent
-from .ir import Graph, Op, Sizes, Tensor
+from .graph import Graph, Op, Sizes, Tensor
 from .sizes import Scope
 
 INLINE = 16  # elements up to which a constant is written out

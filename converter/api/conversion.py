@@ -8,23 +8,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..schema.errors import ConverterError, UnsupportedOps
-from .ophint import OpHint
+from ...schema.errors import ConverterError, UnsupportedOps
+from ..ophint.ophint import OpHint
+from ..sources.positions import arranged
+from ..sources.source import GraphSource, Source, among_signatures, fix_shapes
 from .options import OpsSet, constants
 from .samples import Samples, check_verify_inputs
-from .sources.positions import arranged
-from .sources.source import GraphSource, Source, among_signatures, fix_shapes
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from .ir import Graph, Tensor
-    from .passes.driver import PassStatistics, Run
-    from .quantize.ranges import Range
-    from .quantize.recipe import Recipe
+    from ..ir.graph import Graph, Tensor
+    from ..ir.write import Written
+    from ..passes.driver import PassStatistics, Run
+    from ..quantize.ranges import Range
+    from ..quantize.recipe import Recipe
+    from ..verify.verification import Function, Verified
     from .settings import Settings
-    from .verify import Function, Verified
-    from .write import Written
 
 N_SAMPLES = 2  # of a representative dataset that the written file is verified on
 MAX_BYTES = 2**31 - 1  # of a flatbuffer
@@ -65,8 +65,8 @@ class Conversion:
 
     def run(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
-        from .graphviz import drawing
-        from .quantize.recipe import recipe_of
+        from ..ir.graphviz import drawing
+        from ..quantize.recipe import recipe_of
 
         recipe = recipe_of(self.settings)
         for source in self.sources:
@@ -95,10 +95,10 @@ class Conversion:
         self, graphs: list[Graph], recipe: Recipe | None = None
     ) -> tuple[Written, list[Function]]:
         """The file of some graphs, and its functions, one for each source."""
-        from ..schema.model import save
-        from .litert_rules import check_runs_in_litert
-        from .verify import Function
-        from .write import write
+        from ...schema.model import save
+        from ..ir.litert_rules import check_runs_in_litert
+        from ..ir.write import write
+        from ..verify.verification import Function
 
         check_runs_in_litert(graphs)
         # what ONNX calls infinite is; TensorFlow's converter bounds it
@@ -128,7 +128,7 @@ class Conversion:
         samples: Samples,
     ) -> bytes:
         """The quantized file, compared with the float one."""
-        from .quantize.quantizer import quantize
+        from ..quantize.quantizer import quantize
 
         calibrated = not recipe.weights_only  # so that the float file has run on the samples
         self.float_operators = dict(quantize(graphs, recipe, ranges))
@@ -139,9 +139,9 @@ class Conversion:
 
     def _graphs(self) -> list[Graph]:
         """The sources lowered and made short."""
-        from .check_sizes import check_sizes
-        from .graphviz import write_drawing
-        from .passes import optimize
+        from ..ir.check_sizes import check_sizes
+        from ..ir.graphviz import write_drawing
+        from ..passes import optimize
 
         try:
             custom = bool(self.settings.allow_custom_ops)
@@ -164,8 +164,8 @@ class Conversion:
 
     def _saw(self, run: Run) -> None:
         """Notes one run of a pass, and draws what it changed where a video is asked for."""
-        from .graphviz import write_drawing
-        from .passes.driver import PassStatistics
+        from ..ir.graphviz import write_drawing
+        from ..passes.driver import PassStatistics
 
         before = self.pass_statistics.get(run.name, PassStatistics())
         self.pass_statistics[run.name] = before.after(run)
@@ -188,7 +188,7 @@ class Conversion:
 
     def _metadata(self, recipe: Recipe | None = None) -> dict[str, bytes]:
         """What the file says of its conversion, as TensorFlow's tools read it."""
-        from .. import __version__
+        from ... import __version__
         from .metadata import DYNAMIC_RANGE, FULL_INTEGER, NAME, conversion_metadata
 
         if self.settings.exclude_conversion_metadata:
@@ -211,8 +211,8 @@ class Conversion:
         self, functions: list[Function], written: Written, samples: Samples
     ) -> list[dict[Tensor, Range]]:
         """The range of each tensor of the float file over the representative dataset."""
+        from ..quantize.calibrate import calibrate
         from .progress import Progress
-        from .quantize.calibrate import calibrate
 
         with Progress("calibrating") as progress:
             tensors = written.tensors[: len(functions)]
@@ -226,7 +226,7 @@ class Conversion:
         first: Sequence[list[list[np.ndarray]]],
     ) -> None:
         """Compares every function of the float file with its source, unless told not to."""
-        from .verify import custom_ops_are_there, verify
+        from ..verify.verification import custom_ops_are_there, verify
 
         if not self.settings.verify or not custom_ops_are_there(graphs):
             return
@@ -244,8 +244,8 @@ class Conversion:
         samples: Samples,
     ) -> None:
         """Compares the functions of the quantized file with those of the float one."""
-        from .quantize.check import compare, compare_readers
-        from .trial_inputs import trial_inputs
+        from ..quantize.check import compare, compare_readers
+        from ..verify.trial_inputs import trial_inputs
 
         for i, graph in enumerate(graphs):
             key = self.sources[i].key or ""

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..graph.custom import is_custom_op
-from ..graph.limits import available_memory
-from ..interpreter.interpreter import Interpreter
-from ..schema.errors import ConverterError, DeadlineExceededError, OpError
+from ...graph.custom import is_custom_op
+from ...graph.limits import available_memory
+from ...interpreter.interpreter import Interpreter
+from ...schema.errors import ConverterError, DeadlineExceededError, OpError
+from ..tf.lower import CALLS
 from .oracle import NotVerified, Oracle
-from .tf.lower import CALLS
 from .trial_inputs import GIVE, OPTIONS, SEED, n_runs, trial_inputs
 
 if TYPE_CHECKING:
-    from .ir import Graph, Origin, Signature, Sizes
+    from ..ir.graph import Graph, Origin, Signature, Sizes
 
 TOLERANCE = 1e-4  # of an output's largest absolute value
 STEPS = {"f": 2.0**-10, "V": 2.0**-7}  # between 16-bit floats (float16, bfloat16) from 1 on
@@ -358,7 +358,7 @@ def sensitivity(source: _Source, name: str, arrays: list[np.ndarray], want: np.n
 
 def first_difference(source: _Source, function: Function, arrays: list[np.ndarray]) -> str:
     """The first operator of the file whose result differs from the source's, in words."""
-    from ..schema.model import load
+    from ...schema.model import load
 
     rows = [
         (op.custom_code or op.op, index, origin)

@@ -7,17 +7,17 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..schema.errors import noted
+from ...schema.errors import noted
+from ..sources.positions import SOURCE, arranged, difference
+from ..sources.source import Shapes, Source, naming, short_name
 from .arguments import is_concrete, known_shapes, tensors_of
 from .conversion import Conversion
 from .options import constants
 from .settings import Settings
-from .sources.positions import SOURCE, arranged, difference
-from .sources.source import Shapes, Source, naming, short_name
 
 if TYPE_CHECKING:
-    from .passes.driver import PassStatistics
-    from .verify import Verified
+    from ..passes.driver import PassStatistics
+    from ..verify.verification import Verified
 
 _LOGGER = logging.getLogger("flatlite")
 EXPORT = (
@@ -85,7 +85,7 @@ class TFLiteConverter(Settings):
         input_arrays_with_shape: Iterable[tuple[str, Sequence[int | None]]] | None = None,
         output_arrays: Sequence[str] | None = None,
     ) -> None:
-        from .sources import frozen
+        from ..sources import frozen
 
         for kind, tensors, name, arrays in (
             ("input", input_tensors, "input_arrays_with_shape", input_arrays_with_shape),
@@ -148,7 +148,7 @@ class TFLiteConverter(Settings):
             ValueError: the graph is not frozen, a name is not in it, a shape contradicts it; or
                 nobody named inputs or outputs and the graph does not tell them.
         """
-        from .sources import frozen
+        from ..sources import frozen
 
         with naming(graph_def_file):
             source = frozen.load(graph_def_file, input_arrays, output_arrays, input_shapes)
@@ -185,7 +185,7 @@ class TFLiteConverter(Settings):
             OSError: there is no SavedModel, or it cannot be read.
             ValueError: unknown tags, signature or tensor names.
         """
-        from .sources import saved_model
+        from ..sources import saved_model
 
         if signature_key is not None and signature_keys is not None:
             raise ValueError("Give either signature_key or signature_keys, not both.")
@@ -232,7 +232,7 @@ class TFLiteConverter(Settings):
             ConverterError: a layer is used in a way that is not supported.
             ValueError: the file is malformed; unknown names, shapes that contradict the model.
         """
-        from .sources import keras
+        from ..sources import keras
 
         with naming(model_file):
             source = keras.load(
@@ -266,7 +266,7 @@ class TFLiteConverter(Settings):
                 raises UnsupportedOps when there are operators that TFLite lacks.
             ValueError: the file is malformed; unknown names, shapes that contradict the model.
         """
-        from .sources import onnx
+        from ..sources import onnx
 
         with naming(model_file):
             source = onnx.load(model_file, input_arrays, output_arrays, input_shapes)
@@ -284,7 +284,7 @@ class TFLiteConverter(Settings):
             ConverterError: it is quantized already.
             ValueError: it is damaged, or no `.tflite` file.
         """
-        from .sources import tflite
+        from ..sources import tflite
 
         path = model if isinstance(model, str | os.PathLike) else None
         with naming(path):
@@ -308,7 +308,7 @@ class TFLiteConverter(Settings):
                 among the inputs.
             FailedPreconditionError: a variable that is needed has no value.
         """
-        from .sources import session
+        from ..sources import session
 
         inputs = tensors_of("input_tensors", input_tensors)
         outputs = tensors_of("output_tensors", output_tensors)

@@ -15,12 +15,12 @@ from math import erf
 
 import numpy as np
 
-from ..interpreter import registry
-from ..interpreter.checks import required
-from ..interpreter.node import Late, Node
-from ..schema import flatbuffer, operators
-from ..schema.flatbuffer import Record
-from ..schema.operators import Operator, parsed
+from ...interpreter import registry
+from ...interpreter.checks import required
+from ...interpreter.node import Late, Node
+from ...schema import flatbuffer, operators
+from ...schema.flatbuffer import Record
+from ...schema.operators import Operator, parsed
 
 ROWS = """
 ERF - x -> y:x ; elementwise bounded

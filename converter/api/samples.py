@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..schema.errors import CalibrationError
-from .sources.source import Port, Source, full_name, short_name, some
+from ...schema.errors import CalibrationError
+from ..sources.source import Port, Source, full_name, short_name, some
 
 MANY = 5  # inputs, above which no other order of a sample's arrays is tried
 

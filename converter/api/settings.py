@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..schema.errors import ConverterError
+from ...schema.errors import ConverterError
+from ..sources.positions import SOURCE, TENSORFLOW
 from .ignored import REFUSED, SILENT, TARGET_REFUSED, TARGET_WITHOUT_EFFECT, WITHOUT_EFFECT
 from .options import OpsSet, Optimize, TargetSpec, constants
 from .samples import dataset_function
-from .sources.positions import SOURCE, TENSORFLOW
 
 if TYPE_CHECKING:
-    from .quantize.recipe import Recipe
+    from ..quantize.recipe import Recipe
 
 KNOWN_SETS = {OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS, OpsSet.TFLITE_BUILTINS_INT8}
 OWN = ("_sources", "_path", "_api_version", "_last", "_is_complete")
@@ -93,7 +93,7 @@ class Settings:
 
         Warns where a value has no effect.
         """
-        from .quantize.recipe import recipe_of
+        from ..quantize.recipe import recipe_of
 
         check_choices(self)
         asked = [name for name, is_asked in NOT_YET.items() if is_asked(self)]

@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.buffer import arena
-from ..engine.faults import Fault
-from ..interpreter.compute import run_now
-from ..interpreter.node import Declared, Late, Node, NodeError, Operand, Unknown
-from ..schema import operators
-from ..schema.dtypes import TENSOR_TYPES, numpy_dtype
-from ..schema.errors import ConverterError
-from ..schema.operators import Operator, spread
+from ...engine.buffer import arena
+from ...engine.faults import Fault
+from ...interpreter.compute import run_now
+from ...interpreter.node import Declared, Late, Node, NodeError, Operand, Unknown
+from ...schema import operators
+from ...schema.dtypes import TENSOR_TYPES, numpy_dtype
+from ...schema.errors import ConverterError
+from ...schema.operators import Operator, spread
 from . import dims
 from .dims import Extent
 from .elements import elements_of, numbers_of
-from .ir import Elements, Graph, Op, Sizes, Tensor
+from .graph import Elements, Graph, Op, Sizes, Tensor
 from .pseudo import is_pure, operator, options_class, prepare_of
 from .sizes import extent, sized
 

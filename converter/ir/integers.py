@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .ir import Tensor
-from .lowering.moves import like
+from ..lowering.moves import like
+from .graph import Tensor
 
 if TYPE_CHECKING:
     from .builder import Builder

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.faults import Fault
-from ..interpreter.node import NodeError, Unknown
-from ..schema.errors import ConverterError
+from ...engine.faults import Fault
+from ...interpreter.node import NodeError, Unknown
+from ...schema.errors import ConverterError
 from . import dims
 from .dims import Dim, Extent
 from .elements import array_of, numbers_of
+from .graph import Graph, Op, Tensor
 from .infer import Outcome, as_operand, prepared
-from .ir import Graph, Op, Tensor
 from .sizes import primes
 from .text import called
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .sources.source import Shapes
+from ..sources.source import Shapes
 
 
 def is_concrete(function: Any) -> bool:

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from ..schema import tables
-from ..schema.dtypes import tensor_type
-from ..schema.errors import ConverterError
+from ...schema import tables
+from ...schema.dtypes import tensor_type
+from ...schema.errors import ConverterError
 from .dims import Extent
+from .graph import Graph, Op, Sizes, Tensor
 from .infer import count_outputs, infer, late_tensor
 from .integers import of_integers
-from .ir import Graph, Op, Sizes, Tensor
 from .legal_types import widened
 from .pseudo import PSEUDO, operator, options_class
 
