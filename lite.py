@@ -8,9 +8,9 @@ HOMES = {
     "converter.api.options": "OpsSet Optimize RepresentativeDataset TargetSpec constants",
     "delegates.delegate": "Delegate",
     "delegates.load": "load_delegate",
-    "graph.custom": "custom_op",
     "interpreter.interpreter": "Interpreter OpResolverType",
     "interpreter.signature": "SignatureRunner",
+    "schema.custom_ops": "custom_op",
     "interpreter.with_custom_ops": "InterpreterWithCustomOps",
 }
 MODULES = {"experimental": "experimental"}

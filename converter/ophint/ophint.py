@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...graph.create import as_array, output
+from ...graph.core.create import as_array, output
 
 if TYPE_CHECKING:
-    from ...graph.graph import Tensor
+    from ...graph.core.graph import Tensor
 
 ATTRIBUTE = "_tflite_attr_"
 """Before the name of a constant attribute, on the function's first output."""
@@ -34,8 +34,8 @@ class OpHint:
         **kwargs: constant attributes of the function: numbers, strings, lists of numbers, arrays.
 
     >>> import numpy as np
-    >>> from flatlite.graph.create import constant
-    >>> from flatlite.graph.graph import Graph
+    >>> from flatlite.graph.core.create import constant
+    >>> from flatlite.graph.core.graph import Graph
     >>> with Graph().as_default():
     ...     hint = OpHint("Scale", factor=2.0)
     ...     x = hint.add_input(constant(np.float32([1, 2])), name="x")
@@ -264,7 +264,7 @@ def convert_op_hints_to_stubs(
         ValueError: not just one of session and graph_def is given; a function is not closed: an
             edge leaves or enters it past its hints.
     """
-    from ...graph.graphdef import import_graph_def, to_graph_def
+    from ...graph.format.graphdef import import_graph_def, to_graph_def
     from ..sources.frozen import message_of
     from .stubs import collapse
 

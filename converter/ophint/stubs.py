@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...graph.order import data_and_control_inputs
-from ...graph.rebuild import Copy, rebuild
+from ...graph.core.order import data_and_control_inputs
+from ...graph.format.rebuild import Copy, rebuild
 from .ophint import ATTRIBUTE, OpHint
 
 if TYPE_CHECKING:
-    from ...graph.graph import Graph, Operation, Tensor
+    from ...graph.core.graph import Graph, Operation, Tensor
 
 BAKED = frozenset({"Const"})
 """Operations without inputs that a function may have inside: it is told what they hold."""

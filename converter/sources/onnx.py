@@ -18,7 +18,7 @@ from .source import Port, Shapes, check_names, set_shapes, some
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
-    from ...graph.shapes import Shape
+    from ...graph.core.shapes import Shape
     from ..ir import graph as ir
 
 OLDEST = 7  # operator set; before, broadcasting was an attribute

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from operator import index
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ...graph.graph import Graph, Tensor
-from ...graph.shapes import Shape, merge, shown
+from ...graph.core.graph import Graph, Tensor
+from ...graph.core.shapes import Shape, merge, shown
 from ...schema.errors import ConverterError, ModelError, noted
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from ..verify.oracle import NotVerified, Oracle
 from .source import Port
 
 if TYPE_CHECKING:
-    from ...graph.shapes import Shape
+    from ...graph.core.shapes import Shape
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...graph.order import copied_from
+from ...graph.core.order import copied_from
 from ..ir.graph import Graph, Sizes, Tensor
 from ..ir.infer import late_tensor
 from .lists import Reserved
 from .registry import lower
 
 if TYPE_CHECKING:
-    from ...graph import graph as tf
+    from ...graph.core import graph as tf
     from ..ir.builder import Builder
 
 WIDENINGS = 32

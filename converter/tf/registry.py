@@ -8,7 +8,7 @@ from ..lowering.node import SourceNode
 from ..lowering.registry import Lowerings
 
 if TYPE_CHECKING:
-    from ...graph.graph import Operation
+    from ...graph.core.graph import Operation
     from ..ir.graph import Tensor
 
 FAMILIES = ("array", "control", "einsum", "image", "lists", "math", "nn", "reduce")

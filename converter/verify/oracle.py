@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ...graph.evaluate import evaluate
-from ...graph.registry import kernel_of
+from ...graph.core.evaluate import evaluate
+from ...graph.core.registry import kernel_of
 
 if TYPE_CHECKING:
-    from ...graph.graph import Graph, Tensor
+    from ...graph.core.graph import Graph, Tensor
     from ..sources.source import Typed
 
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...graph.custom import is_custom_op
-from ...graph.limits import available_memory
+from ...graph.core.limits import available_memory
 from ...interpreter.interpreter import Interpreter
+from ...schema.custom_ops import is_custom_op
 from ...schema.errors import ConverterError, DeadlineExceededError, OpError
 from ..tf.lower import CALLS
 from .oracle import NotVerified, Oracle

@@ -10,7 +10,7 @@ from flatlite.converter.passes import optimize
 from flatlite.converter.tf.lower import lower_graph
 from flatlite.converter.verify.verification import Function, verify
 from flatlite.errors import ConverterError
-from flatlite.graph.evaluate import evaluate
+from flatlite.graph.core.evaluate import evaluate
 from flatlite.schema.model import save
 
 RNG = np.random.default_rng(11)

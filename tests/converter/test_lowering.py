@@ -19,8 +19,8 @@ from flatlite.converter.tf.lower import lower_graph
 from flatlite.converter.tf.registry import LOWERINGS
 from flatlite.converter.verify.verification import Function, verify
 from flatlite.errors import ConverterError, UnsupportedOps
-from flatlite.graph.registry import kernel_of
-from flatlite.graph.signatures import signature_of
+from flatlite.graph.core.registry import kernel_of
+from flatlite.graph.core.signatures import signature_of
 from flatlite.schema.model import save
 
 

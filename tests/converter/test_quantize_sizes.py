@@ -12,8 +12,8 @@ from running import answers
 from flatlite.converter.ir.write import write
 from flatlite.converter.quantize.sized import from_sizes
 from flatlite.errors import ConverterError
-from flatlite.graph.graph import Graph
-from flatlite.graph.graphdef import to_graph_def
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.lite import Interpreter, OpsSet, Optimize, TFLiteConverter
 from flatlite.schema.model import save
 

@@ -14,8 +14,8 @@ from flatlite.converter.tf.lower import lower_graph
 from flatlite.converter.verify import verification
 from flatlite.converter.verify.verification import Function, difference, verify
 from flatlite.errors import ConverterError
-from flatlite.graph.graph import Graph
-from flatlite.graph.graphdef import to_graph_def
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.schema import model as files
 
 FLOAT = np.dtype("f4")
