@@ -51,9 +51,22 @@ def steps(start: int, stop: int, step: int) -> int:
     return largest(-((start - stop) // step), 0)
 
 
+def counted_slices(size: int, begin: int, n: int) -> int:
+    """How many of n slices lie from `begin` on, where `size` of them are asked for, -1 for all."""
+    if is_plain(size):
+        return n - begin if size == -1 else size
+    is_open = largest(-size, 0)  # 1 where the size is -1; less is none
+    return size + is_open * (n - begin + 1)
+
+
 def negative(sizes: Iterable[int]) -> bool:
     """Whether one of some sizes is a negative number."""
     return any(size < 0 and is_plain(size) for size in sizes)
+
+
+def may_be_negative(sizes: Iterable[int]) -> bool:
+    """Whether one of some sizes is, or is not proved never to be, a negative number."""
+    return any(size < 0 if is_plain(size) else not is_plain(largest(-size, 0)) for size in sizes)
 
 
 def _symbolic(sizes: Iterable[int]) -> Any:

@@ -145,6 +145,7 @@ class Node:
         outputs: the outputs as the file declares them.
         intermediates: tensors that only tell the quantization of values inside the operator.
         results: the Operands made so far by `result` and `alias`.
+        equalities: the pairs that `require_equal` was asked for.
         scope: what runs other subgraphs and keeps variables; None outside an interpreter.
         stateful: whether it may do more than give results; such operators keep their order.
         home: the preparation of its subgraph; None outside an interpreter.
@@ -175,6 +176,7 @@ class Node:
         self.outputs = list(outputs)
         self.intermediates = list(intermediates)
         self.results: list[Operand] = []
+        self.equalities: list[tuple[Any, Any]] = []
         self.scope = scope
         self.stateful = stateful
         self.home: Any = None
@@ -191,6 +193,7 @@ class Node:
 
     def require_equal(self, first: Any, second: Any, message: str) -> None:
         """Raises NodeError "<OP> '<name>': <message>" unless two sizes, or shapes, are equal."""
+        self.equalities.append((first, second))
         if first == second:
             return
         unequal = None

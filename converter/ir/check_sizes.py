@@ -6,7 +6,7 @@ sizes. A difference is an error of this package: then no file is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count, takewhile
 from typing import Any
 
@@ -45,7 +45,8 @@ IN_ONE_ORDER = (BINDINGS[0], BINDINGS[1], BINDINGS[3], BINDINGS[4])
 def check_sizes(graph: Graph) -> None:
     """Raises ConverterError where an operator gives another size than the IR says.
 
-    A choice of sizes that an operator refuses says nothing of what comes after it.
+    A choice of sizes that an operator refuses says nothing of what comes after it, one that an
+    operator of the source refused nothing at all: a pass may have taken it away.
     """
     for one in called(graph):
         if any(not tensor.is_static for tensor in one.tensors()):
@@ -78,10 +79,16 @@ class _Check:
         try:
             for tensor in graph.inputs:
                 self._choose(tensor)
+            self._refuse(graph.scope.demands)
             for op in graph.ops:
                 self._step(op)
         except _Refused:
             return
+
+    def _refuse(self, demands: Iterable[Dim]) -> None:
+        for demand in demands:
+            if demand.symbols <= self.numbers.keys() and self._evaluated(demand) != 0:
+                raise _Refused
 
     def _choose(self, tensor: Tensor) -> None:
         """Gives a tensor that no prepare speaks of the shape and value the IR says."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf, prod
 from typing import Any, NamedTuple
 
@@ -120,12 +120,13 @@ def _outcomes(graph: Graph, op: Op, declared: Declarations) -> list[Outcome]:
     """What `prepare` says; under other numbers for unknown sizes where it refuses these, without
     values where none can be computed of these.
     """
+    demand = graph.scope.demand
     try:
-        return prepared(op, declared)
+        return prepared(op, declared, demand=demand)
     except Fault:
         if not _is_symbolic(op):
             raise
-        return prepared(op, declared, limit=-1)
+        return prepared(op, declared, limit=-1, demand=demand)
     except NodeError as error:
         if not _is_symbolic(op):
             raise
@@ -139,7 +140,7 @@ def _outcomes(graph: Graph, op: Op, declared: Declarations) -> list[Outcome]:
         for numbers in graph.scope.numbers:
             try:
                 operands = [operand(tensor, numbers) for tensor in op.inputs]
-                outcomes = prepared(op, declared, operands, limit=-1)
+                outcomes = prepared(op, declared, operands, limit=-1, demand=demand)
             except (NodeError, ZeroDivisionError):
                 continue
             return [outcome._replace(value=None) for outcome in outcomes]
@@ -255,6 +256,7 @@ def prepared(
     declared: Declarations,
     operands: Sequence[Operand | None] | None = None,
     limit: float = SMALL,
+    demand: Callable[[Any, Any], None] | None = None,
 ) -> list[Outcome]:
     """The results of `op`; those of known inputs with their values.
 
@@ -263,6 +265,7 @@ def prepared(
         declared: a type for each of its results, None where the op implies it.
         operands: what stands for its inputs; by default `operand` of each.
         limit: results of more elements are not computed.
+        demand: called with each pair of sizes, or shapes, that must be equal.
 
     Raises NodeError, Unknown, Fault, or LookupError when the interpreter has no such op.
     """
@@ -275,6 +278,9 @@ def prepared(
     outputs = [Declared(op.origin, dtype) for dtype in declared]
     node = Node(op.kind, operands, outputs, options)
     emit = prepare(node)
+    if demand is not None:
+        for first, second in node.equalities:
+            demand(first, second)
     known = is_pure(op.kind) and all(one is None or one.value is not None for one in operands)
     is_late = isinstance(emit, Late)
     if is_late and (not known or _is_symbolic_or_large(operands, emit.shapes, limit)):

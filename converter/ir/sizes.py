@@ -124,11 +124,15 @@ class Scope:
         shared: unknown dimensions that the source gives a name.
         numbers: for each of CHOICES, symbol -> number.
         is_certain: whether all that is lowered runs whenever the model does; not in a branch.
+        demands: sizes that are 0 wherever the source runs.
+        is_lowering: whether operators are the source's; what passes demand may be more.
     """
 
     def __init__(self, assumed: Mapping[str, Extent] | None = None) -> None:
         self.assumed = dict(assumed or {})
         self.is_certain = True
+        self.demands: dict[Dim, None] = {}
+        self.is_lowering = True
         self.shared: dict[str, Extent] = {}
         self.numbers: list[dict[str, int]] = [{} for _ in CHOICES]
         self._names: set[str] = set()
@@ -165,6 +169,14 @@ class Scope:
             chosen[unique] = choice(len(chosen), reference)
         return dims.symbol(unique, reference, is_late)
 
+    def demand(self, first: Any, second: Any) -> None:
+        """Notes that an operator takes two sizes, or shapes, only where they are equal."""
+        if not (self.is_certain and self.is_lowering):
+            return
+        pairs = [(first, second)] if isinstance(first, int) else zip(first, second, strict=True)
+        gaps = (dims.subtract(extent(x), extent(y)) for x, y in pairs if None not in (x, y))
+        self.demands.update((gap, None) for gap in gaps if isinstance(gap, Dim))
+
     def assume(self, x: int, y: int, even_empty: bool = False) -> Assumption | None:
         """What must hold so that two sizes are equal; None when nothing can be said.
 
@@ -188,10 +200,14 @@ CHOICES: tuple[Callable[[int, int], int], ...] = (
 def lowered(lower: Callable[[Scope], Any], assumed: Mapping[str, Extent] | None = None) -> Any:
     """What `lower` gives, started again with each equality that an operator demands."""
     before = dict(assumed or {})
+    scope = Scope(before)
     try:
-        return lower(Scope(before))
+        lowering = lower(scope)
     except Assumption as found:
         name, dim = found.name, found.dim
+    else:
+        scope.is_lowering = False
+        return lowering
     known = {
         other: substitute(x, name, dim) for other, x in before.items() if can_substitute(x, name)
     }  # the others are demanded again

@@ -314,19 +314,31 @@ def reverse_sequence(node, b):
 
 @lower("Roll")
 def roll(node, b):
-    """Elements moved around by constant shifts: two slices, joined in the other order."""
+    """Elements moved around by constant shifts: two slices, joined in the other order.
+
+    Where only the run tells a size, so does it tell where the elements come from.
+    """
     x, shape = node.inputs[0], node.shape()
     total = Counter()
     for shift, axis in zip(*(np.atleast_1d(node.constant(i)) for i in (1, 2)), strict=True):
         total[node.axis(axis)] += int(shift)
     for axis, shift in total.items():
         length = shape[axis]
-        node.require(length is not None, f"axis {axis} must have a known size")
+        if length is None:
+            x = _rolled(x, axis, shift, b)
+            continue
         cut = -shift % length if length else 0
         if cut:
             parts = ((cut, -1), (0, cut))
             x = b.CONCATENATION(*(part(x, axis, *ends, b) for ends in parts), axis=axis)
     return x
+
+
+def _rolled(x, axis, shift, b):
+    """`x` moved around along an axis of unknown size."""
+    size = b.MAXIMUM(_size(x, axis, b), b.constant(np.int32(1)))  # of nothing, there is no rest
+    before = b.SUB(positions(x, axis, b), b.constant(np.int32(shift)))
+    return b.GATHER(x, b.FLOOR_MOD(before, size), axis=axis)
 
 
 def part(x, axis, begin, size, b):
@@ -358,10 +370,14 @@ def positions(x, axis, b):
     size = x.shape[axis]
     if size is not None:
         return b.constant(np.arange(size, dtype=np.int32))
+    return b.RANGE(b.constant(np.int32(0)), _size(x, axis, b), b.constant(np.int32(1)))
+
+
+def _size(x, axis, b):
+    """One dimension as a scalar that the run tells."""
     shape = b.SHAPE(x, out_type=b.tensor_type(np.dtype(np.int32)))
     ends = [b.constant(np.asarray([n], np.int32)) for n in (axis, axis + 1, 1)]
-    size = b.STRIDED_SLICE(shape, *ends, shrink_axis_mask=1)
-    return b.RANGE(b.constant(np.int32(0)), size, b.constant(np.int32(1)))
+    return b.STRIDED_SLICE(shape, *ends, shrink_axis_mask=1)
 
 
 @lower("MatrixDiag", "MatrixDiagV3")

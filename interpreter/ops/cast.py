@@ -52,10 +52,9 @@ def bitcast(node):
         shape = (*shape, x.itemsize // dtype.itemsize)
     elif dtype.itemsize > x.itemsize:
         ratio = dtype.itemsize // x.itemsize
-        node.require(
-            shape and shape[-1] == ratio,
-            f"the last dimension must be {ratio} to make a {dtype} of {x.dtype}, got {shape}",
-        )
+        message = f"the last dimension must be {ratio} to make a {dtype} of {x.dtype}, got {shape}"
+        node.require(shape, message)
+        node.require_equal(shape[-1], ratio, message)
         shape = shape[:-1]
     node.alias(x, shape, dtype)
 

@@ -7,7 +7,15 @@ import numpy as np
 from ...engine.families.layout import fill, move
 from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View, contiguous_strides
-from ...engine.sizes import from_front, is_plain, largest, least, negative, steps
+from ...engine.sizes import (
+    counted_slices,
+    from_front,
+    is_plain,
+    largest,
+    least,
+    may_be_negative,
+    steps,
+)
 from ..checks import required
 from ..node import Unknown
 from ..registry import op
@@ -19,7 +27,7 @@ def slice_(node):
     """The box of `x` that begins at the second input and has the size of the third."""
     x, begin = required(node, 2)
     sizes = node.sizes(2)
-    late = begin.value is None and not negative(sizes)
+    late = begin.value is None and not may_be_negative(sizes)
     begins = [0] * begin.size if late else node.sizes(1)
     node.require(
         len(begins) == len(sizes) == x.ndim,
@@ -28,8 +36,7 @@ def slice_(node):
     )
     for axis, (start, size) in enumerate(zip(begins, sizes, strict=True)):
         n = x.shape[axis]
-        if size == -1 and is_plain(size):
-            sizes[axis] = size = n - start
+        sizes[axis] = size = counted_slices(size, start, n)
         node.require(
             start >= 0 and size >= 0 and start + size <= n,
             f"begin {start} and size {size} must lie within the {n} slices of dimension {axis}, "

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from drafting import Draft
 
+from flatlite.converter.api.conversion import Conversion
+from flatlite.converter.api.settings import Settings
 from flatlite.converter.ir.builder import Builder
 from flatlite.converter.ir.write import write
 from flatlite.converter.lowering.unsupported import builtin_of, refuse
@@ -131,6 +133,37 @@ def test_a_band_of_a_matrix_of_unknown_size(lower, upper):
     x = draft.input("x", (2, None, None))
     band = draft.op("MatrixBandPart", x, np.int32(lower), np.int32(upper))
     kinds_of(draft.source(draft.op("Neg", band)))
+
+
+@pytest.mark.parametrize("shift", [1, -2, 30])
+@pytest.mark.parametrize("dtype", ["float32", "int8", "uint8", "uint32", "int64", "bool"])
+def test_roll_of_unknown_sizes(shift, dtype):
+    draft = Draft()
+    x = draft.input("x", (None, None, 2), dtype)
+    rolled = draft.op("Roll", x, np.int32([shift, 1, 1, 2]), np.int32([1, 2, 1, 0]))
+    kinds_of(draft.source(rolled))
+
+
+def test_what_a_reshape_demands_holds_after_it_is_gone(litert):
+    """The source takes two or more, as one is no pair; what is left of the reshapes takes one."""
+    draft = Draft()
+    ends = (np.int32([n]) for n in (0, 2, 1))
+    first = draft.op("StridedSlice", draft.input("x", (None,)), *ends)
+    flat = draft.op("Reshape", draft.op("Reshape", first, np.int32([-1, 2])), np.int32([-1]))
+    content = Conversion(Settings(), [draft.source(draft.op("Tile", flat, np.int32([3])))], 2).run()
+    x = f32(5)
+    ((answer,),) = litert.run(content, [[x]])
+    np.testing.assert_array_equal(answer, np.tile(x[:2], 3))
+
+
+def test_bitcast_of_an_unknown_last_size(litert):
+    draft = Draft()
+    x = draft.input("x", (None, None))
+    cast = draft.op("Bitcast", x, T=np.dtype(np.float32), type=np.dtype(np.int64))
+    content = Conversion(Settings(), [draft.source(cast)], 2).run()
+    pairs = f32(3, 2)
+    ((answer,),) = litert.run(content, [[pairs]])
+    np.testing.assert_array_equal(answer, pairs.view(np.int64)[:, 0])
 
 
 @pytest.mark.parametrize(

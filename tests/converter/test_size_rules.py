@@ -154,3 +154,33 @@ def check(result, outcome, numbers):
         want = dims.evaluate(x, numbers) if isinstance(x, dims.Dim) else x
         assert want == got or want != want, (x, got, numbers)
     return len(known)
+
+
+def slices(begin, length):
+    """A SLICE along the first dimension, of n slices in three columns, and what they are."""
+    n = dims.symbol("n", 1680)
+    rows = [("x", np.float32, (n, 3)), ("begin", np.int32, (2,)), ("size", np.int32, (2,))]
+    x, start, size = (Tensor(name, np.dtype(dtype), shape) for name, dtype, shape in rows)
+    start.value = begin
+    extents = np.array([dims.subtract(n, length), 3], object)
+    size.elements = Elements(np.int32([1680 - length, 3]), extents)
+    return Op("SLICE", [x, start, size], [], make_options("SLICE", {}))
+
+
+@pytest.mark.parametrize("begin", [0, 1, 2])
+@pytest.mark.parametrize("length", [3, 7])
+def test_slice_whose_size_is_minus_one_at_one_of_the_sizes(begin, length):
+    (result,) = infer(Graph(), slices(np.int32([begin, 0]), length), [None])
+    for n in (length - 1, length, length + 1, 2 * length, 1000):
+        count = n - begin if n == length - 1 else n - length  # as TensorFlow's Slice has it
+        assert [dims.evaluate(size, {"n": n}) for size in result.sizes] == [count, 3]
+
+
+def test_slice_whose_size_is_never_negative_stays_that_size():
+    (result,) = infer(Graph(), slices(np.int32([0, 0]), 0), [None])
+    assert result.sizes == (dims.symbol("n", 1680), 3)
+
+
+def test_slice_from_an_unknown_begin_whose_size_may_be_minus_one():
+    (result,) = infer(Graph(), slices(None, 3), [None])
+    assert all(isinstance(size, dims.Dim) and size.is_late for size in result.sizes)

@@ -122,6 +122,40 @@ def test_rows_are_folded_from_known_inputs():
     np.testing.assert_array_equal(one.results[0].value, x.value.T)
 
 
+def test_small_results_are_computed_once():
+    """Equal operators of equal values share results, each with memory of its own."""
+    emitted = []
+
+    def negated(array):
+        one = Node("NEG", [Operand.known(array)], [Declared("y", array.dtype)])
+        emit = registry.prepare_of("NEG")(one)
+        run_now(one, lambda program: (emitted.append(array), emit(program)))
+        return one.results[0].value
+
+    small = np.float32([-3.25, 7.5])
+    first, again = negated(small), negated(small.copy())
+    assert len(emitted) == 1
+    np.testing.assert_array_equal(again, -small)
+    assert not np.shares_memory(first, again)
+    for other in (small + 1, small.reshape(2, 1), small.astype(np.int32), small[:1]):
+        np.testing.assert_array_equal(negated(other), -other)
+    large = np.ones(1000, np.float32)
+    for _ in range(2):
+        np.testing.assert_array_equal(negated(large), -large)
+    assert len(emitted) == 7
+
+
+def test_options_tell_small_results_apart():
+    def summed(keep_dims):
+        x, axes = Operand.known(np.float32([[1, 2], [3, 5]])), Operand.known(np.int32([1]))
+        options = record("ReducerOptions")(keep_dims=keep_dims)
+        one = Node("SUM", [x, axes], [Declared("y", F32)], options)
+        run_now(one, registry.prepare_of("SUM")(one))
+        return one.results[0].value.tolist()
+
+    assert [summed(keep) for keep in (False, True, False)] == [[3, 8], [[3], [8]], [3, 8]]
+
+
 def test_families_hold_what_their_modules_register():
     """Two lists, one check: the table names modules so that they are imported late."""
     modules = {name for _, name, _ in pkgutil.iter_modules(ops.__path__)}

@@ -29,7 +29,7 @@ def converter_of(kind, content, inputs, n_outputs):
 
 
 def differences(outputs, expected) -> str:
-    """ "" when outputs are as expected, (shape, kept elements) each."""
+    """ "" when outputs are as expected, (shape, kept elements) each, or these and a rounding."""
     texts = [difference(array, *want) for array, want in zip(outputs, expected, strict=True)]
     return "; ".join(f"output {i}: {text}" for i, text in enumerate(texts) if text)
 
@@ -37,7 +37,7 @@ def differences(outputs, expected) -> str:
 def wrong_answers(content, rows, litert) -> list[str]:
     """What is wrong of a file in our interpreter and in LiteRT, which is asked for nothing empty.
 
-    Rows are (inputs, [(shape, kept elements) of each output]), one for each size.
+    Rows are (inputs, [what each output must be]), one for each size.
     """
     interpreter, wrong = Interpreter(model_content=content), []
     for arrays, want in rows:
@@ -63,4 +63,4 @@ def wrong_answers(content, rows, litert) -> list[str]:
 
 
 def _is_empty(arrays, want) -> bool:
-    return any(0 in shape for shape in [*(a.shape for a in arrays), *(s for s, _ in want)])
+    return any(0 in shape for shape in [*(a.shape for a in arrays), *(one[0] for one in want)])

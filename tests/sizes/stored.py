@@ -42,10 +42,11 @@ def kept(array) -> np.ndarray:
     return row[places]
 
 
-def difference(array, shape, elements, tolerance=1e-4) -> str:
+def difference(array, shape, elements, rounding=0.0, tolerance=1e-4) -> str:
     """ "" when an array has this shape and these kept elements, else what differs.
 
-    Floats may differ by a share of the largest element, everything else is exact.
+    Floats may differ by a share of the largest element, or by what `rounding` makes of them;
+    everything else is exact.
     """
     array = np.asarray(array)
     if array.shape != tuple(shape):
@@ -57,7 +58,7 @@ def difference(array, shape, elements, tolerance=1e-4) -> str:
         n_wrong = np.count_nonzero(got != elements)
         return f"{n_wrong} of {got.size} elements differ" if n_wrong else ""
     scale = np.abs(elements[np.isfinite(elements)]).max(initial=1e-6)
-    close = np.isclose(got, elements, 0, tolerance * scale, equal_nan=True)
+    close = np.isclose(got, elements, 0, max(tolerance * scale, rounding), equal_nan=True)
     if close.all():
         return ""
     gap = np.abs(got[~close] - elements[~close]).max()
