@@ -227,7 +227,7 @@ def some(names: Iterable[str]) -> str:
 
 
 def check_names(names, argument: str) -> None:
-    """Raises ValueError unless `names` is a sequence of different tensor names, one output at least."""
+    """Raises ValueError unless `names` are different tensor names, of one output at least."""
     if isinstance(names, str) or not isinstance(names, Collection):
         raise ValueError(f"{argument} must be a list of tensor names, got {names!r}")
     seen = set()
