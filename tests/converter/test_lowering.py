@@ -9,7 +9,7 @@ import pytest
 from drafting import Draft
 
 from flatlite.converter.builder import Builder
-from flatlite.converter.lowering.unsupported import builtin_of, refuse
+from flatlite.converter.lowering.unsupported import OTHERWISE_NAMED, builtin_of, refuse
 from flatlite.converter.passes import optimize
 from flatlite.converter.tf import registry
 from flatlite.converter.tf.lower import lower_graph
@@ -20,6 +20,7 @@ from flatlite.errors import ConverterError, UnsupportedOps
 from flatlite.graph.registry import kernel_of
 from flatlite.graph.signatures import signature_of
 from flatlite.schema.model import save
+from flatlite.schema.tables import BUILTIN_OPERATOR
 
 
 def kinds_of(source) -> list[str]:
@@ -335,6 +336,10 @@ def test_every_family_file_is_listed():
     assert found == set(registry.FAMILIES)
 
 
+def test_other_names_are_those_of_builtins():
+    assert set(OTHERWISE_NAMED.values()) <= set(BUILTIN_OPERATOR)
+
+
 @pytest.mark.parametrize(
     ("type_", "builtin"),
     [
@@ -343,7 +348,16 @@ def test_every_family_file_is_listed():
         ("NonMaxSuppressionV3", "NON_MAX_SUPPRESSION_V5"),
         ("FakeQuantWithMinMaxArgs", "FAKE_QUANT"),
         ("ConvTranspose", "TRANSPOSE_CONV"),
+        ("Resize", "RESIZE_BILINEAR"),
+        ("LRN", "LOCAL_RESPONSE_NORMALIZATION"),
+        ("QuantizeLinear", "QUANTIZE"),
+        ("QLinearConv", "CONV_2D"),
+        ("RandomNormalLike", "RANDOM_STANDARD_NORMAL"),
+        ("Conv3DBackpropInputV2", "CONV_3D_TRANSPOSE"),
+        ("MaxPoolV2", "MAX_POOL_2D"),
+        ("SpaceToBatch", "SPACE_TO_BATCH_ND"),
         ("Cholesky", None),
+        ("GRU", None),
     ],
 )
 def test_the_runtime_is_not_said_to_lack_what_it_has(type_, builtin):

@@ -460,6 +460,17 @@ def test_an_error_that_fixed_sizes_cure_says_so(kind, tmp_path):
     assert converted(path, input_shapes={"x": list(shape)})
 
 
+def test_an_unknown_number_of_channels_says_which(tmp_path):
+    nodes, constants = [node("Conv", "x w")], {"w": W["w"]}
+    path = saved(
+        tmp_path, model_of(nodes, {"x": IMAGE}, constants=constants, free=[IMAGE.shape[1]])
+    )
+    words = r"Conv 'y': the number of channels must be known to be \d+; give .* \(input_shapes\)"
+    with pytest.raises(ConverterError, match=words):
+        converted(path)
+    assert converted(path, input_shapes={"x": list(IMAGE.shape)})
+
+
 def test_the_evaluators_own_words_stay_inside(tmp_path):
     model = model_of([helper.make_node("Add", ["x", "z"], ["y"])], {"x": floats(3), "z": floats(4)})
     source = onnx_source.load(saved(tmp_path, model))
