@@ -233,6 +233,18 @@ def test_computed_sizes_of_zero_are_copied(tmp_path, allowzero):
         np.testing.assert_array_equal(answers(content, given)["y"], want)
 
 
+def test_a_shape_of_unknown_length_copies_sizes(tmp_path, litert):
+    model = model_of([node("Reshape", "x to")], {"x": floats(2, 3), "to": ints(6)}, free=[2])
+    (dim,) = model.graph.input[1].type.tensor_type.shape.dim
+    dim.dim_param = "n"
+    content = converted(saved(tmp_path, model))
+    for shape in ([0, 0], [0, 3, 1], [3, -1], [6], [0, 1, -1]):
+        given = {"x": floats(2, 3), "to": ints(*shape)}
+        (want,) = ReferenceEvaluator(model).run(None, given)
+        np.testing.assert_array_equal(answers(content, given)["y"], want)
+        np.testing.assert_array_equal(litert.run(content, [[*given.values()]])[0][0], want)
+
+
 def test_channels_last_inside(tmp_path):
     nodes = [
         node("Conv", "x w1", "a", pads=[1, 1, 1, 1]),
