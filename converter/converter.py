@@ -87,7 +87,6 @@ class TFLiteConverter(Settings):
     ) -> None:
         from .sources import frozen
 
-        path_of("graph_def", graph_def, "GraphDef")
         for kind, tensors, name, arrays in (
             ("input", input_tensors, "input_arrays_with_shape", input_arrays_with_shape),
             ("output", output_tensors, "output_arrays", output_arrays),
@@ -108,6 +107,7 @@ class TFLiteConverter(Settings):
                 "If input_tensors and output_tensors are None, both input_arrays_with_shape and "
                 "output_arrays|control_output_arrays must be defined."
             )
+        path_of("graph_def", graph_def, "GraphDef")
         self._start([frozen.load(graph_def, inputs, outputs, shapes)], None, 1)
 
     @classmethod

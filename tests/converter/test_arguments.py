@@ -108,6 +108,11 @@ def test_another_message_is_no_model():
         TFLiteConverter(MODEL, None, None, [("x", [1])], ["y"])
 
 
+def test_ends_are_missing_before_a_graph_is():
+    with pytest.raises(ValueError, match="If input_tensors and output_tensors are None, both"):
+        TFLiteConverter(None, None, [], [("x", [1])])
+
+
 def test_a_path_is_no_live_model():
     with pytest.raises(TypeError, match="got str; from_keras_model_file reads"):
         TFLiteConverter.from_keras_model("model.keras")
