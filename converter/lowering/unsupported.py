@@ -46,6 +46,18 @@ OTHERWISE_NAMED = {
 }
 """Operations whose builtin has another name."""
 
+CONTROL = ("Switch", "Merge", "Enter", "Exit", "LoopCond", "NextIteration")
+"""What TensorFlow 1's branches and loops are made of; those that have a form are IF and WHILE."""
+HEADS = {
+    "control": (
+        "Failed to functionalize Control Flow V1 ops. Consider using Control Flow V2 ops instead. "
+        "See https://www.tensorflow.org/api_docs/python/tf/compat/v1/enable_control_flow_v2."
+    ),
+    "builtin": "Some ops are not supported yet, though TFLite has operators for them:",
+    "other": "Some ops are not supported by the native TFLite runtime:",
+}
+"""What is said above the operations of each kind."""
+
 
 def builtin_of(type_: str) -> str | None:
     """The TFLite builtin that an operation of TensorFlow or ONNX is named like, if there is one.
@@ -70,20 +82,22 @@ def refuse(missing: Mapping[str, Sequence[str]], advice: str) -> None:
         raise UnsupportedOps(f"{_listed(missing)}\n{advice}")
 
 
+def _kind(type_: str) -> str:
+    if type_.removeprefix("Ref") in CONTROL:
+        return "control"
+    return "other" if builtin_of(type_) is None else "builtin"
+
+
 def _listed(missing: Mapping[str, Sequence[str]]) -> str:
     rows = sorted(missing.items(), key=lambda row: -len(row[1]))
-    heads = {
-        True: "Some ops are not supported yet, though TFLite has operators for them:",
-        False: "Some ops are not supported by the native TFLite runtime:",
-    }
     lines = []
-    for is_builtin, head in heads.items():
-        some = [row for row in rows if (builtin_of(row[0]) is not None) == is_builtin]
+    for kind, head in HEADS.items():
+        some = [row for row in rows if _kind(row[0]) == kind]
         if not some:
             continue
         lines.append(head)
         for type_, names in some[:SHOWN]:
-            builtin = f" ({builtin_of(type_)})" if is_builtin else ""
+            builtin = f" ({builtin_of(type_)})" if kind == "builtin" else ""
             lines.append(f"  {type_} x {len(names)}, first at node '{names[0]}'{builtin}")
         if some[SHOWN:]:
             rest = ", ".join(sorted(type_ for type_, _ in some[SHOWN:]))

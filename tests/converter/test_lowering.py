@@ -336,6 +336,21 @@ def test_every_family_file_is_listed():
     assert found == set(registry.FAMILIES)
 
 
+@pytest.mark.parametrize("type_", ["Merge", "RefSwitch"])
+def test_control_flow_without_a_form_has_the_words_of_tensorflow(type_):
+    theirs = (
+        "Failed to functionalize Control Flow V1 ops. Consider using Control Flow V2 ops instead. "
+        "See https://www.tensorflow.org/api_docs/python/tf/compat/v1/enable_control_flow_v2."
+    )
+    with pytest.raises(UnsupportedOps) as raised:
+        refuse({type_: ["node"], "Cholesky": ["other"]}, "Replace these layers.")
+    assert str(raised.value).splitlines()[:3] == [
+        theirs,
+        f"  {type_} x 1, first at node 'node'",
+        "Some ops are not supported by the native TFLite runtime:",
+    ]
+
+
 def test_other_names_are_those_of_builtins():
     assert set(OTHERWISE_NAMED.values()) <= set(BUILTIN_OPERATOR)
 
