@@ -10,7 +10,7 @@ from .facade import facade
 __version__ = "0.1.0"
 
 HOMES = {
-    "graph.dtype": (
+    "graph.core.dtype": (
         "DType as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half "
         "int16 int32 int64 int8 string uint16 uint32 uint64 uint8"
     ),

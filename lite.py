@@ -3,14 +3,14 @@
 from .facade import facade
 
 HOMES = {
-    "converter.converter": "TFLiteConverter",
-    "converter.ophint": "OpHint",
-    "converter.options": "OpsSet Optimize RepresentativeDataset TargetSpec constants",
+    "converter.api.converter": "TFLiteConverter",
+    "converter.ophint.ophint": "OpHint",
+    "converter.api.options": "OpsSet Optimize RepresentativeDataset TargetSpec constants",
     "delegates.delegate": "Delegate",
     "delegates.load": "load_delegate",
-    "graph.custom": "custom_op",
     "interpreter.interpreter": "Interpreter OpResolverType",
     "interpreter.signature": "SignatureRunner",
+    "schema.custom_ops": "custom_op",
     "interpreter.with_custom_ops": "InterpreterWithCustomOps",
 }
 MODULES = {"experimental": "experimental"}

@@ -2,17 +2,17 @@
 """The names of `tf.lite`: converter, interpreter and what they are told."""
 
 from . import experimental as experimental
-from .converter.converter import TFLiteConverter as TFLiteConverter
-from .converter.ophint import OpHint as OpHint
-from .converter.options import OpsSet as OpsSet
-from .converter.options import Optimize as Optimize
-from .converter.options import RepresentativeDataset as RepresentativeDataset
-from .converter.options import TargetSpec as TargetSpec
-from .converter.options import constants as constants
+from .converter.api.converter import TFLiteConverter as TFLiteConverter
+from .converter.api.options import OpsSet as OpsSet
+from .converter.api.options import Optimize as Optimize
+from .converter.api.options import RepresentativeDataset as RepresentativeDataset
+from .converter.api.options import TargetSpec as TargetSpec
+from .converter.api.options import constants as constants
+from .converter.ophint.ophint import OpHint as OpHint
 from .delegates.delegate import Delegate as Delegate
 from .delegates.load import load_delegate as load_delegate
-from .graph.custom import custom_op as custom_op
 from .interpreter.interpreter import Interpreter as Interpreter
 from .interpreter.interpreter import OpResolverType as OpResolverType
 from .interpreter.signature import SignatureRunner as SignatureRunner
 from .interpreter.with_custom_ops import InterpreterWithCustomOps as InterpreterWithCustomOps
+from .schema.custom_ops import custom_op as custom_op

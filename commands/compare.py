@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..converter.progress import Progress
+from ..converter.api.progress import Progress
 from ..tools.terminal import show_json, show_table
 from .arguments import SOURCES, positive
 

@@ -8,7 +8,7 @@ import sys
 from functools import partial
 from typing import Any
 
-from ..converter.progress import Progress
+from ..converter.api.progress import Progress
 from ..tools.terminal import show_json
 from .arguments import SOURCES
 from .files import check_target, load_arrays
@@ -148,7 +148,7 @@ def show(converter: Any, summary: dict, arguments: argparse.Namespace) -> None:
 
 def converter_for(arguments: argparse.Namespace) -> Any:
     """The converter that the arguments ask for."""
-    from ..converter.converter import TFLiteConverter
+    from ..converter.api.converter import TFLiteConverter
     from ..converter.sources.kinds import kind_of
 
     kind, path = kind_of(arguments.source)
@@ -182,7 +182,7 @@ def converter_for(arguments: argparse.Namespace) -> Any:
 
 def set_quantization(converter: Any, arguments: argparse.Namespace) -> None:
     """Tells a converter how the arguments want the model quantized."""
-    from ..converter.options import OpsSet, Optimize
+    from ..converter.api.options import OpsSet, Optimize
     from ..converter.quantize.dataset import file_dataset
     from ..converter.sources.positions import arranged
 

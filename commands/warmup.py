@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..converter.progress import Progress
+from ..converter.api.progress import Progress
 from ..tools.terminal import show_json
 
 SUMMARY = "Compile all kernels for this machine now instead of when first needed."

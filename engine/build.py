@@ -25,6 +25,7 @@ except ImportError:  # no lock then: at worst the same image is built twice
 
 PROCESSES = 2  # that build at a time
 _PATIENCE = 1.0  # seconds before the first word of progress
+_MANY = 1_000_000  # objects that compiling may leave behind, with some 250 MB
 _warned, _announced = [], []
 
 
@@ -274,7 +275,7 @@ def _build_into(folder, module, wanted, built, wait):
             files.write_atomic(path, image.pack(*compile_flat(module, wanted=wanted)))
             cache.prune(module, whole=wanted is None)
             built(module)
-            if wanted is None:
+            if gc.get_count()[0] > _MANY:
                 gc.collect()  # which is switched off in a process that does nothing but build
     return True
 

@@ -157,8 +157,12 @@ def _lowered(label, made, signature):
 
 
 def _inline_helpers(module):
-    """Puts what a function calls in place of the calls; changes nothing else."""
+    """Puts what a function calls in place of the calls.
+
+    Each becomes values without memory first: a helper once, not wherever it is called.
+    """
     passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
     passes.add_always_inliner_pass()
     passes.run(module, _inliner()[0])
 

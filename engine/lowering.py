@@ -8,19 +8,25 @@ do not have. That takes longer than all the rest.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import lru_cache
+from inspect import signature
 from typing import Any
 
 import llvmlite.binding as llvm
 from numba import _dynfunc  # pyright: ignore[reportAttributeAccessIssue]
-from numba.core import cgutils, typed_passes, types, untyped_passes
+from numba.core import cgutils, event, transforms, typed_passes, types, untyped_passes, utils
+from numba.core import ir as numba_ir
+from numba.core.base import BaseContext
 from numba.core.codegen import CodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.runtime.nrt import rtsys
 from numba.core.types.functions import BaseFunction, Dispatcher
 
 _NUMBERS = types.Number, types.Boolean, types.Literal
 _known = {}
+_sizes: dict[str, int] = {}
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -116,26 +122,87 @@ def economy():
 
     It looks through a long list of ways to do an operator, at each use, and again when it writes
     the code. It compiles a helper once more for each number that stands in a call: as helpers
-    become part of their callers, LLVM sees the number anyway.
+    become part of their callers, LLVM sees the number anyway. It asks LLVM anew how large a type
+    is, works out which variables live where, which only generators need, and tells of each call
+    of LLVM, to which nobody listens.
     """
-    find, find_helper, found = BaseFunction.get_call_type, Dispatcher.get_call_type, _known
-
-    def get_call_type(self, context, args, kws):
-        signature = None if kws else found.get((id(self), args), (None,))[0]
-        if signature is None:
-            signature = find(self, context, args, kws)
-            if not kws and all(isinstance(kind, _NUMBERS) for kind in args):
-                found[id(self), args] = signature, self  # as long as it lives, its id is its own
-        return signature
-
-    def get_helper_type(self, context, args, kws):
-        return find_helper(self, context, tuple(map(types.unliteral, args)), kws)
-
-    BaseFunction.get_call_type, Dispatcher.get_call_type = get_call_type, get_helper_type
+    before = [(owner, name, getattr(owner, name)) for owner, name, _ in _CHEAPER]
+    for owner, name, function in _CHEAPER:
+        setattr(owner, name, function)
     try:
         yield
     finally:
-        BaseFunction.get_call_type, Dispatcher.get_call_type = find, find_helper
+        for owner, name, function in before:
+            setattr(owner, name, function)
+
+
+_find, _find_helper = BaseFunction.get_call_type, Dispatcher.get_call_type
+_post_process, _abi_size = PostProcessor.run, BaseContext.get_abi_sizeof
+
+
+def _call_type(self, context, args, kws):
+    found = None if kws else _known.get((id(self), args), (None,))[0]
+    if found is None:
+        found = _find(self, context, args, kws)
+        if not kws and all(isinstance(kind, _NUMBERS) for kind in args):
+            _known[id(self), args] = found, self  # as long as it lives, its id is its own
+    return found
+
+
+def _helper_type(self, context, args, kws):
+    return _find_helper(self, context, tuple(map(types.unliteral, args)), kws)
+
+
+def _lifetimes_when_asked(self, emit_dels=False, extend_lifetimes=False):
+    """What `PostProcessor.run` does for a function that is no generator."""
+    function = self.func_ir
+    if emit_dels or function.is_generator:
+        _post_process(self, emit_dels, extend_lifetimes)
+        return
+    function.blocks = transforms.canonicalize_cfg(function.blocks)
+    function.variable_lifetime = VariableLifetime(function.blocks)
+    function.generator_info = None
+
+
+def _variables(self, value):
+    """The variables in `value`, a part of an instruction of numba's."""
+    found, left = [], [value]
+    while left:
+        part = left.pop()
+        kind = type(part)
+        if kind is numba_ir.Var:
+            found.append(part)
+        elif kind in _CONTAINERS:
+            left += reversed(part.values() if kind is dict else part)
+        elif isinstance(part, numba_ir.Inst):
+            found += part.list_vars()
+    return found
+
+
+def _size_of(self, kind):
+    text = str(kind)
+    size = _sizes.get(text)
+    if size is None:
+        size = _sizes[text] = _abi_size(self, kind)
+    return size
+
+
+def _silent(kind, *details, **more):
+    """Tells nobody of an event."""
+
+
+_CONTAINERS = frozenset((list, tuple, dict))
+_CHEAPER = (
+    (BaseFunction, "get_call_type", _call_type),
+    (Dispatcher, "get_call_type", _helper_type),
+    (PostProcessor, "run", _lifetimes_when_asked),
+    (numba_ir.Inst, "_rec_list_vars", _variables),
+    (BaseContext, "get_abi_sizeof", _size_of),
+    (utils, "pysignature", lru_cache(maxsize=None)(signature)),
+    (event, "start_event", _silent),
+    (event, "end_event", _silent),
+)
+"""(owner, name, what takes its place) of what is done once, or not at all."""
 
 
 class _Passes(PassManager):

@@ -1,8 +1,8 @@
 """Choices among sizes: plain integers when a model runs.
 
-While a model is converted some of them are a `Size` (converter/sizes.py), an int that knows how it
-comes from unknown dimensions. Shape rules choose by these functions, so that no choice is made by
-the number that such a size happens to have.
+While a model is converted some of them are a `Size` (converter/ir/sizes.py), an int that knows how
+it comes from unknown dimensions. Shape rules choose by these functions, so that no choice is made
+by the number that such a size happens to have.
 """
 
 from __future__ import annotations

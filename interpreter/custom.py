@@ -1,10 +1,10 @@
-"""Custom operators in a model: Python classes of graph/custom.py as host steps."""
+"""Custom operators in a model: Python classes of schema/custom_ops.py as host steps."""
 
 from collections.abc import Callable
 
 import numpy as np
 
-from ..graph.custom import make_custom_op
+from ..schema.custom_ops import make_custom_op
 from .node import Late, Node, NodeError
 
 

@@ -50,7 +50,7 @@ class Scope:
 
     def custom_op(self, name: str) -> type:
         """The class of custom operator `name`; raises LookupError when there is none."""
-        from ..graph.custom import custom_op_of
+        from ..schema.custom_ops import custom_op_of
 
         return self.custom_ops.get(name) or custom_op_of(name)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from flatlite.converter.sources.source import GraphSource, Port
-from flatlite.graph.graph import Graph
+from flatlite.graph.core.graph import Graph
 
 
 class Draft:

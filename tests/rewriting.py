@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import running
 
-from flatlite.converter.dims import evaluate
+from flatlite.converter.ir.dims import evaluate
+from flatlite.converter.ir.text import parse
+from flatlite.converter.ir.write import write
 from flatlite.converter.passes.fold import remove_dead_code
-from flatlite.converter.text import parse
-from flatlite.converter.write import write
 from flatlite.lite import Interpreter
 from flatlite.schema.model import save
 

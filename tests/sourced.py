@@ -1,6 +1,6 @@
 """Sources of models, looked at and run on the reference kernels."""
 
-from flatlite.graph.evaluate import evaluate
+from flatlite.graph.core.evaluate import evaluate
 
 
 def keys(ports):

@@ -1,6 +1,7 @@
 """The benchmark runner on one tiny model: the shape of its report, and how it is printed."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,21 @@ def test_report_of_a_run(folder):
     assert absent == {"model": "add", "variant": "int8", "absent": "no int8 today"}
     assert "TensorFlow does not write it: no int8 today" in printed
     assert report["machine"]["models"] == "by hand"
+
+
+def test_figures_of_the_first_start(folder):
+    command = [sys.executable, str(RUN.with_name("first.py")), str(folder / "add_float32.tflite")]
+    command += ["--cold", "1", "--opens", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    number = r"[+-]?\d+\.\d+"
+    forms = [
+        f"first result: CPU {number} s, median {number} s",
+        f"first result, nothing kept: CPU {number} s, median {number} s",
+        rf"opened: wall {number} ms, LiteRT {number} \({number}\)",
+        rf"opened: CPU {number} ms, LiteRT {number} \({number}\)",
+    ]
+    for line, form in zip(done.stdout.splitlines(), forms, strict=True):
+        assert re.fullmatch(f"add_float32.tflite: {form}", line)
 
 
 def test_unknown_model(folder):

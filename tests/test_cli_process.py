@@ -12,7 +12,7 @@ import time
 import pytest
 
 import flatlite.cli
-from flatlite.converter.progress import Progress
+from flatlite.converter.api.progress import Progress
 from flatlite.engine import cache, image, target
 from flatlite.tools.terminal import MAX_LINES, error_text
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import flatlite
-from flatlite.graph import custom
+from flatlite.schema import custom_ops
 
 ROOT = Path(flatlite.__file__).parent
 PRINTED = {
@@ -21,7 +21,7 @@ PRINTED = {
 @pytest.mark.parametrize("name", PRINTED)
 @pytest.mark.filterwarnings("ignore:the converted model was")  # a loaded machine takes its time
 def test_example(name, capsys, monkeypatch):
-    monkeypatch.setattr(custom, "_CUSTOM_OPS", {})
+    monkeypatch.setattr(custom_ops, "_CUSTOM_OPS", {})
     monkeypatch.setattr(sys, "argv", [name])
     runpy.run_path(str(ROOT / "examples" / name), run_name="__main__")
     printed = capsys.readouterr().out

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from flatlite.converter.conversion import Conversion
-from flatlite.converter.verify import Function
+from flatlite.converter.api.conversion import Conversion
+from flatlite.converter.verify.verification import Function
 from flatlite.schema.model import load
 
 KERNELS = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"

@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..converter.ports import Port, port_of
+from ..converter.api.ports import Port, port_of
 from ..converter.sources.kinds import kind_of
 from ..converter.sources.source import Source, naming, short_name
-from ..converter.verify import run_first
+from ..converter.verify.verification import run_first
 from ..interpreter.interpreter import Interpreter
 
 

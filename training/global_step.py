@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..graph.get_variable import get_variable
-from ..graph.graph import Graph, Tensor
-from ..graph.initializers import zeros_initializer
-from ..graph.scopes import GraphKeys, get_default_graph
-from ..graph.variables import Variable
+from ..graph.core.graph import Graph, Tensor
+from ..graph.core.scopes import GraphKeys, get_default_graph
+from ..graph.variables.get_variable import get_variable
+from ..graph.variables.initializers import zeros_initializer
+from ..graph.variables.variables import Variable
 
 
 def global_step(sess, global_step_tensor) -> int:

@@ -6,11 +6,11 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from ..graph.graph import Graph, Operation, Tensor
-from ..graph.graphdef import to_graph_def
-from ..graph.importing import import_graph_def
-from ..graph.scopes import GraphKeys, get_default_graph
-from ..graph.variables import Variable
+from ..graph.core.graph import Graph, Operation, Tensor
+from ..graph.core.scopes import GraphKeys, get_default_graph
+from ..graph.format.graphdef import to_graph_def
+from ..graph.format.importing import import_graph_def
+from ..graph.variables.variables import Variable
 from ..schema import proto
 from ..schema.files import read_bytes, remove_leftovers, write_atomic
 from .saver import Saver

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from ..graph.build import ops
-from ..graph.create import convert_to_tensor
+from ..graph.core.build import ops
+from ..graph.core.create import convert_to_tensor
+from ..graph.core.graph import Operation, Tensor
+from ..graph.core.indexed_slices import IndexedSlices
+from ..graph.core.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
+from ..graph.derivatives.gradients import Gradient, gradients
 from ..graph.functions.control_flow import group
 from ..graph.functions.control_flow import tuple as tuple_of
-from ..graph.gradients import Gradient, gradients
-from ..graph.graph import Operation, Tensor
-from ..graph.indexed_slices import IndexedSlices
-from ..graph.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
-from ..graph.variable_lists import trainable_variables
-from ..graph.variables import Variable
+from ..graph.variables.variable_lists import trainable_variables
+from ..graph.variables.variables import Variable
 from .slots import create_slot, create_zeros_slot, is_resource
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")

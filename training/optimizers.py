@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from ..graph.build import ops
+from ..graph.core.build import ops
+from ..graph.core.graph import Operation, Tensor
+from ..graph.core.indexed_slices import IndexedSlices
+from ..graph.core.scopes import control_dependencies
 from ..graph.functions.control_flow import group
-from ..graph.graph import Operation, Tensor
-from ..graph.indexed_slices import IndexedSlices
-from ..graph.scopes import control_dependencies
-from ..graph.variables import Variable
+from ..graph.variables.variables import Variable
 from .optimizer import Optimizer, cast, hyperparameter
 
 Number: TypeAlias = "float | Tensor | Callable[[], float]"

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.scopes import GraphKeys, get_collection
-from ..graph.session import Session
-from ..graph.variable_lists import global_variables
-from ..graph.variables import Variable
+from ..graph.core.scopes import GraphKeys, get_collection
+from ..graph.session.session import Session
+from ..graph.variables.variable_lists import global_variables
+from ..graph.variables.variables import Variable
 from ..schema import proto
 from ..schema.errors import InvalidArgumentError, NotFoundError
 from ..schema.files import is_folder, remove_leftovers

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..graph.build import ops
+from ..graph.core.build import ops
+from ..graph.core.graph import Operation, Tensor
+from ..graph.core.scopes import control_dependencies, name_scope
+from ..graph.core.shapes import is_static
 from ..graph.functions.control_flow import group
-from ..graph.graph import Operation, Tensor
-from ..graph.scopes import control_dependencies, name_scope
-from ..graph.shapes import is_static
-from ..graph.variables import Variable
+from ..graph.variables.variables import Variable
 from .slots import is_resource
 
 

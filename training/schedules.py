@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..graph.build import number, ops
-from ..graph.create import convert_to_tensor
-from ..graph.graph import Tensor
-from ..graph.scopes import name_scope
+from ..graph.core.build import number, ops
+from ..graph.core.create import convert_to_tensor
+from ..graph.core.graph import Tensor
+from ..graph.core.scopes import name_scope
 
 
 def _step(global_step, dtype) -> Tensor:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..graph.build import ops
-from ..graph.get_variable import get_variable
-from ..graph.graph import Tensor
-from ..graph.initializers import zeros_initializer
-from ..graph.shapes import is_static
-from ..graph.variable_scope import variable_scope
-from ..graph.variables import Variable
+from ..graph.core.build import ops
+from ..graph.core.graph import Tensor
+from ..graph.core.shapes import is_static
+from ..graph.variables.get_variable import get_variable
+from ..graph.variables.initializers import zeros_initializer
+from ..graph.variables.variable_scope import variable_scope
+from ..graph.variables.variables import Variable
 
 
 def create_slot(primary: Variable, value: Tensor, name: str) -> Variable:

@@ -10,7 +10,7 @@ from .homes import CORE, MATH
 MODULES = {
     "bitwise": "compat.v1.bitwise",
     "errors": "errors",
-    "initializers": "graph.initializers",
+    "initializers": "graph.variables.initializers",
     "layers": "graph.functions.layers",
     "lite": "compat.v1.lite",
     "logging": "compat.v1.logging",

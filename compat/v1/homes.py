@@ -4,11 +4,11 @@
 """
 
 CORE = {
-    "graph.clip": (
+    "graph.functions.clip": (
         "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm"
     ),
-    "graph.create": "constant convert_to_tensor",
-    "graph.dtype": (
+    "graph.core.create": "constant convert_to_tensor",
+    "graph.core.dtype": (
         "DType as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half "
         "int16 int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 "
         "uint32 uint64 uint8 variant"
@@ -40,35 +40,35 @@ CORE = {
         "assign assign_add assign_sub is_variable_initialized scatter_add scatter_div "
         "scatter_max scatter_min scatter_mul scatter_sub scatter_update"
     ),
-    "graph.get_variable": "get_local_variable get_variable no_regularizer",
-    "graph.gradients": "AggregationMethod UnconnectedGradients gradients",
+    "graph.variables.get_variable": "get_local_variable get_variable no_regularizer",
+    "graph.derivatives.gradients": "AggregationMethod UnconnectedGradients gradients",
     "graph.derivatives.registry": "NoGradient=NotDifferentiable NotDifferentiable RegisterGradient",
-    "graph.graph": "Graph Operation Tensor",
-    "graph.importing": "import_graph_def",
-    "graph.indexed_slices": "IndexedSlices",
-    "graph.fetches": "IndexedSlicesValue SparseTensorValue",
-    "graph.initializers": (
+    "graph.core.graph": "Graph Operation Tensor",
+    "graph.format.importing": "import_graph_def",
+    "graph.core.indexed_slices": "IndexedSlices",
+    "graph.session.fetches": "IndexedSlicesValue SparseTensorValue",
+    "graph.variables.initializers": (
         "constant_initializer glorot_normal_initializer glorot_uniform_initializer "
         "ones_initializer random_normal_initializer random_uniform_initializer "
         "truncated_normal_initializer uniform_unit_scaling_initializer "
         "variance_scaling_initializer zeros_initializer"
     ),
-    "graph.scopes": (
+    "graph.core.scopes": (
         "GraphKeys add_to_collection add_to_collections control_dependencies device "
         "get_collection get_collection_ref get_default_graph get_default_session name_scope "
         "reset_default_graph set_random_seed"
     ),
-    "graph.session": "ConfigProto GPUOptions InteractiveSession Session",
-    "graph.tensor_shape": "Dimension TensorShape",
-    "graph.variable_scope": "AUTO_REUSE VariableScope get_variable_scope variable_scope",
-    "graph.variable_lists": (
+    "graph.session.session": "ConfigProto GPUOptions InteractiveSession Session",
+    "graph.core.tensor_shape": "Dimension TensorShape",
+    "graph.variables.variable_scope": "AUTO_REUSE VariableScope get_variable_scope variable_scope",
+    "graph.variables.variable_lists": (
         "all_variables=global_variables global_variables global_variables_initializer "
         "initialize_all_variables=global_variables_initializer "
         "initialize_variables=variables_initializer local_variables local_variables_initializer "
         "model_variables moving_average_variables report_uninitialized_variables "
         "trainable_variables variables_initializer"
     ),
-    "graph.variables": "Variable",
+    "graph.variables.variables": "Variable",
 }
 """Names of `tf` alone."""
 

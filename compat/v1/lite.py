@@ -3,5 +3,5 @@
 from ...facade import facade
 from ...lite import HOMES, MODULES
 
-ALONE = {"converter.converter_v1": "TFLiteConverter"}
+ALONE = {"converter.api.converter_v1": "TFLiteConverter"}
 __all__, __getattr__, __dir__ = facade(__name__, HOMES, ALONE, modules=MODULES)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...schema.errors import ModelError
 
 if TYPE_CHECKING:
-    from ...graph.graph import Tensor
+    from ...graph.core.graph import Tensor
     from .weights import Stored
 
 MODELS = ("Functional", "Model", "Sequential")

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.graph import Graph, Tensor
-from ...graph.order import Cycle, ordered
+from ...graph.core.graph import Graph, Tensor
+from ...graph.core.order import Cycle, ordered
 from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ..sources.source import some
 from .activation import activation_name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...graph.graph import Tensor
+from ...graph.core.graph import Tensor
 from .registry import LIST, PAIR, Call, is_integer, layer
 
 

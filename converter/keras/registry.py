@@ -14,7 +14,7 @@ from ...schema.registry import Registry
 from .architecture import Layer
 
 if TYPE_CHECKING:
-    from ...graph.graph import Graph, Tensor
+    from ...graph.core.graph import Graph, Tensor
 
 FAMILIES = ("activation", "conv", "core", "merge", "norm", "pool", "shape")
 ONE, LIST, PAIR = "one tensor", "a list of tensors", "two tensors"

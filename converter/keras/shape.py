@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.shapes import is_static
+from ...graph.core.shapes import is_static
 from .registry import Call, is_integer, layer
 
 

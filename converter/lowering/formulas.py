@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from .moves import like
 
 if TYPE_CHECKING:
-    from ..builder import Builder
-    from ..ir import Tensor
+    from ..ir.builder import Builder
+    from ..ir.graph import Tensor
 
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 """Of Klambauer et al. 2017 (arXiv:1706.02515)."""

@@ -10,7 +10,7 @@ import numpy as np
 from ...schema.errors import ConverterError
 
 if TYPE_CHECKING:
-    from ..ir import Tensor
+    from ..ir.graph import Tensor
 
 
 class SourceNode:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dims import Dim, divided, never_zero
+from ..ir.dims import Dim, divided, never_zero
 from ..lowering.moves import as_int32, like, reshaped, transposed
 from .registry import lower
 

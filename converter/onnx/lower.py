@@ -7,16 +7,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...schema.errors import ConverterError
-from ..builder import Builder
-from ..ir import Graph, Origin, Signature
+from ..ir.builder import Builder
+from ..ir.graph import Graph, Origin, Signature
+from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
-from ..sizes import Scope, lowered
 from .registry import LOWERINGS, Node
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-    from ..ir import Tensor
+    from ..ir.graph import Tensor
     from ..sources.onnx import OnnxSource
 
 DOMAINS = ("", "ai.onnx")

@@ -13,7 +13,7 @@ from ..lowering.registry import Lowerings
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-    from ..ir import Tensor
+    from ..ir.graph import Tensor
 
 FAMILIES = ("array", "conv", "math", "matmul", "norm", "reduce", "slice")
 LOWERINGS = Lowerings("ONNX operator", __package__, FAMILIES)

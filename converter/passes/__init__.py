@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir import Graph
+from ..ir.graph import Graph
 from .activation import fuse_activation, recognise_clipping
 from .driver import Observer, Pass, run_once, run_until_settled
 from .fold import fold_constants, merge_duplicates, remove_dead_code

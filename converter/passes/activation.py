@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...schema.tables import ACTIVATION_FUNCTION_TYPE
-from ..ir import Graph, Op, Tensor
+from ..ir.graph import Graph, Op, Tensor
 from .driver import rewrite
 from .rewrite import (
     NONE,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..builder import Builder
-from ..ir import Op, Tensor
-from ..pseudo import having
+from ..ir.builder import Builder
+from ..ir.graph import Op, Tensor
+from ..ir.pseudo import having
 
 N_CORRECTIONS = 3
 """Quotients of float32 are right to 22 bits; three of them leave a remainder of about the divisor,

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from ...schema.errors import ConverterError, noted
-from ..ir import Graph, Op
+from ..ir.graph import Graph, Op
 
 Change = Callable[[Graph, Op], bool]
 Pass = Callable[[Graph], int]

@@ -8,9 +8,9 @@ import numpy as np
 
 from ...engine.faults import Fault
 from ...interpreter.node import NodeError, Unknown
-from .. import pseudo
-from ..infer import compute
-from ..ir import Graph, Op, Tensor, same_bits
+from ..ir import pseudo
+from ..ir.graph import Graph, Op, Tensor, same_bits
+from ..ir.infer import compute
 
 LIMIT = 1 << 20  # bytes of a folded result, unless its inputs are half as large
 TOTAL = 256 << 20  # bytes of all folded results

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeGuard
 import numpy as np
 
 from ...schema.tables import ACTIVATION_FUNCTION_TYPE
-from ..ir import Graph, Op, Tensor
+from ..ir.graph import Graph, Op, Tensor
 from .driver import rewrite
 from .rewrite import (
     NONE,

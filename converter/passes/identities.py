@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..infer import SMALL
-from ..ir import Graph, Op, Tensor
-from ..pseudo import having
+from ..ir.graph import Graph, Op, Tensor
+from ..ir.infer import SMALL
+from ..ir.pseudo import having
 from .driver import rewrite
 from .rewrite import (
     BINARY,

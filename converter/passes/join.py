@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir import Graph, Op
+from ..ir.graph import Graph, Op
 from .driver import rewrite
 from .reshape import constant_shape
 from .rewrite import builder, constant_of, made_by, options_of, same_shape, swap

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..builder import Builder
-from ..ir import Graph, Op, Tensor
-from ..pseudo import having, operator
+from ..ir.builder import Builder
+from ..ir.graph import Graph, Op, Tensor
+from ..ir.pseudo import having, operator
 from .driver import rewrite
 from .reshape import takes
 from .rewrite import (

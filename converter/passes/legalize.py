@@ -7,10 +7,10 @@ from functools import reduce
 
 import numpy as np
 
-from ..builder import Builder
-from ..integers import of_integers
-from ..ir import Graph, Op, Tensor
-from ..legal_types import has_kernel, widened
+from ..ir.builder import Builder
+from ..ir.graph import Graph, Op, Tensor
+from ..ir.integers import of_integers
+from ..ir.legal_types import has_kernel, widened
 from ..lowering import formulas
 from ..lowering.moves import like
 from .divide import floor_divide, truncated_divide

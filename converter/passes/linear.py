@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...schema.tables import FULLY_CONNECTED_OPTIONS_WEIGHTS_FORMAT, PADDING
-from ..builder import Builder
-from ..ir import Graph, Op, Sizes, Tensor
-from ..pseudo import operator
+from ..ir.builder import Builder
+from ..ir.graph import Graph, Op, Sizes, Tensor
+from ..ir.pseudo import operator
 from .driver import rewrite
 from .rewrite import (
     LINEAR,

@@ -6,7 +6,7 @@ from math import isclose
 
 import numpy as np
 
-from ..ir import Graph, Op, Tensor
+from ..ir.graph import Graph, Op, Tensor
 from .driver import rewrite
 from .formulas import is_product, operands_of
 from .rewrite import (

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...schema.tables import PADDING
-from ..dims import subtract
-from ..elements import extents_of
-from ..ir import Graph, Op
-from ..pseudo import having, operator
+from ..ir.dims import subtract
+from ..ir.elements import extents_of
+from ..ir.graph import Graph, Op
+from ..ir.pseudo import having, operator
 from .driver import rewrite
 from .rewrite import builder, constant_of, made_by, options_of, swap, with_options
 

@@ -7,8 +7,8 @@ from math import prod
 
 import numpy as np
 
-from ..dims import broadcast
-from ..ir import Graph, Op, Sizes, Tensor
+from ..ir.dims import broadcast
+from ..ir.graph import Graph, Op, Sizes, Tensor
 from .driver import rewrite
 from .rewrite import (
     BINARY,

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...schema.tables import ACTIVATION_FUNCTION_TYPE
-from ..builder import Builder
-from ..ir import Graph, Op, Tensor
-from ..pseudo import having
+from ..ir.builder import Builder
+from ..ir.graph import Graph, Op, Tensor
+from ..ir.pseudo import having
 
 NONE = ACTIVATION_FUNCTION_TYPE["NONE"]
 

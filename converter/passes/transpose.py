@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..ir import Graph, Op, Tensor
+from ..ir.graph import Graph, Op, Tensor
 from .driver import rewrite
 from .reshape import constant_shape
 from .rewrite import builder, constant_of, made_by, options_of, swap, with_options

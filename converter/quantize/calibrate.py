@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...schema.errors import CalibrationError
-from ..ir import Tensor
+from ..ir.graph import Tensor
 from .rules import is_real
 
 if TYPE_CHECKING:
     from ...interpreter.interpreter import Interpreter
-    from ..samples import Sample
-    from ..verify import Function
+    from ..api.samples import Sample
+    from ..verify.verification import Function
     from .ranges import Range
 
 

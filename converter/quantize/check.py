@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...schema.errors import ConverterError
-from ..ports import Port, port_of
+from ..api.ports import Port, port_of
 
 if TYPE_CHECKING:
     from ...interpreter.interpreter import Interpreter
-    from ..ir import Graph, Tensor
-    from ..verify import Function
+    from ..ir.graph import Graph, Tensor
+    from ..verify.verification import Function
 
 LIMITS = {np.dtype("i1"): (-128, 127), np.dtype("u1"): (0, 255)}
 SMALLEST = 1e-12  # energy of a signal or of noise below which it counts as none

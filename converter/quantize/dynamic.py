@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...schema.quantization import Quantization
-from ..ir import Graph, Op
+from ..ir.graph import Graph, Op
 from ..passes.rewrite import with_options
 from .recipe import Recipe
 from .rewrite import INT8, constant, like

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...schema.errors import ConverterError
 from ...schema.quantization import Quantization
-from ..ir import Graph, Op, Tensor
+from ..ir.graph import Graph, Op, Tensor
 from .rules import is_real, rule_of
 from .scales import HIGH, LOW, of_range, of_result
 

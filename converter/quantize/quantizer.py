@@ -16,7 +16,7 @@ from .rewrite import refuse_floats, rewrite
 from .rules import touches_reals
 
 if TYPE_CHECKING:
-    from ..ir import Graph, Op, Tensor
+    from ..ir.graph import Graph, Op, Tensor
 
 CALLER = 5  # frames from a warning here to whoever called convert
 

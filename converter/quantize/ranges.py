@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from ...schema.quantization import Quantization
-from ..ir import Graph, Op, Tensor
+from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import ops_of
 from .needs import Needs, Range, covers, hull
 from .rules import DIVISORS, endless_constant, is_real, rule_of

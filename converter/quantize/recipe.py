@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...schema.errors import noted
-from ..options import OpsSet, Optimize
+from ..api.options import OpsSet, Optimize
 from .rules import RULES
 
 if TYPE_CHECKING:
-    from ..settings import Settings
+    from ..api.settings import Settings
 
 REAL = np.dtype(np.float32)
 INT16 = np.dtype(np.int16)
@@ -47,7 +47,7 @@ def recipe_of(settings: Settings) -> Recipe | None:
 
     Raises ValueError when they contradict each other.
     """
-    from ..settings import as_dtype
+    from ..api.settings import as_dtype
 
     is_asked = any(one is not Optimize.EXPERIMENTAL_SPARSITY for one in settings.optimizations)
     ops = set(settings.target_spec.supported_ops)

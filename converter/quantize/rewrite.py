@@ -13,8 +13,8 @@ import numpy as np
 
 from ...schema.errors import ConverterError
 from ...schema.quantization import Quantization
-from ..builder import as_array
-from ..ir import Graph, Op, Tensor
+from ..ir.builder import as_array
+from ..ir.graph import Graph, Op, Tensor
 from .ranges import Scales
 from .recipe import Recipe
 from .rules import Rule, endless_constant, is_real, reason_for_float, rule_of, touches_reals

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...schema.flatbuffer import options_class
 from ...schema.operators import Operator, having, known
-from ..ir import Op, Tensor
+from ..ir.graph import Op, Tensor
 
 REAL = np.dtype(np.float32)
 Limit = Callable[[Op], "str | None"]

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 from types import MappingProxyType
 
-from ..ir import Graph, Op, Tensor
+from ..ir.graph import Graph, Op, Tensor
 from ..passes.fold import is_pure
 from ..passes.rewrite import BINARY, RESHAPES, UNARY, names, ops_of
 from .needs import Range, constant_range

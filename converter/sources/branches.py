@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...graph.attributes import FunctionRef
-from ...graph.graph import Graph, Operation, Tensor
-from ...graph.inline import inline
-from ...graph.order import is_back_edge
-from ...graph.rebuild import Copy, rebuild
+from ...graph.core.attributes import FunctionRef
+from ...graph.core.graph import Graph, Operation, Tensor
+from ...graph.core.order import is_back_edge
+from ...graph.format.inline import inline
+from ...graph.format.rebuild import Copy, rebuild
 from ...schema.errors import ModelError
 
 SWITCH, MERGE, DEFAULT = "Switch", "Merge", "PlaceholderWithDefault"

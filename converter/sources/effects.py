@@ -11,9 +11,9 @@ import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ...graph.attributes import FunctionRef
-from ...graph.graph import Graph, Operation, Tensor
-from ...graph.inline import inline, runs_unread
+from ...graph.core.attributes import FunctionRef
+from ...graph.core.graph import Graph, Operation, Tensor
+from ...graph.format.inline import inline, runs_unread
 from ...schema.errors import ModelError, UnsupportedOps
 from .branches import has_branches, resolve_branches
 from .handles import CALLING, Handles, follow, is_handle, reads, writes

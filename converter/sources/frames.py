@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ...graph.attributes import FunctionRef
-from ...graph.graph import Graph, Operation, Tensor
-from ...graph.library import Function
-from ...graph.order import copied_from, data_inputs, ordered
-from ...graph.rebuild import Copy, rebuild
+from ...graph.core.attributes import FunctionRef
+from ...graph.core.graph import Graph, Operation, Tensor
+from ...graph.core.library import Function
+from ...graph.core.order import copied_from, data_inputs, ordered
+from ...graph.format.rebuild import Copy, rebuild
 
 _STARTS = ("Placeholder", "_Arg")
 _CONTROL = frozenset(["Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch"])

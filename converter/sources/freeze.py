@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...graph.attributes import FunctionRef
-from ...graph.graph import Graph, Operation, Tensor
-from ...graph.inline import inline
-from ...graph.library import Function
-from ...graph.order import is_back_edge, ordered
-from ...graph.rebuild import Copy, rebuild
-from ...graph.shapes import Shape
+from ...graph.core.attributes import FunctionRef
+from ...graph.core.graph import Graph, Operation, Tensor
+from ...graph.core.library import Function
+from ...graph.core.order import is_back_edge, ordered
+from ...graph.core.shapes import Shape
+from ...graph.format.inline import inline
+from ...graph.format.rebuild import Copy, rebuild
 from ...schema.errors import ModelError
 from .branches import has_branches, resolve_branches
 from .effects import flat_body, needed_operations, refuse_effects

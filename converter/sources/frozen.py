@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable
 
-from ...graph.graph import Graph, Operation, Tensor
-from ...graph.graphdef import import_graph_def
+from ...graph.core.graph import Graph, Operation, Tensor
+from ...graph.format.graphdef import import_graph_def
 from ...schema import proto
 from ...schema.errors import noted
 from ...schema.files import read_bytes

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.graph import Operation, Tensor
-from ...graph.rebuild import Copy
+from ...graph.core.graph import Operation, Tensor
+from ...graph.format.rebuild import Copy
 
 Handles = Mapping[Tensor, frozenset[str]]
 """The variables whose handle, or a reference to which, a tensor holds."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...graph.graph import Graph, Tensor
+from ...graph.core.graph import Graph, Tensor
 from ...schema.errors import ModelError
 from ..keras.architecture import INPUT, Model, flat, read_model
 from ..keras.archive import open_archive

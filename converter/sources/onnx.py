@@ -18,8 +18,8 @@ from .source import Port, Shapes, check_names, set_shapes, some
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
-    from ...graph.shapes import Shape
-    from .. import ir
+    from ...graph.core.shapes import Shape
+    from ..ir import graph as ir
 
 OLDEST = 7  # operator set; before, broadcasting was an attribute
 LARGEST = 2**31 - 1  # elements of a tensor

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...graph.attributes import read_shape
-from ...graph.graph import Graph, Tensor
-from ...graph.graphdef import import_graph_def
-from ...graph.shapes import Shape
+from ...graph.core.attributes import read_shape
+from ...graph.core.graph import Graph, Tensor
+from ...graph.core.shapes import Shape
+from ...graph.format.graphdef import import_graph_def
 from ...schema import proto
 from ...schema.errors import noted
 from ...schema.files import read_bytes

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.graph import Operation
-from ...graph.graphdef import to_graph_def
-from ...graph.session import Session
-from ...graph.state import variable_key
+from ...graph.core.graph import Operation
+from ...graph.format.graphdef import to_graph_def
+from ...graph.session.session import Session
+from ...graph.session.state import variable_key
 from . import frozen
 from .source import GraphSource, Shapes
 

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from operator import index
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ...graph.graph import Graph, Tensor
-from ...graph.shapes import Shape, merge, shown
+from ...graph.core.graph import Graph, Tensor
+from ...graph.core.shapes import Shape, merge, shown
 from ...schema.errors import ConverterError, ModelError, noted
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from .. import ir
-    from ..oracle import Oracle
+    from ..ir import graph as ir
+    from ..verify.oracle import Oracle
 
 Shapes = Mapping[str, "Sequence[int | None] | None"]
 """Shapes by tensor name; None, in the place of a number or a shape, is unknown."""
@@ -130,7 +130,7 @@ class GraphSource:
 
     def oracle(self) -> Oracle:
         """graph/'s numpy kernels, which share no code with the engine."""
-        from ..oracle import GraphOracle
+        from ..verify.oracle import GraphOracle
 
         return GraphOracle(self.graph)
 

@@ -17,15 +17,15 @@ from ...interpreter.spec import OperatorSpec, SubgraphSpec, TensorSpec
 from ...schema.errors import ConverterError, InvalidArgumentError
 from ...schema.files import read_bytes
 from ...schema.operators import known
-from ..builder import Builder
-from ..infer import infer, late_tensor
-from ..ir import Graph, Op, Origin, Signature, Tensor
-from ..oracle import NotVerified, Oracle
-from ..sizes import Scope, lowered
+from ..ir.builder import Builder
+from ..ir.graph import Graph, Op, Origin, Signature, Tensor
+from ..ir.infer import infer, late_tensor
+from ..ir.sizes import Scope, lowered
+from ..verify.oracle import NotVerified, Oracle
 from .source import Port
 
 if TYPE_CHECKING:
-    from ...graph.shapes import Shape
+    from ...graph.core.shapes import Shape
 
 
 @dataclass(frozen=True)
@@ -274,7 +274,7 @@ class FileOracle:
         memory: int | None = None,
     ) -> list[np.ndarray]:
         """The tensors of these names, for one array per input."""
-        from ..verify import run_first
+        from ..verify.verification import run_first
 
         interpreter = self._ready()
         try:

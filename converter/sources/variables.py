@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...graph.graph import Graph, Operation, Tensor
-from ...graph.inline import called_function
-from ...graph.order import data_and_control_inputs, ordered
-from ...graph.shapes import Shape, merge
+from ...graph.core.graph import Graph, Operation, Tensor
+from ...graph.core.order import data_and_control_inputs, ordered
+from ...graph.core.shapes import Shape, merge
+from ...graph.format.inline import called_function
 from ...schema.bundle import Bundle, Slice, open_bundle
 from ...schema.errors import ModelError, NotFoundError
 from .source import some

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...graph.order import copied_from
-from ..infer import late_tensor
-from ..ir import Graph, Sizes, Tensor
+from ...graph.core.order import copied_from
+from ..ir.graph import Graph, Sizes, Tensor
+from ..ir.infer import late_tensor
 from .lists import Reserved
 from .registry import lower
 
 if TYPE_CHECKING:
-    from ...graph import graph as tf
-    from ..builder import Builder
+    from ...graph.core import graph as tf
+    from ..ir.builder import Builder
 
 WIDENINGS = 32
 """Times a loop's shapes are tried; each time more of their dimensions are unknown."""
@@ -145,7 +145,7 @@ def lower_body(
         sizes: of these inputs, where they are not those of what is given.
         outputs: positions of the function's outputs that the graph has; all of them by default.
     """
-    from ..builder import Builder
+    from ..ir.builder import Builder
     from .lower import Work
 
     work = Work.of(body)

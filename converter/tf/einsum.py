@@ -14,7 +14,7 @@ from ..lowering.moves import reshaped, transposed
 from .registry import lower
 
 if TYPE_CHECKING:
-    from ..ir import Tensor
+    from ..ir.graph import Tensor
 
 
 @dataclass

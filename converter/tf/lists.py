@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...schema.errors import ConverterError
-from ..dims import Extent
-from ..elements import extents_of
-from ..infer import late_tensor
-from ..ir import Graph, Sizes, Tensor
+from ..ir.dims import Extent
+from ..ir.elements import extents_of
+from ..ir.graph import Graph, Sizes, Tensor
+from ..ir.infer import late_tensor
 from .registry import Node, lower
 
 if TYPE_CHECKING:
-    from ..builder import Builder
+    from ..ir.builder import Builder
 
 
 class Reserved(Tensor):

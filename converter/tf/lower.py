@@ -7,21 +7,21 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...graph.attributes import FunctionRef
-from ...graph.custom import custom_options
-from ...graph.fold import fold
-from ...graph.order import data_inputs, ordered
+from ...graph.core.attributes import FunctionRef
+from ...graph.core.custom import custom_options
+from ...graph.core.order import data_inputs, ordered
+from ...graph.format.fold import fold
 from ...schema.errors import ConverterError
-from ..builder import Builder
-from ..ir import Graph, Origin, Signature
+from ..ir.builder import Builder
+from ..ir.graph import Graph, Origin, Signature
+from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
-from ..sizes import Scope, lowered
-from ..stubs import collapse
+from ..ophint.stubs import collapse
 from .registry import LOWERINGS, Node
 
 if TYPE_CHECKING:
-    from ...graph import graph as tf
-    from ..ir import Tensor
+    from ...graph.core import graph as tf
+    from ..ir.graph import Tensor
     from ..sources.source import GraphSource
 
 CALLS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+(?=.)")  # around user's names

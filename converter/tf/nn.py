@@ -4,7 +4,7 @@ from functools import reduce
 
 import numpy as np
 
-from ...graph.shapes import shown
+from ...graph.core.shapes import shown
 from ..lowering.moves import as_int32, as_type, reshaped, transposed
 from .registry import lower, lower_rows
 

@@ -8,8 +8,8 @@ from ..lowering.node import SourceNode
 from ..lowering.registry import Lowerings
 
 if TYPE_CHECKING:
-    from ...graph.graph import Operation
-    from ..ir import Tensor
+    from ...graph.core.graph import Operation
+    from ..ir.graph import Tensor
 
 FAMILIES = ("array", "control", "einsum", "image", "lists", "math", "nn", "reduce")
 LOWERINGS = Lowerings("TF operation", __package__, FAMILIES)

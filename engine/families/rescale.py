@@ -45,12 +45,16 @@ def fixed_scales(scales):
     """
     fractions, shifts = np.frexp(scales)
     multipliers = np.floor(fractions * _ONE + 0.5).astype(np.int64)
+    shifts = shifts.astype(np.int64)
     over = multipliers == _ONE
-    multipliers[over] //= 2
-    shifts = shifts.astype(np.int64) + over
-    multipliers[shifts > _MOST] = _ONE - 1
-    multipliers[shifts < -31] = 0
-    return multipliers, np.where(shifts < -31, 0, np.minimum(shifts, _MOST))
+    if over.any():
+        multipliers[over] //= 2
+        shifts += over
+    if shifts.size and not -31 <= shifts.min() <= shifts.max() <= _MOST:
+        multipliers[shifts > _MOST] = _ONE - 1
+        multipliers[shifts < -31] = 0
+        shifts = np.where(shifts < -31, 0, np.minimum(shifts, _MOST))
+    return multipliers, shifts
 
 
 def byte_terms(scales, n, zero_point, limits, dtype, *, largest=None, real=False):
@@ -76,30 +80,32 @@ def byte_terms(scales, n, zero_point, limits, dtype, *, largest=None, real=False
         "high": limits[1] - flip,
         "flip": flip,
     }
-    scales = np.broadcast_to(scales, (n,))
+    padded = np.zeros(blocks * BLOCK)
+    padded[:n] = scales
     if real:
-        terms[:, :2] = _by_parity(scales.view(np.int64), blocks)
+        terms[:, :2] = _by_parity(padded.view(np.int64), blocks)
         return constant(terms.reshape(blocks, -1)), {"rounding": _REAL, **numbers}
-    multipliers, shifts = fixed_scales(scales)
+    multipliers, shifts = fixed_scales(padded)
     shifts[multipliers == 0] = -1
-    left, right = np.maximum(shifts, 0), np.maximum(-shifts, 0)
-    starts = (1 << 31) + ((1 << right >> 1) + (numbers["zero_point"] << right) << 32)
+    least, most = shifts.min(), shifts.max()
     quick = largest is not None and largest < _LARGEST and -128 <= numbers["zero_point"] <= 127
-    quick = quick and -20 <= shifts.min() <= shifts.max() < 0
+    quick = bool(quick and -20 <= least <= most < 0)
+    right = -shifts if most <= 0 else np.maximum(-shifts, 0)
     terms[:, 0:2] = _by_parity(multipliers, blocks)
-    terms[:, 2:4] = _by_parity(starts if quick else 0 * starts, blocks)
-    short = np.zeros((blocks * BLOCK, 2), np.int32)
-    short[:n] = np.stack([right, left], 1)
-    terms[:, 4:] = short.reshape(blocks, BLOCK, 2).transpose(0, 2, 1).copy().view(np.int64)
+    if quick:
+        starts = (1 << 31) + ((1 << right >> 1) + (numbers["zero_point"] << right) << 32)
+        terms[:, 2:4] = _by_parity(starts, blocks)
+    short = terms.view(np.int32).reshape(blocks, _TERMS, BLOCK)
+    short[:, 4] = right.reshape(blocks, BLOCK)
+    if most > 0:
+        short[:, 5] = np.maximum(shifts, 0).reshape(blocks, BLOCK)
     numbers = {"rounding": _QUICK if quick else _GENERAL, **numbers}
     return constant(terms.reshape(blocks, -1)), numbers
 
 
 def _by_parity(values, blocks):
     """Values of channels in blocks: those of even channels, then of odd ones."""
-    padded = np.zeros(blocks * BLOCK, np.int64)
-    padded[: values.size] = values
-    return padded.reshape(blocks, BLOCK // 2, 2).transpose(0, 2, 1)
+    return values.reshape(blocks, BLOCK // 2, 2).transpose(0, 2, 1)
 
 
 def wide_terms(scales, bias, zero_point):

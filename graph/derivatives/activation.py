@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..build import number, ops
-from ..graph import Tensor
+from ..core.build import number, ops
+from ..core.graph import Tensor
 from .elementwise import conj
 from .registry import gradient
 

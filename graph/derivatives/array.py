@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..build import ops, same_attrs, shape_of
+from ..core.build import ops, same_attrs, shape_of
 from .broadcasting import repeated_axes, summed
 from .registry import constant, gradient
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..build import ops, shape_of
-from ..graph import Tensor
-from ..shapes import Dim, Shape, is_static
+from ..core.build import ops, shape_of
+from ..core.graph import Tensor
+from ..core.shapes import Dim, Shape, is_static
 
 
 def unbroadcast(x: Tensor, y: Tensor, dx: Tensor | None, dy: Tensor | None) -> list:

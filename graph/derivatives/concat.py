@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..build import ops
-from ..graph import Tensor
-from ..shapes import is_static
+from ..core.build import ops
+from ..core.graph import Tensor
+from ..core.shapes import is_static
 from .registry import constant, gradient
 
 

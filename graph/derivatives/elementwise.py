@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from ..build import number, ops
-from ..graph import Tensor
+from ..core.build import number, ops
+from ..core.graph import Tensor
 from .broadcasting import unbroadcast
 from .registry import constant, gradient
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..build import ops
-from ..graph import Tensor
-from ..indexed_slices import IndexedSlices
+from ..core.build import ops
+from ..core.graph import Tensor
+from ..core.indexed_slices import IndexedSlices
 from .registry import constant, gradient
 
 FIRST = np.array([0], np.int32)

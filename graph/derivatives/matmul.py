@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..build import ops, shape_of
-from ..graph import Tensor
-from ..shapes import is_static
+from ..core.build import ops, shape_of
+from ..core.graph import Tensor
+from ..core.shapes import is_static
 from .broadcasting import repeated_axes, summed
 from .elementwise import conj
 from .registry import gradient

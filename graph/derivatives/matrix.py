@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..build import number, ops
+from ..core.build import number, ops
 from .registry import gradient
 
 

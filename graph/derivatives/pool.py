@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..build import ops, same_attrs, shape_of
+from ..core.build import ops, same_attrs, shape_of
 from .registry import gradient
 
 ATTRS = ("ksize", "strides", "padding", "data_format")

@@ -6,9 +6,9 @@ from math import prod
 
 import numpy as np
 
-from ..build import number, ops, shape_of
-from ..graph import Tensor
-from ..shapes import is_static, value
+from ..core.build import number, ops, shape_of
+from ..core.graph import Tensor
+from ..core.shapes import is_static, value
 from .elementwise import conj
 from .registry import constant, gradient
 

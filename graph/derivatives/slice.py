@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..build import ops, same_attrs, shape_of
-from ..graph import Tensor
-from ..shapes import is_static
+from ..core.build import ops, same_attrs, shape_of
+from ..core.graph import Tensor
+from ..core.shapes import is_static
 from .registry import gradient
 
 MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..build import ops
+from ..core.build import ops
 from .registry import constant, gradient
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..build import ops, same_attrs
+from ..core.build import ops, same_attrs
 from .registry import gradient
 
 

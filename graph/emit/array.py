@@ -7,9 +7,9 @@ import numpy as np
 from ...engine.buffer import Buffer, arena, constant
 from ...engine.families.layout import fill, move
 from ...engine.view import View
-from ..infer import infer_shapes
-from ..registry import row_of
-from ..shapes import is_static
+from ..core.infer import infer_shapes
+from ..core.registry import row_of
+from ..core.shapes import is_static
 from .registry import emit
 from .shapes import result
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable
 from ...engine.buffer import Buffer
 from ...engine.families import gradients, products
 from ...engine.families.products import NO_CLAMP
-from ..graph import Operation, Tensor
+from ..core.graph import Operation, Tensor
 from .elementwise import CLAMPS
 from .products import FLOATS, convolution_windows
 from .shapes import result

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...engine.buffer import Buffer, arena
-from ..infer import infer_shapes
-from ..registry import row_of
-from ..shapes import is_static
+from ..core.infer import infer_shapes
+from ..core.registry import row_of
+from ..core.shapes import is_static
 
 
 def results(op) -> list[Buffer] | None:

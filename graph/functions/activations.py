@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..build import ops
-from ..create import convert_to_tensor
-from ..graph import Tensor
-from ..scopes import name_scope
+from ..core.build import ops
+from ..core.create import convert_to_tensor
+from ..core.graph import Tensor
+from ..core.scopes import name_scope
 from .arguments import one_of
 from .array import concat, transpose
 from .casting import cast

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..build import ops
-from ..create import convert_to_tensor, type_name
-from ..graph import Tensor
-from ..indexed_slices import IndexedSlices, dense
-from ..scopes import name_scope
+from ..core.build import ops
+from ..core.create import convert_to_tensor, type_name
+from ..core.graph import Tensor
+from ..core.indexed_slices import IndexedSlices, dense
+from ..core.scopes import name_scope
 from .casting import cast
 from .rows import functions
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..build import ops
-from ..create import convert_to_tensor, is_tensor_like
-from ..graph import Tensor
-from ..scopes import name_scope
+from ..core.build import ops
+from ..core.create import convert_to_tensor, is_tensor_like
+from ..core.graph import Tensor
+from ..core.scopes import name_scope
 from .arguments import one_of
 from .casting import cast
 from .creation import ones_like, range
@@ -154,7 +154,7 @@ def unstack(value, num=None, axis=0, name="unstack") -> list[Tensor]:
 
 def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0) -> Tensor:
     """Slices of `params` along `axis` (0 by default), one for each of `indices`."""
-    from ..variables import ResourceVariable
+    from ..variables.variables import ResourceVariable
 
     axis = batch_dims if axis is None else axis
     if isinstance(params, ResourceVariable) and not is_tensor_like(axis) and axis == 0:

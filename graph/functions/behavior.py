@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..variables import use_resources
+from ..variables.variables import use_resources
 
 
 def disable_v2_behavior() -> None:

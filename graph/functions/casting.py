@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..build import ops
-from ..create import convert_to_tensor
-from ..dtype import as_dtype, as_numpy
-from ..graph import Tensor
-from ..indexed_slices import IndexedSlices
-from ..scopes import name_scope
+from ..core.build import ops
+from ..core.create import convert_to_tensor
+from ..core.dtype import as_dtype, as_numpy
+from ..core.graph import Tensor
+from ..core.indexed_slices import IndexedSlices
+from ..core.scopes import name_scope
 from .rows import functions
 
 ONE_TO_ONE = """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import builtins
 
-from ..create import convert_to_tensor, create, output
-from ..graph import Operation, Tensor
-from ..indexed_slices import IndexedSlices
-from ..scopes import control_dependencies, get_default_graph, graph_of, name_scope
+from ..core.create import convert_to_tensor, create, output
+from ..core.graph import Operation, Tensor
+from ..core.indexed_slices import IndexedSlices
+from ..core.scopes import control_dependencies, get_default_graph, graph_of, name_scope
 
 
 def no_op(name: str | None = None) -> Operation:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import shapes
-from ..build import ops
-from ..create import constant, convert_to_tensor, is_tensor_like, type_name
-from ..dtype import as_numpy
-from ..graph import Tensor
-from ..scopes import name_scope
-from ..tensor_shape import TensorShape, as_shape
+from ..core import shapes
+from ..core.build import ops
+from ..core.create import constant, convert_to_tensor, is_tensor_like, type_name
+from ..core.dtype import as_numpy
+from ..core.graph import Tensor
+from ..core.scopes import name_scope
+from ..core.tensor_shape import TensorShape, as_shape
 from .casting import cast
 from .rows import functions
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..build import ops
-from ..create import convert_to_tensor
-from ..get_variable import get_variable
-from ..graph import Tensor
-from ..initializers import zeros_initializer
-from ..scopes import name_scope
-from ..shapes import is_static
-from ..variable_scope import variable_scope
+from ..core.build import ops
+from ..core.create import convert_to_tensor
+from ..core.graph import Tensor
+from ..core.scopes import name_scope
+from ..core.shapes import is_static
+from ..variables.get_variable import get_variable
+from ..variables.initializers import zeros_initializer
+from ..variables.variable_scope import variable_scope
 from . import array, creation, normalization, windows
 from .activations import bias_add
 from .slices import get_item

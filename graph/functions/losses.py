@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import shapes
-from ..build import ops
-from ..create import convert_to_tensor
-from ..graph import Tensor
-from ..scopes import name_scope
+from ..core import shapes
+from ..core.build import ops
+from ..core.create import convert_to_tensor
+from ..core.graph import Tensor
+from ..core.scopes import name_scope
 from . import array, creation
 from .arguments import one_of
 from .arithmetic import add

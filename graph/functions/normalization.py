@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..build import ops
-from ..create import constant, convert_to_tensor, type_name
-from ..graph import Tensor
-from ..scopes import name_scope
+from ..core.build import ops
+from ..core.create import constant, convert_to_tensor, type_name
+from ..core.graph import Tensor
+from ..core.scopes import name_scope
 from . import creation, random
 from .arguments import one_of
 from .arithmetic import imag, real

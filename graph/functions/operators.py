@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..build import ops
-from ..create import convert_to_tensor
-from ..graph import Tensor
-from ..indexed_slices import IndexedSlices
-from ..scopes import name_scope
-from ..variables import Variable
+from ..core.build import ops
+from ..core.create import convert_to_tensor, is_tensor_like
+from ..core.graph import Tensor
+from ..core.hooks import hook
+from ..core.indexed_slices import IndexedSlices
+from ..core.scopes import name_scope
+from ..variables.variables import Variable
 from . import arithmetic, linear_algebra
+from .array import boolean_mask
 from .slices import get_item
 
 
@@ -42,6 +44,12 @@ def _xor(x, y, name):
     if _is_bool(x, y):
         return arithmetic.logical_xor(x, y, name)
     return ops.BitwiseXor(x, y, name=name)
+
+
+def _get_item(x, key) -> Tensor:
+    if is_tensor_like(key) and key.dtype.kind == "b":
+        return boolean_mask(x, key)
+    return get_item(x, key)
 
 
 def _is_bool(x, y) -> bool:
@@ -105,13 +113,14 @@ _ALL: dict[str, Callable] = {
     "neg": lambda x: ops.Neg(x),
     "abs": arithmetic.abs,
     "invert": _invert,
-    "getitem": get_item,
+    "getitem": _get_item,
     **{name: _comparison(kind) for name, kind in COMPARISONS.items()},
     **{name: _binary(name, function) for name, function in BINARY.items()},
     **{f"r{name}": _reversed(name, function) for name, function in BINARY.items()},
 }
 
 
+@hook("apply_operator")
 def apply(name: str, *operands):
     """What the operator `name`, as Python names its method, gives."""
     first, *others = operands

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..build import ops
-from ..create import convert_to_tensor, is_tensor_like
-from ..dtype import as_numpy
-from ..graph import Tensor
-from ..scopes import get_default_graph, name_scope, set_random_seed
-from ..tensor_shape import TensorShape
+from ..core.build import ops
+from ..core.create import convert_to_tensor, is_tensor_like
+from ..core.dtype import as_numpy
+from ..core.graph import Tensor
+from ..core.scopes import get_default_graph, name_scope, set_random_seed
+from ..core.tensor_shape import TensorShape
 
 __all__ = ["set_random_seed"]
 DEFAULT_GRAPH_SEED = 87654321

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..build import ops
-from ..create import constant, convert_to_tensor, type_name
-from ..dtype import as_numpy
-from ..graph import Tensor
-from ..scopes import name_scope
+from ..core.build import ops
+from ..core.create import constant, convert_to_tensor, type_name
+from ..core.dtype import as_numpy
+from ..core.graph import Tensor
+from ..core.scopes import name_scope
 from .arguments import one_of
 from .arithmetic import add
 from .casting import cast

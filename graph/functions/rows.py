@@ -14,8 +14,8 @@ import ast
 import inspect
 from collections.abc import Callable
 
-from ..build import ops
-from ..signatures import signature_of
+from ..core.build import ops
+from ..core.signatures import signature_of
 
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..build import ops
-from ..create import convert_to_tensor, is_tensor_like
-from ..graph import Tensor
-from ..scopes import name_scope
+from ..core.build import ops
+from ..core.create import convert_to_tensor, is_tensor_like
+from ..core.graph import Tensor
+from ..core.scopes import name_scope
 
 newaxis = None
 
@@ -19,10 +19,6 @@ def get_item(x, key) -> Tensor:
         TypeError: An index is something else.
         ValueError: There are several `...`.
     """
-    if is_tensor_like(key) and key.dtype.kind == "b":
-        from .array import boolean_mask
-
-        return boolean_mask(x, key)
     keys = list(key) if isinstance(key, (tuple, list)) else [key]
     begin, end, strides = [], [], []
     names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")

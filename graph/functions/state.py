@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..build import ops
-from ..create import create, output
-from ..variables import ResourceVariable, Variable
+from ..core.build import ops
+from ..core.create import create, output
+from ..variables.variables import ResourceVariable, Variable
 
 
 def assign(

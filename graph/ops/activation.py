@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..registry import add_row, op
-from ..shapes import broadcasting, known, merge_dims, merged, require, same
+from ..core.registry import add_row, op
+from ..core.shapes import broadcasting, known, merge_dims, merged, require, same
 
 SELU_SCALE = 1.0507009873554804934193349852946
 SELU_ALPHA = 1.6732632423543772848170429916717

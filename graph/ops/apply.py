@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
-from ..registry import add_row
-from ..shapes import merged, same
+from ..core.registry import add_row
+from ..core.shapes import merged, same
 from .gather import require_indices
 
 

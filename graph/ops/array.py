@@ -6,8 +6,8 @@ from math import prod
 
 import numpy as np
 
-from ..registry import op
-from ..shapes import (
+from ..core.registry import op
+from ..core.shapes import (
     UnknownRank,
     as_shape,
     axis_of,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..registry import op
-from ..shapes import (
+from ..core.registry import op
+from ..core.shapes import (
     Dim,
     UnknownRank,
     axis_of,

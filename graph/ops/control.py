@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-
 import numpy as np
 
-from ..registry import add_row, op
-from ..shapes import same, scalar, unknown
+from ..core.evaluate import evaluate_body
+from ..core.registry import add_row, op
+from ..core.shapes import same, scalar, unknown
 
 
 def _run(op, reference, arguments):
     """The results of a function of the library on `arguments`."""
-    evaluate = importlib.import_module("..evaluate", __package__)
-    return evaluate.evaluate_body(op.graph.functions.body(reference), arguments)
+    return evaluate_body(op.graph.functions.body(reference), arguments)
 
 
 def _as_results(results):

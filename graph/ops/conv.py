@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..registry import op
-from ..shapes import as_shape, known, merge_dims, require, times
+from ..core.registry import op
+from ..core.shapes import as_shape, known, merge_dims, require, times
 from .norm import channels_back, channels_last
 from .window import Windows, explicit_pads, pad_spatial, spatial, spatial_axes
 

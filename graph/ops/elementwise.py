@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from ..registry import add_row, op
-from ..shapes import broadcasting, is_static, merged, same
+from ..core.registry import add_row, op
+from ..core.shapes import broadcasting, is_static, merged, same
 from .special import digamma, erf, erfc, erfinv, ndtri
 
 

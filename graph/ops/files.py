@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..registry import add_row, op
-from ..shapes import same, unknown
+from ..core.registry import add_row, op
+from ..core.shapes import same, unknown
 
 add_row("MergeV2Checkpoints", None, unknown)
 add_row("RestoreV2", None, unknown)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..registry import op
-from ..shapes import as_shape, axis_of, integers, known, require, unknown
+from ..core.registry import op
+from ..core.shapes import as_shape, axis_of, integers, known, require, unknown
 
 
 def require_indices(indices: np.ndarray, limit: int) -> None:

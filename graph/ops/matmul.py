@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..registry import add_row, op
-from ..shapes import (
+from ..core.registry import add_row, op
+from ..core.shapes import (
     Dim,
     UnknownRank,
     broadcast_ranked,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..registry import op
-from ..shapes import integers, is_static, known, plus, require, same
+from ..core.registry import op
+from ..core.shapes import integers, is_static, known, plus, require, same
 
 
 @op("MatrixBandPart", shape=same)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..registry import op
-from ..shapes import known, merge, require, same
+from ..core.registry import op
+from ..core.shapes import known, merge, require, same
 
 
 def channels_last(x, data_format: bytes):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..registry import op
-from ..shapes import UnknownRank, integers, known, require
+from ..core.registry import op
+from ..core.shapes import UnknownRank, integers, known, require
 from .norm import channels_back, channels_last
 from .window import Windows, explicit_pads, pad_spatial, spatial, spatial_axes
 

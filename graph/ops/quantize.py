@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..registry import op
-from ..shapes import same
+from ..core.registry import op
+from ..core.shapes import same
 
 
 def _fake_quantize(x, low, high, num_bits: int, narrow_range: bool):

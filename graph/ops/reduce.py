@@ -6,8 +6,8 @@ from math import prod
 
 import numpy as np
 
-from ..registry import add_row, op
-from ..shapes import axis_of, integers, known, require, same, value
+from ..core.registry import add_row, op
+from ..core.shapes import axis_of, integers, known, require, same, value
 
 
 def wide(x: np.ndarray):

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..registry import op
-from ..shapes import Dim, UnknownRank, as_shape, integers, known, plus, require, vector_size
+from ..core.registry import op
+from ..core.shapes import Dim, UnknownRank, as_shape, integers, known, plus, require, vector_size
 
 
 def _numbers(array: np.ndarray | None, n: int) -> list[Dim]:

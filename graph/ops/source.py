@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..registry import add_row, op
-from ..shapes import as_shape, is_static, known, merge, require, same, unknown
+from ..core.registry import add_row, op
+from ..core.shapes import as_shape, is_static, known, merge, require, same, unknown
 
 
 def _const_shape(op):

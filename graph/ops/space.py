@@ -6,8 +6,8 @@ from math import prod
 
 import numpy as np
 
-from ..registry import op
-from ..shapes import divided, integers, known, plus, require, times, value, vector_size
+from ..core.registry import op
+from ..core.shapes import divided, integers, known, plus, require, times, value, vector_size
 
 
 def _space_to_batch_shape(op):

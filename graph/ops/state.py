@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from ..registry import add_row
-from ..shapes import Shape, as_shape, known, merged, same, scalar, unknown
+from ..core.registry import add_row
+from ..core.shapes import Shape, as_shape, known, merged, same, scalar, unknown
 
 for _name in ("VarHandleOp", "HashTable", "HashTableV2", "MutableHashTable", "MutableHashTableV2"):
     add_row(_name, None, scalar)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..registry import op
-from ..shapes import broadcasting
+from ..core.registry import op
+from ..core.shapes import broadcasting
 
 
 @op("StringJoin", shape=broadcasting)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..registry import op
-from ..shapes import Shape, as_shape, is_static, merge, scalar, unknown
+from ..core.registry import op
+from ..core.shapes import Shape, as_shape, is_static, merge, scalar, unknown
 
 MAX_LENGTH = 1 << 24
 

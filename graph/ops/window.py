@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ..limits import reserve
-from ..shapes import Dim, require
+from ..core.limits import reserve
+from ..core.shapes import Dim, require
 
 
 @dataclass(frozen=True)

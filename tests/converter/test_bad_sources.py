@@ -10,8 +10,8 @@ import pytest
 import flatlite.cli
 from flatlite.converter.sources.source import naming
 from flatlite.errors import ConverterError
-from flatlite.graph.graph import Graph
-from flatlite.graph.graphdef import to_graph_def
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.schema import model as files
 from flatlite.schema import proto
 

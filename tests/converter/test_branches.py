@@ -5,11 +5,11 @@ import pytest
 
 from flatlite.converter.sources import frozen
 from flatlite.converter.tf.lower import lower_graph
-from flatlite.graph.attributes import FunctionRef
-from flatlite.graph.evaluate import evaluate
-from flatlite.graph.graph import Graph
-from flatlite.graph.graphdef import to_graph_def
-from flatlite.graph.library import Function
+from flatlite.graph.core.attributes import FunctionRef
+from flatlite.graph.core.evaluate import evaluate
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.core.library import Function
+from flatlite.graph.format.graphdef import to_graph_def
 
 FLOAT = np.dtype("float32")
 TYPES = {"Tin": [FLOAT], "Tout": [FLOAT]}

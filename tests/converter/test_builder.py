@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from flatlite.converter.builder import Builder, as_array, make_options
-from flatlite.converter.ir import Graph
+from flatlite.converter.ir.builder import Builder, as_array, make_options
+from flatlite.converter.ir.graph import Graph
 from flatlite.errors import ConverterError
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from rewriting import graph_of
 
-from flatlite.converter.check_sizes import check_sizes
-from flatlite.converter.dims import add, multiply
-from flatlite.converter.elements import array_of
-from flatlite.converter.ir import Elements
+from flatlite.converter.ir.check_sizes import check_sizes
+from flatlite.converter.ir.dims import add, multiply
+from flatlite.converter.ir.elements import array_of
+from flatlite.converter.ir.graph import Elements
 from flatlite.errors import ConverterError
 
 TEXT = """graph main(x: float32[n,h,4]) {

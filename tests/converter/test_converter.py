@@ -7,8 +7,8 @@ from running import answers
 
 import flatlite.lite
 from flatlite.errors import CalibrationError, UnsupportedOps
-from flatlite.graph.graph import Graph
-from flatlite.graph.graphdef import to_graph_def
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.lite import Interpreter, OpsSet, Optimize, RepresentativeDataset, TargetSpec
 from flatlite.schema import model as schema_model
 

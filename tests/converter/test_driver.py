@@ -6,12 +6,12 @@ import pstats
 import numpy as np
 import pytest
 
-from flatlite.converter.builder import Builder
-from flatlite.converter.ir import Graph
+from flatlite.converter.ir.builder import Builder
+from flatlite.converter.ir.graph import Graph
+from flatlite.converter.ir.text import parse
+from flatlite.converter.ir.write import write
 from flatlite.converter.passes import LAST, PASSES, optimize
 from flatlite.converter.passes.driver import Rewrite, rewrite, run_until_settled
-from flatlite.converter.text import parse
-from flatlite.converter.write import write
 from flatlite.errors import ConverterError
 
 CHAIN = """graph main(x: float32[n,4]) {

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from flatlite.graph.graph import Graph
-from flatlite.graph.graphdef import to_graph_def
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.lite import Interpreter, TFLiteConverter
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4) - 5

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from flatlite.converter.sources import frozen
-from flatlite.graph.graph import Graph
-from flatlite.graph.graphdef import to_graph_def
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.schema import proto
 
 FLOAT = np.dtype("f4")

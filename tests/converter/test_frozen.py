@@ -10,8 +10,8 @@ from flatlite.converter.sources import frozen
 from flatlite.converter.sources.frozen import load_graph_def
 from flatlite.converter.sources.source import fix_shapes
 from flatlite.errors import ModelError, UnsupportedOps
-from flatlite.graph.graph import Graph
-from flatlite.graph.graphdef import to_graph_def
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.schema import proto
 
 CORPUS = Path(__file__).parents[1] / "corpus"

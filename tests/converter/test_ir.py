@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from flatlite.converter.dims import symbol
-from flatlite.converter.ir import Graph, Op, Origin, Tensor, same_bits
-from flatlite.converter.text import large_constants, parse, to_text
+from flatlite.converter.ir.dims import symbol
+from flatlite.converter.ir.graph import Graph, Op, Origin, Tensor, same_bits
+from flatlite.converter.ir.text import large_constants, parse, to_text
 
 F32 = np.dtype(np.float32)
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from recorded import agree, group, load, rows
 
-from flatlite.converter.converter import TFLiteConverter
+from flatlite.converter.api.converter import TFLiteConverter
 from flatlite.converter.sources import keras
 from flatlite.errors import ConverterError, ModelError, UnsupportedOps
-from flatlite.graph.evaluate import evaluate
+from flatlite.graph.core.evaluate import evaluate
 from flatlite.schema.model import load as load_model
 
 MODELS = Path(__file__).parent / "keras_models"

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from drafting import Draft
 
-from flatlite.converter.litert_rules import check_runs_in_litert
+from flatlite.converter.ir.litert_rules import check_runs_in_litert
+from flatlite.converter.ir.write import write
 from flatlite.converter.passes import optimize
 from flatlite.converter.tf.lower import lower_graph
-from flatlite.converter.verify import Function, verify
-from flatlite.converter.write import write
+from flatlite.converter.verify.verification import Function, verify
 from flatlite.errors import ConverterError
-from flatlite.graph.evaluate import evaluate
+from flatlite.graph.core.evaluate import evaluate
 from flatlite.schema.model import save
 
 RNG = np.random.default_rng(11)

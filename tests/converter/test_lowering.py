@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from drafting import Draft
 
-from flatlite.converter.builder import Builder
+from flatlite.converter.ir.builder import Builder
+from flatlite.converter.ir.write import write
 from flatlite.converter.lowering.unsupported import OTHERWISE_NAMED, builtin_of, refuse
 from flatlite.converter.passes import optimize
 from flatlite.converter.tf import registry
 from flatlite.converter.tf.lower import lower_graph
 from flatlite.converter.tf.registry import LOWERINGS
-from flatlite.converter.verify import Function, verify
-from flatlite.converter.write import write
+from flatlite.converter.verify.verification import Function, verify
 from flatlite.errors import ConverterError, UnsupportedOps
-from flatlite.graph.registry import kernel_of
-from flatlite.graph.signatures import signature_of
+from flatlite.graph.core.registry import kernel_of
+from flatlite.graph.core.signatures import signature_of
 from flatlite.schema.model import save
 from flatlite.schema.tables import BUILTIN_OPERATOR
 

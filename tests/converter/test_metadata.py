@@ -2,7 +2,7 @@ import struct
 
 from conversion_metadata import field, follow
 
-from flatlite.converter.metadata import conversion_metadata
+from flatlite.converter.api.metadata import conversion_metadata
 
 
 def test_conversion_metadata_says_what_was_asked():

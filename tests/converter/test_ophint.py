@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 from flatbuffers import flexbuffers
 
-from flatlite.converter.stubs import collapse
+from flatlite.converter.ophint.stubs import collapse
 from flatlite.errors import UnsupportedOps
-from flatlite.graph import custom
-from flatlite.graph.create import output
-from flatlite.graph.evaluate import evaluate
-from flatlite.graph.graph import Graph
-from flatlite.graph.graphdef import import_graph_def, to_graph_def
-from flatlite.graph.session import Session
+from flatlite.graph.core.create import output
+from flatlite.graph.core.custom import custom_options
+from flatlite.graph.core.evaluate import evaluate
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.format.graphdef import import_graph_def, to_graph_def
+from flatlite.graph.session.session import Session
 from flatlite.lite import Interpreter, OpHint, TFLiteConverter, custom_op, experimental
+from flatlite.schema import custom_ops
 from flatlite.schema.model import load
 
 X = np.float32([[-2, -1, 0], [1, 2, 3]])
@@ -21,7 +22,7 @@ S = np.float32([0.5, 1, 2])
 
 @pytest.fixture(autouse=True)
 def own_registry(monkeypatch):
-    monkeypatch.setattr(custom, "_CUSTOM_OPS", {})
+    monkeypatch.setattr(custom_ops, "_CUSTOM_OPS", {})
 
 
 def placeholder(name, *shape):
@@ -137,7 +138,7 @@ def test_custom_operators_must_be_allowed():
 )
 def test_attributes_of_each_type(value, stored):
     stub = collapse(marked_graph(a=value)).get_operation_by_name("SoftClip")
-    assert flexbuffers.Loads(custom.custom_options(stub.attrs)) == {"a": stored}
+    assert flexbuffers.Loads(custom_options(stub.attrs)) == {"a": stored}
 
 
 def stacked(aggregate, many_outputs=False):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
 
-from flatlite.converter import pseudo
+from flatlite.converter.ir import pseudo
+from flatlite.converter.ir.text import parse
+from flatlite.converter.ir.write import write
 from flatlite.converter.passes import legalize, optimize
-from flatlite.converter.text import parse
-from flatlite.converter.write import write
 from flatlite.lite import Interpreter
 from flatlite.schema import operators
 from flatlite.schema.model import save

@@ -6,11 +6,11 @@ import pytest
 from rewriting import graph_of, shown
 from running import answers
 
+from flatlite.converter.ir.write import write
 from flatlite.converter.quantize.dynamic import quantize_weights
 from flatlite.converter.quantize.ranges import Scales
 from flatlite.converter.quantize.recipe import Recipe
 from flatlite.converter.quantize.rewrite import refuse_floats, rewrite
-from flatlite.converter.write import write
 from flatlite.errors import ConverterError
 from flatlite.lite import Interpreter, Optimize, TFLiteConverter
 from flatlite.schema.model import save

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from rewriting import graph_of
 
+from flatlite.converter.ir.write import write
 from flatlite.converter.quantize.calibrate import calibrate
 from flatlite.converter.quantize.check import compare
 from flatlite.converter.quantize.ranges import Scales
 from flatlite.converter.quantize.recipe import Recipe
 from flatlite.converter.quantize.rewrite import rewrite
-from flatlite.converter.verify import Function
-from flatlite.converter.write import write
+from flatlite.converter.verify.verification import Function
 from flatlite.schema.model import save
 
 INT8 = np.dtype("i1")

@@ -6,10 +6,10 @@ from running import kinds
 
 import flatlite.lite
 from flatlite.converter.quantize.check import Comparison, compare
-from flatlite.converter.verify import Function
+from flatlite.converter.verify.verification import Function
 from flatlite.errors import CalibrationError, ConverterError
-from flatlite.graph.graph import Graph
-from flatlite.graph.graphdef import to_graph_def
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.lite import Interpreter, OpsSet, Optimize, RepresentativeDataset, TFLiteConverter
 
 INT8_ONLY = {OpsSet.TFLITE_BUILTINS_INT8}

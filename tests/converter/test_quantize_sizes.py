@@ -9,11 +9,11 @@ import pytest
 from rewriting import graph_of
 from running import answers
 
+from flatlite.converter.ir.write import write
 from flatlite.converter.quantize.sized import from_sizes
-from flatlite.converter.write import write
 from flatlite.errors import ConverterError
-from flatlite.graph.graph import Graph
-from flatlite.graph.graphdef import to_graph_def
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.lite import Interpreter, OpsSet, Optimize, TFLiteConverter
 from flatlite.schema.model import save
 

@@ -5,8 +5,8 @@ import pytest
 from rewriting import graph_of
 from running import answers
 
+from flatlite.converter.ir.write import write
 from flatlite.converter.quantize.scales import of_constant, of_range
-from flatlite.converter.write import write
 from flatlite.lite import Interpreter, Optimize, TFLiteConverter
 from flatlite.schema.model import save
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import flatlite.lite
-from flatlite.converter.settings import OWN
-from flatlite.graph.graph import Graph
-from flatlite.graph.graphdef import to_graph_def
+from flatlite.converter.api.settings import OWN
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.lite import OpsSet, Optimize, TargetSpec
 
 DEFAULT = [Optimize.DEFAULT]

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from cases import Case, all_cases
 
-from flatlite.converter import dims
-from flatlite.converter.builder import make_options
-from flatlite.converter.infer import as_operand, infer, prepared
-from flatlite.converter.ir import Elements, Graph, Op, Tensor
-from flatlite.converter.sizes import Assumption
+from flatlite.converter.ir import dims
+from flatlite.converter.ir.builder import make_options
+from flatlite.converter.ir.graph import Elements, Graph, Op, Tensor
+from flatlite.converter.ir.infer import as_operand, infer, prepared
+from flatlite.converter.ir.sizes import Assumption
 from flatlite.engine.faults import Fault
 from flatlite.interpreter.node import NodeError, Unknown
 from flatlite.schema.model import Quantization

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import typed_operations
 
-from flatlite.converter.conversion import Conversion
-from flatlite.converter.settings import Settings
+from flatlite.converter.api.conversion import Conversion
+from flatlite.converter.api.settings import Settings
 from flatlite.converter.sources.source import GraphSource, Port
 from flatlite.converter.tf.registry import LOWERINGS
 from flatlite.errors import ConverterError
-from flatlite.graph.graph import Graph
-from flatlite.graph.signatures import signature_of
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.core.signatures import signature_of
 
 ANSWERS = np.load(Path(__file__).with_name("types.npz"))
 CONVERTED = set(ANSWERS["converted"].tolist())

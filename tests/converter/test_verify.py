@@ -6,16 +6,16 @@ import warnings
 import numpy as np
 import pytest
 
-from flatlite.converter import verify as verification
-from flatlite.converter.converter import TFLiteConverter
+from flatlite.converter.api.converter import TFLiteConverter
+from flatlite.converter.ir.write import write
 from flatlite.converter.passes import optimize
 from flatlite.converter.sources import frozen, saved_model
 from flatlite.converter.tf.lower import lower_graph
-from flatlite.converter.verify import Function, difference, verify
-from flatlite.converter.write import write
+from flatlite.converter.verify import verification
+from flatlite.converter.verify.verification import Function, difference, verify
 from flatlite.errors import ConverterError
-from flatlite.graph.graph import Graph
-from flatlite.graph.graphdef import to_graph_def
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.schema import model as files
 
 FLOAT = np.dtype("f4")

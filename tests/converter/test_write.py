@@ -1,10 +1,10 @@
 import numpy as np
 from rewriting import graph_of
 
-from flatlite.converter.builder import Builder
-from flatlite.converter.ir import Graph, Origin, Signature
-from flatlite.converter.text import parse
-from flatlite.converter.write import write
+from flatlite.converter.ir.builder import Builder
+from flatlite.converter.ir.graph import Graph, Origin, Signature
+from flatlite.converter.ir.text import parse
+from flatlite.converter.ir.write import write
 from flatlite.lite import Interpreter
 from flatlite.schema.model import load, save
 

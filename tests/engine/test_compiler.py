@@ -1,12 +1,17 @@
+import operator
 import os
+import re
 import subprocess
 import sys
 
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
+from llvmlite import ir
 from numba import float32
+from numba.core import ir as numba_ir
 
-from flatlite.engine import build, compiler, image, target
+from flatlite.engine import build, compiler, image, lowering, target
 from flatlite.engine.buffer import arena, bound
 from flatlite.engine.declaration import Declaration
 from flatlite.engine.faults import INDEX_OUT_OF_RANGE
@@ -64,6 +69,65 @@ def raises(x, out, first, last, fault):
 def test_what_the_engine_cannot_run_is_refused(function, message):
     with pytest.raises(compiler.KernelError, match=message):
         compiled(function)
+
+
+@inline
+def _largest(x, i, n):
+    while i > 0 and n > 0:
+        if x[i - 1] > x[i] or (n == 3 and x[i] > 2):
+            i -= 1
+        n -= 1
+    return x[i], n
+
+
+def branches(x, out, first, last, fault):
+    for i in range(first, last):
+        largest, n = _largest(x, i, 4)
+        out[i] = largest if n < x.shape[0] else np.exp(x[i])
+
+
+def lowered(function):
+    declaration = Declaration(function.__name__, "x:float32[1] out:float32[1]", {})
+    made = Kernel(function.__name__, function, declaration)
+    compiler.compile_kernels("testing", [made])
+    (content, _), *_ = made.lowered.values()
+    text = str(llvm.parse_bitcode(content))
+    return re.sub(r"B\dv\d+B", "", text)  # which counts the functions numba has compiled
+
+
+def test_shortcuts_in_numba_change_no_code(monkeypatch):
+    with_shortcuts = lowered(branches)
+    calls = [row for row in lowering._CHEAPER if row[1] == "get_call_type"]
+    monkeypatch.setattr(lowering, "_CHEAPER", calls)
+    _largest.overloads.clear()
+    assert with_shortcuts == lowered(branches)
+
+
+def test_variables_of_an_instruction_are_those_numba_finds():
+    where = numba_ir.Loc("here", 1)
+    x, y, z = (numba_ir.Var(None, name, where) for name in "xyz")
+    parts = [x, {"a": (y, [z, x]), "b": 7}, numba_ir.Expr.binop(operator.add, z, y, where), None]
+    call = numba_ir.Expr.call(x, [y, z], (("key", x),), where)
+    for value in (parts, call, numba_ir.Assign(call, z, where).__dict__):
+        assert lowering._variables(call, value) == call._rec_list_vars(value)
+
+
+def test_sizes_of_types_are_llvms():
+    context = compiler.cpu_target.target_context
+    byte, word = ir.IntType(8), ir.IntType(64)
+    kinds = [byte, word, byte.as_pointer(), ir.LiteralStructType([byte, word])]
+    kinds += [ir.ArrayType(kinds[-1], 3), ir.ArrayType(byte, 3)]
+    for _ in range(2):
+        sizes = [lowering._size_of(context, kind) for kind in kinds]
+        assert sizes == [1, 8, 8, 16, 48, 3]
+
+
+def test_numba_is_as_before_after_lowering():
+    before = [getattr(owner, name) for owner, name, _ in lowering._CHEAPER]
+    with pytest.raises(ZeroDivisionError), lowering.economy():
+        assert [getattr(owner, name) for owner, name, _ in lowering._CHEAPER] != before
+        raise ZeroDivisionError
+    assert [getattr(owner, name) for owner, name, _ in lowering._CHEAPER] == before
 
 
 def calls_out(x, out, first, last, fault):

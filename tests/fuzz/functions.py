@@ -37,7 +37,7 @@ def cases(seed: int) -> Iterator[Drawn]:
 
 def graph_of(case: Drawn):
     """The function as a graph: (graph, input tensors, output tensors)."""
-    from flatlite.graph.graph import Graph
+    from flatlite.graph.core.graph import Graph
 
     graph = Graph()
     tensors = []
@@ -57,8 +57,8 @@ def graph_of(case: Drawn):
 
 def answer(case: Drawn):
     """In a child: (the source's answers, what it gives for nudged inputs, the file), or a text."""
-    from flatlite.graph.evaluate import evaluate
-    from flatlite.graph.graphdef import to_graph_def
+    from flatlite.graph.core.evaluate import evaluate
+    from flatlite.graph.format.graphdef import to_graph_def
     from flatlite.lite import TFLiteConverter
     from flatlite.schema.errors import OpError
 
@@ -192,10 +192,10 @@ def script(case: Drawn) -> str:
     """Python text that converts the function and prints both answers."""
     rows = ["import numpy as np", "from numpy import array, dtype, float32, int32, int64", ""]
     rows += [
-        "from flatlite.graph.evaluate import evaluate",
-        "from flatlite.graph.graph import Graph",
+        "from flatlite.graph.core.evaluate import evaluate",
+        "from flatlite.graph.core.graph import Graph",
     ]
-    rows += ["from flatlite.graph.graphdef import to_graph_def"]
+    rows += ["from flatlite.graph.format.graphdef import to_graph_def"]
     rows += ["from flatlite.lite import Interpreter, TFLiteConverter", "", "graph, t = Graph(), []"]
     for i, x in enumerate(case.feeds):
         attrs = f'{{"dtype": np.dtype("{x.dtype}"), "shape": {x.shape}}}'

@@ -1,4 +1,4 @@
-"""Writes graph/signature_table.py from TensorFlow's own op registry.
+"""Writes graph/core/signature_table.py from TensorFlow's own op registry.
 
 Needs an environment with TensorFlow, which flatlite itself never does:
 

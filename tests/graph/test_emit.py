@@ -5,10 +5,10 @@ import pytest
 
 import flatlite.compat.v1 as tf
 from flatlite.engine.rows import Row
-from flatlite.graph import executor
-from flatlite.graph.build import ops
+from flatlite.graph.core.build import ops
+from flatlite.graph.core.registry import row_of
 from flatlite.graph.emit.registry import EMITTERS
-from flatlite.graph.registry import row_of
+from flatlite.graph.session import executor
 
 F32 = np.float32
 RANDOM = np.random.RandomState(5)

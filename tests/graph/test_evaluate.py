@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from flatlite.graph.attributes import FunctionRef
-from flatlite.graph.evaluate import evaluate
-from flatlite.graph.graph import Graph
-from flatlite.graph.library import Function
+from flatlite.graph.core.attributes import FunctionRef
+from flatlite.graph.core.evaluate import evaluate
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.core.library import Function
 from flatlite.schema import errors
 
 FLOAT, INT = np.dtype("float32"), np.dtype("int32")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flatlite.graph.graph import Graph
+from flatlite.graph.core.graph import Graph
 
 FLOAT = np.dtype("float32")
 

@@ -5,14 +5,14 @@ import random
 import numpy as np
 import pytest
 
-from flatlite.graph.attributes import FunctionRef
-from flatlite.graph.evaluate import evaluate
-from flatlite.graph.fold import fold
-from flatlite.graph.graph import Graph
-from flatlite.graph.graphdef import import_graph_def, to_graph_def
-from flatlite.graph.inline import inline
-from flatlite.graph.library import Function
-from flatlite.graph.prune import prune
+from flatlite.graph.core.attributes import FunctionRef
+from flatlite.graph.core.evaluate import evaluate
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.core.library import Function
+from flatlite.graph.format.fold import fold
+from flatlite.graph.format.graphdef import import_graph_def, to_graph_def
+from flatlite.graph.format.inline import inline
+from flatlite.graph.format.prune import prune
 from flatlite.schema import proto
 from flatlite.schema.errors import ModelError, OpError
 

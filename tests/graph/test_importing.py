@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flatlite.compat.v1 as tf
-from flatlite.graph.graphdef import to_graph_def
+from flatlite.graph.format.graphdef import to_graph_def
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ import op_cases_nn
 import pytest
 from op_cases import CASES
 
-from flatlite.graph import registry
-from flatlite.graph.evaluate import evaluate
-from flatlite.graph.graph import Graph
-from flatlite.graph.signatures import signature_of
+from flatlite.graph.core import registry
+from flatlite.graph.core.evaluate import evaluate
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.core.signatures import signature_of
 
 TABLES = (op_cases_array, op_cases_math, op_cases_nn)
 GOLDENS = np.load(Path(__file__).with_name("op_goldens.npz"), allow_pickle=False)

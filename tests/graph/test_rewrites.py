@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from flatlite.graph import fold as folding
-from flatlite.graph import inline as inlining
-from flatlite.graph.attributes import FunctionRef
-from flatlite.graph.evaluate import evaluate
-from flatlite.graph.fold import fold
-from flatlite.graph.graph import Graph
-from flatlite.graph.inline import inline
-from flatlite.graph.library import Function
-from flatlite.graph.prune import prune
-from flatlite.graph.rebuild import rebuild
+from flatlite.graph.core.attributes import FunctionRef
+from flatlite.graph.core.evaluate import evaluate
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.core.library import Function
+from flatlite.graph.format import fold as folding
+from flatlite.graph.format import inline as inlining
+from flatlite.graph.format.fold import fold
+from flatlite.graph.format.inline import inline
+from flatlite.graph.format.prune import prune
+from flatlite.graph.format.rebuild import rebuild
 from flatlite.schema.dtypes import RESOURCE
 from flatlite.schema.errors import ModelError
 

@@ -191,7 +191,7 @@ def test_callable(session):
 
 def test_a_run_is_compiled_once(session, monkeypatch):
     """And again only for other shapes."""
-    from flatlite.graph import session as module
+    from flatlite.graph.session import session as module
 
     made = []
     plan = module.Plan

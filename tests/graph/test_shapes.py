@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from flatlite.graph.graph import Graph
-from flatlite.graph.shapes import broadcast, merge
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.core.shapes import broadcast, merge
 
 INT = np.dtype("int32")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flatlite.graph.signatures import REQUIRED, op_types, signature_of
+from flatlite.graph.core.signatures import REQUIRED, op_types, signature_of
 from flatlite.schema.dtypes import RESOURCE
 
 

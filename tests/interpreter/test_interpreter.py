@@ -10,8 +10,8 @@ import pytest
 from custom_ops import custom
 from running import answers as run
 
-from flatlite.graph.custom import custom_op
 from flatlite.interpreter.interpreter import Interpreter
+from flatlite.schema.custom_ops import custom_op
 
 
 @pytest.mark.parametrize("n", [2, 1, 0, 7])

@@ -26,8 +26,8 @@ from programs_run import converter_of, wrong_answers
 from stored import feeds, kept
 
 from flatlite.errors import OpError
-from flatlite.graph.evaluate import evaluate
-from flatlite.graph.graphdef import import_graph_def
+from flatlite.graph.core.evaluate import evaluate
+from flatlite.graph.format.graphdef import import_graph_def
 from flatlite.schema import proto
 
 FIRST = 10_000  # number of a program; those before may be recorded ones

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from stored import values
 
-from flatlite.graph.attributes import FunctionRef
-from flatlite.graph.build import ops
-from flatlite.graph.graph import Graph
-from flatlite.graph.graphdef import to_graph_def
-from flatlite.graph.library import Function
+from flatlite.graph.core.attributes import FunctionRef
+from flatlite.graph.core.build import ops
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.core.library import Function
+from flatlite.graph.format.graphdef import to_graph_def
 
 F32, I32 = np.dtype("float32"), np.dtype("int32")
 INTEGERS = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flatlite.graph.build import ops
+from flatlite.graph.core.build import ops
 
 I32 = np.int32
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from derivative_cases import CASES
 
-from flatlite.graph.build import ops
+from flatlite.graph.core.build import ops
+from flatlite.graph.core.evaluate import evaluate
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.core.indexed_slices import dense
+from flatlite.graph.core.signatures import signature_of
 from flatlite.graph.derivatives import registry
-from flatlite.graph.evaluate import evaluate
-from flatlite.graph.gradients import gradients
-from flatlite.graph.graph import Graph
-from flatlite.graph.indexed_slices import dense
-from flatlite.graph.signatures import signature_of
+from flatlite.graph.derivatives.gradients import gradients
 
 STEP = 1e-6
 DOUBLE = np.dtype(float)

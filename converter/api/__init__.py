@@ -1,0 +1,1 @@
+"""What people call: TFLiteConverter, its settings and one run of `convert`."""

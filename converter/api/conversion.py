@@ -1,0 +1,284 @@
+"""One run of `TFLiteConverter.convert`: from sources to the bytes of a file.
+
+Source -> float IR -> passes -> float file, verified -> quantized IR -> file, compared
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...schema.errors import ConverterError, UnsupportedOps
+from ..ophint.ophint import OpHint
+from ..sources.positions import arranged
+from ..sources.source import GraphSource, Source, among_signatures, fix_shapes
+from .options import OpsSet, constants
+from .samples import Samples, check_verify_inputs
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..ir.graph import Graph, Tensor
+    from ..ir.write import Written
+    from ..passes.driver import PassStatistics, Run
+    from ..quantize.ranges import Range
+    from ..quantize.recipe import Recipe
+    from ..verify.verification import Function, Verified
+    from .settings import Settings
+
+N_SAMPLES = 2  # of a representative dataset that the written file is verified on
+MAX_BYTES = 2**31 - 1  # of a flatbuffer
+
+
+class Conversion:
+    """Converts sources as settings say.
+
+    Args:
+        settings: the attributes of a converter, checked.
+        sources: the signatures of one model.
+        api_version: the TensorFlow whose converter the caller knows, 1 or 2.
+
+    Attributes:
+        sources: the signatures, with inputs and outputs in the order of the file's.
+        verified: whether the float file was compared with its source.
+        verified_on: the shapes of the inputs on which it was, and those that the source refused,
+            by signature key.
+        signal_to_noise: decibels of a quantized file's outputs, by signature key and output name.
+        reader_signal_to_noise: the same of tensors that are read in several scales, by "tensor ->
+            reader".
+        measured_on: the inputs on which decibels were measured, in words, by signature key.
+        float_operators: how many operators of a quantized file are not, by kind.
+        pass_statistics: what each pass did, by name.
+    """
+
+    def __init__(self, settings: Settings, sources: Sequence[Source], api_version: int) -> None:
+        self.settings = settings
+        self.sources = arranged(sources, settings.io_order)
+        self.api_version = api_version
+        self.verified = False
+        self.verified_on: dict[str, Verified] = {}
+        self.signal_to_noise: dict[str, dict[str, float]] = {}
+        self.reader_signal_to_noise: dict[str, dict[str, float]] = {}
+        self.measured_on: dict[str, str] = {}
+        self.float_operators: dict[str, int] = {}
+        self.pass_statistics: dict[str, PassStatistics] = {}
+
+    def run(self) -> bytes:
+        """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
+        from ..ir.graphviz import drawing
+        from ..quantize.recipe import recipe_of
+
+        recipe = recipe_of(self.settings)
+        for source in self.sources:
+            if self._wants_known_shapes(source):
+                fix_shapes(source)
+            check_size(source)
+        first = check_verify_inputs(self.settings.verify_inputs, self.sources)
+        calibrates = recipe is not None and not recipe.weights_only
+        is_read = calibrates or self.settings.verify
+        dataset = self.settings.representative_dataset if is_read else None
+        samples = Samples(dataset, self.sources, N_SAMPLES)
+        graphs = self._graphs()
+        if self.settings.output_format == constants.GRAPHVIZ_DOT:
+            return drawing(graphs).encode()
+        written, functions = self._written(graphs)
+        if recipe is None:
+            self._verify(graphs, functions, samples, first)
+            return functions[0].content
+        ranges = []
+        if calibrates:
+            ranges = self._calibrate(functions, written, samples)
+        self._verify(graphs, functions, samples, first)
+        return self._quantized(graphs, recipe, ranges, (written, functions), samples)
+
+    def _written(
+        self, graphs: list[Graph], recipe: Recipe | None = None
+    ) -> tuple[Written, list[Function]]:
+        """The file of some graphs, and its functions, one for each source."""
+        from ...schema.model import save
+        from ..ir.litert_rules import check_runs_in_litert
+        from ..ir.write import write
+        from ..verify.verification import Function
+
+        check_runs_in_litert(graphs)
+        # what ONNX calls infinite is; TensorFlow's converter bounds it
+        is_tensorflow = all(isinstance(source, GraphSource) for source in self.sources)
+        bounded = bool(self.settings.canonicalizing_inf_as_min_max_float) and is_tensorflow
+        written = write(graphs, metadata=self._metadata(recipe), bounded=bounded)
+        content = save(written.model)
+        functions = [
+            Function(
+                content,
+                graph.signature,
+                written.origins[i],
+                i,
+                tuple(t.sizes for t in graph.inputs),
+                written.is_bounded,
+            )
+            for i, graph in enumerate(graphs)
+        ]
+        return written, functions
+
+    def _quantized(
+        self,
+        graphs: list[Graph],
+        recipe: Recipe,
+        ranges: list[dict[Tensor, Range]],
+        plain: tuple[Written, list[Function]],
+        samples: Samples,
+    ) -> bytes:
+        """The quantized file, compared with the float one."""
+        from ..quantize.quantizer import quantize
+
+        calibrated = not recipe.weights_only  # so that the float file has run on the samples
+        self.float_operators = dict(quantize(graphs, recipe, ranges))
+        quantized = self._written(graphs, recipe)
+        if self.verified or (self.settings.verify and calibrated):
+            self._compare(graphs, plain, quantized, samples)
+        return quantized[1][0].content
+
+    def _graphs(self) -> list[Graph]:
+        """The sources lowered and made short."""
+        from ..ir.check_sizes import check_sizes
+        from ..ir.graphviz import write_drawing
+        from ..passes import optimize
+
+        try:
+            custom = bool(self.settings.allow_custom_ops)
+            graphs = [self._lowered(source, custom) for source in self.sources]
+        except UnsupportedOps as error:
+            if OpsSet.SELECT_TF_OPS not in self.settings.target_spec.supported_ops:
+                raise
+            raise UnsupportedOps(
+                f"{error}\nSelect-TF operators (SELECT_TF_OPS) cannot take their place yet."
+            ) from None
+        folder = self.settings.dump_graphviz_dir
+        if folder is not None:
+            write_drawing(folder, "before_passes", graphs)
+        for graph in graphs:
+            optimize(graph, self._saw)
+            check_sizes(graph)
+        if folder is not None:
+            write_drawing(folder, "after_passes", graphs)
+        return graphs
+
+    def _saw(self, run: Run) -> None:
+        """Notes one run of a pass, and draws what it changed where a video is asked for."""
+        from ..ir.graphviz import write_drawing
+        from ..passes.driver import PassStatistics
+
+        before = self.pass_statistics.get(run.name, PassStatistics())
+        self.pass_statistics[run.name] = before.after(run)
+        if run.changes and self.settings.dump_graphviz_video:
+            number = sum(one.runs for one in self.pass_statistics.values())
+            name = f"pass_{number:05}_{run.name}"
+            write_drawing(self.settings.dump_graphviz_dir, name, [run.graph])
+
+    def _lowered(self, source: Source, allow_custom_ops: bool) -> Graph:
+        with among_signatures([str(one.key) for one in self.sources], source.key):
+            return source.lower(allow_custom_ops)
+
+    def _wants_known_shapes(self, source: Source) -> bool:
+        """Whether TensorFlow's old converter would be used, which knew no unknown dimensions."""
+        return (
+            not self.settings.experimental_new_converter
+            or self.settings.conversion_summary_dir is not None
+            or has_op_hints(source)
+        )
+
+    def _metadata(self, recipe: Recipe | None = None) -> dict[str, bytes]:
+        """What the file says of its conversion, as TensorFlow's tools read it."""
+        from ... import __version__
+        from .metadata import DYNAMIC_RANGE, FULL_INTEGER, NAME, conversion_metadata
+
+        if self.settings.exclude_conversion_metadata:
+            return {}
+        modes = ()
+        if recipe is not None:
+            modes = (DYNAMIC_RANGE if recipe.weights_only else FULL_INTEGER,)
+        content = conversion_metadata(
+            self.sources[0].kind,
+            writer=f"flatlite {__version__}",
+            api_version=self.api_version,
+            optimizations=modes,
+            allow_custom_ops=bool(self.settings.allow_custom_ops),
+            select_tf_ops=OpsSet.SELECT_TF_OPS in self.settings.target_spec.supported_ops,
+            only_tf_ops=set(self.settings.target_spec.supported_ops) == {OpsSet.SELECT_TF_OPS},
+        )
+        return {NAME: content}
+
+    def _calibrate(
+        self, functions: list[Function], written: Written, samples: Samples
+    ) -> list[dict[Tensor, Range]]:
+        """The range of each tensor of the float file over the representative dataset."""
+        from ..quantize.calibrate import calibrate
+        from .progress import Progress
+
+        with Progress("calibrating") as progress:
+            tensors = written.tensors[: len(functions)]
+            return calibrate(functions, tensors, samples.each(), progress.advance)
+
+    def _verify(
+        self,
+        graphs: list[Graph],
+        functions: list[Function],
+        samples: Samples,
+        first: Sequence[list[list[np.ndarray]]],
+    ) -> None:
+        """Compares every function of the float file with its source, unless told not to."""
+        from ..verify.verification import custom_ops_are_there, verify
+
+        if not self.settings.verify or not custom_ops_are_there(graphs):
+            return
+        for i, (source, function) in enumerate(zip(self.sources, functions, strict=True)):
+            kept = samples.first(i) or None
+            done = verify(source.oracle(), function, kept, first=first[i])
+            self.verified_on[source.key or ""] = done
+        self.verified = all(self.verified_on.values())
+
+    def _compare(
+        self,
+        graphs: list[Graph],
+        plain: tuple[Written, list[Function]],
+        quantized: tuple[Written, list[Function]],
+        samples: Samples,
+    ) -> None:
+        """Compares the functions of the quantized file with those of the float one."""
+        from ..quantize.check import compare, compare_readers
+        from ..verify.trial_inputs import trial_inputs
+
+        for i, graph in enumerate(graphs):
+            key = self.sources[i].key or ""
+            before, after = plain[1][i], quantized[1][i]
+            tensors = plain[0].tensors[i], quantized[0].tensors[i]
+            given = samples.first(i)
+            oracle = self.sources[i].oracle()
+            inputs = given or [next(trial_inputs(oracle, before.sizes, before.is_empty))]
+            self.signal_to_noise[key] = compare(before, after, inputs)
+            self.reader_signal_to_noise[key] = compare_readers(
+                graph, before, after, tensors, inputs
+            )
+            self.measured_on[key] = (
+                f"{len(given)} sample{'s' * (len(given) > 1)} of representative_dataset"
+                if given
+                else "seeded random inputs"
+            )
+
+
+def has_op_hints(source: Source) -> bool:
+    """Whether functions are marked by an OpHint in a source."""
+    graph = getattr(source, "graph", None)
+    mark = OpHint.FUNCTION_INPUT_INDEX_ATTR
+    return graph is not None and any(mark in op.attrs for op in graph.operations)
+
+
+def check_size(source: Source) -> None:
+    """Raises ConverterError when the constants of a source do not fit into a flatbuffer."""
+    sizes = source.constants()
+    total = sum(sizes.values())
+    if total > MAX_BYTES:
+        largest = max(sizes, key=sizes.__getitem__)
+        raise ConverterError(
+            f"the constants of the source have {total} bytes, a .tflite file at most {MAX_BYTES}; "
+            f"the largest is '{largest}' with {sizes[largest]}"
+        )

@@ -1,0 +1,462 @@
+"""TFLiteConverter: a source model in, the bytes of a `.tflite` file out."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ...schema.errors import noted
+from ..sources.positions import SOURCE, arranged, difference
+from ..sources.source import Shapes, Source, naming, short_name
+from .arguments import check_kinds, is_concrete, known_shapes, path_of, tensors_of
+from .conversion import Conversion
+from .options import constants
+from .settings import Settings
+
+if TYPE_CHECKING:
+    from ..passes.driver import PassStatistics
+    from ..verify.verification import Verified
+
+_LOGGER = logging.getLogger("flatlite")
+EXPORT = (
+    "save the model as a SavedModel, with tf.saved_model.save(model, folder) or, from Keras 3, "
+    "model.export(folder), and use TFLiteConverter.from_saved_model(folder)"
+)
+
+
+class TFLiteConverter(Settings):
+    """Converts a TensorFlow model to a TensorFlow Lite flatbuffer, without TensorFlow.
+
+    Make one with `from_saved_model`, `from_keras_model_file`, `from_frozen_graph`,
+    `from_session`, `from_onnx_model` or `from_tflite_model`, set its attributes, call `convert()`.
+
+    Args:
+        graph_def: a frozen GraphDef: a message, its serialized bytes, or the path of a file.
+        input_tensors: tensors with `.name`, and `.shape` where it adds to the graph's.
+        output_tensors: tensors of which only `.name` is used.
+        input_arrays_with_shape: (name, shape) of each input, where there are no `input_tensors`.
+        output_arrays: names of the outputs, where there are no `output_tensors`.
+
+    Raises:
+        TypeError, ValueError: as `from_frozen_graph`.
+
+    Attributes:
+        optimizations: a list of Optimize members; [] converts to float, [Optimize.DEFAULT] stores
+            large weights in 8 bits and, with a representative_dataset, everything.
+        representative_dataset: RepresentativeDataset or a callable that gives samples; what ranges
+            are measured on, and what the written file is verified on.
+        target_spec: TargetSpec, the device to convert for.
+        inference_type: type of real-number arrays, np.float32.
+        inference_input_type, inference_output_type: types of real-number inputs and outputs; None
+            takes `inference_type`. np.int8 and np.uint8 need a representative_dataset.
+        output_format: constants.TFLITE, or GRAPHVIZ_DOT for a drawing of the converted graph.
+        quantized_input_stats: {input name: (mean, standard deviation)}, for quantized inputs.
+        default_ranges_stats: (min, max) for tensors without a known range.
+        drop_control_dependency: whether control dependencies are dropped silently; TFLite has none,
+            so that False only makes `convert` say that it changes nothing.
+        allow_custom_ops: whether operations TFLite lacks become custom operators.
+        dump_graphviz_dir: a folder for drawings of the graph before and after the passes.
+        dump_graphviz_video: whether to draw it there after every pass that changes it, too.
+        reorder_across_fake_quant, change_concat_input_ranges: for fake-quantized graphs.
+        exclude_conversion_metadata: leaves out what converted the model, from what and how.
+        io_order: positions of inputs and outputs in the file: "source", or "tensorflow" for those
+            that TensorFlow 2.21's converter gives them, which sorts by name or by a hash.
+        verify_inputs: a dict of arrays by input name, a list of arrays in input order, or a list
+            of such: inputs that source and file are compared on first.
+        verify: whether `convert` runs source and result on the same inputs and compares (default).
+
+    >>> converter = TFLiteConverter.from_saved_model("models/digits/saved_model")
+    >>> converter.get_input_arrays()
+    ['serving_default_image']
+    >>> content = converter.convert()
+    >>> converter.verified
+    True
+    """
+
+    _api_version = 2
+
+    def __init__(
+        self,
+        graph_def: Any,
+        input_tensors: Sequence[Any] | None,
+        output_tensors: Sequence[Any] | None,
+        input_arrays_with_shape: Iterable[tuple[str, Sequence[int | None]]] | None = None,
+        output_arrays: Sequence[str] | None = None,
+    ) -> None:
+        from ..sources import frozen
+
+        for kind, tensors, name, arrays in (
+            ("input", input_tensors, "input_arrays_with_shape", input_arrays_with_shape),
+            ("output", output_tensors, "output_arrays", output_arrays),
+        ):
+            if tensors is not None and arrays is not None:
+                text = "%s will be ignored when both the given %s_tensors and %s are not None."
+                _LOGGER.warning(text, name, kind, name)
+        if input_tensors is not None and output_tensors:
+            input_tensors = tensors_of("input_tensors", input_tensors)
+            inputs = [tensor.name for tensor in input_tensors]
+            outputs = [tensor.name for tensor in tensors_of("output_tensors", output_tensors)]
+            shapes = known_shapes(input_tensors)
+        elif input_arrays_with_shape and output_arrays:
+            shapes = dict(input_arrays_with_shape)
+            inputs, outputs = list(shapes), list(output_arrays)
+        else:
+            raise ValueError(
+                "If input_tensors and output_tensors are None, both input_arrays_with_shape and "
+                "output_arrays|control_output_arrays must be defined."
+            )
+        path_of("graph_def", graph_def, "GraphDef")
+        self._start([frozen.load(graph_def, inputs, outputs, shapes)], None, 1)
+
+    @classmethod
+    def _of(
+        cls, sources: Sequence[Source], path: str | os.PathLike | None, api_version: int
+    ) -> TFLiteConverter:
+        converter = cls.__new__(cls)
+        converter._start(sources, path, api_version)
+        return converter
+
+    def _start(
+        self, sources: Sequence[Source], path: str | os.PathLike | None, api_version: int
+    ) -> None:
+        self._sources, self._path, self._api_version = sources, path, api_version
+        self._last: Conversion | None = None
+        Settings.__init__(self)
+
+    @classmethod
+    def from_frozen_graph(
+        cls,
+        graph_def_file: Any,
+        input_arrays: Sequence[str] | None = None,
+        output_arrays: Sequence[str] | None = None,
+        input_shapes: Shapes | None = None,
+    ) -> TFLiteConverter:
+        """A converter for a file with a frozen GraphDef, binary or text.
+
+        Args:
+            graph_def_file: the file, its bytes, or a GraphDef message.
+            input_arrays: names of the input tensors; None takes the placeholders that the outputs
+                need.
+            output_arrays: names of the output tensors; None takes those of operations that nobody
+                reads.
+            input_shapes: {input name: shape} for what the graph does not say; None or -1 for a
+                dimension that is to stay unknown.
+
+        Raises:
+            TypeError: something else is given for a file, names or shapes.
+            OSError: the file does not exist or cannot be parsed.
+            ValueError: the graph is not frozen, a name is not in it, a shape contradicts it; or
+                nobody named inputs or outputs and the graph does not tell them.
+        """
+        from ..sources import frozen
+
+        path = path_of("graph_def_file", graph_def_file, "GraphDef")
+        check_kinds(input_shapes)
+        with naming(path):
+            source = frozen.load(graph_def_file, input_arrays, output_arrays, input_shapes)
+        return cls._of([source], path, 1)
+
+    @classmethod
+    def from_saved_model(
+        cls,
+        saved_model_dir: str | os.PathLike,
+        input_arrays: Sequence[str] | None = None,
+        input_shapes: Shapes | None = None,
+        output_arrays: Sequence[str] | None = None,
+        tag_set: Iterable[str] | None = None,
+        signature_key: str | None = None,
+        *,
+        signature_keys: Sequence[str] | None = None,
+        tags: Iterable[str] | None = None,
+    ) -> TFLiteConverter:
+        """A converter for a SavedModel of TensorFlow 1 or 2.
+
+        Args:
+            saved_model_dir: the folder with saved_model.pb.
+            input_arrays: names of the input tensors; None takes the signature's.
+            input_shapes: {input name: shape} for what the model does not say, None or -1 for a
+                dimension that is to stay unknown.
+            output_arrays: names of the output tensors; None takes the signature's.
+            tag_set: tags of the MetaGraph, default {"serve"}. `tags` is TF2's name for it.
+            signature_key: TF1's way to name a signature, one.
+            signature_keys: TF2's way; each becomes a signature of the file. Without either all
+                are converted; "serving_default", or the only one there is, where input_arrays,
+                input_shapes or output_arrays are given, and of what Keras' `export` wrote.
+
+        Raises:
+            TypeError: something else is given for a path, names or shapes.
+            OSError: there is no SavedModel, or it cannot be read.
+            ValueError: unknown tags, signature or tensor names.
+        """
+        from ..sources import saved_model
+
+        if signature_key is not None and signature_keys is not None:
+            raise ValueError("Give either signature_key or signature_keys, not both.")
+        if tag_set is not None and tags is not None:
+            raise ValueError("Give either tag_set or tags, not both.")
+        of_version_1 = (input_arrays, input_shapes, output_arrays, tag_set, signature_key)
+        api_version = 1 if any(one is not None for one in of_version_1) else cls._api_version
+        path_of("saved_model_dir", saved_model_dir)
+        check_kinds(
+            input_shapes,
+            input_arrays=input_arrays,
+            tag_set=tag_set,
+            signature_keys=signature_keys,
+            tags=tags,
+        )
+        with naming(saved_model_dir):
+            sources = saved_model.load(
+                saved_model_dir,
+                tags=tag_set if tag_set is not None else tags,
+                signature_keys=[signature_key] if signature_key is not None else signature_keys,
+                input_arrays=input_arrays,
+                output_arrays=output_arrays,
+                input_shapes=input_shapes,
+                api_version=api_version,
+            )
+        converter = cls._of(sources, saved_model_dir, api_version)
+        converter.saved_model_dir = os.fspath(saved_model_dir)
+        return converter
+
+    @classmethod
+    def from_keras_model_file(
+        cls,
+        model_file: str | os.PathLike,
+        input_arrays: Sequence[str] | None = None,
+        input_shapes: Shapes | None = None,
+        output_arrays: Sequence[str] | None = None,
+        custom_objects: Mapping[str, Any] | None = None,
+    ) -> TFLiteConverter:
+        """A converter for a Keras model in a `.keras` or `.h5` file, of Keras 2 (tf_keras) or 3.
+
+        Args:
+            model_file: the file, with the architecture; weights alone are not enough.
+            input_arrays: names of the inputs, in another order; None takes the model's.
+            input_shapes: {input name: shape} for what the model does not say, None or -1 for a
+                dimension that is to stay unknown.
+            output_arrays: names of outputs or of layers; None takes the model's outputs.
+            custom_objects: layers of other packages; not supported yet.
+
+        Raises:
+            TypeError: something else is given for a path or shapes.
+            OSError: the file cannot be read.
+            UnsupportedOps: the model has layers that flatlite does not know; all are listed.
+            ConverterError: a layer is used in a way that is not supported.
+            ValueError: the file is malformed; unknown names, shapes that contradict the model.
+        """
+        from ..sources import keras
+
+        path_of("model_file", model_file)
+        check_kinds(input_shapes)
+        with naming(model_file):
+            source = keras.load(
+                model_file, input_arrays, output_arrays, input_shapes, custom_objects
+            )
+        return cls._of([source], model_file, 1 if source.tensorflow is None else 2)
+
+    @classmethod
+    def from_onnx_model(
+        cls,
+        model_file: Any,
+        input_arrays: Sequence[str] | None = None,
+        input_shapes: Shapes | None = None,
+        output_arrays: Sequence[str] | None = None,
+    ) -> TFLiteConverter:
+        """A converter for an ONNX model, operator sets 7 and later.
+
+        The file's inputs and outputs keep the model's layout (channels second for images); inside,
+        channels come last. Only builtins are written.
+
+        Args:
+            model_file: the file, its bytes, or an onnx.ModelProto; weights stored beside the file
+                must lie in its folder, and `onnx.load` puts them into the message.
+            input_arrays: names of the inputs, in another order; None takes the model's.
+            input_shapes: {input name: shape} for what the model does not say, None or -1 for a
+                dimension that is to stay unknown.
+            output_arrays: names of tensors; None takes the model's outputs.
+
+        Raises:
+            TypeError: something else is given for a model or shapes.
+            OSError: the file, or one with its weights, cannot be read.
+            ConverterError: the operator set or a construct of the model is not supported; `convert`
+                raises UnsupportedOps when there are operators that TFLite lacks.
+            ValueError: the file is malformed; unknown names, shapes that contradict the model.
+        """
+        from ..sources import onnx
+
+        path = path_of("model_file", model_file, "ModelProto")
+        check_kinds(input_shapes)
+        with naming(path):
+            source = onnx.load(model_file, input_arrays, output_arrays, input_shapes)
+        return cls._of([source], path, cls._api_version)
+
+    @classmethod
+    def from_tflite_model(cls, model: str | os.PathLike | bytes) -> TFLiteConverter:
+        """A converter for a float `.tflite` file, whoever wrote it: to quantize or to shorten it.
+
+        Args:
+            model: the file, or its bytes.
+
+        Raises:
+            TypeError: something else is given.
+            OSError: the file does not exist.
+            ConverterError: it is quantized already.
+            ValueError: it is damaged, or no `.tflite` file.
+        """
+        from ..sources import tflite
+
+        path = path_of("model", model, "")
+        with naming(path):
+            sources = tflite.load(model)
+        return cls._of(sources, path, cls._api_version)
+
+    @classmethod
+    def from_session(
+        cls, sess: Any, input_tensors: Sequence[Any], output_tensors: Sequence[Any]
+    ) -> TFLiteConverter:
+        """A converter for a graph built with flatlite, with the values its variables have now.
+
+        Args:
+            sess: the flatlite Session.
+            input_tensors: the tensors that are fed; any tensors, placeholders as a rule.
+            output_tensors: the tensors to compute.
+
+        Raises:
+            TypeError: `sess` is no Session, or something else is given for a tensor.
+            ValueError: a tensor is of another graph; the outputs need a placeholder that is not
+                among the inputs.
+            FailedPreconditionError: a variable that is needed has no value.
+        """
+        from ..sources import session
+
+        inputs = tensors_of("input_tensors", input_tensors)
+        outputs = tensors_of("output_tensors", output_tensors)
+        return cls._of([session.load(sess, inputs, outputs, known_shapes(inputs))], None, 1)
+
+    @classmethod
+    def from_keras_model(cls, model: Any) -> NoReturn:
+        """Not supported: flatlite reads files, and does not run Keras."""
+        if isinstance(model, str | os.PathLike):
+            raise TypeError(
+                f"from_keras_model takes a live model in TensorFlow, got {type(model).__name__}; "
+                "from_keras_model_file reads a .keras or .h5 file"
+            )
+        raise NotImplementedError(
+            f"from_keras_model cannot read a live {type(model).__name__}; {EXPORT}"
+        )
+
+    @classmethod
+    def from_concrete_functions(cls, funcs: Any, trackable_obj: Any = None) -> NoReturn:
+        """Not supported: a concrete function exists in TensorFlow only.
+
+        Raises:
+            ValueError: there are no functions, or they are not concrete, as TensorFlow says it.
+            NotImplementedError: they are.
+        """
+        functions = list(funcs) if isinstance(funcs, Iterable) else [funcs]
+        if not all(map(is_concrete, functions)):
+            text = "This function takes in a list of ConcreteFunction."
+            if any(hasattr(one, "get_concrete_function") for one in functions):
+                text += " To get the ConcreteFunction from a Function, call get_concrete_function."
+            raise noted(ValueError(text), f"Given is {funcs}")
+        if not functions:
+            raise ValueError("No ConcreteFunction is specified.")
+        raise NotImplementedError(
+            f"from_concrete_functions cannot read functions of a running TensorFlow; {EXPORT}"
+        )
+
+    def get_input_arrays(self) -> list[str]:
+        """The names of the input tensors, in order; of the first signature where several are."""
+        sources = arranged(self._sources, self.io_order)
+        return [short_name(port.name) for port in sources[0].inputs]
+
+    @property
+    def verified(self) -> bool | None:
+        """Whether the last `convert` compared its result with the source; None before."""
+        return None if self._last is None else self._last.verified
+
+    @property
+    def verified_on(self) -> dict[str, Verified]:
+        """The shapes on which the last `convert` compared, and those that the source refused.
+
+        By signature key ("" without signatures); empty before, and without `verify`.
+        """
+        return {} if self._last is None else self._last.verified_on
+
+    @property
+    def pass_statistics(self) -> dict[str, PassStatistics]:
+        """What the passes of the last `convert` did, by name; empty before.
+
+        A PassStatistics has `runs`, `changes` and `seconds`.
+        """
+        return {} if self._last is None else self._last.pass_statistics
+
+    @property
+    def signal_to_noise(self) -> dict[str, dict[str, float]]:
+        """Decibels of the last quantized model's outputs, by signature key and output name.
+
+        20 dB is an error of a tenth of the output, 40 dB of a hundredth. Measured against the float
+        model, on what `measured_on` says; empty for a model that was not quantized or not verified.
+        """
+        return {} if self._last is None else self._last.signal_to_noise
+
+    @property
+    def reader_signal_to_noise(self) -> dict[str, dict[str, float]]:
+        """Decibels of tensors that are read in several scales, by signature and "tensor -> reader".
+
+        Such a tensor is requantized for some of its readers, so that each sees another error.
+        """
+        return {} if self._last is None else self._last.reader_signal_to_noise
+
+    @property
+    def measured_on(self) -> dict[str, str]:
+        """On which inputs decibels were measured, in words, by signature key.
+
+        Random inputs, which a model without a representative dataset is measured on, look like
+        noise, and flatter it; what counts is the error on real ones.
+        """
+        return {} if self._last is None else self._last.measured_on
+
+    @property
+    def float_operators(self) -> dict[str, int]:
+        """How many operators, by kind, the last quantized model computes with real numbers."""
+        return {} if self._last is None else self._last.float_operators
+
+    def convert(self) -> bytes:
+        """The flatbuffer, or the drawing that `output_format` asks for.
+
+        Raises:
+            UnsupportedOps: some operations have no TFLite form; all of them are listed.
+            ConverterError: the model cannot be converted or quantized as asked for, or (with
+                `verify`) the written file does not give the source's answers; the first operator
+                that differs is named.
+            ValueError: the shape of an input is not known; attributes that contradict each other or
+                that this version does not know; samples that do not fit (CalibrationError).
+
+        Warns:
+            UserWarning: the result was not verified, and why; an attribute has no effect; the model
+                has nothing to quantize.
+        """
+        self._check_statistics()
+        self.check()
+        with naming(self._path):
+            last = Conversion(self, self._sources, self._api_version)
+            content = last.run()
+        self._last = last
+        is_drawing = self.output_format != constants.TFLITE
+        line = difference(last.sources) if self.io_order == SOURCE and not is_drawing else None
+        if line is not None:
+            _LOGGER.warning("flatlite: %s", line)
+        return content
+
+    def _check_statistics(self) -> None:
+        """Raises ValueError when an input has no `quantized_input_stats` and others have."""
+        stats = self.quantized_input_stats or {}
+        missing = [name for name in self.get_input_arrays() if name not in stats]
+        if stats and missing:
+            raise ValueError(
+                "Quantization input stats are not available for input tensors "
+                f"'{','.join(missing)}'."
+            )

@@ -1,0 +1,268 @@
+"""Samples of a representative dataset, as arrays in the order of a model's inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, permutations
+from typing import Any, cast
+
+import numpy as np
+
+from ...schema.errors import CalibrationError
+from ..sources.source import Port, Source, full_name, short_name, some
+
+MANY = 5  # inputs, above which no other order of a sample's arrays is tried
+
+WANTED = (
+    "verify_inputs must be a dict of arrays by input name, a list with one array for each input, "
+    "or a list of such"
+)
+
+Sample = tuple[int, str, "list[np.ndarray]"]
+"""Number of the source, what messages call the sample, arrays in input order."""
+
+
+def dataset_function(dataset: Any) -> Callable[[], Iterable[Any]] | None:
+    """The callable in a `representative_dataset`; None for None.
+
+    Raises ValueError when there is none in it.
+    """
+    function: Any = getattr(dataset, "input_gen", dataset)
+    if function is not None and not callable(function):
+        raise ValueError(
+            "representative_dataset must be a RepresentativeDataset or a callable that returns an "
+            f"iterable of samples, got {type(function).__name__}; wrap it: lambda: samples"
+        )
+    return cast("Callable[[], Iterable[Any]] | None", function)
+
+
+class Samples:
+    """A representative dataset, read once and in order.
+
+    A sample is a list of arrays in input order, a dict of arrays by the name of the tensor or the
+    key of the signature's input, or (signature key, dict).
+
+    Args:
+        dataset: a RepresentativeDataset, a callable that returns samples, or None.
+        sources: the signatures of one model.
+        limit: how many samples of each source are kept for later.
+
+    Raises:
+        CalibrationError: there are no samples, or one is not what the inputs take.
+    """
+
+    def __init__(self, dataset: Any, sources: Sequence[Source], limit: int) -> None:
+        self._limit = limit
+        self._sources = sources
+        self._kept: list[list[list[np.ndarray]]] = [[] for _ in sources]
+        function = dataset_function(dataset)
+        self._stream = iter(()) if function is None else _each_sample(function, sources)
+        self._read: list[Sample] = []
+        for sample in self._stream:
+            self._read.append(sample)
+            break
+
+    def each(self) -> Iterator[Sample]:
+        """All samples: (number of the source, what to call it, arrays in input order).
+
+        Raises CalibrationError when a source got none.
+        """
+        yield from self._numbered()
+        missing = [str(source.key) for i, source in enumerate(self._sources) if not self._kept[i]]
+        if missing:
+            raise CalibrationError(
+                f"representative_dataset gave no samples for the signatures {some(missing)}; yield "
+                "(key, dict of arrays) for each of them"
+            )
+
+    def first(self, i: int) -> list[list[np.ndarray]]:
+        """The first samples of source `i`, at most as many as are kept."""
+        if len(self._kept[i]) < self._limit:
+            for _ in self._numbered():
+                if all(len(rows) == self._limit for rows in self._kept):
+                    break
+        return self._kept[i]
+
+    def _numbered(self) -> Iterator[Sample]:
+        """The samples not read before."""
+        ahead, self._read = self._read, []
+        for i, label, arrays in chain(ahead, self._stream):
+            if len(self._kept[i]) < self._limit:
+                self._kept[i].append(arrays)
+            yield i, label, arrays
+
+
+def check_verify_inputs(
+    verify_inputs: Any, sources: Sequence[Source]
+) -> list[list[list[np.ndarray]]]:
+    """What `verify_inputs` has for each source: lists of arrays in input order.
+
+    Raises CalibrationError when something in it is not what the inputs take.
+    """
+    samples: list[list[list[np.ndarray]]] = [[] for _ in sources]
+    if verify_inputs is None:
+        return samples
+    for n, row in enumerate(rows := _verify_rows(verify_inputs)):
+        label = f"sample {n} of verify_inputs" if len(rows) > 1 else "verify_inputs"
+        i, arrays = _signature(label, row, sources)
+        samples[i].append(_arrays(label, arrays, sources[i]))
+    return samples
+
+
+def _verify_rows(verify_inputs: Any) -> list[Any]:
+    """The samples in `verify_inputs`, which may be one."""
+    if isinstance(verify_inputs, Mapping) or _is_pair(verify_inputs):
+        return [verify_inputs]
+    if not isinstance(verify_inputs, list | tuple):
+        raise CalibrationError(f"{WANTED}, got {type(verify_inputs).__name__}")
+    is_list = all(isinstance(row, Mapping | list | tuple) for row in verify_inputs)
+    return list(verify_inputs) if is_list else [verify_inputs]
+
+
+def _each_sample(
+    function: Callable[[], Iterable[Any]], sources: Sequence[Source]
+) -> Iterator[Sample]:
+    for i, label, given in _labelled(function, sources):
+        yield i, label, _arrays(label, given, sources[i])
+
+
+def _labelled(
+    function: Callable[[], Iterable[Any]], sources: Sequence[Source]
+) -> Iterator[tuple[int, str, Any]]:
+    """Samples as they come, each with the number of its source and what to call it."""
+    samples = function()
+    if not isinstance(samples, Iterable):
+        raise CalibrationError(
+            "representative_dataset must return an iterable of samples, got "
+            f"{type(samples).__name__}; `yield` the samples one by one"
+        )
+    number = -1
+    for number, sample in enumerate(samples):
+        label = f"sample {number} of representative_dataset"
+        i, given = _signature(label, sample, sources)
+        yield i, label, given
+    if number < 0:
+        raise CalibrationError(
+            "representative_dataset gave no samples; a generator that was used up gives none the "
+            "second time: pass the function that makes it"
+        )
+
+
+def _is_pair(sample: Any) -> bool:
+    """Whether a sample says which signature it is for: (key, arrays)."""
+    return isinstance(sample, tuple) and len(sample) == 2 and isinstance(sample[0], str)
+
+
+def _signature(label: str, sample: Any, sources: Sequence[Source]) -> tuple[int, Any]:
+    """Which source a sample is for, and its arrays."""
+    keys = [source.key for source in sources]
+    if _is_pair(sample):
+        if sample[0] not in keys:
+            raise CalibrationError(
+                f"{label} is for the signature '{sample[0]}'; the signatures are "
+                f"{some(str(key) for key in keys)}"
+            )
+        return keys.index(sample[0]), sample[1]
+    if len(sources) > 1:
+        raise CalibrationError(
+            f"{label} does not say which signature it is for; yield (key, dict of arrays), key one "
+            f"of {some(str(key) for key in keys)}"
+        )
+    return 0, sample
+
+
+def _arrays(label: str, sample: Any, source: Source) -> list[np.ndarray]:
+    """A sample's arrays, in input order and checked."""
+    names = [short_name(port.name) for port in source.inputs]
+    if isinstance(sample, Mapping):
+        given = _by_name(label, sample, source.inputs)
+    elif isinstance(sample, list | tuple):
+        given = list(sample)
+    else:
+        raise CalibrationError(
+            f"{label} must be a list with one array for each input or a dict of arrays, got "
+            f"{type(sample).__name__}; yield [x]"
+        )
+    if len(given) != len(names):
+        raise CalibrationError(
+            f"{label} must have {len(names)} arrays, for {some(names)}, got {len(given)}"
+        )
+    try:
+        return [_array(label, a, port) for a, port in zip(given, source.inputs, strict=True)]
+    except CalibrationError as error:
+        order = None if isinstance(sample, Mapping) else _fitting_order(given, source.inputs)
+        if order is None:
+            raise
+        raise CalibrationError(
+            f"{error}; the arrays would fit in another order: yield them for {some(names)}, in "
+            "this order, or a dict by these names"
+        ) from None
+
+
+def _fitting_order(given: Sequence[Any], ports: Sequence[Port]) -> tuple[int, ...] | None:
+    """An order in which the arrays would be what the inputs take; None when there is none."""
+    if len(ports) > MANY:
+        return None
+    for order in permutations(range(len(ports))):
+        try:
+            for i, port in zip(order, ports, strict=True):
+                _array("", given[i], port)
+        except CalibrationError:
+            continue
+        return order
+    return None
+
+
+def _by_name(label: str, sample: Mapping, ports: Sequence[Port]) -> list[Any]:
+    """The values of a dict in input order."""
+    given, left = [], dict(sample)
+    for port in ports:
+        for name in (port.key, short_name(port.name), full_name(port.name)):
+            if name in left:
+                given.append(left.pop(name))
+                break
+    if left or len(given) != len(ports):
+        raise CalibrationError(
+            f"{label} must have the keys {some(port.key for port in ports)}, got "
+            f"{some(map(str, sample))}"
+        )
+    return given
+
+
+def _array(label: str, value: Any, port: Port) -> np.ndarray:
+    """One array of a sample, of the input's type and shape."""
+    dtype: Any = port.tensor.dtype
+    shape = port.tensor.shape
+    where = f"{label}: input '{short_name(port.name)}'"
+    array = np.asarray(value, None if hasattr(value, "dtype") else dtype)
+    if array.dtype != dtype:
+        raise CalibrationError(
+            f"{where} must have the type {dtype}, got {array.dtype}; use x.astype(np.{dtype})"
+        )
+    fitted = array if shape is None else _fitted(array, shape)
+    lacks_batch = fitted is not None and shape and shape[0] is None and array.ndim == len(shape) - 1
+    if fitted is None or lacks_batch:
+        hint = "; the batch is missing: yield x[np.newaxis]" if lacks_batch else ""
+        shown = "(" + ", ".join("?" if n is None else str(n) for n in shape or ()) + ")"
+        raise CalibrationError(f"{where} must have the shape {shown}, got {array.shape}{hint}")
+    if dtype.kind == "f" and not np.isfinite(array).all():
+        raise CalibrationError(f"{where} must be finite, got NaN or infinity")
+    return fitted
+
+
+def _fitted(array: np.ndarray, shape: tuple[int | None, ...]) -> np.ndarray | None:
+    """An array in the shape of an input; None when it is not of that shape.
+
+    As in TensorFlow, an array of another rank may lack dimensions of 1, or have more of them.
+    """
+    if array.ndim == len(shape):
+        fits = all(n in (None, size) for n, size in zip(shape, array.shape, strict=True))
+        return array if fits else None
+    sizes = [size for size in array.shape if size != 1]
+    fitted: list[int] = []
+    for n in reversed(shape):
+        takes = sizes and n in (None, sizes[-1])
+        fitted.insert(0, sizes.pop() if takes else 1 if n is None else n)
+    if sizes or np.prod(fitted, dtype=int) != array.size:
+        return None
+    return array.reshape(fitted)

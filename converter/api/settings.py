@@ -1,0 +1,238 @@
+"""The attributes of a converter: names, defaults, and which values this version takes."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...schema.errors import ConverterError
+from ..sources.positions import SOURCE, TENSORFLOW
+from .ignored import REFUSED, SILENT, TARGET_REFUSED, TARGET_WITHOUT_EFFECT, WITHOUT_EFFECT
+from .options import OpsSet, Optimize, TargetSpec, constants
+from .samples import dataset_function
+
+if TYPE_CHECKING:
+    from ..quantize.recipe import Recipe
+
+KNOWN_SETS = {OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS, OpsSet.TFLITE_BUILTINS_INT8}
+OWN = ("_sources", "_path", "_api_version", "_last", "_is_complete")
+"""What is no setting."""
+
+
+class Settings:
+    """The attributes of TFLiteConverter; an unknown name is refused instead of ignored."""
+
+    _is_complete = False
+    conversion_summary_dir: Any
+    experimental_stablehlo_quantizer_config: Any
+
+    def __init__(self) -> None:
+        self.optimizations: Any = []
+        self.representative_dataset: Any = None
+        self.target_spec = TargetSpec()
+        self.inference_type: Any = constants.FLOAT
+        self.inference_input_type: Any = None
+        self.inference_output_type: Any = None
+        self.output_format: int = constants.TFLITE
+        self.quantized_input_stats: Any = {}
+        self.default_ranges_stats: Any = None
+        self.allow_custom_ops = False
+        self.dump_graphviz_dir: Any = None
+        self.dump_graphviz_video: bool = False
+        self.exclude_conversion_metadata = False
+        self.experimental_new_converter = True
+        self.experimental_use_stablehlo_quantizer = False
+        self.canonicalizing_inf_as_min_max_float = True
+        self.saved_model_dir: Any = None
+        self.io_order = SOURCE
+        self.verify = True
+        self.verify_inputs: Any = None
+        self._experimental_disable_per_channel = False
+        self._experimental_disable_per_channel_quantization_for_dense_layers = False
+        self._experimental_full_integer_quantization_bias_type: Any = None
+        self._experimental_qdq_conversion_mode: Any = None
+        self.__dict__.update({**WITHOUT_EFFECT, **REFUSED, **SILENT})
+        self._is_complete = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        is_known = name in self.__dict__ or hasattr(type(self), name)
+        if self._is_complete and not is_known and name not in OWN:
+            near = difflib.get_close_matches(name, set(self.__dict__) - set(OWN), 1)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
+        super().__setattr__(name, value)
+
+    @property
+    def target_ops(self) -> set[OpsSet]:
+        """The deprecated name of `target_spec.supported_ops`."""
+        warn_deprecated("target_ops", "target_spec.supported_ops")
+        return self.target_spec.supported_ops
+
+    @target_ops.setter
+    def target_ops(self, value: Iterable[OpsSet]) -> None:
+        warn_deprecated("target_ops", "target_spec.supported_ops", 4)
+        self.target_spec.supported_ops = set(value)
+
+    @property
+    def post_training_quantize(self) -> bool:
+        """Deprecated: whether `optimizations` has Optimize.DEFAULT."""
+        warn_deprecated("post_training_quantize", "optimizations=[Optimize.DEFAULT]")
+        return Optimize.DEFAULT in self.optimizations
+
+    @post_training_quantize.setter
+    def post_training_quantize(self, value: bool) -> None:
+        warn_deprecated("post_training_quantize", "optimizations=[Optimize.DEFAULT]", 4)
+        self.optimizations = [Optimize.DEFAULT] if value else []
+
+    def check(self) -> None:
+        """Raises ValueError for values that contradict the documents or that would be ignored.
+
+        Warns where a value has no effect.
+        """
+        from ..quantize.recipe import recipe_of
+
+        check_choices(self)
+        asked = [name for name, is_asked in NOT_YET.items() if is_asked(self)]
+        if asked:
+            raise ValueError(
+                f"{', '.join(asked)}: this way to quantize is not supported yet; "
+                "optimizations = [Optimize.DEFAULT] stores weights in 8 bits, and with a "
+                "representative_dataset everything"
+            )
+        check_bias_type(self, recipe_of(self))
+        for name in changed(self, WITHOUT_EFFECT, TARGET_WITHOUT_EFFECT):
+            warnings.warn(f"{name} has no effect in flatlite", stacklevel=3)
+
+
+def check_choices(settings: Settings) -> None:
+    """Raises ValueError unless every attribute is of its kind."""
+    dataset_function(settings.representative_dataset)
+    for name in ("inference_type", "inference_input_type", "inference_output_type"):
+        as_dtype(name, getattr(settings, name))
+    check_members("optimizations", settings.optimizations, Optimize)
+    if not isinstance(settings.target_spec, TargetSpec):
+        raise ValueError(f"target_spec must be a TargetSpec, got {settings.target_spec!r}")
+    check_members("target_spec.supported_ops", settings.target_spec.supported_ops, OpsSet)
+    if settings.output_format not in (constants.TFLITE, constants.GRAPHVIZ_DOT):
+        raise ValueError(
+            "output_format must be constants.TFLITE or constants.GRAPHVIZ_DOT, got "
+            f"{settings.output_format!r}"
+        )
+    if settings.io_order not in (SOURCE, TENSORFLOW):
+        raise ValueError(
+            f"io_order must be '{SOURCE}' or '{TENSORFLOW}', got {settings.io_order!r}"
+        )
+    if settings.dump_graphviz_video and settings.dump_graphviz_dir is None:
+        raise ValueError("dump_graphviz_video needs dump_graphviz_dir, the folder for drawings")
+    check_stablehlo(settings)
+    check_qdq_mode(settings._experimental_qdq_conversion_mode)
+    refused = changed(settings, REFUSED, TARGET_REFUSED)
+    if refused:
+        raise ValueError(f"{', '.join(refused)}: not supported; leave the default value")
+
+
+def check_stablehlo(settings: Settings) -> None:
+    """Raises ValueError for what TensorFlow's StableHLO quantizer does not take."""
+    config = settings.experimental_stablehlo_quantizer_config
+    if not settings.experimental_use_stablehlo_quantizer:
+        if config is not None:
+            raise ValueError(
+                "QuantizationConfig should be provided only when "
+                "experimental_use_stablehlo_quantizer is set to true."
+            )
+        return
+    is_default = Optimize.DEFAULT in settings.optimizations
+    if not (settings.representative_dataset is not None and is_default):
+        if config is None or is_default:
+            raise ValueError("StableHLO quantizer only supports static-range and weight-only PTQ.")
+        return
+    warnings.warn(
+        "experimental_use_stablehlo_quantizer: the StableHLO quantizer does nothing to the "
+        "operators of TensorFlow; the model stays float",
+        stacklevel=5,
+    )
+
+
+def check_qdq_mode(mode: Any) -> None:
+    """Raises an error for a mode that TensorFlow does not know, or that asks for another model."""
+    if mode in (None, "NONE"):
+        return
+    if mode not in ("STATIC", "DYNAMIC"):
+        raise ConverterError(f"Unknown QDQ conversion mode: {mode}")
+    raise ValueError(
+        f"_experimental_qdq_conversion_mode must be None or 'NONE', got {mode!r}: sources that are "
+        "quantized already are not supported"
+    )
+
+
+def check_bias_type(settings: Settings, recipe: Recipe | None) -> None:
+    """Raises ValueError unless the type of biases is the one that int8 models have."""
+    asked = settings._experimental_full_integer_quantization_bias_type
+    if asked is None:
+        return
+    if recipe is None or recipe.weights_only:
+        raise ValueError(
+            "`full_integer_quantization_bias_type` is only supported for full integer quantization."
+        )
+    if as_dtype("_experimental_full_integer_quantization_bias_type", asked) != constants.INT32:
+        raise ValueError(
+            "Expected bias type to be `dtypes.int32` for Int8Quant. Current setting bias type: "
+            f"{asked}"
+        )
+
+
+def changed(settings: Settings, defaults: dict[str, Any], target: dict[str, Any]) -> list[str]:
+    """The names of attributes, and of those of `target_spec`, that are not at their defaults."""
+    spec = settings.target_spec
+    names = [name for name, value in defaults.items() if getattr(settings, name) != value]
+    return names + [
+        f"target_spec.{name}" for name, value in target.items() if getattr(spec, name) != value
+    ]
+
+
+def check_members(name: str, values: Any, kind: type) -> None:
+    """Raises ValueError unless `values` is a collection of members of the enum `kind`."""
+    is_list = isinstance(values, Iterable) and not isinstance(values, str)
+    if not is_list or not all(isinstance(value, kind) for value in values):
+        raise ValueError(f"{name} must be a list of {kind.__name__} members, got {values!r}")
+
+
+def as_dtype(name: str, value: Any) -> np.dtype | None:
+    """A type given as numpy's, as one of lite.constants or as TensorFlow's; None stays None."""
+    if value is None:
+        return None
+    try:
+        return np.dtype(getattr(value, "as_numpy_dtype", value))
+    except TypeError:
+        raise ValueError(
+            f"{name} must be a type such as np.float32 or lite.constants.FLOAT, got {value!r}"
+        ) from None
+
+
+def is_quantized(name: str) -> Callable[[Settings], bool]:
+    """Whether the attribute `name` says another type than float32."""
+    return lambda settings: as_dtype(name, getattr(settings, name)) not in (None, np.float32)
+
+
+NOT_YET: dict[str, Callable[[Settings], object]] = {
+    "optimizations": lambda s: Optimize.EXPERIMENTAL_SPARSITY in s.optimizations,
+    "inference_type": is_quantized("inference_type"),
+    "quantized_input_stats": lambda s: bool(s.quantized_input_stats),
+    "default_ranges_stats": lambda s: s.default_ranges_stats is not None,
+    "target_spec.supported_types": lambda s: (
+        {as_dtype("target_spec.supported_types", t) for t in s.target_spec.supported_types}
+        - {constants.INT8}
+    ),
+    "target_spec.supported_ops": lambda s: set(s.target_spec.supported_ops) - KNOWN_SETS,
+}
+"""What this version would have to ignore, by attribute, and whether it was asked for."""
+
+
+def warn_deprecated(old: str, new: str, stacklevel: int = 3) -> None:
+    """TensorFlow's warning for a deprecated attribute."""
+    text = f"Property {old} is deprecated, please use {new} instead."
+    warnings.warn(text, stacklevel=stacklevel)

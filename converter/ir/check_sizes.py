@@ -1,0 +1,194 @@
+"""Sizes proved by example: what an IR says of them holds when they are other numbers.
+
+Every operator's `prepare` runs once more, on plain numbers, for several choices of the unknown
+sizes. A difference is an error of this package: then no file is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count, takewhile
+from typing import Any
+
+import numpy as np
+
+from ...engine.faults import Fault
+from ...interpreter.node import NodeError, Unknown
+from ...schema.errors import ConverterError
+from . import dims
+from .dims import Dim, Extent
+from .elements import array_of, numbers_of
+from .graph import Graph, Op, Tensor
+from .infer import Outcome, as_operand, prepared
+from .sizes import primes
+from .text import called
+
+PRIMES = tuple(takewhile(lambda n: n < 500, primes(5)))
+FAR = 100_003  # and more is above 10**5
+REFUSALS = (NodeError, Unknown, Fault, LookupError, ZeroDivisionError, OverflowError)
+LIMIT = 2**31  # numbers from here on are none of a size's
+EXACT = 2**24  # integers up to which float32 holds each
+
+BINDINGS: tuple[Callable[[int], int], ...] = (
+    lambda i: 1,
+    lambda i: PRIMES[i % len(PRIMES)],
+    lambda i: PRIMES[-1 - i % len(PRIMES)],
+    lambda i: 32,
+    lambda i: FAR + 2 * i,
+    lambda i: 2 * FAR - 2 * i,
+)
+"""The number of the i-th unknown size."""
+IN_ONE_ORDER = (BINDINGS[0], BINDINGS[1], BINDINGS[3], BINDINGS[4])
+"""Those for a single unknown size, of which none is larger than another."""
+
+
+def check_sizes(graph: Graph) -> None:
+    """Raises ConverterError where an operator gives another size than the IR says.
+
+    A choice of sizes that an operator refuses says nothing of what comes after it.
+    """
+    for one in called(graph):
+        if any(not tensor.is_static for tensor in one.tensors()):
+            for binding in BINDINGS if n_symbols(one) > 1 else IN_ONE_ORDER:
+                _Check(binding).run(one)
+
+
+def n_symbols(graph: Graph) -> int:
+    """How many unknown sizes there are; those that only the run can tell count, too."""
+    sizes = {x for tensor in graph.tensors() for x in tensor.sizes or () if isinstance(x, Dim)}
+    unknown_ranks = sum(tensor.sizes is None for tensor in graph.tensors())
+    return len({name for x in sizes for name in x.symbols}) + unknown_ranks
+
+
+class _Refused(Exception):
+    """These sizes are none the graph takes."""
+
+
+class _Check:
+    """One choice of the unknown sizes of a graph."""
+
+    def __init__(self, binding: Callable[[int], int]) -> None:
+        self._choices: Iterator[int] = map(binding, count())
+        self.numbers: dict[str, int] = {}
+        self.shapes: dict[Tensor, tuple[int, ...] | None] = {}
+        self.values: dict[Tensor, np.ndarray | None] = {}
+
+    def run(self, graph: Graph) -> None:
+        """Compares all that can be compared."""
+        try:
+            for tensor in graph.inputs:
+                self._choose(tensor)
+            for op in graph.ops:
+                self._step(op)
+        except _Refused:
+            return
+
+    def _choose(self, tensor: Tensor) -> None:
+        """Gives a tensor that no prepare speaks of the shape and value the IR says."""
+        self.values[tensor] = None
+        self.shapes[tensor] = None
+        if tensor.sizes is not None:
+            shape = tuple(self._number(size) for size in tensor.sizes)
+            if min(shape, default=0) < 0:
+                raise _Refused
+            self.shapes[tensor] = shape
+        if tensor.elements is not None:
+            extents = tensor.elements.extents
+            flat = [self._number(x) if isinstance(x, Dim) else x for x in extents.flat]
+            self.values[tensor] = numbers_of(array_of(flat, extents.shape), tensor.dtype)
+
+    def _number(self, size: Extent) -> int:
+        """The number of a size; symbols that are new get theirs."""
+        for name in sorted(size.symbols) if isinstance(size, Dim) else ():
+            if name not in self.numbers:
+                self.numbers[name] = next(self._choices)
+        return self._evaluated(size)
+
+    def _evaluated(self, size: Extent) -> int:
+        try:
+            number = dims.evaluate(size, self.numbers)
+        except ZeroDivisionError:
+            raise _Refused from None
+        if abs(number) >= LIMIT:
+            raise _Refused
+        return number
+
+    def _step(self, op: Op) -> None:
+        inputs = [t for t in op.given if t.value is None]
+        if op.graphs or op.kind == "CUSTOM" or any(self.shapes.get(t, ()) is None for t in inputs):
+            for tensor in op.outputs:
+                self._choose(tensor)
+            return
+        for tensor in inputs:
+            if tensor not in self.shapes:  # a variable
+                self._choose(tensor)
+        try:
+            outcomes = self._prepared(op)
+        except Unknown:
+            for tensor in op.outputs:
+                self._choose(tensor)
+            return
+        except REFUSALS:
+            raise _Refused from None
+        for tensor, outcome in zip(op.outputs, outcomes, strict=True):
+            self._compare(op, tensor, outcome)
+
+    def _prepared(self, op: Op) -> Sequence[Outcome]:
+        operands = [
+            None
+            if tensor is None
+            else as_operand(tensor, self.shapes.get(tensor) or (), self._value(tensor))
+            for tensor in op.inputs
+        ]
+        return prepared(op, [tensor.dtype for tensor in op.outputs], operands)
+
+    def _value(self, tensor: Tensor) -> np.ndarray | None:
+        return tensor.value if tensor.value is not None else self.values[tensor]
+
+    def _compare(self, op: Op, tensor: Tensor, outcome: Outcome) -> None:
+        shape = []
+        if tensor.sizes is None:
+            self.shapes[tensor] = None if None in outcome.shape else tuple(outcome.shape)
+        elif len(tensor.sizes) != len(outcome.shape):
+            self._fail(op, tensor, outcome.shape)
+        else:
+            for size, got in zip(tensor.sizes, outcome.shape, strict=True):
+                shape.append(self._same(op, tensor, size, got))
+            self.shapes[tensor] = tuple(shape)
+        self.values[tensor] = outcome.value
+        if tensor.elements is not None:
+            if outcome.value is None:
+                self._choose(tensor)
+                return
+            extents, value = tensor.elements.extents, outcome.value
+            for x, got in zip(extents.flat, value.ravel().tolist(), strict=True):
+                self._same(op, tensor, x, got)
+
+    def _same(self, op: Op, tensor: Tensor, size: Any, got: Any) -> int:
+        """The number of a size, or of an element, which must be what `prepare` says."""
+        if not isinstance(size, Dim):
+            if got is not None and size != got and size == size:
+                self._fail(op, tensor, got)
+            return size
+        if got is None:
+            return self._number(size)
+        missing = size.symbols - self.numbers.keys()
+        if missing == {str(size)}:
+            self.numbers[str(size)] = got
+        if missing:
+            return got
+        if any(name.startswith("~") for name in size.symbols):
+            return got
+        number = self._evaluated(size)
+        if tensor.dtype.kind == "f" and abs(number) > EXACT:
+            raise _Refused
+        if number != got:
+            self._fail(op, tensor, got)
+        return number
+
+    def _fail(self, op: Op, tensor: Tensor, got: Any) -> None:
+        raise ConverterError(
+            f"{op.kind} '{tensor.name}': internal error, please report it: with "
+            f"{', '.join(f'{name} = {n}' for name, n in sorted(self.numbers.items()))} it gives "
+            f"{got}, expected a tensor of the sizes {tensor.sizes}"
+        )

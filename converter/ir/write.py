@@ -1,0 +1,207 @@
+"""The IR as a schema.Model: here tensors get their indices, names and buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...schema import model as file
+from ...schema import tables
+from ...schema.dtypes import tensor_type
+from ...schema.operators import known
+from ...schema.versions import update_versions
+from .graph import Graph, Op, Origin, Tensor
+from .text import called
+
+DESCRIPTION = "flatlite converted."
+
+
+class Written(NamedTuple):
+    """A model and, for each of its subgraphs, what its tensors come from.
+
+    Attributes:
+        model: the file.
+        origins: tensor index -> the source tensor it equals.
+        tensors: tensor index -> the IR tensor.
+        is_bounded: whether there were infinite constants, and are none.
+    """
+
+    model: file.Model
+    origins: list[dict[int, Origin]]
+    tensors: list[list[Tensor]]
+    is_bounded: bool = False
+
+
+def write(
+    graphs: Graph | Sequence[Graph],
+    *,
+    description: str = DESCRIPTION,
+    metadata: dict[str, bytes] | None = None,
+    bounded: bool = False,
+) -> Written:
+    """The Model of one graph, or of several with a signature each; called graphs come after.
+
+    Args:
+        graphs: the first is what runs by default.
+        description: free text in the file.
+        metadata: further entries by name, after the minimal runtime version.
+        bounded: whether infinite constants become the largest numbers of their type.
+    """
+    roots = [graphs] if isinstance(graphs, Graph) else list(graphs)
+    every = list(dict.fromkeys(one for root in roots for one in called(root)))
+    ordered = roots + [one for one in every if one not in roots]
+    numbers = {id(graph): i for i, graph in enumerate(ordered)}
+    layouts = [_Layout(graph, numbers, bounded) for graph in ordered]
+    model = file.Model(
+        subgraphs=[layout.subgraph() for layout in layouts],
+        description=description,
+        signatures=[s for i, one in enumerate(layouts) if (s := one.signature(i)) is not None],
+    )
+    update_versions(model)
+    model.metadata.update(metadata or {})
+    return Written(
+        model,
+        [layout.origins() for layout in layouts],
+        [layout.tensors for layout in layouts],
+        any(layout.n_bounded for layout in layouts),
+    )
+
+
+class _Layout:
+    """Indices and names of the tensors of one graph: inputs, constants, results."""
+
+    def __init__(self, graph: Graph, numbers: dict[int, int], bounded: bool) -> None:
+        self.graph = graph
+        self.bounded, self.n_bounded = bounded, 0
+        self.numbers = numbers
+        used = list(graph.tensors())
+        entering = {id(tensor) for tensor in graph.inputs}
+        rest = [tensor for tensor in used if id(tensor) not in entering]
+        constants = [tensor for tensor in rest if tensor.producer is None]
+        results = [tensor for tensor in rest if tensor.producer is not None]
+        self.tensors = [*dict.fromkeys(graph.inputs), *constants, *results]
+        self.index = {id(tensor): i for i, tensor in enumerate(self.tensors)}
+        self.names = self._names()
+
+    def _names(self) -> dict[int, str]:
+        """Public names for inputs and outputs; for the others their own, made unique."""
+        names = {id(tensor): tensor.name for tensor in self.graph.inputs}
+        public = self.graph.output_names or [tensor.name for tensor in self.graph.outputs]
+        for tensor, name in zip(self.graph.outputs, public, strict=True):
+            names.setdefault(id(tensor), name)
+        taken: dict[str, int] = dict.fromkeys(names.values(), 0)
+        for tensor in self.tensors:
+            if id(tensor) not in names:
+                names[id(tensor)] = name = unique(tensor.name.removesuffix(":0"), taken)
+        return names
+
+    def subgraph(self) -> file.Subgraph:
+        """The graph as the file has it."""
+        return file.Subgraph(
+            name=self.graph.name,
+            tensors=[self._tensor(tensor) for tensor in self.tensors],
+            inputs=self._indices(self.graph.inputs),
+            outputs=self._indices(self.graph.outputs),
+            operators=[self._operator(op) for op in self.graph.ops],
+        )
+
+    def signature(self, subgraph: int) -> file.Signature | None:
+        """The public names of the graph, None when it has no signature."""
+        names = self.graph.signature
+        if names is None:
+            return None
+        inputs = dict(zip(names.inputs, self._indices(self.graph.inputs), strict=True))
+        outputs = dict(zip(names.outputs, self._indices(self.graph.outputs), strict=True))
+        return file.Signature(names.key, inputs, outputs, subgraph)
+
+    def origins(self) -> dict[int, Origin]:
+        """Tensor index -> the source tensor it equals, where it equals one."""
+        return {
+            i: tensor.origin
+            for i, tensor in enumerate(self.tensors)
+            if tensor.origin is not None and tensor.producer is not None
+        }
+
+    def _indices(self, tensors: Iterable[Tensor | None]) -> list[int]:
+        return [-1 if tensor is None else self.index[id(tensor)] for tensor in tensors]
+
+    def _tensor(self, tensor: Tensor) -> file.Tensor:
+        shape = tensor.shape
+        known = () if shape is None else tuple(1 if n is None else n for n in shape)
+        signature = None
+        if shape is not None and None in shape:
+            signature = tuple(-1 if n is None else n for n in shape)
+        data = tensor.value if tensor.is_constant else None
+        if self.bounded and data is not None and is_infinite(data):
+            data, self.n_bounded = saturated(data), self.n_bounded + 1
+        return file.Tensor(
+            name=self.names[id(tensor)],
+            shape=known,
+            dtype=type_name(tensor.dtype),
+            data=data,
+            shape_signature=signature,
+            quantization=tensor.quantization,
+            is_variable=tensor.is_variable,
+            sparsity=tensor.sparsity,
+            has_rank=shape is not None,
+        )
+
+    def _operator(self, op: Op) -> file.Operator:
+        options = op.options
+        if op.graphs:
+            numbers = [self.numbers[id(graph)] for graph in op.graphs]
+            fields = dict(zip(known(op.kind).calls, numbers, strict=True))
+            before = {name: getattr(options, name) for name in type(options).__slots__}
+            options = type(options)(**{**before, **fields})
+        elif options is not None and says_nothing(op.kind, options):
+            options = None
+        return file.Operator(
+            op=op.kind,
+            inputs=self._indices(op.inputs),
+            outputs=self._indices(op.outputs),
+            options=options,
+            custom_code=op.custom_code or None,
+            custom_options=op.custom_options or None,
+        )
+
+
+def is_infinite(array: np.ndarray) -> bool:
+    """Whether some real number in an array is infinite."""
+    return array.dtype.kind == "f" and bool(np.isinf(array).any())
+
+
+def saturated(array: np.ndarray) -> np.ndarray:
+    """Reals with the largest numbers of their type in the place of infinities."""
+    limits = np.finfo(array.dtype)
+    return np.asarray(np.clip(array, limits.min, limits.max))
+
+
+def says_nothing(kind: str, options: object) -> bool:
+    """Whether a file without these options means the same to every reader.
+
+    Options with fields are kept even at their defaults: some runtimes insist on them.
+    """
+    fields = tables.TABLES[type(options).__name__]
+    return not fields or (kind == "RESHAPE" and options == type(options)())
+
+
+def type_name(dtype: np.dtype) -> str:
+    """The name of the TensorType of a numpy dtype."""
+    return tables.name_of("TensorType", tensor_type(dtype))
+
+
+def unique(name: str, taken: dict[str, int]) -> str:
+    """`name`, or `name` with the first number that makes it new; it is taken from now on.
+
+    Args:
+        name: what a tensor is called.
+        taken: names -> the last number that was tried after them.
+    """
+    base = name = name or "t"
+    while name in taken:
+        taken[base] += 1
+        name = f"{base}_{taken[base]}"
+    taken[name] = 0
+    return name

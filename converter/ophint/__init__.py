@@ -1,0 +1,1 @@
+"""Op hints: functions of a graph marked to become one operator."""

@@ -1,0 +1,1 @@
+"""A written file compared with its source."""

@@ -1,0 +1,103 @@
+"""Oracles: what tells the right answers of a source model, without the engine's help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from ...graph.core.evaluate import evaluate
+from ...graph.core.registry import kernel_of
+
+if TYPE_CHECKING:
+    from ...graph.core.graph import Graph, Tensor
+    from ..sources.source import Typed
+
+
+class NotVerified(Exception):
+    """The source cannot be run to compare with; the message says why."""
+
+
+class Oracle(Protocol):
+    """A source model that can be run.
+
+    Attributes:
+        inputs: what it takes, in order.
+        outputs: names of what it gives, in order.
+    """
+
+    @property
+    def inputs(self) -> Sequence[Typed]: ...  # noqa: D102
+
+    @property
+    def outputs(self) -> Sequence[str]: ...  # noqa: D102
+
+    def check(self) -> None:
+        """Raises NotVerified when it cannot be run, or has no one right answer."""
+        ...
+
+    def changed(self, change: Callable[[np.ndarray], np.ndarray]) -> Oracle:
+        """The same model with other constants, where they are floats and can be replaced."""
+        ...
+
+    def run(
+        self,
+        names: Sequence[str],
+        arrays: Sequence[np.ndarray],
+        seconds: float | None = None,
+        memory: int | None = None,
+    ) -> list[np.ndarray]:
+        """The tensors of these names, for one array per input.
+
+        Args:
+            names: tensors of the source, intermediate ones too.
+            arrays: the inputs.
+            seconds: how long it may take; None for no limit.
+            memory: bytes that it may use; None for most of what is free.
+
+        Raises:
+            OpError, ValueError: the source does not take the inputs; DeadlineExceededError when it
+                takes longer.
+        """
+        ...
+
+
+class GraphOracle:
+    """A frozen graph on graph/'s numpy kernels, some of its tensors replaced."""
+
+    def __init__(self, graph: Graph, replaced: dict[Tensor, np.ndarray] | None = None) -> None:
+        self.graph = graph
+        self.replaced = replaced or {}
+        self.inputs = graph.inputs or ()
+        self.outputs = [tensor.name for tensor in graph.outputs or ()]
+
+    def check(self) -> None:
+        """Raises NotVerified when the graph has operations without a reference kernel."""
+        fed = {tensor.op for tensor in self.inputs}
+        for op in self.graph.operations:
+            if op in fed or kernel_of(op.type) is not None or not op.outputs:
+                continue
+            is_stateful = op.signature is not None and op.signature.is_stateful
+            reason = (
+                "gives random numbers or has a state" if is_stateful else "has no reference kernel"
+            )
+            raise NotVerified(f"{op.type} '{op.name}' {reason}")
+
+    def changed(self, change: Callable[[np.ndarray], np.ndarray]) -> GraphOracle:
+        """The same graph with other constants, where they are floats."""
+        constants = [op.outputs[0] for op in self.graph.operations if op.type == "Const"]
+        arrays = zip(constants, evaluate(self.graph, constants, {}), strict=True)
+        return GraphOracle(self.graph, {t: change(a) for t, a in arrays if a.dtype.kind in "fc"})
+
+    def run(
+        self,
+        names: Sequence[str],
+        arrays: Sequence[np.ndarray],
+        seconds: float | None = None,
+        memory: int | None = None,
+    ) -> list[np.ndarray]:
+        """The tensors of these names, for one array per input."""
+        tensors = [self.graph.get_tensor(name) for name in names]
+        feeds = self.replaced | dict(zip(self.inputs, arrays, strict=True))
+        return evaluate(self.graph, tensors, feeds, memory=memory, seconds=seconds)

@@ -1,0 +1,384 @@
+"""Proof by execution: the source and the written file answer alike.
+
+The source's answers are its oracle's. A float file must agree within 1e-4 of each output's largest
+value, at four choices of sizes where some are unknown (trial_inputs.py).
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...graph.core.limits import available_memory
+from ...interpreter.interpreter import Interpreter
+from ...schema.custom_ops import is_custom_op
+from ...schema.errors import ConverterError, DeadlineExceededError, OpError
+from ..tf.lower import CALLS
+from .oracle import NotVerified, Oracle
+from .trial_inputs import GIVE, OPTIONS, SEED, n_runs, trial_inputs
+
+if TYPE_CHECKING:
+    from ..ir.graph import Graph, Origin, Signature, Sizes
+
+TOLERANCE = 1e-4  # of an output's largest absolute value
+STEPS = {"f": 2.0**-10, "V": 2.0**-7}  # between 16-bit floats (float16, bfloat16) from 1 on
+ROUNDINGS = 4  # steps by which a 16-bit float may differ
+FLIPS = 1e-3  # share of integers that rounding may turn over, as of an ArgMax near a tie
+SECONDS = 10.0  # an oracle that needs longer is given up
+MEMORY = 4 << 30  # bytes the oracle may use
+SMALLEST = 1e-6  # a largest expected value below counts as this
+N_AGREED = 2  # refused sizes of which the file computes nothing; no more of them are tried
+NUDGE = 1e-6  # relative change of the inputs that rounding errors compare with
+
+
+@dataclass(frozen=True)
+class Function:
+    """A flatbuffer's function, as verification runs it.
+
+    Attributes:
+        content: the flatbuffer.
+        signature: the function's key and the names of its inputs and outputs; None for the first
+            subgraph of a file without signatures.
+        origins: tensor index in the file -> the source tensor it must equal.
+        subgraph: index of the function's subgraph.
+        sizes: the dimensions of its inputs as the IR has them, to choose trial inputs by.
+        is_bounded: whether infinite constants of the source are finite in it, so that only finite
+            answers can be compared.
+    """
+
+    content: bytes
+    signature: Signature | None
+    origins: dict[int, Origin]
+    subgraph: int = 0
+    sizes: tuple[Sizes | None, ...] = ()
+    is_bounded: bool = False
+
+    def interpreter(self, preserve: bool = False) -> Interpreter:
+        """A new interpreter for `run`."""
+        return Interpreter(model_content=self.content, experimental_preserve_all_tensors=preserve)
+
+    def is_empty(self, shapes: Iterable[tuple[int, ...]]) -> bool:
+        """Whether it takes no inputs of these shapes, or computes nothing from them."""
+        if self.subgraph:
+            return False
+        interpreter = self.interpreter()
+        details = interpreter.get_input_details()
+        if self.signature is not None:
+            named = interpreter.get_signature_runner(self.signature.key).get_input_details()
+            details = [named[name] for name in self.signature.inputs]
+        for detail, shape in zip(details, shapes, strict=True):
+            interpreter.resize_tensor_input(detail["index"], shape)
+        try:
+            interpreter.allocate_tensors()
+        except (RuntimeError, ValueError, MemoryError):
+            return True
+        return any(0 in detail["shape"] for detail in interpreter.get_tensor_details())
+
+    def run(self, interpreter: Interpreter, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The outputs, in order.
+
+        Raises ConverterError when the file cannot be run, NotVerified when it is too large.
+        """
+        try:
+            if self.signature is None:
+                return run_first(interpreter, arrays)
+            runner = interpreter.get_signature_runner(self.signature.key)
+            outputs = runner(**dict(zip(self.signature.inputs, arrays, strict=True)))
+        except MemoryError as error:
+            raise NotVerified(f"there is not enough memory to run it: {error}") from None
+        except (RuntimeError, ValueError) as error:
+            raise ConverterError(
+                f"the converted model does not run on inputs of the shapes {shapes_of(arrays)}, "
+                f"which the source takes: {error}; please report it; "
+                "converter.verify = False writes the file all the same"
+            ) from error
+        return [outputs[name] for name in self.signature.outputs]
+
+
+def run_first(interpreter: Interpreter, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The outputs of a file's first subgraph, in order."""
+    details = interpreter.get_input_details()
+    for detail, array in zip(details, arrays, strict=True):
+        interpreter.resize_tensor_input(detail["index"], array.shape)
+    interpreter.allocate_tensors()
+    for detail, array in zip(details, arrays, strict=True):
+        interpreter.set_tensor(detail["index"], array)
+    interpreter.invoke()
+    outputs = interpreter.get_output_details()
+    return [interpreter.get_tensor(detail["index"]) for detail in outputs]
+
+
+@dataclass
+class Verified:
+    """What a source and its file were compared on; true when that is something.
+
+    Attributes:
+        ran: the shapes of the inputs, in words.
+        refused: shapes that the source does not take.
+    """
+
+    ran: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.ran)
+
+
+def verify(
+    oracle: Oracle,
+    function: Function,
+    samples: Iterable[list[np.ndarray]] | None = None,
+    seconds: float = SECONDS,
+    first: Sequence[list[np.ndarray]] = (),
+) -> Verified:
+    """Compares a source and what was written from it on the same inputs.
+
+    Args:
+        oracle: the source; its inputs and outputs are the function's.
+        function: what was written from it.
+        samples: inputs to compare on, arrays in input order; None for seeded random ones.
+        seconds: how long the source may take in all.
+        first: inputs to compare on before any other, which the source must take.
+
+    Returns:
+        What was compared; nothing where the source cannot be run, is random or unstable.
+
+    Raises:
+        ConverterError: an output differs; names the first operator that does.
+
+    Warns:
+        UserWarning: 'not verified', when the source cannot be run here, and why.
+    """
+    source = _Source(oracle, seconds, seconds)
+    done = Verified()
+    refused: NotVerified | None = None
+    interpreter = None
+    n_agreed = 0
+
+    def is_hopeless(shapes: Sequence[tuple[int, ...]]) -> bool:
+        return n_agreed >= N_AGREED and function.is_empty(shapes)
+
+    try:
+        oracle.check()
+        others = samples
+        if others is None:
+            others = trial_inputs(oracle, function.sizes, is_hopeless)
+        for n, arrays in enumerate(chain(first, others)):
+            try:
+                expected = source.run(oracle.outputs, arrays)
+            except Refused as refusal:
+                if n < len(first):
+                    raise
+                refused = refused or refusal
+                done.refused.append(shapes_of(arrays))
+                n_agreed += function.is_empty(array.shape for array in arrays)
+                continue
+            interpreter = interpreter or function.interpreter()
+            compare(source, function, arrays, expected, function.run(interpreter, arrays))
+            done.ran.append(shapes_of(arrays))
+            if samples is None and len(done.ran) == n_runs(oracle) + len(first):
+                break
+        if not done:
+            raise refused or NotVerified("there is nothing to compare")
+    except NotVerified as reason:
+        unstable = isinstance(reason, Unstable)
+        part = f"verified only for inputs of the shapes {' and '.join(done.ran)}" if done else ""
+        text = f"the converted model was {part or 'not verified'}: {reason}"
+        warnings.warn(text, stacklevel=5)
+        return Verified(refused=done.refused) if unstable else done
+    return done
+
+
+def custom_ops_are_there(graphs: Iterable[Graph]) -> bool:
+    """Whether all custom operators of the graphs are registered, so that they can be run.
+
+    Warns:
+        UserWarning: 'not verified', when some are not.
+    """
+    names = {op.custom_code for graph in graphs for op in graph.ops if op.kind == "CUSTOM"}
+    missing = sorted(name for name in names if not is_custom_op(name))
+    if missing:
+        text = (
+            f"the converted model was not verified: nobody registered the custom operators "
+            f"{', '.join(missing)} with flatlite.lite.custom_op"
+        )
+        warnings.warn(text, stacklevel=4)
+    return not missing
+
+
+class Refused(NotVerified):
+    """The source does not take these inputs."""
+
+
+class Unstable(NotVerified):
+    """Rounding changes an output as much as the conversion did."""
+
+
+@dataclass
+class _Source:
+    """The source's oracle, and how many of the seconds it may be run in all are left."""
+
+    oracle: Oracle
+    left: float
+    seconds: float
+
+    def run(self, names: Sequence[str], arrays: list[np.ndarray]) -> list[np.ndarray]:
+        """The source's own answer.
+
+        Raises Refused when it does not take the inputs, NotVerified when the time is over.
+        """
+        start = time.monotonic()
+        try:
+            memory = min(available_memory() * 3 // 4, MEMORY)
+            return self.oracle.run(names, arrays, max(self.left, 0.0), memory)
+        except DeadlineExceededError:
+            text = (
+                f"running the source takes over {self.seconds:g} s; give smaller inputs: {OPTIONS}"
+            )
+            raise NotVerified(text) from None
+        except (OpError, ValueError) as error:
+            raise Refused(f"the source refuses the inputs: {error}; {GIVE}") from None
+        finally:
+            self.left -= time.monotonic() - start
+
+
+def compare(
+    source: _Source,
+    function: Function,
+    arrays: list[np.ndarray],
+    expected: Sequence[np.ndarray],
+    outputs: Sequence[np.ndarray],
+) -> None:
+    """Raises ConverterError when an output differs, NotVerified when the source is unstable."""
+    for name, want, got in zip(source.oracle.outputs, expected, outputs, strict=True):
+        if function.is_bounded and want.dtype.kind == "f" and want.shape == got.shape:
+            got = np.where(np.isfinite(want), got, want)
+        gap = difference(want, got)
+        if gap <= tolerance(want):
+            continue
+        if gap <= 10 * sensitivity(source, name, arrays, want):
+            moved = "inputs" if has_floats(arrays) else "constants"
+            raise Unstable(
+                f"its output '{name}' is unstable: a relative change of the {moved} by "
+                f"{NUDGE:g} changes it as much as the conversion does ({worst(want, got)})"
+            )
+        raise ConverterError(
+            f"the converted model does not give the source's answer for '{name}' on inputs "
+            f"of the shapes {shapes_of(arrays)}: {worst(want, got)}"
+            f"{first_difference(source, function, arrays)}; "
+            "please report it; converter.verify = False writes the file all the same"
+        )
+
+
+def tolerance(want: np.ndarray) -> float:
+    """What `difference` may be for this expected value.
+
+    The source rounds 16-bit floats after each operation, the file computes in float32.
+    """
+    if want.dtype.kind not in "fcV":
+        return FLIPS
+    return ROUNDINGS * STEPS[want.dtype.kind] if want.dtype.itemsize == 2 else TOLERANCE
+
+
+def difference(want: np.ndarray, got: np.ndarray) -> float:
+    """The largest difference as a share of the largest expected value; inf for another shape.
+
+    For integers, booleans and strings the share of elements that differ.
+    """
+    if want.shape != got.shape or want.dtype != got.dtype:
+        return np.inf
+    if want.dtype.kind not in "fcV":
+        return float(np.mean(want != got)) if want.size else 0.0
+    want, got = wide(want), wide(got)
+    with np.errstate(invalid="ignore"):
+        differ = ~((want == got) | (np.isnan(want) & np.isnan(got)))
+        gap = np.abs(want[differ] - got[differ])
+    if not gap.size:
+        return 0.0
+    scale = np.abs(want[np.isfinite(want)]).max(initial=SMALLEST)
+    return float(np.nan_to_num(gap, nan=np.inf, posinf=np.inf).max() / scale)
+
+
+def wide(array: np.ndarray) -> np.ndarray:
+    """Floating point numbers of any width as float64, complex ones as complex128."""
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+
+
+def worst(want: np.ndarray, got: np.ndarray) -> str:
+    """The difference in words, for a message."""
+    if want.shape != got.shape:
+        return f"shape {got.shape}, expected {want.shape}"
+    if want.dtype != got.dtype:
+        return f"type {got.dtype}, expected {want.dtype}"
+    if want.dtype.kind not in "fcV":
+        return f"{np.count_nonzero(want != got)} of {want.size} elements differ"
+    want, got = wide(want), wide(got)
+    n_odd = np.count_nonzero(np.isfinite(want) != np.isfinite(got))
+    if n_odd:
+        return f"{n_odd} of {want.size} elements are finite in one and not in the other"
+    finite = np.isfinite(want) & np.isfinite(got)
+    gap = np.abs(want[finite] - got[finite]).max(initial=0.0)
+    return f"largest difference {gap:.3g}, largest expected value {np.abs(want[finite]).max():.3g}"
+
+
+def shapes_of(arrays: Sequence[np.ndarray]) -> str:
+    """The shapes of some arrays, for a message."""
+    return ", ".join(str(array.shape) for array in arrays) or "none"
+
+
+def has_floats(arrays: Sequence[np.ndarray]) -> bool:
+    """Whether any of them holds floating point numbers."""
+    return any(array.dtype.kind in "fc" for array in arrays)
+
+
+def sensitivity(source: _Source, name: str, arrays: list[np.ndarray], want: np.ndarray) -> float:
+    """The `difference` in a source tensor when its inputs change as rounding might change them.
+
+    The constants change where no input is a float.
+    """
+    generator = np.random.default_rng(SEED)
+
+    def nudged(array: np.ndarray) -> np.ndarray:
+        signs = generator.choice(np.array([-NUDGE, NUDGE]), array.shape)
+        return (array * (1 + signs)).astype(array.dtype)
+
+    if has_floats(arrays):
+        moving = [nudged(array) if array.dtype.kind in "fc" else array for array in arrays]
+    else:
+        moving, source = arrays, replace(source, oracle=source.oracle.changed(nudged))
+    (moved,) = source.run([name], moving)
+    return difference(want, moved)
+
+
+def first_difference(source: _Source, function: Function, arrays: list[np.ndarray]) -> str:
+    """The first operator of the file whose result differs from the source's, in words."""
+    from ...schema.model import load
+
+    rows = [
+        (op.custom_code or op.op, index, origin)
+        for op in load(function.content).subgraphs[function.subgraph].operators
+        for index in op.outputs
+        if (origin := function.origins.get(index)) is not None
+    ]
+    names = list(dict.fromkeys(origin.name for _, _, origin in rows))
+    try:
+        expected = dict(zip(names, source.run(names, arrays), strict=True))
+    except NotVerified as reason:
+        return f" (which operator is the first is not known: {reason})"
+    interpreter = function.interpreter(preserve=True)
+    function.run(interpreter, arrays)
+    for kind, index, origin in rows:
+        want = expected[origin.name]
+        got: Any = interpreter.get_tensor(index, function.subgraph)
+        if origin.layout is not None:
+            got = got.transpose(origin.layout)
+        if difference(want, got) > tolerance(want):
+            layer = CALLS.sub("", origin.name)
+            return f"; the first operator that differs is {kind} for '{layer}'"
+    return ""

@@ -1,0 +1,1 @@
+"""Graph, Operation, Tensor, and what is known of types, shapes and signatures."""

@@ -1,0 +1,389 @@
+"""How operations are made: values become constants, names are made unique, scopes apply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...schema import dtypes
+from .dtype import as_numpy
+from .graph import Graph, Operation, Tensor
+from .scopes import graph_name_scope, graph_of
+from .shapes import shown
+from .signatures import REQUIRED, Argument, Signature, signature_of
+
+_CONVERSIONS: list[tuple[type, Callable]] = []
+_LARGEST_SHOWN = 100
+
+
+def create(
+    kind: str,
+    inputs: Sequence = (),
+    attrs: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    graph: Graph | None = None,
+) -> Operation:
+    """Appends an operation as TF's Python functions do.
+
+    Args:
+        kind: The op type.
+        inputs: One item for each argument of the op: a tensor or what converts to one; a list of
+            them where the argument is a list. Values become constants named after the argument.
+        attrs: Those that cannot be derived from the inputs.
+        name: Put into the current name scope and made unique; taken as it is when it ends with
+            "/"; the op type by default.
+        graph: That of the inputs, else the default graph.
+
+    Raises:
+        TypeError: the inputs' dtypes do not go together.
+        ValueError: the inputs do not fit the op, or are of several graphs.
+        RuntimeError: the graph is finalized.
+    """
+    signature = signature_of(kind)
+    if signature is None:
+        raise ValueError(f"Op type not registered '{kind}'")
+    if len(inputs) != len(signature.inputs):
+        raise ValueError(f"{kind} takes {len(signature.inputs)} arguments, got {len(inputs)}")
+    graph = graph_of(_flat(inputs)) if graph is None else graph
+    found = {
+        key: as_numpy(value) if value is not None and _is_type(signature, key) else value
+        for key, value in (attrs or {}).items()
+    }
+    with graph.as_default(), graph_name_scope(graph, name or kind) as scope:
+        tensors = _convert_inputs(kind, signature, inputs, found)
+    return append(graph, kind, scope[:-1], tensors, found)
+
+
+def _is_type(signature: Signature, name: str) -> bool:
+    return name in signature.attrs and signature.attrs[name].kind == "type"
+
+
+def append(graph: Graph, kind: str, name: str, tensors, attrs, controls=()) -> Operation:
+    """Adds an operation of just this name under the current control dependencies and device."""
+    if graph.finalized:
+        raise RuntimeError("Graph is finalized and cannot be modified.")
+    scopes = graph.scopes
+    controls = [*scopes.controls_for(tensor.op for tensor in tensors), *controls]
+    try:
+        op = graph.add(kind, name, tensors, attrs, controls)
+    except ValueError as error:
+        words = str(error)
+        if not words.startswith(f"{kind} '{name}': "):
+            raise
+        words = words.removeprefix(f"{kind} '{name}': ")
+        names = ", ".join(tensor.name.removesuffix(":0") for tensor in tensors)
+        sizes = ", ".join(shown(tensor.shape) for tensor in tensors)
+        raise ValueError(
+            f"{words} for '{{{{node {name}}}}} = {kind}({names})' with input shapes: {sizes}."
+        ) from None
+    op.device = scopes.device_of(op)
+    scopes.record(op)
+    return op
+
+
+def output(kind: str, inputs: Sequence = (), attrs=None, name: str | None = None) -> Tensor:
+    """The only output of the operation that `create` makes."""
+    return create(kind, inputs, attrs, name).outputs[0]
+
+
+def register_conversion(kind: type, convert: Callable) -> None:
+    """Lets objects of a type stand for tensors: `convert(value, dtype, name, reference)`.
+
+    `reference` asks for the variable itself rather than what it holds.
+    """
+    _CONVERSIONS.append((kind, convert))
+
+
+def convert_to_tensor(
+    value, dtype=None, name: str | None = None, preferred_dtype=None, reference: bool = False
+) -> Tensor:
+    """`value` as a tensor of the default graph: itself, what a variable holds, or a constant.
+
+    Python floats become float32, integers int32 when they fit, numpy values keep their dtype.
+    A list with tensors among its items is packed. `preferred_dtype` is tried first.
+
+    Raises:
+        TypeError: the elements are not of `dtype`.
+        ValueError: `value` is None, ragged, or a tensor of another dtype.
+    """
+    dtype = None if dtype is None else as_numpy(dtype)
+    if isinstance(value, Tensor):
+        if dtype is not None and value.dtype != dtype:
+            raise ValueError(
+                f"Tensor conversion requested dtype {type_name(dtype)} for Tensor with dtype "
+                f"{type_name(value.dtype)}: {value!r}"
+            )
+        return value
+    for kind, convert in _CONVERSIONS:
+        if isinstance(value, kind):
+            return convert(value, dtype, name, reference)
+    if dtype is None and preferred_dtype is not None:
+        try:
+            return convert_to_tensor(value, preferred_dtype, name)
+        except (TypeError, ValueError):
+            pass
+    if isinstance(value, (list, tuple)) and any(is_tensor_like(v) for v in _flat(value)):
+        return _packed(value, dtype, name or "packed")
+    return constant(value, dtype, name=name or "Const")
+
+
+def is_tensor_like(value) -> bool:
+    """Whether `value` is a tensor or, as a variable does, stands for one."""
+    return isinstance(value, (Tensor, *(kind for kind, _ in _CONVERSIONS)))
+
+
+def constant(value, dtype=None, shape=None, name: str = "Const", verify_shape: bool = False):
+    """A tensor that always has `value`.
+
+    Args:
+        value: A number, string, array or nested list. With `shape`, its last element is repeated
+            where there are too few.
+        dtype: By default that of an array, else float32, int32 (int64 for large integers), bool,
+            string or complex128.
+        shape: Of the tensor.
+        name: Of the operation.
+        verify_shape: Refuses a value of another shape.
+
+    Raises:
+        TypeError: the elements are not of `dtype`.
+        ValueError: the value has too many elements for `shape`.
+    """
+    array = as_array(value, dtype)
+    if shape is not None:
+        array = _filled(array, tuple(int(size) for size in shape), verify_shape)
+    if not array.flags.writeable or array is not value:
+        array = array if array.flags.c_contiguous else np.ascontiguousarray(array)
+    else:
+        array = array.copy()
+    graph = graph_of(())
+    with graph_name_scope(graph, name) as scope:
+        pass
+    attrs = {"value": array, "dtype": array.dtype}
+    return append(graph, "Const", scope[:-1], (), attrs).outputs[0]
+
+
+def as_array(value, dtype=None) -> np.ndarray:
+    """`value` as the array a constant of it holds; see `constant` for dtypes and errors."""
+    dtype = None if dtype is None else as_numpy(dtype)
+    if value is None:
+        raise ValueError("None values not supported.")
+    if isinstance(value, (np.ndarray, np.generic)):
+        array = np.asarray(value)
+        if array.dtype.kind in "US":
+            array = _encoded(array)
+        _require_strings(array, dtype, value)
+        return array if dtype is None else array.astype(dtype, copy=False)
+    array = _of_python(value)
+    if array.dtype == object:
+        array = _encoded(array)
+        _require_strings(array, dtype, value)
+        return array
+    if dtype is None:
+        return _narrowed(array)
+    _require_compatible(array, dtype, value)
+    return array.astype(dtype)
+
+
+def _of_python(value) -> np.ndarray:
+    """The array of nested Python values; ValueError when it is ragged or of no type of ours."""
+    try:
+        array = np.array(value)
+    except ValueError as error:
+        raise ValueError(
+            f"Can't convert non-rectangular Python sequence to Tensor. {error}"
+        ) from None
+    if array.dtype.kind in "USO":
+        array = np.array(value, object)
+        for item in array.flat:
+            if item is None:
+                raise ValueError("None values not supported.")
+            if not isinstance(item, (str, bytes)):
+                raise TypeError(
+                    f"Failed to convert elements of {value!r} to Tensor. Consider casting "
+                    f"elements to a supported type, got {type(item).__name__}."
+                )
+    return array
+
+
+def _encoded(array: np.ndarray) -> np.ndarray:
+    """Strings as objects of bytes."""
+    items = np.empty(array.shape, object)
+    for index, item in np.ndenumerate(array):
+        items[index] = item.encode() if isinstance(item, str) else bytes(item)
+    return items
+
+
+def _narrowed(array: np.ndarray) -> np.ndarray:
+    """Python's floats and integers in TensorFlow's default types."""
+    if array.dtype == np.float64:
+        return array.astype(np.float32)
+    if array.dtype == np.int64:
+        small = array.astype(np.int32)
+        return small if np.array_equal(small, array) else array
+    return array
+
+
+_TAKES = {"f": "fiub", "c": "cfiu", "i": "iu", "u": "iu", "b": "b", "V": "fiu"}
+"""By kind of a dtype, the kinds of Python values that a constant of it takes."""
+
+
+def _require_compatible(array: np.ndarray, dtype: np.dtype, value) -> None:
+    allowed = _TAKES.get(dtype.kind, "")
+    if array.size and (
+        array.dtype.kind not in allowed or (array.dtype.kind == "b") != (dtype.kind == "b")
+    ):
+        _refuse(array.flat[0].item(), dtype)
+
+
+def _require_strings(array: np.ndarray, dtype: np.dtype | None, value) -> None:
+    if dtype is not None and (dtype.kind == "O") != (array.dtype.kind == "O") and array.size:
+        _refuse(array.flat[0] if array.dtype == object else array.flat[0].item(), dtype)
+
+
+def _refuse(item, dtype: np.dtype) -> None:
+    item = item.decode(errors="replace") if isinstance(item, bytes) else item
+    shown = type(item).__name__
+    raise TypeError(f"Expected {type_name(dtype)}, but got {item!r} of type '{shown}'.")
+
+
+def _filled(array: np.ndarray, shape: tuple[int, ...], verify: bool) -> np.ndarray:
+    """`array` in `shape`, its last element repeated."""
+    size = int(np.prod(shape))
+    if verify and array.shape != shape:
+        raise TypeError(f"Expected Tensor's shape: {shape}, got {array.shape}.")
+    if array.size == size:
+        return array.reshape(shape)
+    if array.size > size or not array.size:
+        raise ValueError(
+            f"Too many elements provided. Takes at most {size}, but got {array.size}"
+            if array.size
+            else f"Cannot fill shape {shape} from a value without elements"
+        )
+    flat = array.reshape(-1)
+    return np.concatenate([flat, np.repeat(flat[-1:], size - array.size)]).reshape(shape)
+
+
+def _packed(values, dtype, name: str) -> Tensor:
+    """A nested list with tensors in it as one tensor."""
+    if dtype is None:
+        found = [v.dtype for v in _flat(values) if is_tensor_like(v)]
+        dtype = found[0]
+    graph = graph_of(_flat(values))
+    with graph_name_scope(graph, name) as scope:
+        items = []
+        for i, value in enumerate(values):
+            if isinstance(value, (list, tuple)) and any(is_tensor_like(v) for v in _flat(value)):
+                items.append(_packed(value, dtype, str(i)))
+            else:
+                items.append(convert_to_tensor(value, dtype, str(i)))
+    attrs = {"axis": 0, "N": len(items)}
+    return append(graph, "Pack", scope[:-1], items, attrs).outputs[0]
+
+
+def _flat(values) -> list:
+    found = []
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            found += _flat(value)
+        else:
+            found.append(value)
+    return found
+
+
+def type_name(dtype) -> str:
+    """A dtype as TensorFlow writes it."""
+    if dtype is None:
+        return "unknown"
+    return dtypes.tf_name(dtype)
+
+
+def _convert_inputs(kind: str, signature: Signature, inputs, attrs: dict) -> list[Tensor]:
+    """The inputs as tensors; adds to `attrs` the types and counts they determine."""
+    tensors: list[Tensor] = []
+    sources: dict[str, str] = {}
+    for argument, given in zip(signature.inputs, inputs, strict=True):
+        if argument.count or argument.is_list:
+            tensors += _convert_list(kind, argument, given, attrs)
+            continue
+        asked = (
+            attrs.get(str(argument.dtype)) if isinstance(argument.dtype, str) else argument.dtype
+        )
+        tensor = _convert_one(kind, signature, argument, given, asked)
+        if asked is not None and tensor.dtype != asked:
+            _refuse_type(kind, argument, tensor, asked, sources.get(str(argument.dtype)))
+        if isinstance(argument.dtype, str):
+            attrs.setdefault(argument.dtype, tensor.dtype)
+            sources.setdefault(argument.dtype, argument.name)
+        tensors.append(tensor)
+    return tensors
+
+
+def _convert_one(kind, signature, argument: Argument, given, asked) -> Tensor:
+    if isinstance(given, Tensor):
+        return given
+    preferred = None
+    if asked is None and isinstance(argument.dtype, str):
+        default = signature.attrs[argument.dtype].default
+        preferred = None if default is REQUIRED else default
+    try:
+        return convert_to_tensor(
+            given,
+            None if is_tensor_like(given) else asked,
+            argument.name,
+            preferred,
+            argument.is_reference,
+        )
+    except TypeError as error:
+        if asked is None:
+            raise
+        raise TypeError(
+            f"Expected {type_name(asked)} passed to parameter '{argument.name}' of op '{kind}', "
+            f"got {given!r:.{_LARGEST_SHOWN}} of type '{type(given).__name__}' instead. "
+            f"Error: {error}"
+        ) from None
+    except ValueError as error:
+        raise ValueError(
+            f"Tried to convert '{argument.name}' to a tensor and failed. Error: {error}"
+        ) from None
+
+
+def _refuse_type(kind, argument, tensor, asked, source) -> None:
+    found = type_name(tensor.dtype)
+    start = f"Input '{argument.name}' of '{kind}' Op has type {found} that does not match"
+    if source is None:
+        raise TypeError(f"{start} expected type of {type_name(asked)}.")
+    raise TypeError(f"{start} type {type_name(asked)} of argument '{source}'.")
+
+
+def _convert_list(kind: str, argument: Argument, given, attrs: dict) -> list[Tensor]:
+    """The tensors of an argument that is a list."""
+    if not isinstance(given, (list, tuple)):
+        raise TypeError(
+            f"Expected list for '{argument.name}' argument to '{kind}' Op, not {given!r}."
+        )
+    dtype = None
+    if argument.count:
+        attrs.setdefault(argument.count, len(given))
+        named = isinstance(argument.dtype, str)
+        dtype = attrs.get(argument.dtype) if named else argument.dtype
+        if dtype is None:
+            dtype = next((v.dtype for v in given if is_tensor_like(v)), None)
+    tensors = []
+    for i, value in enumerate(given):
+        asked = None if is_tensor_like(value) else dtype
+        tensor = convert_to_tensor(value, asked, f"{argument.name}_{i}")
+        dtype = tensor.dtype if dtype is None and argument.count else dtype
+        tensors.append(tensor)
+    if argument.count and any(tensor.dtype != dtype for tensor in tensors):
+        found = ", ".join(type_name(tensor.dtype) for tensor in tensors)
+        raise TypeError(
+            f"Tensors in list passed to '{argument.name}' of '{kind}' Op have types [{found}] that "
+            "don't all match."
+        )
+    if argument.count and isinstance(argument.dtype, str) and dtype is not None:
+        attrs.setdefault(argument.dtype, dtype)
+    if argument.is_list:
+        attrs.setdefault(str(argument.dtype), [tensor.dtype for tensor in tensors])
+    return tensors

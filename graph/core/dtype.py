@@ -1,0 +1,240 @@
+"""TF's names of element types: `tf.float32` and its like."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...schema import dtypes
+
+
+class DType:
+    """An element type under TensorFlow's name; numpy takes it wherever it takes a dtype.
+
+    There is one object for each type. It equals numpy's types and names of the type, and has what
+    numpy's dtypes have (`kind`, `itemsize`, `type`) beside what TensorFlow's have.
+
+    Attributes:
+        dtype: The numpy dtype.
+        name: TensorFlow's name.
+
+    >>> import numpy as np
+    >>> np.zeros(2, DType("int8")).dtype, DType("uint8").limits
+    (dtype('int8'), (0, 255))
+    >>> DType("float32") is DType(np.float32), DType("float32") == np.float32
+    (True, True)
+    """
+
+    __slots__ = ("dtype", "itemsize", "kind", "name", "type")
+    dtype: np.dtype
+    name: str
+    _known: ClassVar[dict[np.dtype, DType]] = {}
+
+    def __new__(cls, dtype):
+        """The object of a numpy type, or of a name or a number of TensorFlow's."""
+        if isinstance(dtype, DType):
+            return dtype
+        numpy_dtype = dtype if isinstance(dtype, np.dtype) else _numpy_dtype(dtype)
+        one = cls._known.get(numpy_dtype)
+        if one is None:
+            one = super().__new__(cls)
+            one.dtype, one.name = numpy_dtype, dtypes.tf_name(numpy_dtype)
+            one.kind, one.itemsize, one.type = (
+                getattr(numpy_dtype, name) for name in ("kind", "itemsize", "type")
+            )
+            cls._known[numpy_dtype] = one
+        return one
+
+    @classmethod
+    def of(cls, dtype: Any) -> DType | None:
+        """The object of what numpy takes for a dtype, quickly; None of None."""
+        if dtype is None or type(dtype) is cls:
+            return dtype
+        numpy_dtype = dtype if isinstance(dtype, np.dtype) else as_numpy(dtype)
+        return cls._known.get(numpy_dtype) or cls(numpy_dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "dtype":
+            raise AttributeError(name)
+        return getattr(self.dtype, name)
+
+    @property
+    def as_numpy_dtype(self):
+        """The numpy type."""
+        return self.dtype.type
+
+    @property
+    def as_datatype_enum(self) -> int:
+        """The number graphs write for it."""
+        return dtypes.tf_enum(self.dtype)
+
+    @property
+    def base_dtype(self) -> DType:
+        """The type itself; references are not told apart."""
+        return self
+
+    @property
+    def real_dtype(self) -> DType:
+        """The type of the parts of a complex one; else the type itself."""
+        if self.dtype.kind != "c":
+            return self
+        return DType(f"float{self.dtype.itemsize * 4}")
+
+    @property
+    def is_bool(self) -> bool:
+        """Whether it is bool."""
+        return self.dtype.kind == "b"
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether its values are whole numbers."""
+        return self.dtype.kind in "iu"
+
+    @property
+    def is_floating(self) -> bool:
+        """Whether its values are real floats."""
+        return self.dtype.kind == "f" or "float" in self.name
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether its values are complex."""
+        return self.dtype.kind == "c"
+
+    @property
+    def is_quantized(self) -> bool:
+        """Whether it is one of the quantized types."""
+        return self.name.startswith(("qint", "quint"))
+
+    @property
+    def is_unsigned(self) -> bool:
+        """Whether its values are never negative."""
+        return self.dtype.kind == "u"
+
+    @property
+    def size(self) -> int:
+        """Bytes of an element."""
+        return self.dtype.itemsize
+
+    @property
+    def min(self):
+        """The lowest value; TypeError where there is none."""
+        return self._limits()[0]
+
+    @property
+    def max(self):
+        """The highest value; TypeError where there is none."""
+        return self._limits()[1]
+
+    @property
+    def limits(self) -> tuple:
+        """The range that images of the type have: [0, 1] for floats, all values for integers."""
+        if self.is_floating:
+            return (0, 1)
+        if self.is_bool:
+            return (False, True)
+        if not self.is_integer:
+            raise ValueError(f"{self.name} does not have defined limits.")
+        found = np.iinfo(self.dtype)
+        return (0, int(found.max))
+
+    def _limits(self) -> tuple:
+        if self.is_integer:
+            found = np.iinfo(self.dtype)
+            return int(found.min), int(found.max)
+        if self.dtype.kind == "f":
+            floats = np.finfo(self.dtype)
+            return floats.min, floats.max
+        raise TypeError(f"Cannot find minimum value of {self.name}.")
+
+    def is_compatible_with(self, other) -> bool:
+        """Whether it is the same type."""
+        return self == other
+
+    def __eq__(self, other) -> bool:
+        if self is other:
+            return True
+        if other is None:
+            return False
+        if isinstance(other, np.dtype):
+            return self.dtype == other
+        try:
+            return self.dtype == _numpy_dtype(other)
+        except (TypeError, ValueError):
+            return False
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __reduce__(self):
+        return DType, (self.dtype,)
+
+    def __format__(self, form: str) -> str:
+        return format(self.name, form)
+
+    def __str__(self) -> str:
+        return f"<dtype: '{self.name}'>"
+
+    def __repr__(self) -> str:
+        return f"tf.{self.name}"
+
+
+def as_dtype(type_value) -> DType:
+    """The type that a numpy type, a name or a number of TensorFlow's stands for.
+
+    Raises TypeError when it stands for none.
+    """
+    if isinstance(type_value, DType):
+        return type_value
+    try:
+        return DType(type_value)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType."
+        ) from None
+
+
+def as_numpy(dtype: Any) -> np.dtype:
+    """The numpy type of what TensorFlow takes for a type, or numpy alone.
+
+    Python's float is TensorFlow's float32; TypeError for the types of which TensorFlow takes none.
+    """
+    name = dtype.decode() if isinstance(dtype, bytes) else dtype
+    if isinstance(name, str) and (name in ALIASES or name in NAMES):
+        return _numpy_dtype(name)
+    if any(dtype is kind for kind in (None, int, complex)):
+        raise TypeError(
+            f"Cannot convert the argument `type_value`: {dtype!r} to a TensorFlow DType."
+        )
+    return np.dtype(np.float32 if dtype is float else dtype)
+
+
+def _numpy_dtype(dtype) -> np.dtype:
+    if isinstance(dtype, DType):
+        return dtype.dtype
+    if isinstance(dtype, int):
+        return dtypes.tf_dtype(dtype)
+    if dtype in ("string", str, bytes):
+        return np.dtype(object)
+    if isinstance(dtype, str) and dtype.endswith("_ref"):
+        dtype = dtype[:-4]
+    if isinstance(dtype, str):
+        return dtypes.tf_dtype(dtypes.tf_enum_of_name(ALIASES.get(dtype, dtype)))
+    return as_numpy(dtype)
+
+
+NAMES = (
+    *("bfloat16", "bool", "complex64", "complex128", "float16", "float32", "float64", "int8"),
+    *("int16", "int32", "int64", "qint8", "qint16", "qint32", "quint8", "quint16", "resource"),
+    *("string", "uint8", "uint16", "uint32", "uint64", "variant"),
+)
+"""The types `tf` has by name."""
+ALIASES = {"half": "float16", "double": "float64", "float": "float32"}
+
+
+def __getattr__(name: str) -> DType:
+    found = ALIASES.get(name, name)
+    if found not in NAMES:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    globals()[name] = made = DType(found)
+    return made

@@ -1,0 +1,131 @@
+"""Functions that the nodes of a graph call by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...schema import dtypes
+from ...schema.errors import ModelError
+from .attributes import AttributeReader, FunctionRef
+from .hooks import HOOKS
+from .signatures import REQUIRED, Argument, Attribute, Signature, signature_of
+
+__all__ = ["Function", "FunctionLibrary", "FunctionRef"]
+
+
+class Function:
+    """One function: its signature, and its body as a graph when asked for.
+
+    Made from a FunctionDef message, or with `of` from a graph whose `inputs` and `outputs` are its
+    arguments and results.
+    """
+
+    def __init__(self, message: Any, signature: Signature | None = None, body=None):
+        self.message = message
+        self.signature = _signature(message.signature) if signature is None else signature
+        self._bodies = {} if body is None else {_key({}): body}
+
+    @classmethod
+    def of(cls, name: str, body) -> Function:
+        """The function `name` that computes `body.outputs` from `body.inputs`."""
+        arguments = tuple(Argument(tensor.op.name, tensor.dtype) for tensor in body.inputs)
+        results = tuple(Argument(f"output_{i}", t.dtype) for i, t in enumerate(body.outputs))
+        is_stateful = any(op.signature and op.signature.is_stateful for op in body.operations)
+        return cls(None, Signature(name, arguments, results, {}, is_stateful), body)
+
+    @property
+    def name(self) -> str:
+        """Its name in the library."""
+        return self.signature.type
+
+    def body(self, library: FunctionLibrary, attrs: Mapping[str, object] | None = None):
+        """Its Graph, whose functions are those of `library`, when called with `attrs`.
+
+        Raises ModelError when the FunctionDef is not a valid one.
+        """
+        attrs = {
+            name: value for name, value in (attrs or {}).items() if name in self.signature.attrs
+        }
+        key = _key(attrs)
+        if key not in self._bodies:
+            import_body = HOOKS.known("import_body")
+            self._bodies[key] = import_body(self.message, self.signature, attrs, library)
+        return self._bodies[key]
+
+
+class FunctionLibrary(Mapping[str, Function]):
+    """The functions of a graph, by name. They may call one another."""
+
+    def __init__(self, functions=()):
+        self._functions: dict[str, Function] = {function.name: function for function in functions}
+        self.gradients: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> Function:
+        return self._functions[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+    def signature_of(self, kind: str) -> Signature | None:
+        """The signature of op type `kind`: a function of this name, else TensorFlow's op."""
+        function = self._functions.get(kind)
+        return signature_of(kind) if function is None else function.signature
+
+    def add(self, function: Function) -> None:
+        """Adds a function, or replaces the one of this name."""
+        self._functions[function.name] = function
+
+    def unique_name(self, name: str) -> str:
+        """`name`, or `name_1`, ... when a function has it already."""
+        candidate, count = name, 0
+        while candidate in self._functions:
+            count += 1
+            candidate = f"{name}_{count}"
+        return candidate
+
+    def body(self, reference: FunctionRef | str):
+        """The body of a function as a Graph with inputs and outputs.
+
+        Raises KeyError when the library has no such function.
+        """
+        if isinstance(reference, str):
+            reference = FunctionRef(reference)
+        if reference.name not in self._functions:
+            raise KeyError(f"the library has no function '{reference.name}'")
+        return self._functions[reference.name].body(self, reference.attrs)
+
+
+def _key(attrs: Mapping[str, object]) -> str:
+    return repr(sorted(attrs.items()))
+
+
+def _signature(definition) -> Signature:
+    """The Signature of a function's OpDef."""
+    reader = AttributeReader()
+    attrs = {}
+    for attr in definition.attr:
+        where = f"function '{definition.name}': attribute {attr.name}"
+        given = attr.HasField("default_value")
+        default = reader.read(attr.default_value, attr.type, where) if given else REQUIRED
+        attrs[attr.name] = Attribute(attr.name, attr.type, default)
+    return Signature(
+        definition.name,
+        tuple(_argument(arg, definition.name) for arg in definition.input_arg),
+        tuple(_argument(arg, definition.name) for arg in definition.output_arg),
+        attrs,
+        definition.is_stateful,
+    )
+
+
+def _argument(arg, function: str) -> Argument:
+    if arg.type_list_attr:
+        return Argument(arg.name, arg.type_list_attr, None, True)
+    try:
+        dtype = arg.type_attr or dtypes.tf_dtype(arg.type)
+    except ValueError as error:
+        raise ModelError(f"function '{function}': argument {arg.name}: {error}") from None
+    return Argument(arg.name, dtype, arg.number_attr or None, False, arg.is_ref)

@@ -1,0 +1,385 @@
+"""What surrounds the making of operations: default graph, name scopes, control dependencies,
+devices, collections.
+
+All of it belongs to one graph (`graph.scopes`) but for the stack of default graphs, of which each
+thread has its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from .hooks import HOOKS
+
+if TYPE_CHECKING:
+    from .graph import Graph, Operation
+
+_FIRST_SCOPE = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")
+_INNER_SCOPE = re.compile(r"[A-Za-z0-9_.\\/>-]*")
+
+
+class GraphKeys:
+    """The standard names of collections."""
+
+    GLOBAL_VARIABLES = "variables"
+    LOCAL_VARIABLES = "local_variables"
+    METRIC_VARIABLES = "metric_variables"
+    MODEL_VARIABLES = "model_variables"
+    TRAINABLE_VARIABLES = "trainable_variables"
+    SUMMARIES = "summaries"
+    QUEUE_RUNNERS = "queue_runners"
+    TABLE_INITIALIZERS = "table_initializer"
+    ASSET_FILEPATHS = "asset_filepaths"
+    MOVING_AVERAGE_VARIABLES = "moving_average_variables"
+    REGULARIZATION_LOSSES = "regularization_losses"
+    CONCATENATED_VARIABLES = "concatenated_variables"
+    SAVERS = "savers"
+    WEIGHTS = "weights"
+    BIASES = "biases"
+    ACTIVATIONS = "activations"
+    UPDATE_OPS = "update_ops"
+    LOSSES = "losses"
+    SAVEABLE_OBJECTS = "saveable_objects"
+    RESOURCES = "resources"
+    LOCAL_RESOURCES = "local_resources"
+    INIT_OP = "init_op"
+    LOCAL_INIT_OP = "local_init_op"
+    READY_OP = "ready_op"
+    READY_FOR_LOCAL_INIT_OP = "ready_for_local_init_op"
+    SUMMARY_OP = "summary_op"
+    GLOBAL_STEP = "global_step"
+    EVAL_STEP = "eval_step"
+    TRAIN_OP = "train_op"
+    COND_CONTEXT = "cond_context"
+    WHILE_CONTEXT = "while_context"
+    VARIABLES = "variables"
+
+
+class Dependencies:
+    """One `control_dependencies` block: what must run first, and what was made inside."""
+
+    def __init__(self, before: Iterable[Operation]):
+        self.before = list(dict.fromkeys(before))
+        self.made: set[Operation] = set()
+
+
+class _OpenNames(threading.local):
+    """The name scope that is open in this thread."""
+
+    name = ""
+
+
+class Scopes:
+    """The surroundings of one graph.
+
+    Attributes:
+        controls: The open `control_dependencies` blocks.
+        devices: The open `device` blocks: strings, functions of an operation, or None.
+        collections: Lists by key.
+        seed: The graph's seed, None when it was not set.
+        finalized: Whether nothing may be added any more.
+        extras: One object per key for whatever else is kept with a graph, such as its variable
+            scopes.
+    """
+
+    def __init__(self) -> None:
+        self._open = _OpenNames()
+        self.controls: list[Dependencies] = []
+        self.devices: list[str | Callable | None] = []
+        self.collections: dict[str, list] = {}
+        self.seed: int | None = None
+        self.finalized = False
+        self.extras: dict[str, Any] = {}
+
+    @property
+    def name(self) -> str:
+        """The current name scope of this thread, without a slash at its end."""
+        return self._open.name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._open.name = name
+
+    def controls_for(self, inputs: Iterable[Operation]) -> list[Operation]:
+        """The control inputs of a new operation that reads from the operations `inputs`."""
+        inputs = set(inputs)
+        found = [
+            op
+            for block in self.controls
+            if not block.made & inputs
+            for op in block.before
+            if op not in inputs
+        ]
+        return list(dict.fromkeys(found))
+
+    def device_of(self, op) -> str:
+        """The device of a new operation: the innermost block says, None takes back the outer."""
+        for device in reversed(self.devices):
+            if device is None:
+                return ""
+            found = device(op) if callable(device) else device
+            if found:
+                return canonical_device(found)
+        return ""
+
+    def record(self, op: Operation) -> None:
+        """Notes that `op` was made inside the open blocks."""
+        for block in self.controls:
+            block.made.add(op)
+
+
+def canonical_device(name: str) -> str:
+    """A device as graphs spell it: "/cpu:0" is "/device:CPU:0"."""
+    return re.sub(
+        r"/(cpu|gpu):(\d+|\*)", lambda m: f"/device:{m[1].upper()}:{m[2]}", name, flags=re.I
+    )
+
+
+class _Defaults(threading.local):
+    """The graphs whose `as_default` blocks this thread is in, below them the global one."""
+
+    def __init__(self) -> None:
+        self.stack: list[Graph] = []
+        self.sessions: list = []
+
+
+_DEFAULTS = _Defaults()
+_GLOBAL: list[Graph] = []
+_LOCK = threading.Lock()
+
+
+def get_default_graph() -> Graph:
+    """The graph to which operations are added now."""
+    if _DEFAULTS.stack:
+        return _DEFAULTS.stack[-1]
+    with _LOCK:
+        if not _GLOBAL:
+            _GLOBAL.append(HOOKS.known("new_graph")())
+        return _GLOBAL[0]
+
+
+def reset_default_graph() -> None:
+    """Starts with a new, empty default graph; AssertionError inside of `as_default` blocks."""
+    if _DEFAULTS.stack:
+        raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs.")
+    with _LOCK:
+        _GLOBAL.clear()
+
+
+@contextlib.contextmanager
+def default_graph(graph: Graph) -> Iterator[Graph]:
+    """Makes `graph` the default one within the block."""
+    _DEFAULTS.stack.append(graph)
+    try:
+        yield graph
+    finally:
+        _leave(_DEFAULTS.stack, graph, "graph")
+
+
+@contextlib.contextmanager
+def default_session(session) -> Iterator:
+    """Makes `session` the default one within the block."""
+    _DEFAULTS.sessions.append(session)
+    try:
+        yield session
+    finally:
+        _leave(_DEFAULTS.sessions, session, "session")
+
+
+def _leave(stack: list, item, what: str) -> None:
+    if not stack or stack[-1] is not item:
+        raise AssertionError(f"Nesting violated by {what} {item!r}: blocks must end inside out")
+    stack.pop()
+
+
+def push_session(session) -> None:
+    """Makes `session` the default one until `drop_session`."""
+    _DEFAULTS.sessions.append(session)
+
+
+def drop_session(session) -> None:
+    """Takes `session` from the default ones, wherever it stands."""
+    if session in _DEFAULTS.sessions:
+        _DEFAULTS.sessions.remove(session)
+
+
+def get_default_session():
+    """The innermost session whose `with` block this thread is in, or None."""
+    return _DEFAULTS.sessions[-1] if _DEFAULTS.sessions else None
+
+
+@contextlib.contextmanager
+def graph_name_scope(graph: Graph, name: str | None) -> Iterator[str]:
+    """Puts `name/` before the names of what is made within; gives that prefix.
+
+    A name that ends with a slash is taken as it is, from the root; None or "" leaves all scopes.
+    """
+    scopes = graph.scopes
+    if name:
+        _require_scope_name(name, bool(scopes.name))
+    before = scopes.name
+    if not name:
+        inner = ""
+    elif name.endswith("/"):
+        inner = name[:-1]
+    else:
+        inner = graph.unique_name(name)
+    scopes.name = inner
+    try:
+        yield f"{inner}/" if inner else ""
+    finally:
+        scopes.name = before
+
+
+def _require_scope_name(name: str, is_inner: bool) -> None:
+    pattern = _INNER_SCOPE if is_inner else _FIRST_SCOPE
+    if not pattern.fullmatch(name):
+        kind = "scope" if is_inner else "root scope"
+        raise ValueError(
+            f"'{name}' is not a valid {kind} name. A {kind} name has to match the following "
+            f"pattern: ^{pattern.pattern}$"
+        )
+
+
+class name_scope:
+    """`with tf.name_scope(name, default_name=None, values=None) as scope:`, in the default graph.
+
+    Operations made within are called `name/...`; a second scope of the same name is `name_1`.
+    With `name` None, `default_name` is taken. `scope` is the prefix with its slash: given as a
+    name, it enters the same scope again.
+
+    Raises:
+        ValueError: `name` is malformed, or both names are None though there are values.
+        TypeError: a name is not a string.
+    """
+
+    def __init__(self, name: str | None, default_name: str | None = None, values=None):
+        if not isinstance(default_name, (str, type(None))):
+            raise TypeError(
+                f"`default_name` type ({type(default_name)}) is not a string type. You likely "
+                "meant to pass this into the `values` kwarg."
+            )
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"name must be a string, got {name!r}")
+        if name is None and default_name is None and values is not None:
+            raise ValueError(
+                f"At least one of name (None) and default_name ({default_name}) should be provided."
+            )
+        self._name = default_name if name is None else name
+        self._values = values
+        self._blocks = contextlib.ExitStack()
+
+    @property
+    def name(self) -> str | None:
+        """The name that was asked for."""
+        return self._name
+
+    def __enter__(self) -> str:
+        graph = graph_of(self._values or ())
+        with contextlib.ExitStack() as blocks:
+            if graph is not get_default_graph():
+                blocks.enter_context(default_graph(graph))
+            prefix = blocks.enter_context(graph_name_scope(graph, self._name))
+            self._blocks = blocks.pop_all()
+        return prefix
+
+    def __exit__(self, *error) -> None:
+        self._blocks.__exit__(*error)
+
+
+def graph_of(values: Iterable) -> Graph:
+    """The graph to which the tensors and operations among `values` belong, or the default one.
+
+    Raises ValueError when they are of several graphs.
+    """
+    found, first = None, None
+    for value in values:
+        graph = getattr(value, "graph", None)
+        if graph is None or not hasattr(graph, "scopes"):
+            continue
+        if found is None:
+            found, first = graph, value
+        elif graph is not found:
+            raise ValueError(
+                f"{value} must be from the same graph as {first} (graphs are {graph} and {found})."
+            )
+    return get_default_graph() if found is None else found
+
+
+@contextlib.contextmanager
+def graph_control_dependencies(graph: Graph, items) -> Iterator[None]:
+    """Lets what is made within run after `items`: operations, tensors, variables; None forgets all
+    outer blocks.
+    """
+    scopes = graph.scopes
+    if items is None:
+        outer, name, scopes.controls, scopes.name = scopes.controls, scopes.name, [], scopes.name
+        try:
+            yield
+        finally:
+            scopes.controls, scopes.name = outer, name
+        return
+    block = Dependencies(_operation_of(graph, item) for item in items)
+    scopes.controls.append(block)
+    try:
+        yield
+    finally:
+        _leave(scopes.controls, block, "control dependencies")
+
+
+def _operation_of(graph: Graph, item) -> Operation:
+    op: Any = graph.as_graph_element(item)
+    return getattr(op, "op", op)
+
+
+def control_dependencies(control_inputs):
+    """Lets what is made within the block run after `control_inputs`, in the default graph.
+
+    `control_inputs` are operations, tensors or variables; None forgets the outer blocks. What was
+    made before the block is not held back.
+    """
+    return graph_control_dependencies(get_default_graph(), control_inputs)
+
+
+@contextlib.contextmanager
+def graph_device(graph: Graph, name) -> Iterator[None]:
+    """Notes `name` (a string, a function of an operation, None for no device) on what is made."""
+    graph.scopes.devices.append(name)
+    try:
+        yield
+    finally:
+        graph.scopes.devices.pop()
+
+
+def device(device_name_or_function):
+    """Notes a device on what is made within the block; it is written with the graph, no more."""
+    return graph_device(get_default_graph(), device_name_or_function)
+
+
+def add_to_collection(name: str, value) -> None:
+    """Appends `value` to a collection of the default graph."""
+    get_default_graph().add_to_collection(name, value)
+
+
+def add_to_collections(names, value) -> None:
+    """Appends `value` to several collections of the default graph."""
+    get_default_graph().add_to_collections(names, value)
+
+
+def get_collection(key: str, scope: str | None = None) -> list:
+    """What the default graph has in a collection; see Graph.get_collection."""
+    return get_default_graph().get_collection(key, scope)
+
+
+def get_collection_ref(key: str) -> list:
+    """The collection itself, which may be changed."""
+    return get_default_graph().get_collection_ref(key)
+
+
+def set_random_seed(seed: int | None) -> None:
+    """The seed of the default graph, from which its random operations derive theirs."""
+    get_default_graph().seed = seed

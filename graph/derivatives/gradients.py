@@ -1,0 +1,274 @@
+"""Symbolic gradients: a walk from results back to what they depend on, over rows of derivatives."""
+
+from __future__ import annotations
+
+import enum
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from ..core.build import ops
+from ..core.create import constant, convert_to_tensor
+from ..core.graph import Operation, Tensor
+from ..core.indexed_slices import IndexedSlices, dense, joined
+from ..core.order import data_inputs, ordered
+from ..core.scopes import name_scope
+from ..core.shapes import is_static
+from ..functions.control_flow import tuple as after_all
+from .registry import DERIVATIVES, Derivative
+
+Gradient: TypeAlias = "Tensor | IndexedSlices"
+
+
+class UnconnectedGradients(enum.Enum):
+    """What `gradients` gives where nothing connects y and x: None or zeros."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class AggregationMethod:
+    """How gradients are added; all ways are one here, the names are kept."""
+
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+def gradients(
+    ys,
+    xs,
+    grad_ys=None,
+    name: str = "gradients",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+    stop_gradients=None,
+    unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+) -> list[Gradient | None]:
+    """Adds operations that compute the derivative of the sum of `ys` by each of `xs`.
+
+    Args:
+        ys: A tensor, or a list of them.
+        xs: A tensor or variable, or a list of them.
+        grad_ys: What flows into each of `ys`, of its shape; None for ones.
+        name: The name scope of the new operations.
+        colocate_gradients_with_ops: Taken for TensorFlow's sake; nothing has a place here.
+        gate_gradients: Whether all gradients of an operation are there before one is used.
+        aggregation_method: Taken for TensorFlow's sake.
+        stop_gradients: Tensors that count as constants.
+        unconnected_gradients: What to give where nothing connects `ys` and an x.
+
+    Returns:
+        One gradient for each of `xs`: a Tensor; IndexedSlices where only some rows are not zero; or
+        None (or zeros) where no y depends on it.
+
+    Raises:
+        LookupError: An operation between them has no derivative; the message names it.
+        ValueError: `grad_ys` has another length than `ys`; an argument is not known.
+        TypeError: A gradient has another dtype than what it is the gradient of.
+    """
+    unconnected = UnconnectedGradients(unconnected_gradients)
+    xs = _tensors(xs)
+    with name_scope(name):
+        ys = _tensors([_value(y) for y in _listed(ys)])
+        walk = _Walk(ys, xs, _tensors([] if stop_gradients is None else stop_gradients))
+        walk.seed(ys, _grad_ys(ys, grad_ys))
+        walk.run(gate_gradients)
+        return [walk.result(x, unconnected) for x in xs]
+
+
+def _listed(value) -> list:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _tensors(values) -> list[Tensor]:
+    """Tensors, and for variables the tensor that stands for them."""
+    found = [_tensor(value) for value in _listed(values)]
+    for value in found:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"gradients are of tensors and variables, got {value!r}")
+    return found
+
+
+def _value(y):
+    """Of a variable what it holds."""
+    is_variable = not isinstance(y, Tensor | IndexedSlices) and hasattr(y, "initializer")
+    return convert_to_tensor(y, name="y") if is_variable else y
+
+
+def _tensor(value):
+    """The tensor that a value stands for; of a variable, its reference or handle."""
+    if isinstance(value, IndexedSlices):
+        return value.values
+    if not isinstance(value, Tensor) and isinstance(getattr(value, "op", None), Operation):
+        return value.op.outputs[0]
+    return value
+
+
+def is_trainable(tensor: Tensor) -> bool:
+    """Whether values of this type can have a gradient: real and complex numbers, and handles."""
+    dtype = tensor.dtype
+    if dtype is None:
+        return False
+    return dtype.kind in "fc" or dtype.names is not None or dtype.name == "bfloat16"
+
+
+def _grad_ys(ys: list[Tensor], grad_ys) -> list[Gradient]:
+    """What flows into each y: what is given, else ones."""
+    given = [None] * len(ys) if grad_ys is None else _listed(grad_ys)
+    if len(given) != len(ys):
+        raise ValueError(f"Passed {len(given)} grad_ys for {len(ys)} ys")
+    pairs = zip(ys, given, strict=True)
+    return [_grad_y(y, value, f"grad_ys_{i}") for i, (y, value) in enumerate(pairs)]
+
+
+def _grad_y(y: Tensor, value, name: str) -> Gradient:
+    if value is None:
+        if y.dtype is not None and y.dtype.kind == "c":
+            raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype})")
+        one = np.ones((), y.dtype)
+        return ops.Fill(ops.Shape(y), one, name=name)
+    if isinstance(value, IndexedSlices):
+        return value
+    if isinstance(value, Tensor) and value.dtype != y.dtype:
+        raise TypeError(f"Gradient type {value.dtype} does not match type {y.dtype} of '{y.name}'")
+    return ops.Identity(convert_to_tensor(value, y.dtype), name=name)
+
+
+class _Walk:
+    """One call of `gradients`: what has flowed into each tensor so far."""
+
+    def __init__(self, ys: list[Tensor], xs: list[Tensor], stops: list[Tensor]):
+        self.xs = dict.fromkeys(xs)
+        self.between = _between(ys, xs, {tensor.op for tensor in stops})
+        self.arrived: dict[Tensor, list[Gradient]] = defaultdict(list)
+        self.order = ordered([y.op for y in ys if y.op in self.between], self._before)
+
+    def _before(self, op: Operation) -> list[Operation]:
+        return [other for other in data_inputs(op) if other in self.between]
+
+    def seed(self, ys: Sequence[Tensor], grad_ys: Sequence[Gradient]) -> None:
+        """Puts in what flows into the results."""
+        for y, gradient in zip(ys, grad_ys, strict=True):
+            self.arrived[y].append(gradient)
+
+    def run(self, gate: bool) -> None:
+        """Goes back through all operations, each after those that read it."""
+        for op in reversed(self.order):
+            if self.between[op]:
+                self._step(op, gate)
+
+    def _step(self, op: Operation, gate: bool) -> None:
+        """Takes what has flowed into the outputs of `op` to its inputs."""
+        arrived = [self._sum(tensor) for tensor in op.outputs]
+        if all(gradient is None for gradient in arrived):
+            return
+        row = _derivative(op)
+        if row.function is None:
+            return
+        with name_scope(f"{op.name}_grad"):
+            results = _called(row, op, arrived)
+            if gate and sum(gradient is not None for gradient in results) > 1:
+                results = after_all(results)
+        for tensor, gradient in zip(op.inputs, results, strict=True):
+            if gradient is not None and is_trainable(tensor):
+                self._add(tensor, gradient, op)
+
+    def _add(self, tensor: Tensor, gradient: Gradient, op: Operation) -> None:
+        is_handle = tensor.dtype is None or tensor.dtype.names is not None
+        if not is_handle and gradient.dtype != tensor.dtype:
+            raise TypeError(
+                f"Gradient type {gradient.dtype} generated for op {op.type} '{op.name}' does not "
+                f"match type {tensor.dtype} of its input '{tensor.name}'"
+            )
+        if isinstance(gradient, Tensor) and not is_handle and tensor.shape is not None:
+            gradient.set_shape(tensor.shape)
+        self.arrived[tensor].append(gradient)
+
+    def _sum(self, tensor: Tensor) -> Gradient | None:
+        """All that has flowed into a tensor, in one."""
+        found = self.arrived.get(tensor)
+        if not found:
+            return None
+        if len(found) > 1:
+            found[:] = [_added(found)]
+        return found[0]
+
+    def result(self, x: Tensor, unconnected: UnconnectedGradients) -> Gradient | None:
+        """The gradient of one of `xs`."""
+        found = self._sum(x)
+        if found is None and unconnected is UnconnectedGradients.ZERO:
+            return _zeros_like(x)
+        return found
+
+
+def _zeros_like(x: Tensor) -> Tensor:
+    """Zeros of the shape and dtype of `x`, or of the variable that it is the handle of."""
+    if x.op.type != "VarHandleOp":
+        return ops.ZerosLike(x)
+    dtype, shape = x.op.get_attr("dtype"), x.op.get_attr("shape")
+    if is_static(shape):
+        return constant(np.zeros(shape, dtype))
+    return ops.Fill(ops.VariableShape(x, out_type=np.dtype(np.int32)), np.zeros((), dtype))
+
+
+def _between(
+    ys: Iterable[Tensor], xs: Iterable[Tensor], stops: set[Operation]
+) -> dict[Operation, bool]:
+    """The operations that depend on `xs` and that `ys` depend on.
+
+    The value says whether something may flow on from the operation to its inputs.
+    """
+    upstream = ordered([y.op for y in ys], data_inputs)
+    starts = {x.op for x in xs}
+    found: dict[Operation, bool] = {}
+    for op in upstream:
+        inside = any(t is not None and t.op in found and is_trainable(t) for t in op.inputs)
+        if inside or op in starts:
+            found[op] = inside and op not in stops
+    return found
+
+
+def _derivative(op: Operation) -> Derivative:
+    override = op.attrs.get("_gradient_op_type")
+    kind = override.decode() if isinstance(override, bytes) else override or op.type
+    row = DERIVATIVES.get(kind)
+    if row is None:
+        raise LookupError(
+            f"No gradient defined for operation '{op.name}' (op type: {op.type}). Register one "
+            f"with tf.RegisterGradient('{kind}'), or put tf.stop_gradient around what counts as "
+            "a constant."
+        )
+    return row
+
+
+def _called(row: Derivative, op: Operation, arrived: list) -> list:
+    """What the derivative gives for each input."""
+    if not row.takes_slices:
+        arrived = [None if gradient is None else dense(gradient) for gradient in arrived]
+    if row.fills_zeros:
+        arrived = [
+            ops.ZerosLike(t) if gradient is None and is_trainable(t) else gradient
+            for gradient, t in zip(arrived, op.outputs, strict=True)
+        ]
+    assert row.function is not None
+    results = row.function(op, *arrived)
+    results = list(results) if isinstance(results, list | tuple) else [results]
+    if len(results) != len(op.inputs):
+        raise ValueError(
+            f"Num gradients {len(results)} generated for op {op.type} '{op.name}' do not match num "
+            f"inputs {len(op.inputs)}"
+        )
+    return results
+
+
+def _added(found: list[Gradient]) -> Gradient:
+    """The sum of gradients; sparse where all of them are."""
+    slices = [gradient for gradient in found if isinstance(gradient, IndexedSlices)]
+    if len(slices) == len(found):
+        return joined(slices)
+    return ops.AddN([dense(gradient) for gradient in found])

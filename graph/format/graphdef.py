@@ -1,0 +1,57 @@
+"""GraphDef messages to Graph and back."""
+
+from __future__ import annotations
+
+from ...schema import proto
+from ...schema.errors import ModelError
+from ..core.graph import Graph, Operation, Tensor
+from ..core.hooks import hook
+from .functiondef import export_library, import_library
+from .nodedef import NodeImporter, Reference, write_node
+
+MAX_NODES = 10**6
+PRODUCER = 1882
+"""The GraphDef version our graphs are written in."""
+
+
+def import_graph_def(graph_def) -> Graph:
+    """The Graph of a GraphDef message, its function library included.
+
+    Nodes may stand in any order. Op types that are not known become opaque operations.
+
+    Raises:
+        ModelError: a node's inputs or attributes are wrong, names are taken twice, or nodes wait
+            for one another other than through a loop; the message names the node.
+    """
+    graph = Graph(import_library(graph_def.library))
+    if len(graph_def.node) > MAX_NODES:
+        raise ModelError(f"a graph may have {MAX_NODES} nodes, got {len(graph_def.node)}")
+    NodeImporter(graph, graph_def.node).run(_indexed)
+    return graph
+
+
+def _indexed(op: Operation, reference: Reference) -> Tensor:
+    """The output that "node:1" means."""
+    if reference.output or reference.index >= len(op.outputs):
+        output = reference.output or reference.index
+        raise ValueError(
+            f"Connecting to invalid output {output} of source node {op.name} "
+            f"which has {len(op.outputs)} outputs."
+        )
+    return op.outputs[reference.index]
+
+
+@hook("to_graph_def")
+def to_graph_def(graph: Graph):
+    """The GraphDef message of `graph` and its functions."""
+    message = proto.GraphDef()
+    for op in graph.operations:
+        write_node(op, message.node.add(), tensor_name)
+    export_library(graph.functions, message.library)
+    message.versions.producer = PRODUCER
+    return message
+
+
+def tensor_name(tensor: Tensor) -> str:
+    """A tensor as GraphDef inputs name it: the first output goes without its number."""
+    return tensor.name if tensor.value_index else tensor.op.name

@@ -1,0 +1,122 @@
+"""`tf.import_graph_def`: the operations of a GraphDef among those of the default graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...schema import proto
+from ..core.create import convert_to_tensor
+from ..core.graph import Graph, Operation, Tensor
+from ..core.order import data_and_control_inputs, ordered
+from ..core.scopes import get_default_graph, name_scope
+from . import graphdef
+from .rebuild import Copy
+
+
+def import_graph_def(
+    graph_def,
+    input_map: Mapping[str, Any] | None = None,
+    return_elements: Sequence[str] | None = None,
+    name: str | None = None,
+    op_dict=None,
+    producer_op_list=None,
+) -> list[Tensor | Operation] | None:
+    """Adds the operations of a GraphDef to the default graph.
+
+    Args:
+        graph_def: A GraphDef message (ours or TensorFlow's), or its bytes.
+        input_map: What to read in place of tensors of the GraphDef, by their names.
+        return_elements: Names of operations and tensors to give back.
+        name: The name scope they come into, "import" by default; "" for none.
+        op_dict, producer_op_list: Taken for TensorFlow's sake.
+
+    Returns:
+        The elements that were asked for, None when none were.
+
+    Raises:
+        TypeError: An argument is of another kind.
+        ValueError: A name is not in the GraphDef, or the GraphDef is not valid.
+    """
+    source = graphdef.import_graph_def(_message(graph_def))
+    if not isinstance(input_map or {}, Mapping) or not all(
+        isinstance(key, str) for key in input_map or {}
+    ):
+        raise TypeError(
+            "Argument `input_map` must be a dictionary. Keys must be strings, got "
+            f"{type(input_map).__name__}"
+        )
+    graph = get_default_graph()
+    with name_scope("import" if name is None else name) as scope:
+        mapped = {key: convert_to_tensor(value) for key, value in (input_map or {}).items()}
+        copy = _copied(source, graph, scope, _replaced(source, mapped))
+    if return_elements is None:
+        return None
+    return [_element(source, copy, text) for text in return_elements]
+
+
+def _message(graph_def):
+    """A message of our own."""
+    if hasattr(graph_def, "SerializeToString"):
+        graph_def = graph_def.SerializeToString()
+    if not isinstance(graph_def, (bytes, bytearray, memoryview)):
+        raise TypeError(
+            f"Argument `graph_def` must be a GraphDef proto. Received: {type(graph_def).__name__}"
+        )
+    return proto.parse("GraphDef", bytes(graph_def))
+
+
+def _replaced(source: Graph, mapped: Mapping[str, Tensor]) -> dict[Tensor, Tensor]:
+    """What stands for tensors of the GraphDef."""
+    names = {tensor.name: tensor for op in source.operations for tensor in op.outputs}
+    found = {key if ":" in key else f"{key}:0": value for key, value in mapped.items()}
+    missing = [key for key in found if key not in names]
+    if missing:
+        raise ValueError(
+            f"Attempted to map inputs that were not found in graph_def: [{', '.join(missing)}]"
+        )
+    return {names[key]: value for key, value in found.items()}
+
+
+def _copied(source: Graph, graph: Graph, scope: str, replaced: dict[Tensor, Tensor]) -> Copy:
+    """The operations of `source` added to `graph`, their names after `scope`."""
+    for function in source.functions.values():
+        graph.functions.add(function)
+    taken = [op.name for op in source.operations if f"{scope}{op.name}" in graph]
+    if taken:
+        raise ValueError(f"Node name '{taken[0]}' already exists in the Graph")
+    copy = Copy(graph)
+    order = ordered(source.operations, data_and_control_inputs)
+    for op in order:
+        new = copy.add(op, f"{scope}{op.name}", attrs=_attrs(op, scope))
+        graph.scopes.record(new)
+        copy.stands_for(op, new.outputs, [new])
+        copy.tensors.update((t, replaced[t]) for t in op.outputs if t in replaced)
+    for op in order:
+        copy.close_loops(op)
+    return copy
+
+
+def _attrs(op: Operation, scope: str) -> dict[str, Any]:
+    """The attributes, with the places of other operations under their new names."""
+    attrs, mark = dict(op.attrs), b"loc:@"
+    if isinstance(attrs.get("_class"), list):
+        attrs["_class"] = [
+            mark + scope.encode() + item[len(mark) :] if item.startswith(mark) else item
+            for item in attrs["_class"]
+        ]
+    return attrs
+
+
+def _element(source: Graph, copy: Copy, text: str) -> Tensor | Operation:
+    if not isinstance(text, str):
+        raise TypeError(
+            f"Argument `return_elements` must be a list of strings. Received: {type(text).__name__}"
+        )
+    try:
+        element = source.as_graph_element(text)
+    except (KeyError, ValueError):
+        raise ValueError(f"Requested return_element {text!r} not found in graph_def.") from None
+    if isinstance(element, Tensor):
+        return copy.tensors[element]
+    return copy.controls[element][0]

@@ -1,0 +1,135 @@
+"""Calls of functions replaced by the functions' bodies."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...schema.errors import ModelError
+from ..core.attributes import FunctionRef
+from ..core.graph import Graph, Operation
+from ..core.order import data_and_control_inputs, ordered
+from .rebuild import Copy, rebuild
+
+CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+BRANCHES = ("If", "While", "Case")
+PYTHON = ("EagerPyFunc", "PyFunc")
+MAX_OPERATIONS = 200_000
+"""What inlining may make of a graph: functions that call others twice grow without bound."""
+MAX_DEPTH = 64
+
+
+def inline(graph: Graph) -> Graph:
+    """A copy of `graph` in which every call is replaced by the body of the function.
+
+        x -> StatefulPartitionedCall(f) -> y      becomes      x -> call/a -> call/b -> y
+
+    The operation `b` of a body becomes `call/b`. If, While and Case keep their functions. Of the
+    control edges those stay that order operations with state. What runs in a body though nobody
+    reads it becomes a control output.
+
+    Raises:
+        ModelError: a function is missing, calls itself, or the graph becomes too large.
+    """
+
+    def replace(op: Operation, copy: Copy) -> bool:
+        reference = called_function(op)
+        if reference is not None:
+            _inline_call(op, reference, copy, copy, ())
+        return reference is not None
+
+    return rebuild(graph, None, replace)
+
+
+def called_function(op: Operation) -> FunctionRef | None:
+    """The function that `op` calls, None when it is no call."""
+    if op.type in CALLS:
+        return op.get_attr("f")
+    if op.type in op.graph.functions:
+        return FunctionRef(op.type, op.attrs)
+    return None
+
+
+class _Call(NamedTuple):
+    """A call that is being inlined: the function, and the name its operations get before theirs."""
+
+    function: str
+    prefix: str
+
+
+def _inline_call(
+    op: Operation, reference: FunctionRef, outer: Copy, top: Copy, path: tuple[_Call, ...]
+) -> None:
+    """Puts the body of `reference` in the place of `op`, a call within the calls of `path`."""
+    prefix = f"{path[-1].prefix}/{op.name}" if path else op.name
+    body = _body(op, reference, prefix, path)
+    inner = Copy(top.graph)
+    before = outer.control_inputs(op)
+    arguments = [outer.tensors[tensor] for tensor in op.inputs]
+    parameters = body.inputs or []
+    if len(arguments) != len(parameters):
+        raise ModelError(
+            f"{op.type} '{prefix}': function '{reference.name}' takes {len(parameters)} inputs, "
+            f"got {len(arguments)}"
+        )
+    for parameter, tensor in zip(parameters, arguments, strict=True):
+        inner.stands_for(parameter.op, [tensor], [])
+    order = [o for o in ordered(body.operations, data_and_control_inputs) if o.type != "_Arg"]
+    for inner_op in order:
+        _add_inner(inner_op, inner, top, before, (*path, _Call(reference.name, prefix)))
+    for inner_op in order:
+        inner.close_loops(inner_op)
+    results = [inner.tensors[tensor] for tensor in body.outputs or ()]
+    ends = [new for end in body.control_outputs for new in inner.controls[end]]
+    outer.stands_for(op, results, dict.fromkeys([*(t.op for t in results), *ends]))
+
+
+def _add_inner(
+    op: Operation, inner: Copy, top: Copy, before: list[Operation], path: tuple[_Call, ...]
+) -> None:
+    """Puts one operation of a body into the graph."""
+    reference = called_function(op)
+    if reference is not None:
+        _inline_call(op, reference, inner, top, path)
+        return
+    if len(top.graph) >= MAX_OPERATIONS:
+        names = " -> ".join(call.function for call in path)
+        raise ModelError(
+            f"inlining makes more than {MAX_OPERATIONS} operations, the last through {names}"
+        )
+    name = f"{path[-1].prefix}/{op.name}"
+    if name in top.graph:
+        name = top.graph.unique_name(name)
+    controls = inner.control_inputs(op)
+    if op.signature is None or op.signature.is_stateful:
+        controls = list(dict.fromkeys([*controls, *before]))
+    new = inner.add(op, name, controls)
+    inner.stands_for(op, new.outputs, [new])
+    if runs_unread(op):
+        top.graph.control_outputs.append(new)
+
+
+def _body(op: Operation, reference: FunctionRef, prefix: str, path: tuple[_Call, ...]) -> Graph:
+    """The body of the function that `op` calls, unless `path` leads through it already."""
+    names = [call.function for call in path]
+    if reference.name in names:
+        chain = " -> ".join([*names[names.index(reference.name) :], reference.name])
+        raise ModelError(f"{op.type} '{prefix}': functions must not call themselves, got {chain}")
+    if len(path) >= MAX_DEPTH:
+        raise ModelError(f"{op.type} '{prefix}': calls may be {MAX_DEPTH} deep")
+    try:
+        return op.graph.functions.body(reference)
+    except KeyError as error:
+        raise ModelError(f"{op.type} '{prefix}': {error.args[0]}") from None
+
+
+def runs_unread(op: Operation) -> bool:
+    """Whether `op`, in the body of a function, does something though nobody reads a result of it.
+
+    TensorFlow runs every stateful operation of a body. Assertions are left out, and so are those
+    that only make values, such as random ones.
+    """
+    signature = op.signature
+    if op.type == "Assert" or (signature is not None and not signature.is_stateful):
+        return False
+    takes_handle = any(t.dtype is not None and t.dtype.names == ("resource",) for t in op.inputs)
+    return takes_handle or not op.outputs or op.type in BRANCHES + PYTHON

@@ -1,0 +1,151 @@
+"""NodeDef messages to operations and back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from ...schema.errors import ModelError
+from ..core import attributes
+from ..core.attributes import AttributeReader
+from ..core.graph import Graph, Operation, Tensor
+from ..core.order import Cycle, is_back_edge, ordered
+
+
+class Reference:
+    """What one input of a node says: a node, one of its outputs, or that it must run before."""
+
+    __slots__ = ("index", "is_control", "node", "output")
+
+    def __init__(self, text: str):
+        self.is_control = text.startswith("^")
+        self.node, *rest = text.removeprefix("^").split(":")
+        self.output = rest[0] if len(rest) == 2 else ""
+        index = rest[-1] if rest else "0"
+        self.index = int(index) if index.isdecimal() and len(rest) <= 2 else -1
+
+
+class NodeImporter:
+    """Adds the nodes of a message to a graph, each after those it reads."""
+
+    def __init__(self, graph: Graph, nodes, given: Mapping[str, list[Tensor]] | None = None):
+        self.graph = graph
+        self.nodes = {node.name: node for node in nodes}
+        if len(self.nodes) != len(nodes):
+            ((name, _),) = Counter(node.name for node in nodes).most_common(1)
+            raise ModelError(f"Node '{name}' is not unique")
+        self.given = given or {}
+        self.read = AttributeReader().read
+        self.substitute: Callable[[object], object] | None = None
+        self.references = {node.name: [Reference(text) for text in node.input] for node in nodes}
+        self._check_references()
+
+    def run(self, output: Callable[[Operation, Reference], Tensor]) -> None:
+        """Adds all nodes; `output` finds the tensor a reference means among a node's outputs."""
+        self._output = output
+        n_outputs = self._read_outputs()
+        try:
+            names = ordered(self.nodes, self._before)
+        except Cycle as cycle:
+            raise ModelError(f"{cycle}; only NextIteration may close a loop") from None
+        for name in names:
+            self._add(self.nodes[name], n_outputs.get(name, 1))
+        for name in names:
+            for position, reference in enumerate(self.references[name]):
+                if self._is_back_edge(name, reference):
+                    tensor = self.tensor(name, reference)
+                    self.graph.get_operation_by_name(name).set_input(position, tensor)
+
+    def _check_references(self) -> None:
+        for name, references in self.references.items():
+            for reference, text in zip(references, self.nodes[name].input, strict=True):
+                if reference.node not in self.nodes and reference.node not in self.given:
+                    raise ModelError(f"Node '{name}': Unknown input node '{text}'")
+                if reference.index < 0:
+                    raise ModelError(f"Node '{name}': input '{text}' is not a tensor name")
+
+    def _is_back_edge(self, name: str, reference: Reference) -> bool:
+        producer = self.nodes.get(reference.node)
+        if reference.is_control or producer is None:
+            return False
+        return is_back_edge(self.nodes[name].op, producer.op)
+
+    def _before(self, name: str):
+        return (
+            reference.node
+            for reference in self.references[name]
+            if reference.node in self.nodes and not self._is_back_edge(name, reference)
+        )
+
+    def _read_outputs(self) -> dict[str, int]:
+        """How many outputs of each node are read; an opaque operation has these, or one."""
+        counts: dict[str, int] = {}
+        for references in self.references.values():
+            for reference in references:
+                if not reference.is_control:
+                    counts[reference.node] = max(counts.get(reference.node, 0), reference.index + 1)
+        return counts
+
+    def _add(self, node, n_outputs: int) -> None:
+        inputs: list[Tensor | None] = []
+        control_inputs = []
+        for reference in self.references[node.name]:
+            if reference.is_control:
+                if reference.node in self.nodes:
+                    control_inputs.append(self.graph.get_operation_by_name(reference.node))
+            elif control_inputs:
+                raise ModelError(f"Node '{node.name}': control inputs must follow other inputs")
+            elif self._is_back_edge(node.name, reference):
+                inputs.append(None)
+            else:
+                inputs.append(self.tensor(node.name, reference))
+        attrs = self._attributes(node)
+        try:
+            self.graph.add(
+                node.op, node.name, inputs, attrs, control_inputs, node.device, n_outputs
+            )
+        except ValueError as error:
+            raise ModelError(str(error)) from None
+
+    def _attributes(self, node) -> dict[str, object]:
+        signature = self.graph.functions.signature_of(node.op)
+        known = signature.attrs if signature else {}
+        attrs = {}
+        for name, message in sorted(node.attr.items()):
+            kind = known[name].kind if name in known else None
+            if message.WhichOneof("value") == "placeholder":
+                kind = None
+            where = f"{node.op} '{node.name}': attribute {name}"
+            value = self.read(message, kind, where)
+            attrs[name] = self.substitute(value) if self.substitute else value
+        return attrs
+
+    def tensor(self, name: str, reference: Reference) -> Tensor:
+        """The tensor that `reference`, an input of node `name`, means."""
+        if reference.node in self.given and reference.node not in self.nodes:
+            tensors = self.given[reference.node]
+            if reference.index < len(tensors):
+                return tensors[reference.index]
+            raise ModelError(
+                f"Node '{name}': Connecting to invalid output {reference.index} of argument "
+                f"{reference.node} which has {len(tensors)} outputs."
+            )
+        op = self.graph.get_operation_by_name(reference.node)
+        try:
+            return self._output(op, reference)
+        except ValueError as error:
+            raise ModelError(f"Node '{name}': {error}") from None
+
+
+def write_node(op: Operation, node, name_of: Callable[[Tensor], str]) -> None:
+    """Writes `op` into a NodeDef message; `name_of` says how inputs are named."""
+    node.name, node.op, node.device = op.name, op.type, op.device
+    node.input.extend(name_of(tensor) for tensor in op.inputs)
+    node.input.extend(f"^{before.name}" for before in op.control_inputs)
+    known = op.signature.attrs if op.signature else {}
+    for name, value in op.attrs.items():
+        if value is None and name not in known:
+            node.attr[name].SetInParent()
+            continue
+        kind = known[name].kind if name in known else None
+        node.attr[name].CopyFrom(attributes.write(value, kind))

@@ -1,0 +1,75 @@
+"""Only what some results need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ..core.graph import Graph, Operation, Tensor
+from ..core.order import data_and_control_inputs, data_inputs, ordered
+from .rebuild import Copy, rebuild
+
+
+def prune(graph: Graph, fetches: Iterable[Tensor | Operation] | None = None) -> Graph:
+    """A copy of `graph` with only the operations that `fetches` need, and its inputs.
+
+    A control edge from an operation that neither has nor waits for any state orders nothing, and is
+    left out. `fetches` become the outputs and control outputs of the copy; by default those of the
+    graph stay.
+    """
+    if fetches is None:
+        fetches = [*(graph.outputs or ()), *graph.control_outputs]
+    fetches = list(fetches)
+    stateful = _operations_with_state(graph)
+
+    def controls(op: Operation) -> list[Operation]:
+        return [other for other in op.control_inputs if other in stateful]
+
+    def replace(op: Operation, copy: Copy) -> bool:
+        kept = controls(op)
+        if len(kept) == len(op.control_inputs):
+            return False
+        ends = dict.fromkeys(new for other in kept for new in copy.controls[other])
+        new = copy.add(op, control_inputs=ends)
+        copy.stands_for(op, new.outputs, [new])
+        return True
+
+    def before(op: Operation) -> list[Operation]:
+        return data_inputs(op) + controls(op)
+
+    pruned = rebuild(graph, _needed(graph, fetches, controls), replace, before)
+    pruned.outputs = [pruned.get_tensor(t.name) for t in fetches if isinstance(t, Tensor)]
+    pruned.control_outputs = [
+        pruned.get_operation(op.name) for op in fetches if isinstance(op, Operation)
+    ]
+    return pruned
+
+
+def _needed(
+    graph: Graph,
+    fetches: list[Tensor | Operation],
+    controls: Callable[[Operation], list[Operation]],
+) -> list[Operation]:
+    """The operations that `fetches` need, around loops too, in the graph's order."""
+    left = [item.op if isinstance(item, Tensor) else item for item in fetches]
+    found = set(left)
+    while left:
+        op = left.pop()
+        for other in [tensor.op for tensor in op.inputs] + controls(op):
+            if other not in found:
+                found.add(other)
+                left.append(other)
+    return [op for op in graph.operations if op in found]
+
+
+def _operations_with_state(graph: Graph) -> set[Operation]:
+    """The operations that have state or an effect, or come after one that has."""
+    found: set[Operation] = set()
+    for op in ordered(graph.operations, data_and_control_inputs):
+        signature = op.signature
+        if (
+            signature is None
+            or signature.is_stateful
+            or any(before in found for before in data_and_control_inputs(op))
+        ):
+            found.add(op)
+    return found

@@ -1,0 +1,357 @@
+"""From fetches to programs: what a Session runs.
+
+A plan is a chain of stages. A stage is one engine program with all operations up to the first
+whose results have a size that only running tells; that operation runs on its own, and the stage
+after it is compiled for the sizes it gave, or found again. Within a stage an operation is, in this
+order of preference,
+
+* known: it depends only on constants and on shapes, and is computed while compiling;
+* rows of the engine (emit/);
+* a step in Python that calls its numpy kernel.
+
+Operations run in the order in which they were added to the graph, as far as data and control
+dependencies leave it open: the same program gives the same run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from ...engine.buffer import ARENA, BOUND, Buffer, arena, bound, constant, window
+from ...engine.faults import Fault
+from ...schema import dtypes, errors
+from ..core.graph import Operation, Tensor
+from ..core.infer import KERNEL_ERRORS, infer_shapes
+from ..core.order import is_back_edge, ordered
+from ..core.registry import Row, row_of
+from ..core.shapes import Shape, is_static, shown
+from ..emit import chains
+from ..emit.registry import EMITTERS
+from .hosted import HOSTED
+from .plan_variables import HANDLERS, PlanVariables
+from .run_errors import failed, fault_words, located, uninitialized
+from .stage import Site, Stage
+from .state import State
+
+MAX_FOLLOWING = 8
+"""Stages kept after each stage, one for each set of sizes that was met."""
+
+PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
+
+
+class Plan:
+    """Fetches compiled for feeds of certain shapes.
+
+    Args:
+        state: The Session's variables.
+        fetches: Tensors to compute and operations to run.
+        feeds: Shape and dtype of each fed tensor.
+        n_threads: How many threads share the rows.
+
+    Raises:
+        InvalidArgumentError: A placeholder is not fed, or shapes do not go together.
+        UnimplementedError: An operation has no kernel.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        fetches: Sequence[Tensor | Operation],
+        feeds: Mapping[Tensor, tuple[tuple[int, ...], np.dtype]],
+        n_threads: int = 1,
+    ):
+        self.state = state
+        self.n_threads = n_threads
+        self.fetched = dict.fromkeys(item for item in fetches if isinstance(item, Tensor))
+        self.order = needed(fetches, feeds)
+        self.last_use: dict[Tensor, float] = {}
+        for position, op in enumerate(self.order):
+            self.last_use.update((tensor, position) for tensor in op.inputs)
+        self.last_use.update((tensor, float("inf")) for tensor in self.fetched)
+        self.chains = chains.find(self.order, {*self.fetched, *feeds})
+        self.put_off = {op for chain in self.chains.values() for op in chain[:-1]}
+        self._wait_for_chains()
+        self.variables = PlanVariables(state, self.last_use)
+        self.first = Stage({}, n_threads)
+        for tensor, (shape, dtype) in feeds.items():
+            buffer = bound(shape, dtype, tensor.name)
+            self.first.values[tensor] = self.first.inputs[tensor] = buffer
+        self.feeds = frozenset(feeds)
+        self._compile(self.first, 0)
+
+    def _wait_for_chains(self) -> None:
+        """Lets what a chain reads be there until its last operation."""
+        places = {op: position for position, op in enumerate(self.order) if op in self.chains}
+        for last, chain in self.chains.items():
+            for tensor in (tensor for op in chain for tensor in op.inputs):
+                self.last_use[tensor] = max(self.last_use[tensor], places[last])
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether a variable was given other memory since."""
+        return self.variables.are_stale
+
+    def run(self, feeds: Mapping[Tensor, np.ndarray]) -> dict[Tensor, np.ndarray]:
+        """The arrays of the fetched tensors; the next run overwrites them.
+
+        Raises:
+            OpError: An operation failed; the message ends with its name.
+        """
+        arrays = dict(feeds)
+        stage: Stage | None = self.first
+        while stage is not None:
+            self._run_stage(stage, arrays)
+            stage = self._after(stage, arrays)
+        return {tensor: arrays[tensor] for tensor in self.fetched}
+
+    def _run_stage(self, stage: Stage, arrays: dict[Tensor, np.ndarray]) -> None:
+        for key, op in stage.reads.items():
+            if key not in self.state.initialized:
+                raise uninitialized(op, key)
+        program = stage.program
+        for tensor, buffer in stage.inputs.items():
+            program.rebind(buffer, arrays[tensor])
+        try:
+            program.run()
+        except Fault as fault:
+            raise failed(fault.tag, fault_words(fault)) from None
+        self.state.initialized |= stage.writes
+        for tensor, buffer in stage.kept.items():
+            if buffer.storage.kind in (ARENA, BOUND):
+                arrays[tensor] = program.array(buffer)
+            else:
+                arrays[tensor] = window(buffer.storage.array, buffer)
+
+    def _after(self, stage: Stage, arrays: dict[Tensor, np.ndarray]) -> Stage | None:
+        """Runs the operation behind a stage; gives the stage after it."""
+        op = stage.cut
+        if op is None:
+            return None
+        given = [arrays[tensor] for tensor in op.inputs]
+        results = self._call(op, given)
+        key = tuple((array.shape, array.dtype) for array in results)
+        for tensor, array in zip(op.outputs, results, strict=True):
+            arrays[tensor] = array if array.flags.c_contiguous else array.copy("C")
+        following = stage.following.get(key)
+        if following is None:
+            if len(stage.following) >= MAX_FOLLOWING:
+                del stage.following[next(iter(stage.following))]
+            following = self._continue(stage, op, arrays)
+            stage.following[key] = following
+        return following
+
+    def _continue(self, stage: Stage, op: Operation, arrays: dict[Tensor, np.ndarray]) -> Stage:
+        """The stage that goes on after `op` gave its results."""
+        following = Stage({}, self.n_threads)
+        for tensor in (*stage.values, *op.outputs):
+            if self.last_use.get(tensor, -1) < stage.stop:
+                continue
+            buffer = stage.values.get(tensor)
+            if buffer is None or buffer.storage.kind in (ARENA, BOUND):
+                array = arrays[tensor]
+                buffer = bound(array.shape, array.dtype, tensor.name)
+                following.inputs[tensor] = buffer
+            following.values[tensor] = buffer
+        self._compile(following, stage.stop)
+        return following
+
+    def _compile(self, stage: Stage, start: int) -> None:
+        """Fills a stage with the operations from position `start` on."""
+        stage.stop = len(self.order)
+        for position in range(start, len(self.order)):
+            op = self.order[position]
+            stage.program.tag = op
+            if not self._add(stage, op, position):
+                stage.cut, stage.stop = op, position + 1
+                break
+        for tensor, buffer in stage.values.items():
+            in_cut = stage.cut is not None and tensor in stage.cut.inputs
+            if tensor in self.fetched or in_cut or self.last_use.get(tensor, -1) >= stage.stop:
+                stage.kept[tensor] = buffer
+        for buffer in stage.kept.values():
+            if buffer.storage.kind == ARENA:
+                stage.program.keep(buffer)
+        for tensor in self.fetched:
+            if tensor in stage.values:
+                self.variables.require(stage, tensor.op, stage.values[tensor])
+        try:
+            stage.program.close()
+        except Fault as fault:
+            raise failed(fault.tag, fault_words(fault)) from None
+        except MemoryError as error:
+            raise errors.ResourceExhaustedError(None, None, str(error)) from None
+
+    def _add(self, stage: Stage, op: Operation, position: int) -> bool:
+        """Compiles one operation; False when its results' sizes are not known before it runs."""
+        if op in self.put_off:
+            return True
+        chain = self.chains.get(op)
+        if chain is None:
+            return self._add_one(stage, op, position)
+        if not self._add_chain(stage, chain):
+            for part in chain:
+                self._add_one(stage, part, position)
+        return True
+
+    def _add_chain(self, stage: Stage, chain: list[Operation]) -> bool:
+        """Compiles several operations as one row; False when that is not possible."""
+        between = {op.outputs[0] for op in chain[:-1]}
+        for op in chain:
+            for tensor in op.inputs:
+                if tensor not in between:
+                    self.variables.require(stage, op, stage.values[tensor])
+        site = Site(chain[0], [stage.values[tensor] for tensor in chain[0].inputs])
+        _shapes(site, row_of(site.type))
+        out = chains.emit(stage.program, chain, site, stage.values.__getitem__)
+        return out is not None and self._define(stage, chain[-1], out)
+
+    def _add_one(self, stage: Stage, op: Operation, position: int) -> bool:
+        if op.type in PLACEHOLDERS:
+            raise _unfed(op)
+        handler = HANDLERS.get(op.type)
+        if handler is not None:
+            return self._define(stage, op, handler(self.variables, stage, op, position))
+        buffers = [stage.values[tensor] for tensor in op.inputs]
+        for buffer in buffers:
+            self.variables.require(stage, op, buffer)
+        site, row = Site(op, buffers), row_of(op.type)
+        known = self._known(site, row, buffers)
+        if known is not None:
+            return self._define(stage, op, known)
+        if row is not None and row.writes:
+            for index in row.writes:
+                self.variables.protect(stage, buffers[index], position)
+                self.variables.written(stage, buffers[index])
+        found = EMITTERS.get(op.type)
+        if found is not None and found.takes(buffers):
+            outputs = found.function(stage.program, site, *buffers)
+            if outputs is not None:
+                return self._define(stage, op, outputs)
+        return self._add_step(stage, site, row, buffers)
+
+    def _define(self, stage: Stage, op: Operation, outputs) -> bool:
+        outputs = [outputs] if isinstance(outputs, Buffer) else outputs
+        stage.values.update(zip(op.outputs, outputs, strict=True))
+        return True
+
+    def _known(self, site: Site, row: Row | None, buffers) -> list[Buffer] | None:
+        """The outputs that can be computed now: from shapes, or from constants."""
+        if row is None or not row.is_pure:
+            return None
+        outputs = site.outputs
+        if row.static is not None:
+            found = [
+                np.array(items, tensor.dtype)
+                for items, tensor in zip(row.static(site), outputs, strict=True)
+            ]
+            return [constant(array) for array in found]
+        if any(buffer.value is None for buffer in buffers):
+            return None
+        arrays = [buffer.value for buffer in buffers]
+        return [constant(array) for array in self._call(site.op, arrays)]
+
+    def _add_step(self, stage: Stage, site: Site, row: Row | None, buffers) -> bool:
+        """Adds a step in Python; False when the sizes of its results are not known."""
+        op = site.op
+        hosted = HOSTED.get(op.type)
+        if hosted is None and (row is None or row.kernel is None):
+            raise errors.UnimplementedError(
+                None, op, located(op, f"Op type {op.type} has no kernel")
+            )
+        writes = row.writes if row is not None else ()
+        if writes:
+            changed = [buffers[index] for index in writes]
+            step = self._step(op, len(buffers), in_place=True)
+            stage.program.host(step, buffers, changed)
+            return self._define(stage, op, changed[: len(op.outputs)])
+        shapes = _shapes(site, row)
+        if not all(is_static(shape) for shape in shapes):
+            return False
+        outputs = [
+            arena(shape, _stored(tensor.dtype), tensor.name)
+            for shape, tensor in zip(shapes, op.outputs, strict=True)
+        ]
+        stage.program.host(self._step(op, len(buffers)), buffers, outputs)
+        return self._define(stage, op, outputs)
+
+    def _step(self, op: Operation, n_inputs: int, in_place: bool = False) -> Callable:
+        """The function of a step: calls the kernel and copies its results to where they belong."""
+
+        def step(*arrays):
+            results = self._call(op, arrays[:n_inputs], in_place)
+            if in_place:
+                return
+            for target, result in zip(arrays[n_inputs:], results, strict=True):
+                if target.shape != result.shape:
+                    message = f"gave shape {result.shape}, {target.shape} was inferred"
+                    raise errors.InternalError(None, op, located(op, message))
+                target[...] = result
+
+        return step
+
+    def _call(self, op: Operation, arrays, in_place: bool = False) -> list[np.ndarray]:
+        """What the kernel of an operation gives, in the dtypes that are declared."""
+        hosted, row = HOSTED.get(op.type), row_of(op.type)
+        try:
+            with np.errstate(all="ignore"):
+                if hosted is not None:
+                    results = hosted(op, self.state, *arrays)
+                elif row is None or row.kernel is None:
+                    message = located(op, f"Op type {op.type} has no kernel")
+                    raise errors.UnimplementedError(None, op, message)
+                else:
+                    keywords = {n: op if n == "op" else op.get_attr(n) for n in row.attrs}
+                    results = row.kernel(*arrays, **keywords)
+        except KERNEL_ERRORS as error:
+            words = str(error).removeprefix(f"{op.type} '{op.name}': ") or type(error).__name__
+            raise failed(op, words) from error
+        if in_place:
+            return []
+        results = [results] if len(op.outputs) == 1 else results
+        return [
+            np.asarray(result).astype(_stored(tensor.dtype), copy=False)
+            for tensor, result in zip(op.outputs, results, strict=True)
+        ]
+
+
+def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> list[Operation]:
+    """The operations to run for `fetches`, in the graph's order where dependencies leave it."""
+    fed = set(feeds)
+    wanted = [item.op if isinstance(item, Tensor) else item for item in fetches if item not in fed]
+
+    def before(op: Operation) -> list[Operation]:
+        data = [
+            tensor.op
+            for tensor in op.inputs
+            if tensor not in fed and not is_back_edge(op.type, tensor.op.type)
+        ]
+        return data + op.control_inputs
+
+    found = set(ordered(wanted, before))
+    if not found:
+        return []
+    return ordered((op for op in wanted[0].graph.operations if op in found), before)
+
+
+def _unfed(op: Operation) -> Exception:
+    """The error of a placeholder that was not fed."""
+    dtype, shape = op.get_attr("dtype"), op.get_attr("shape")
+    words = f"You must feed a value for placeholder tensor '{op.name}' with dtype "
+    words += {"float32": "float", "float64": "double"}.get(dtype.name, dtypes.tf_name(dtype))
+    if shape:
+        words += f" and shape {shown(shape)}"
+    return failed(op, words)
+
+
+def _shapes(site: Site, row: Row | None) -> list[Shape]:
+    try:
+        return infer_shapes(site, row)
+    except ValueError as error:
+        raise failed(site.op, str(error).removeprefix(f"{site.type} '{site.name}': ")) from None
+
+
+def _stored(dtype: np.dtype) -> np.dtype:
+    """The dtype of arrays: handles and variants are objects."""
+    return np.dtype(object) if dtype.names else dtype

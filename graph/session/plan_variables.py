@@ -1,0 +1,161 @@
+"""Variables in a plan: when they are read and written, and what is copied before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from ...engine.buffer import Buffer, arena
+from ...engine.families.layout import move
+from ...engine.program import Program
+from ...schema import dtypes
+from ..core.graph import Operation, Tensor
+from ..core.shapes import is_static, shown
+from .run_errors import failed
+from .stage import Stage
+from .state import State, variable_key
+
+VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
+ASSIGNMENTS = ("Assign", "AssignVariableOp")
+QUESTIONS = ("IsVariableInitialized", "VarIsInitializedOp")
+READS = ("ReadVariableOp",)
+
+
+class PlanVariables:
+    """The variables that a plan uses.
+
+    Args:
+        state: The Session's variables.
+        last_use: Where in the plan's order each tensor is read last.
+    """
+
+    def __init__(self, state: State, last_use: Mapping[Tensor, float]):
+        self.state = state
+        self.last_use = last_use
+        self.buffers: dict[str, Buffer] = {}
+        self.assigned: set[str] = set()
+
+    @property
+    def are_stale(self) -> bool:
+        """Whether one was given other memory since."""
+        current = self.state.buffers
+        return any(current.get(key) is not buffer for key, buffer in self.buffers.items())
+
+    def require(self, stage: Stage, op: Operation, buffer: Buffer) -> None:
+        """Notes that `op` reads a variable, which must have a value by then."""
+        key = self.state.key_of(buffer.storage)
+        if key is not None and key not in self.assigned:
+            stage.reads.setdefault(key, op)
+
+    def written(self, stage: Stage, buffer: Buffer) -> None:
+        """Notes that a variable has a value from here on."""
+        key = self.state.key_of(buffer.storage)
+        if key is not None:
+            self.assigned.add(key)
+            stage.writes.add(key)
+
+    def protect(self, stage: Stage, target: Buffer, position: int) -> None:
+        """Copies what was read from a variable and is still wanted, before it is written."""
+        copies: dict[tuple, Buffer] = {}
+        for tensor, buffer in stage.values.items():
+            if buffer.storage is not target.storage or is_handle(tensor):
+                continue
+            if self.last_use.get(tensor, -1) > position:
+                key = (buffer.shape, buffer.offset)
+                if key not in copies:
+                    copies[key] = self._copied(stage, buffer)
+                stage.values[tensor] = copies[key]
+
+    def _copied(self, stage: Stage, buffer: Buffer) -> Buffer:
+        copy = arena(buffer.shape, buffer.dtype)
+        copy_rows(stage.program, buffer, copy)
+        return copy
+
+    def variable(self, stage: Stage, op: Operation, position: int) -> Buffer:
+        """The memory of a variable; of one without a declared shape once it has a value."""
+        key, shape, dtype = variable_key(op), op.get_attr("shape"), op.get_attr("dtype")
+        found = self.state.buffers.get(key)
+        if is_static(shape):
+            found = self.state.buffer(key, shape, dtype)
+        elif found is None or found.dtype != dtype:
+            found = self.state.buffer(key, (0,), dtype)
+        self.buffers[key] = found
+        return found
+
+    def assign(self, stage: Stage, op: Operation, position: int):
+        """Gives a variable a value; other memory when the shape is another one."""
+        handle, value = (stage.values[tensor] for tensor in op.inputs)
+        self.require(stage, op, value)
+        self.protect(stage, handle, position)
+        key = self.state.key_of(handle.storage)
+        if key is None:
+            raise failed(op, "Assign takes a variable")
+        if handle.shape != value.shape:
+            self._check_shape(op, handle, value)
+            fresh = self.state.buffer(key, value.shape, value.dtype)
+            self.buffers[key] = fresh
+            for tensor, buffer in list(stage.values.items()):
+                if buffer.storage is handle.storage:
+                    stage.values[tensor] = fresh
+            handle = fresh
+        if value.storage is not handle.storage:
+            copy_rows(stage.program, value, handle)
+        self.written(stage, handle)
+        return [handle] if op.outputs else []
+
+    def _check_shape(self, op: Operation, handle: Buffer, value: Buffer) -> None:
+        declared = op.inputs[0].op.attrs.get("shape")
+        if is_static(declared) or (op.type == "Assign" and op.get_attr("validate_shape")):
+            raise failed(
+                op,
+                f"Assign requires shapes of both tensors to match. lhs shape= "
+                f"{shown(handle.shape)} rhs shape= {shown(value.shape)}",
+            )
+
+    def read(self, stage: Stage, op: Operation, position: int) -> Buffer:
+        """What a variable holds now; no copy unless it is written while the value is wanted."""
+        buffer = stage.values[op.inputs[0]]
+        self.require(stage, op, buffer)
+        return buffer
+
+    def question(self, stage: Stage, op: Operation, position: int) -> Buffer:
+        """Whether a variable has a value."""
+        key = self.state.key_of(stage.values[op.inputs[0]].storage)
+        out, assigned = arena((), np.bool_), key in self.assigned
+
+        def step(target):
+            target[...] = assigned or key in self.state.initialized
+
+        stage.program.host(step, (), (out,))
+        return out
+
+
+HANDLERS: dict[str, Callable] = {
+    **dict.fromkeys(VARIABLES, PlanVariables.variable),
+    **dict.fromkeys(ASSIGNMENTS, PlanVariables.assign),
+    **dict.fromkeys(QUESTIONS, PlanVariables.question),
+    **dict.fromkeys(READS, PlanVariables.read),
+}
+"""How the operations on variables are compiled: (variables, stage, operation, position)."""
+
+
+def copy_rows(program: Program, source: Buffer, target: Buffer) -> None:
+    """Adds what copies a buffer to another one of its shape."""
+    if source.dtype.hasobject:
+        program.host(_copy, (source,), (target,))
+    else:
+        move(program, source, target)
+
+
+def _copy(source, target) -> None:
+    target[...] = source
+
+
+def is_handle(tensor: Tensor) -> bool:
+    """Whether a tensor stands for a variable rather than for a value of it."""
+    if tensor.dtype == dtypes.RESOURCE:
+        return True
+    signature = tensor.op.signature
+    outputs = signature.outputs if signature else ()
+    return tensor.value_index < len(outputs) and outputs[tensor.value_index].is_reference

@@ -1,0 +1,47 @@
+"""The errors of a run, in TensorFlow's types and words."""
+
+from __future__ import annotations
+
+from ...engine.faults import Fault
+from ...schema import errors
+from ..core.graph import Operation
+
+
+def located(op: Operation | None, message: str) -> str:
+    """A message with the operation's name behind it, as TensorFlow puts it."""
+    return message if op is None else f"{message}\n\t [[{{{{node {op.name}}}}}]]"
+
+
+def failed(op: Operation | None, message: str) -> errors.OpError:
+    """The error of an operation whose inputs do not suit it."""
+    return errors.InvalidArgumentError(None, op, located(op, message))
+
+
+FAULTS = {
+    "GatherV2": "indices[{i}] = {value} is not in [0, {limit})",
+    "ResourceGather": "indices[{i}] = {value} is not in [0, {limit})",
+    "SparseSoftmaxCrossEntropyWithLogits": (
+        "Received a label value of {value} which is outside the valid range of [0, {limit})."
+    ),
+}
+"""TensorFlow's words for what kernels of the engine complain about."""
+
+
+def fault_words(fault: Fault) -> str:
+    """What a kernel complained about."""
+    words = FAULTS.get(fault.tag.type)
+    if words is None:
+        return str(fault)
+    return words.format(i=fault.i, value=fault.value, limit=fault.limit)
+
+
+def uninitialized(op: Operation, key: str) -> errors.OpError:
+    """The error of an operation that reads a variable without a value."""
+    if op.type == "ReadVariableOp" or op.type.startswith("Resource"):
+        words = (
+            f"Could not find variable {key}. This could mean that the variable has been deleted. "
+            "In TF1, it can also mean the variable is uninitialized."
+        )
+    else:
+        words = f"Attempting to use uninitialized value {key}"
+    return errors.FailedPreconditionError(None, op, located(op, words))

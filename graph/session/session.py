@@ -1,0 +1,350 @@
+"""Session: runs parts of a graph and keeps its variables."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.graph import Graph, Operation, Tensor
+from ..core.hooks import hook
+from ..core.scopes import (
+    default_session,
+    drop_session,
+    get_default_graph,
+    get_default_session,
+    push_session,
+)
+from ..core.shapes import Shape
+from .executor import Plan
+from .fetches import Fetches
+from .state import State
+
+MAX_PLANS = 64
+"""Compiled runs a Session keeps; the one that was not used for longest goes first."""
+
+
+class ConfigProto:
+    """How a Session runs.
+
+    Args:
+        intra_op_parallelism_threads: Threads that share the work of one run; 0 for one per
+            processor. Results do not depend on it.
+        **others: TensorFlow's further fields; they are kept and have no effect.
+    """
+
+    def __init__(self, intra_op_parallelism_threads: int = 0, **others):
+        if intra_op_parallelism_threads < 0:
+            raise ValueError(
+                "intra_op_parallelism_threads must not be negative, got "
+                f"{intra_op_parallelism_threads}"
+            )
+        self.intra_op_parallelism_threads = intra_op_parallelism_threads
+        self.inter_op_parallelism_threads = 0
+        self.allow_soft_placement = False
+        self.log_device_placement = False
+        self.gpu_options = GPUOptions()
+        self.device_count: dict[str, int] = {}
+        for name, value in others.items():
+            setattr(self, name, value)
+
+
+class GPUOptions:
+    """Taken for TensorFlow's sake; nothing runs on a GPU."""
+
+    def __init__(self, **fields):
+        self.allow_growth = False
+        self.per_process_gpu_memory_fraction = 0.0
+        for name, value in fields.items():
+            setattr(self, name, value)
+
+
+class Session:
+    """Runs operations of a graph and holds the values of its variables.
+
+    Args:
+        target: "" for this process; nothing else is supported.
+        graph: The default graph when left out.
+        config: A ConfigProto.
+
+    Raises:
+        TypeError: `graph` or `config` is something else.
+
+    >>> import flatlite.compat.v1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     x = tf.placeholder(tf.float32, [None, 2])
+    ...     print(session.run(tf.reduce_sum(x, 1), {x: [[1, 2], [3, 4]]}))
+    [3. 7.]
+    """
+
+    def __init__(self, target: str = "", graph: Graph | None = None, config=None):
+        if graph is not None and not isinstance(graph, Graph):
+            raise TypeError(
+                f'Argument `graph` must be a tf.Graph, but got "{type(graph).__name__}"'
+            )
+        if config is not None and not hasattr(config, "intra_op_parallelism_threads"):
+            raise TypeError(
+                f'Argument `config` must be a tf.ConfigProto, but got "{type(config).__name__}"'
+            )
+        if target:
+            raise NotImplementedError(
+                f"only sessions in this process are supported, got '{target}'"
+            )
+        self._graph = get_default_graph() if graph is None else graph
+        threads = getattr(config, "intra_op_parallelism_threads", 0)
+        self._n_threads = threads or _processors()
+        self.state = State()
+        self._closed = False
+        self._plans: dict[tuple, Plan] = {}
+        self._fetches: dict[Any, Fetches] = {}
+        self._lock = threading.RLock()
+        self._blocks: list = []
+
+    @property
+    def graph(self) -> Graph:
+        """The graph it runs."""
+        return self._graph
+
+    @property
+    def sess_str(self) -> str:
+        """The target it was made with."""
+        return ""
+
+    def run(
+        self, fetches, feed_dict: Mapping | None = None, options=None, run_metadata=None
+    ) -> Any:
+        """Computes `fetches`.
+
+        Args:
+            fetches: A tensor, operation, variable or name of one; or a list, tuple, dict or
+                namedtuple of such, nested as deep as you like.
+            feed_dict: Values to take in place of tensors, by tensor or name.
+            options, run_metadata: Taken for TensorFlow's sake.
+
+        Returns:
+            An array for each tensor and None for each operation, in the structure of `fetches`.
+
+        Raises:
+            RuntimeError: The session is closed, or its graph is empty.
+            TypeError: Something cannot be fetched or fed.
+            ValueError: A fed value has not the shape of its tensor, or a name is not of this graph.
+            OpError: An operation failed.
+        """
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if not len(self._graph):
+            raise RuntimeError(
+                "The Session graph is empty. Add operations to the graph before calling run()."
+            )
+        wanted = self._wanted(fetches)
+        feeds = self._feeds(feed_dict) if feed_dict else {}
+        with self._lock:
+            return wanted.results(self._run(wanted.elements, feeds))
+
+    def make_callable(self, fetches, feed_list=None, accept_options: bool = False):
+        """A function of the values for `feed_list` that does what `run` does."""
+        keys = list(feed_list or ())
+        self._wanted(fetches)  # refuses what cannot be fetched
+
+        def call(*values):
+            if len(values) != len(keys):
+                raise TypeError(f"takes {len(keys)} values, got {len(values)}")
+            return self.run(fetches, dict(zip(keys, values, strict=True)))
+
+        return call
+
+    def list_devices(self) -> list[str]:
+        """The devices it runs on."""
+        return ["/job:localhost/replica:0/task:0/device:CPU:0"]
+
+    def close(self) -> None:
+        """Frees variables and compiled runs; the session cannot be used afterwards."""
+        self._closed = True
+        self._plans.clear()
+        self._fetches.clear()
+        self.state = State()
+
+    def as_default(self):
+        """A block in which `eval` and `run` of tensors and operations use this session."""
+        return default_session(self)
+
+    def __enter__(self) -> Session:
+        graph, session = self._graph.as_default(), default_session(self)
+        graph.__enter__()
+        session.__enter__()
+        self._blocks.append((graph, session))
+        return self
+
+    def __exit__(self, *error) -> None:
+        graph, session = self._blocks.pop()
+        session.__exit__(*error)
+        graph.__exit__(*error)
+        self.close()
+
+    def _wanted(self, nest) -> Fetches:
+        """The elements of a nest; lists of the same tensors are looked through only once."""
+        key = tuple(nest) if isinstance(nest, list) else nest
+        try:
+            found = self._fetches.get((type(nest), key))
+        except TypeError:
+            return Fetches(self._graph, nest)
+        if found is None:
+            found = Fetches(self._graph, nest)
+            if len(self._fetches) >= MAX_PLANS:
+                self._fetches.clear()
+            self._fetches[type(nest), key] = found
+        return found
+
+    def _run(self, elements: list, feeds: dict[Tensor, np.ndarray]) -> list:
+        """The value of each element."""
+        shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
+        key = (tuple(elements), tuple(shapes.items()))
+        plan = self._plans.pop(key, None)
+        if plan is None or plan.is_stale:
+            plan = Plan(self.state, elements, shapes, self._n_threads)
+            if len(self._plans) >= MAX_PLANS:
+                del self._plans[next(iter(self._plans))]
+        self._plans[key] = plan
+        arrays = plan.run(feeds)
+        return [None if isinstance(item, Operation) else _given(arrays[item]) for item in elements]
+
+    def _feeds(self, feed_dict: Mapping) -> dict[Tensor, np.ndarray]:
+        """Fed values as arrays of their tensors' dtypes."""
+        feeds: dict[Tensor, np.ndarray] = {}
+        for key, value in feed_dict.items():
+            for tensor, part in _fed_parts(key, value):
+                tensor = self._fed_tensor(tensor)
+                if isinstance(part, Tensor):
+                    raise TypeError(
+                        "The value of a feed cannot be a tf.Tensor object. Acceptable feed values "
+                        "include Python scalars, strings, lists, numpy ndarrays, or TensorHandles. "
+                        f"For reference, the tensor object was {part} which was passed to the "
+                        f"argument `feed_dict` with key {key}."
+                    )
+                feeds[tensor] = _fed_array(tensor, part)
+        return feeds
+
+    def _fed_tensor(self, key) -> Any:
+        try:
+            return self._graph.as_graph_element(key, allow_operation=False)
+        except (KeyError, TypeError, ValueError) as error:
+            words = error.args[0] if error.args else error
+            raise TypeError(f"Cannot interpret feed_dict key as Tensor: {words}") from None
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _fed_parts(key, value):
+    """(tensor, value) pairs of one feed; a sparse one has three."""
+    parts = getattr(key, "dense_shape", None)
+    if parts is None or isinstance(key, (Tensor, str)):
+        return [(key, value)]
+    return zip((key.indices, key.values, key.dense_shape), value, strict=True)
+
+
+def _fed_array(tensor: Tensor, value) -> np.ndarray:
+    """A fed value; it is not copied when it has the right form."""
+    if isinstance(value, np.ndarray) and value.dtype == tensor.dtype and value.dtype.kind != "O":
+        array = value
+    else:
+        array = _converted(tensor, value)
+    shape = tensor.shape
+    if shape is not None and not _fits(array.shape, shape):
+        raise ValueError(
+            f"Cannot feed value of shape {array.shape} for Tensor {tensor.name}, which has shape "
+            f"{_shape_text(shape)}"
+        )
+    return array if array.flags.c_contiguous and array.flags.aligned else array.copy("C")
+
+
+def _converted(tensor: Tensor, value) -> np.ndarray:
+    dtype = tensor.dtype
+    if isinstance(value, int) and dtype.kind in "iu" and dtype.type(0).itemsize < 8:
+        limits = np.iinfo(dtype)
+        if not limits.min <= value <= limits.max:
+            raise TypeError(
+                f"Type of feed value {value} with type {type(value)} is not compatible with Tensor "
+                f"type {dtype.type}. Try explicitly setting the type of the feed tensor "
+                "to a larger type (e.g. int64)."
+            )
+    if dtype.kind == "O":
+        from ..core.create import as_array
+
+        return as_array(value, dtype)
+    return np.asarray(value, dtype)
+
+
+def _fits(found: tuple[int, ...], shape) -> bool:
+    return len(found) == len(shape) and all(
+        size is None or size == n for size, n in zip(shape, found, strict=True)
+    )
+
+
+def _shape_text(shape: Shape) -> str:
+    from ..core.tensor_shape import TensorShape
+
+    return str(TensorShape(shape))
+
+
+def _given(array: np.ndarray):
+    """A copy that is the caller's own: an array, or a number for a scalar."""
+    return array.copy() if array.ndim else array[()]
+
+
+class InteractiveSession(Session):
+    """A Session that is the default one from when it is made until it is closed."""
+
+    def __init__(self, target: str = "", graph: Graph | None = None, config=None):
+        super().__init__(target, graph, config)
+        push_session(self)
+        self._own_graph = None if graph is None else graph.as_default()
+        if self._own_graph is not None:
+            self._own_graph.__enter__()
+
+    def close(self) -> None:
+        """Frees variables and compiled runs; it is the default session no more."""
+        super().close()
+        drop_session(self)
+        if self._own_graph is not None:
+            self._own_graph.__exit__(None, None, None)
+            self._own_graph = None
+
+    def __exit__(self, *error) -> None:
+        self.close()
+
+
+@hook("session_for")
+def session_for(graph: Graph, session: Session | None, what: str, call: str) -> Session:
+    """`session`, or the default one; ValueError when there is none or it runs another graph.
+
+    `what` and `call` say what wants to run: "evaluate tensor", "eval".
+    """
+    if session is None:
+        session = get_default_session()
+        if session is None:
+            raise ValueError(
+                f"Cannot {what} using `{call}()`: No default session is registered. Use `with "
+                f"sess.as_default(){':' if call == 'run' else ''}` or pass an explicit session to "
+                f"`{call}(session=sess)`"
+            )
+        if session.graph is not graph:
+            noun = what.rpartition(" ")[2]
+            raise ValueError(
+                f"Cannot use the default session to {what}: the {noun}'s graph is different from "
+                f"the session's graph. Pass an explicit session to `{call}(session=sess)`."
+            )
+    elif session.graph is not graph:
+        noun = what.rpartition(" ")[2]
+        raise ValueError(
+            f"Cannot use the given session to {what}: the {noun}'s graph is different from the "
+            "session's graph."
+        )
+    return session

@@ -1,0 +1,66 @@
+"""What a Session keeps between runs: variables, and whatever else operations hold on to."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from ...engine import arena
+from ...engine.buffer import PERSISTENT, Buffer, Storage, window
+from ...schema.errors import FailedPreconditionError
+
+
+class State:
+    """The variables of one Session, each with its memory, and the state of other operations.
+
+    Attributes:
+        buffers: The memory of each variable by its key; programs share the storage.
+        initialized: The keys of the variables that have a value.
+        resources: One object per operation that keeps something else, such as a random stream.
+    """
+
+    def __init__(self) -> None:
+        self.buffers: dict[str, Buffer] = {}
+        self.initialized: set[str] = set()
+        self.resources: dict = {}
+        self._keys: dict[Storage, str] = {}
+
+    def buffer(self, key: str, shape: tuple[int, ...], dtype: np.dtype) -> Buffer:
+        """The memory of a variable, new when its shape or dtype is."""
+        found = self.buffers.get(key)
+        if found is not None and (found.shape, found.dtype) == (shape, dtype):
+            return found
+        if found is not None:
+            del self._keys[found.storage]
+            self.initialized.discard(key)
+        n_bytes = prod(shape) * dtype.itemsize
+        if dtype.hasobject:
+            memory = np.full(prod(shape), b"", object)
+        else:
+            memory = arena.allocate(n_bytes)
+        found = Buffer(dtype, shape, Storage(PERSISTENT, n_bytes, memory, key))
+        self.buffers[key] = found
+        self._keys[found.storage] = key
+        return found
+
+    def value(self, key: str) -> np.ndarray:
+        """A copy of the value of a variable.
+
+        Raises FailedPreconditionError when it has none.
+        """
+        if key not in self.initialized:
+            reason = f"Attempting to use uninitialized value {key}"
+            raise FailedPreconditionError(None, None, reason)
+        buffer = self.buffers[key]
+        return window(buffer.storage.array, buffer).copy()
+
+    def key_of(self, storage: Storage) -> str | None:
+        """The variable whose memory this is, if it is one's."""
+        return self._keys.get(storage)
+
+
+def variable_key(op) -> str:
+    """What a variable's operation is known by: its shared name, or its own."""
+    shared = op.attrs.get("shared_name") or b""
+    return shared.decode() or op.name

@@ -1,0 +1,22 @@
+"""The kernels of operations that look at variables through their handles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.registry import kernel_of
+from .hosted import hosted
+
+
+@hosted("ResourceGather")
+def resource_gather(op, state, variable, indices):
+    """The rows of a variable at `indices`."""
+    kernel = kernel_of("GatherV2")
+    assert kernel is not None
+    return kernel(variable, indices, np.int32(0), batch_dims=op.get_attr("batch_dims"))
+
+
+@hosted("VariableShape")
+def variable_shape(op, state, variable):
+    """The shape of a variable."""
+    return np.array(variable.shape, op.get_attr("out_type"))
