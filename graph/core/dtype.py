@@ -199,14 +199,14 @@ def as_numpy(dtype: Any) -> np.dtype:
 
     Python's float is TensorFlow's float32; TypeError for the types of which TensorFlow takes none.
     """
-    name = dtype.decode() if isinstance(dtype, bytes) else dtype
+    name: Any = dtype.decode() if isinstance(dtype, bytes) else dtype
     if isinstance(name, str) and (name in ALIASES or name in NAMES):
         return _numpy_dtype(name)
     if any(dtype is kind for kind in (None, int, complex)):
         raise TypeError(
             f"Cannot convert the argument `type_value`: {dtype!r} to a TensorFlow DType."
         )
-    return np.dtype(np.float32 if dtype is float else dtype)
+    return np.dtype(np.float32) if dtype is float else np.dtype(name)
 
 
 def _numpy_dtype(dtype) -> np.dtype:
