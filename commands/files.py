@@ -23,6 +23,8 @@ def check_target(path: str) -> None:
         if not os.access(path, os.W_OK):
             raise PermissionError(f"'{path}' cannot be written to")
         return
+    if os.path.islink(path) and not os.path.exists(path):
+        raise FileNotFoundError(f"'{path}' is a link that leads to nothing")
     folder = os.path.dirname(os.path.realpath(path))
     if os.path.isdir(path):
         raise IsADirectoryError(f"'{path}' is a folder, not a file to write")

@@ -268,7 +268,12 @@ def test_convert_overwrites_only_with_a_whole_file(cli, corpus, tmp_path):
 
 
 def test_targets_are_looked_at_before_the_work(cli, tmp_path):
-    cases = {"none/out.tflite": "none' does not exist", ".": "is a folder, not a file to write"}
+    (tmp_path / "link").symlink_to("nothing")
+    cases = {
+        "none/out.tflite": "none' does not exist",
+        ".": "is a folder, not a file to write",
+        "link": "link' is a link that leads to nothing",
+    }
     for target, words in cases.items():
         status, _, err = cli("convert", tmp_path / "nowhere.pb", "-o", tmp_path / target)
         assert status == 1

@@ -1,11 +1,60 @@
-"""Tensors and functions that callers hand over: of flatlite, or of a running TensorFlow."""
+"""What callers hand over: models, names and shapes, tensors of flatlite or a running TensorFlow."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..sources.source import Shapes
+
+
+def path_of(argument: str, model: Any, message: str | None = None) -> str | os.PathLike | None:
+    """The path of a model that is given by one; None where its bytes or a message are given.
+
+    Args:
+        argument: its name in the caller's signature.
+        model: what the caller gives.
+        message: the type of protocol buffer that may be given; "" for bytes alone, None for neither
+            bytes nor a message.
+
+    Raises TypeError for anything else.
+    """
+    if isinstance(model, str | os.PathLike):
+        return model
+    kind = type(model).__name__
+    if message is None:
+        raise TypeError(f"{argument} must be a path, got {kind}")
+    descriptor = getattr(model, "DESCRIPTOR", None)
+    is_message = bool(message) and getattr(descriptor, "name", None) == message
+    if not is_message and not _has_buffer(model):
+        forms = f"a path, the file's bytes or a {message}" if message else "a path or bytes"
+        raise TypeError(f"{argument} must be {forms}, got {kind}")
+    return None
+
+
+def _has_buffer(value: Any) -> bool:
+    try:
+        return memoryview(value).c_contiguous
+    except TypeError:
+        return False
+
+
+def check_kinds(shapes: Any = None, **lists: Any) -> None:
+    """Raises TypeError for `input_shapes` that are no mapping, or names that are no list of them.
+
+    A single name may stand for a list of one where a source takes that.
+    """
+    if shapes is not None and not isinstance(shapes, Mapping):
+        raise TypeError(
+            f"input_shapes must be a dict of shapes by tensor name, got {type(shapes).__name__}"
+        )
+    for name in shapes or ():
+        if not isinstance(name, str):
+            raise TypeError(f"input_shapes must have tensor names as keys, got {name!r}")
+    for argument, names in lists.items():
+        if names is not None and not isinstance(names, Iterable):
+            raise TypeError(f"{argument} must be a list of names, got {type(names).__name__}")
 
 
 def is_concrete(function: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ...schema.errors import noted
 from ..sources.positions import SOURCE, arranged, difference
 from ..sources.source import Shapes, Source, naming, short_name
-from .arguments import is_concrete, known_shapes, tensors_of
+from .arguments import check_kinds, is_concrete, known_shapes, path_of, tensors_of
 from .conversion import Conversion
 from .options import constants
 from .settings import Settings
@@ -33,14 +33,14 @@ class TFLiteConverter(Settings):
     `from_session`, `from_onnx_model` or `from_tflite_model`, set its attributes, call `convert()`.
 
     Args:
-        graph_def: a frozen GraphDef: a message, or its serialized bytes.
+        graph_def: a frozen GraphDef: a message, its serialized bytes, or the path of a file.
         input_tensors: tensors with `.name`, and `.shape` where it adds to the graph's.
         output_tensors: tensors of which only `.name` is used.
         input_arrays_with_shape: (name, shape) of each input, where there are no `input_tensors`.
         output_arrays: names of the outputs, where there are no `output_tensors`.
 
     Raises:
-        ValueError: as `from_frozen_graph`.
+        TypeError, ValueError: as `from_frozen_graph`.
 
     Attributes:
         optimizations: a list of Optimize members; [] converts to float, [Optimize.DEFAULT] stores
@@ -107,6 +107,7 @@ class TFLiteConverter(Settings):
                 "If input_tensors and output_tensors are None, both input_arrays_with_shape and "
                 "output_arrays|control_output_arrays must be defined."
             )
+        path_of("graph_def", graph_def, "GraphDef")
         self._start([frozen.load(graph_def, inputs, outputs, shapes)], None, 1)
 
     @classmethod
@@ -127,7 +128,7 @@ class TFLiteConverter(Settings):
     @classmethod
     def from_frozen_graph(
         cls,
-        graph_def_file: str | os.PathLike,
+        graph_def_file: Any,
         input_arrays: Sequence[str] | None = None,
         output_arrays: Sequence[str] | None = None,
         input_shapes: Shapes | None = None,
@@ -135,7 +136,7 @@ class TFLiteConverter(Settings):
         """A converter for a file with a frozen GraphDef, binary or text.
 
         Args:
-            graph_def_file: the file.
+            graph_def_file: the file, its bytes, or a GraphDef message.
             input_arrays: names of the input tensors; None takes the placeholders that the outputs
                 need.
             output_arrays: names of the output tensors; None takes those of operations that nobody
@@ -144,15 +145,18 @@ class TFLiteConverter(Settings):
                 dimension that is to stay unknown.
 
         Raises:
+            TypeError: something else is given for a file, names or shapes.
             OSError: the file does not exist or cannot be parsed.
             ValueError: the graph is not frozen, a name is not in it, a shape contradicts it; or
                 nobody named inputs or outputs and the graph does not tell them.
         """
         from ..sources import frozen
 
-        with naming(graph_def_file):
+        path = path_of("graph_def_file", graph_def_file, "GraphDef")
+        check_kinds(input_shapes)
+        with naming(path):
             source = frozen.load(graph_def_file, input_arrays, output_arrays, input_shapes)
-        return cls._of([source], graph_def_file, 1)
+        return cls._of([source], path, 1)
 
     @classmethod
     def from_saved_model(
@@ -182,6 +186,7 @@ class TFLiteConverter(Settings):
                 input_shapes or output_arrays are given, and of what Keras' `export` wrote.
 
         Raises:
+            TypeError: something else is given for a path, names or shapes.
             OSError: there is no SavedModel, or it cannot be read.
             ValueError: unknown tags, signature or tensor names.
         """
@@ -193,6 +198,14 @@ class TFLiteConverter(Settings):
             raise ValueError("Give either tag_set or tags, not both.")
         of_version_1 = (input_arrays, input_shapes, output_arrays, tag_set, signature_key)
         api_version = 1 if any(one is not None for one in of_version_1) else cls._api_version
+        path_of("saved_model_dir", saved_model_dir)
+        check_kinds(
+            input_shapes,
+            input_arrays=input_arrays,
+            tag_set=tag_set,
+            signature_keys=signature_keys,
+            tags=tags,
+        )
         with naming(saved_model_dir):
             sources = saved_model.load(
                 saved_model_dir,
@@ -227,6 +240,7 @@ class TFLiteConverter(Settings):
             custom_objects: layers of other packages; not supported yet.
 
         Raises:
+            TypeError: something else is given for a path or shapes.
             OSError: the file cannot be read.
             UnsupportedOps: the model has layers that flatlite does not know; all are listed.
             ConverterError: a layer is used in a way that is not supported.
@@ -234,6 +248,8 @@ class TFLiteConverter(Settings):
         """
         from ..sources import keras
 
+        path_of("model_file", model_file)
+        check_kinds(input_shapes)
         with naming(model_file):
             source = keras.load(
                 model_file, input_arrays, output_arrays, input_shapes, custom_objects
@@ -243,7 +259,7 @@ class TFLiteConverter(Settings):
     @classmethod
     def from_onnx_model(
         cls,
-        model_file: str | os.PathLike,
+        model_file: Any,
         input_arrays: Sequence[str] | None = None,
         input_shapes: Shapes | None = None,
         output_arrays: Sequence[str] | None = None,
@@ -254,13 +270,15 @@ class TFLiteConverter(Settings):
         channels come last. Only builtins are written.
 
         Args:
-            model_file: the file; weights stored beside it must lie in its folder.
+            model_file: the file, its bytes, or an onnx.ModelProto; weights stored beside the file
+                must lie in its folder, and `onnx.load` puts them into the message.
             input_arrays: names of the inputs, in another order; None takes the model's.
             input_shapes: {input name: shape} for what the model does not say, None or -1 for a
                 dimension that is to stay unknown.
             output_arrays: names of tensors; None takes the model's outputs.
 
         Raises:
+            TypeError: something else is given for a model or shapes.
             OSError: the file, or one with its weights, cannot be read.
             ConverterError: the operator set or a construct of the model is not supported; `convert`
                 raises UnsupportedOps when there are operators that TFLite lacks.
@@ -268,9 +286,11 @@ class TFLiteConverter(Settings):
         """
         from ..sources import onnx
 
-        with naming(model_file):
+        path = path_of("model_file", model_file, "ModelProto")
+        check_kinds(input_shapes)
+        with naming(path):
             source = onnx.load(model_file, input_arrays, output_arrays, input_shapes)
-        return cls._of([source], model_file, cls._api_version)
+        return cls._of([source], path, cls._api_version)
 
     @classmethod
     def from_tflite_model(cls, model: str | os.PathLike | bytes) -> TFLiteConverter:
@@ -280,13 +300,14 @@ class TFLiteConverter(Settings):
             model: the file, or its bytes.
 
         Raises:
+            TypeError: something else is given.
             OSError: the file does not exist.
             ConverterError: it is quantized already.
             ValueError: it is damaged, or no `.tflite` file.
         """
         from ..sources import tflite
 
-        path = model if isinstance(model, str | os.PathLike) else None
+        path = path_of("model", model, "")
         with naming(path):
             sources = tflite.load(model)
         return cls._of(sources, path, cls._api_version)
@@ -317,6 +338,11 @@ class TFLiteConverter(Settings):
     @classmethod
     def from_keras_model(cls, model: Any) -> NoReturn:
         """Not supported: flatlite reads files, and does not run Keras."""
+        if isinstance(model, str | os.PathLike):
+            raise TypeError(
+                f"from_keras_model takes a live model in TensorFlow, got {type(model).__name__}; "
+                "from_keras_model_file reads a .keras or .h5 file"
+            )
         raise NotImplementedError(
             f"from_keras_model cannot read a live {type(model).__name__}; {EXPORT}"
         )

@@ -12,15 +12,51 @@ SHOWN = 8  # kinds of operations listed in an error message
 VERSION = re.compile(r"(V\d+|Op)$")
 BUILTINS = {VERSION.sub("", name.replace("_", "")): name for name in BUILTIN_OPERATOR}
 OTHERWISE_NAMED = {
+    "BatchToSpace": "BATCH_TO_SPACE_ND",
+    "BitShift": "RIGHT_SHIFT",
+    "Conv3DBackpropInput": "CONV_3D_TRANSPOSE",
+    "ConvInteger": "CONV_2D",
     "ConvTranspose": "TRANSPOSE_CONV",
+    "DFT": "RFFT2D",
+    "DequantizeLinear": "DEQUANTIZE",
+    "InitializeTable": "HASHTABLE_IMPORT",
+    "LRN": "LOCAL_RESPONSE_NORMALIZATION",
     "LSTM": "UNIDIRECTIONAL_SEQUENCE_LSTM",
-    "Loop": "WHILE",
-    "RNN": "UNIDIRECTIONAL_SEQUENCE_RNN",
     "LookupTableFind": "HASHTABLE_FIND",
     "LookupTableImport": "HASHTABLE_IMPORT",
     "LookupTableSize": "HASHTABLE_SIZE",
+    "Loop": "WHILE",
+    "LpNormalization": "L2_NORMALIZATION",
+    "LpPool": "L2_POOL_2D",
+    "MatMulInteger": "BATCH_MATMUL",
+    "MaxPool": "MAX_POOL_2D",
+    "NonZero": "WHERE",
+    "QLinearConv": "CONV_2D",
+    "QLinearMatMul": "BATCH_MATMUL",
+    "QuantizeLinear": "QUANTIZE",
+    "RFFT": "RFFT2D",
+    "RNN": "UNIDIRECTIONAL_SEQUENCE_RNN",
+    "RandomNormal": "RANDOM_STANDARD_NORMAL",
+    "RandomNormalLike": "RANDOM_STANDARD_NORMAL",
+    "RandomUniformLike": "RANDOM_UNIFORM",
+    "Resize": "RESIZE_BILINEAR",
+    "Scan": "WHILE",
+    "SpaceToBatch": "SPACE_TO_BATCH_ND",
+    "Upsample": "RESIZE_NEAREST_NEIGHBOR",
 }
 """Operations whose builtin has another name."""
+
+CONTROL = ("Switch", "Merge", "Enter", "Exit", "LoopCond", "NextIteration")
+"""What TensorFlow 1's branches and loops are made of; those that have a form are IF and WHILE."""
+HEADS = {
+    "control": (
+        "Failed to functionalize Control Flow V1 ops. Consider using Control Flow V2 ops instead. "
+        "See https://www.tensorflow.org/api_docs/python/tf/compat/v1/enable_control_flow_v2."
+    ),
+    "builtin": "Some ops are not supported yet, though TFLite has operators for them:",
+    "other": "Some ops are not supported by the native TFLite runtime:",
+}
+"""What is said above the operations of each kind."""
 
 
 def builtin_of(type_: str) -> str | None:
@@ -46,20 +82,22 @@ def refuse(missing: Mapping[str, Sequence[str]], advice: str) -> None:
         raise UnsupportedOps(f"{_listed(missing)}\n{advice}")
 
 
+def _kind(type_: str) -> str:
+    if type_.removeprefix("Ref") in CONTROL:
+        return "control"
+    return "other" if builtin_of(type_) is None else "builtin"
+
+
 def _listed(missing: Mapping[str, Sequence[str]]) -> str:
     rows = sorted(missing.items(), key=lambda row: -len(row[1]))
-    heads = {
-        True: "Some ops are not supported yet, though TFLite has operators for them:",
-        False: "Some ops are not supported by the native TFLite runtime:",
-    }
     lines = []
-    for is_builtin, head in heads.items():
-        some = [row for row in rows if (builtin_of(row[0]) is not None) == is_builtin]
+    for kind, head in HEADS.items():
+        some = [row for row in rows if _kind(row[0]) == kind]
         if not some:
             continue
         lines.append(head)
         for type_, names in some[:SHOWN]:
-            builtin = f" ({builtin_of(type_)})" if is_builtin else ""
+            builtin = f" ({builtin_of(type_)})" if kind == "builtin" else ""
             lines.append(f"  {type_} x {len(names)}, first at node '{names[0]}'{builtin}")
         if some[SHOWN:]:
             rest = ", ".join(sorted(type_ for type_, _ in some[SHOWN:]))

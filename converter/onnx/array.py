@@ -77,9 +77,13 @@ def _filled(node, b):
     if node.attr("allowzero", 0) or not _may_be_copied(x, target):
         return sizes
     own, rank, n_sizes = b.SHAPE(x, out_type="INT32"), len(x.sizes), target.sizes[0]
-    if rank > n_sizes:
+    if isinstance(n_sizes, Dim):
+        length = b.SHAPE(target, out_type="INT32")
+        longer = b.CONCATENATION(own, b.FILL(length, np.int32(0)), axis=0)
+        own = b.SLICE(longer, np.zeros(1, np.int32), length)
+    elif rank > n_sizes:
         own = part_of(own, 0, b, n_sizes)
-    if rank < n_sizes:
+    elif rank < n_sizes:
         own = b.CONCATENATION(own, np.zeros(n_sizes - rank, np.int32), axis=0)
     return b.SELECT_V2(b.EQUAL(sizes, np.int32(0)), own, sizes)
 
@@ -89,7 +93,7 @@ def _may_be_copied(x, target):
 
     Something else of the new shape is 0 then as well: a shape of as many elements as `x` has none.
     """
-    if x.sizes is None or target.sizes is None or isinstance(target.sizes[0], Dim):
+    if x.sizes is None or target.sizes is None:
         return False
     if target.elements is None:
         return bool(x.sizes)

@@ -153,8 +153,12 @@ def conv(node, b):
     n, of_group, *size = node.shape(1)
     channels, sizes = node.shape()[1], node.shape()[2:]
     node.require(None not in (n, of_group, *size), "the shape of the filters must be known")
-    node.require(channels is not None, "the number of channels must be known")
     groups = node.attr("group", 1)
+    node.require(
+        channels is not None,
+        f"the number of channels must be known to be {groups * of_group}; give the model's inputs "
+        "a fixed shape (input_shapes)",
+    )
     node.require(
         channels == groups * of_group and n % groups == 0,
         f"{groups} groups of {of_group} channels must be the image's {channels} channels "

@@ -2,11 +2,12 @@
 
 A constant takes the place of every variable, so that one which an output reads must not change. A
 write to a variable that no output reads, such as the moving average of a normalisation that uses
-the batch's own, cannot be seen in any answer, and is left out.
+the batch's own, cannot be seen in any answer, and is left out with a warning; so is printing.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -18,7 +19,8 @@ from .branches import has_branches, resolve_branches
 from .handles import CALLING, Handles, follow, is_handle, reads, writes
 
 SHOWN = 8  # operations listed in an error message
-SAID = ("Assert", "Print", "PrintV2")
+PRINTING = ("Print", "PrintV2")
+SAID = ("Assert", *PRINTING)
 """Operations whose effects are left out, as TensorFlow's converter leaves out assertions."""
 TABLES = (
     *("InitializeTable", "InitializeTableV2"),
@@ -34,11 +36,13 @@ class Effects:
     Attributes:
         writes: (type, name, variable) of each operation that writes one.
         reads: the variables whose values outputs need.
+        prints: (type, name) of each operation that prints.
         others: (type, name) of each operation that changes something else.
     """
 
     writes: set[tuple[str, str, str]] = field(default_factory=set)
     reads: set[str] = field(default_factory=set)
+    prints: set[tuple[str, str]] = field(default_factory=set)
     others: set[tuple[str, str]] = field(default_factory=set)
     _seen: set[object] = field(default_factory=set)
 
@@ -95,6 +99,12 @@ class Effects:
                 + "\nSave a signature without them."
             )
 
+    def left_out(self) -> list[str]:
+        """What is done besides computing outputs and is not done by the file, a line for each."""
+        unread = [row for row in sorted(self.writes) if row[2] not in self.reads]
+        writes = [f"{kind} '{name}' on variable '{variable}'" for kind, name, variable in unread]
+        return writes + [f"{kind} '{name}'" for kind, name in sorted(self.prints)]
+
     def _note_operation(self, op: Operation, variables: Handles, name: str, needed: bool) -> None:
         """Takes in what one operation does, but for the functions that it calls."""
         used = [(i, variables[t]) for i, t in enumerate(op.inputs) if t in variables]
@@ -103,6 +113,8 @@ class Effects:
                 self.writes.update((op.type, name, variable) for variable in names)
             if needed and reads(op, i):
                 self.reads |= names
+        if op.type in PRINTING:
+            self.prints.add((op.type, name))
         is_other = not (used or needed or op.type in (*CALLING, *SAID, *TABLES))
         if is_other and runs_unread(op):
             self.others.add((op.type, name))
@@ -132,12 +144,17 @@ class Effects:
 def refuse_effects(graphs: Iterable[Graph]) -> None:
     """Raises UnsupportedOps unless all that flat graphs do is to compute their outputs.
 
-    The graphs share their variables.
+    Warns of what they do that no output shows. The graphs share their variables.
     """
     effects = Effects()
     for graph in graphs:
         effects.note(graph, {}, graph.control_outputs)
     effects.refuse()
+    rows = effects.left_out()
+    if rows:
+        more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+        text = f"The file does not do what no output depends on: {rows[0]}{more}"
+        warnings.warn(text, stacklevel=5)
 
 
 def flat_body(graph: Graph, reference: FunctionRef) -> Graph:

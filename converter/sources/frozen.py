@@ -82,8 +82,6 @@ def load(
     known = {node.name: node.op for node in message.node}
     input_arrays, output_arrays, graph = _ends(message, known, *named)
     tensors = find_tensors(graph, [*input_arrays, *output_arrays], known)
-    if not output_arrays:
-        raise ValueError("output_arrays (--outputs) must name at least one tensor, got none")
     inputs = dict(zip(input_arrays, tensors, strict=False))
     outputs = dict(zip(output_arrays, tensors[len(input_arrays) :], strict=True))
     shapes = set_shapes(inputs, input_shapes or {})
@@ -107,11 +105,6 @@ def message_of(graph_def):
         return load_graph_def(graph_def)
     if hasattr(graph_def, "SerializeToString"):
         graph_def = graph_def.SerializeToString()
-    if not isinstance(graph_def, bytes | bytearray | memoryview):
-        raise ValueError(
-            "graph_def must be a GraphDef message, its serialized bytes or a file's path, got "
-            f"{type(graph_def).__name__}"
-        )
     try:
         return proto.parse("GraphDef", bytes(graph_def))
     except ValueError as error:

@@ -176,15 +176,16 @@ class OnnxOracle:
 
 
 def load(
-    path: str | os.PathLike,
+    model_file: Any,
     input_arrays: Sequence[str] | None = None,
     output_arrays: Sequence[str] | None = None,
     input_shapes: Shapes | None = None,
 ) -> OnnxSource:
-    """The graph of an ONNX file.
+    """The graph of an ONNX model.
 
     Args:
-        path: the file; weights stored beside it must lie in its folder.
+        model_file: the file, its bytes or a ModelProto; weights stored beside the file must lie in
+            its folder.
         input_arrays: names of the inputs, in another order; None takes the graph's.
         output_arrays: names of tensors that become the outputs; None takes the graph's.
         input_shapes: {input name: shape} for what the model does not say.
@@ -194,10 +195,11 @@ def load(
         ValueError: it is no ONNX model, or a malformed one; unknown names, contradicting shapes.
         ConverterError: it uses something that is not supported, such as functions of its own.
     """
-    model = parsed(path)
+    model = parsed(model_file)
     opset = operator_set(model)
     graph = model.graph
-    arrays = {t.name: array_of(t, Path(path).parent) for t in graph.initializer}
+    folder = Path(model_file).parent if isinstance(model_file, str | os.PathLike) else None
+    arrays = {t.name: array_of(t, folder) for t in graph.initializer}
     if graph.sparse_initializer:
         raise ConverterError("sparse initializers are not supported; store them dense")
     values = {value.name: typed(value) for value in graph.input if value.name not in arrays}
@@ -231,21 +233,26 @@ def _dim_names(value: ValueInfoProto) -> tuple[str | None, ...]:
     return tuple(dim.dim_param or None for dim in value.type.tensor_type.shape.dim)
 
 
-def parsed(path: str | os.PathLike) -> ModelProto:
-    """The message in a file; raises ModelError when there is none."""
+def parsed(model_file: Any) -> ModelProto:
+    """A message of our own: from a file, its bytes or a message; ModelError when there is none."""
     import onnx
     from google.protobuf.message import DecodeError
 
-    content = map_file(path)
-    if not len(content):
-        raise ModelError(f"'{os.fspath(path)}' is empty")
+    is_path = isinstance(model_file, str | os.PathLike)
+    name = f"'{os.fspath(model_file)}'" if is_path else "model_file"
     model = onnx.ModelProto()
-    try:
-        model.ParseFromString(bytes(content))
-    except (DecodeError, RecursionError) as error:
-        raise ModelError(f"'{os.fspath(path)}' is not an ONNX model: {error}") from None
+    if isinstance(model_file, onnx.ModelProto):
+        model.CopyFrom(model_file)
+    else:
+        content = map_file(model_file) if is_path else memoryview(model_file)
+        if not content.nbytes:
+            raise ModelError(f"{name} is empty")
+        try:
+            model.ParseFromString(bytes(content))
+        except (DecodeError, RecursionError) as error:
+            raise ModelError(f"{name} is not an ONNX model: {error}") from None
     if not model.graph.node and not model.graph.output:
-        raise ModelError(f"'{os.fspath(path)}' is not an ONNX model: it has no graph")
+        raise ModelError(f"{name} is not an ONNX model: it has no graph")
     if model.functions:
         names = [function.name for function in model.functions]
         raise ConverterError(
@@ -270,8 +277,8 @@ def operator_set(model: ModelProto) -> int:
     return max(versions)
 
 
-def array_of(tensor: TensorProto, folder: Path) -> np.ndarray:
-    """An initializer's value, from the message or from a file in `folder`."""
+def array_of(tensor: TensorProto, folder: Path | None) -> np.ndarray:
+    """An initializer's value, from the message or from a file in `folder`, if there is one."""
     from onnx import TensorProto
     from onnx.numpy_helper import to_array
 
@@ -288,12 +295,17 @@ def array_of(tensor: TensorProto, folder: Path) -> np.ndarray:
         raise ModelError(f"initializer '{tensor.name}' is malformed: {error}") from None
 
 
-def _from_file(tensor: TensorProto, folder: Path) -> TensorProto:
+def _from_file(tensor: TensorProto, folder: Path | None) -> TensorProto:
     """The same initializer with the bytes it refers to."""
     from onnx import TensorProto
 
     entry = {row.key: row.value for row in tensor.external_data}
     where = f"initializer '{tensor.name}'"
+    if folder is None:
+        raise ConverterError(
+            f"{where} lies in the file '{entry.get('location', '')}', and model_file is no path; "
+            "give the path of the model, or the message that onnx.load makes of it"
+        )
     content = map_file(member(folder, entry.get("location", "")))
     try:
         start = int(entry.get("offset", 0))

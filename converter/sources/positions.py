@@ -43,7 +43,7 @@ def difference(sources: Sequence[Source]) -> str | None:
                 rows.append(f"{kind} {_keys(ours)}, TensorFlow 2.21 would write {_keys(theirs)}")
     if not rows:
         return None
-    more = f" (and {len(rows) - 1} more lists)" if len(rows) > 1 else ""
+    more = f" (and {len(rows) - 1} more like it)" if len(rows) > 1 else ""
     return (
         f"positions in the file: {rows[0]}{more}; go by name, or set converter.io_order = "
         f"'{TENSORFLOW}' (--io-order {TENSORFLOW})"

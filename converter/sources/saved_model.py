@@ -198,8 +198,9 @@ class _Outline:
         """The same with other tensors, given by name or by key, in the order given."""
         if input_arrays is None and output_arrays is None:
             return self
-        check_names(input_arrays or (), "input_arrays")
-        check_names(output_arrays or (), "output_arrays")
+        for names, argument in ((input_arrays, "input_arrays"), (output_arrays, "output_arrays")):
+            if names is not None:
+                check_names(names, argument)
         inputs = _chosen(self.inputs, input_arrays)
         outputs = _chosen(self.outputs, output_arrays)
         return _Outline(self.key, inputs, outputs, self.shapes, True)

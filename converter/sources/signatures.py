@@ -9,7 +9,11 @@ from .fingerprint import fingerprint64
 
 DEFAULT_SIGNATURE = "serving_default"
 INTERNAL_PREFIX = "__"  # __saved_model_init_op and its like are no computations
-HOW_TO_NAME = "Name signatures with signature_keys=[...] (--signature KEY)."
+HOW_TO_NAME = {
+    1: "Name one with signature_key='...', or several with signature_keys=[...] (--signature KEY).",
+    2: "Name signatures with signature_keys=[...] (--signature KEY).",
+}
+"""By version of the API."""
 
 
 def choose_signatures(meta, keys: Sequence[str] | None, api_version: int) -> list[str]:
@@ -43,7 +47,7 @@ def choose_signatures(meta, keys: Sequence[str] | None, api_version: int) -> lis
             text = (
                 f"No '{key}' in the SavedModel's SignatureDefs. Possible values are '{available}'."
             )
-        raise noted(ValueError(text), HOW_TO_NAME)
+        raise noted(ValueError(text), HOW_TO_NAME[api_version])
     return list(dict.fromkeys(keys))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import index
@@ -227,8 +227,8 @@ def some(names: Iterable[str]) -> str:
 
 
 def check_names(names, argument: str) -> None:
-    """Raises ValueError unless `names` is a sequence of different tensor names."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
+    """Raises ValueError unless `names` are different tensor names, of one output at least."""
+    if isinstance(names, str) or not isinstance(names, Collection):
         raise ValueError(f"{argument} must be a list of tensor names, got {names!r}")
     seen = set()
     for name in names:
@@ -243,6 +243,8 @@ def check_names(names, argument: str) -> None:
         if full_name(name) in seen:
             raise ValueError(f"{argument} must name each tensor once, got '{name}' twice")
         seen.add(full_name(name))
+    if argument == "output_arrays" and not seen:
+        raise ValueError("output_arrays (--outputs) must name at least one tensor, got none")
 
 
 def find_tensors(graph: Graph, names: Iterable[str], known: Mapping[str, str]) -> list[Tensor]:

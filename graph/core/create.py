@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...schema import dtypes
+from .dtype import as_numpy
 from .graph import Graph, Operation, Tensor
 from .scopes import graph_name_scope, graph_of
 from .shapes import shown
@@ -30,7 +31,7 @@ def create(
         kind: The op type.
         inputs: One item for each argument of the op: a tensor or what converts to one; a list of
             them where the argument is a list. Values become constants named after the argument.
-        attrs: Those that cannot be derived from the inputs. Types as numpy dtypes.
+        attrs: Those that cannot be derived from the inputs.
         name: Put into the current name scope and made unique; taken as it is when it ends with
             "/"; the op type by default.
         graph: That of the inputs, else the default graph.
@@ -46,10 +47,17 @@ def create(
     if len(inputs) != len(signature.inputs):
         raise ValueError(f"{kind} takes {len(signature.inputs)} arguments, got {len(inputs)}")
     graph = graph_of(_flat(inputs)) if graph is None else graph
-    found = dict(attrs or {})
+    found = {
+        key: as_numpy(value) if value is not None and _is_type(signature, key) else value
+        for key, value in (attrs or {}).items()
+    }
     with graph.as_default(), graph_name_scope(graph, name or kind) as scope:
         tensors = _convert_inputs(kind, signature, inputs, found)
     return append(graph, kind, scope[:-1], tensors, found)
+
+
+def _is_type(signature: Signature, name: str) -> bool:
+    return name in signature.attrs and signature.attrs[name].kind == "type"
 
 
 def append(graph: Graph, kind: str, name: str, tensors, attrs, controls=()) -> Operation:
@@ -100,7 +108,7 @@ def convert_to_tensor(
         TypeError: the elements are not of `dtype`.
         ValueError: `value` is None, ragged, or a tensor of another dtype.
     """
-    dtype = None if dtype is None else np.dtype(dtype)
+    dtype = None if dtype is None else as_numpy(dtype)
     if isinstance(value, Tensor):
         if dtype is not None and value.dtype != dtype:
             raise ValueError(
@@ -158,7 +166,7 @@ def constant(value, dtype=None, shape=None, name: str = "Const", verify_shape: b
 
 def as_array(value, dtype=None) -> np.ndarray:
     """`value` as the array a constant of it holds; see `constant` for dtypes and errors."""
-    dtype = None if dtype is None else np.dtype(dtype)
+    dtype = None if dtype is None else as_numpy(dtype)
     if value is None:
         raise ValueError("None values not supported.")
     if isinstance(value, (np.ndarray, np.generic)):

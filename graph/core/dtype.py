@@ -51,7 +51,7 @@ class DType:
         """The object of what numpy takes for a dtype, quickly; None of None."""
         if dtype is None or type(dtype) is cls:
             return dtype
-        numpy_dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
+        numpy_dtype = dtype if isinstance(dtype, np.dtype) else as_numpy(dtype)
         return cls._known.get(numpy_dtype) or cls(numpy_dtype)
 
     def __getattr__(self, name: str) -> Any:
@@ -194,6 +194,21 @@ def as_dtype(type_value) -> DType:
         ) from None
 
 
+def as_numpy(dtype: Any) -> np.dtype:
+    """The numpy type of what TensorFlow takes for a type, or numpy alone.
+
+    Python's float is TensorFlow's float32; TypeError for the types of which TensorFlow takes none.
+    """
+    name: Any = dtype.decode() if isinstance(dtype, bytes) else dtype
+    if isinstance(name, str) and (name in ALIASES or name in NAMES):
+        return _numpy_dtype(name)
+    if any(dtype is kind for kind in (None, int, complex)):
+        raise TypeError(
+            f"Cannot convert the argument `type_value`: {dtype!r} to a TensorFlow DType."
+        )
+    return np.dtype(np.float32) if dtype is float else np.dtype(name)
+
+
 def _numpy_dtype(dtype) -> np.dtype:
     if isinstance(dtype, DType):
         return dtype.dtype
@@ -204,8 +219,8 @@ def _numpy_dtype(dtype) -> np.dtype:
     if isinstance(dtype, str) and dtype.endswith("_ref"):
         dtype = dtype[:-4]
     if isinstance(dtype, str):
-        return dtypes.tf_dtype(dtypes.tf_enum_of_name(dtype))
-    return np.dtype(dtype)
+        return dtypes.tf_dtype(dtypes.tf_enum_of_name(ALIASES.get(dtype, dtype)))
+    return as_numpy(dtype)
 
 
 NAMES = (
@@ -214,7 +229,7 @@ NAMES = (
     *("string", "uint8", "uint16", "uint32", "uint64", "variant"),
 )
 """The types `tf` has by name."""
-ALIASES = {"half": "float16", "double": "float64"}
+ALIASES = {"half": "float16", "double": "float64", "float": "float32"}
 
 
 def __getattr__(name: str) -> DType:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.build import ops
 from ..core.create import convert_to_tensor
-from ..core.dtype import as_dtype
+from ..core.dtype import as_dtype, as_numpy
 from ..core.graph import Tensor
 from ..core.indexed_slices import IndexedSlices
 from ..core.scopes import name_scope
@@ -22,7 +22,7 @@ globals().update(functions(ONE_TO_ONE, __name__))
 
 def cast(x, dtype, name=None) -> Any:
     """`x` in another dtype; `x` itself when it has that one already."""
-    dtype = np.dtype(dtype)
+    dtype = as_numpy(dtype)
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype, name), x.indices, x.dense_shape)
     if isinstance(x, Tensor) and x.dtype == dtype:
@@ -50,7 +50,7 @@ to_int64 = _cast_to(np.int64, "ToInt64", "to_int64")
 def saturate_cast(value, dtype, name=None) -> Tensor:
     """`value` in another dtype, held within its range; of a complex number each part."""
     with name_scope(name, "saturate_cast", [value]) as scope:
-        value, dtype = convert_to_tensor(value, name="value"), np.dtype(dtype)
+        value, dtype = convert_to_tensor(value, name="value"), as_numpy(dtype)
         if value.dtype.kind == dtype.kind == "c":
             own, other = _real_dtype(value.dtype), _real_dtype(dtype)
             if limits_of(own)[1] > limits_of(other)[1]:

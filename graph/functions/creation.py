@@ -9,6 +9,7 @@ import numpy as np
 from ..core import shapes
 from ..core.build import ops
 from ..core.create import constant, convert_to_tensor, is_tensor_like, type_name
+from ..core.dtype import as_numpy
 from ..core.graph import Tensor
 from ..core.scopes import name_scope
 from ..core.tensor_shape import TensorShape, as_shape
@@ -34,7 +35,7 @@ def placeholder(dtype, shape=None, name=None) -> Tensor:
         shape: What is known of its shape: a list with None for unknown sizes; None for anything.
         name: Of the operation.
     """
-    attrs = {"dtype": np.dtype(dtype), "shape": as_shape(shape)}
+    attrs = {"dtype": as_numpy(dtype), "shape": as_shape(shape)}
     return ops.Placeholder(name=name, **attrs)
 
 
@@ -46,12 +47,12 @@ def placeholder_with_default(input, shape, name=None) -> Tensor:
 
 def zeros(shape, dtype: Any = np.float32, name=None) -> Tensor:
     """Zeros (False, empty strings) of a shape."""
-    return _filled("zeros", shape, np.dtype(dtype), 0, name)
+    return _filled("zeros", shape, as_numpy(dtype), 0, name)
 
 
 def ones(shape, dtype: Any = np.float32, name=None) -> Tensor:
     """Ones (True) of a shape."""
-    return _filled("ones", shape, np.dtype(dtype), 1, name)
+    return _filled("ones", shape, as_numpy(dtype), 1, name)
 
 
 def _filled(default: str, shape, dtype: np.dtype, number: int, name) -> Tensor:
@@ -82,7 +83,7 @@ def zeros_like(tensor, dtype=None, name=None, optimize: bool = True) -> Tensor:
     """Zeros in the shape of `tensor`."""
     with name_scope(name, "zeros_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
-        wanted = tensor.dtype if dtype is None else np.dtype(dtype)
+        wanted = tensor.dtype if dtype is None else as_numpy(dtype)
         if shapes.is_static(tensor.shape) and optimize and wanted.kind != "V":
             return zeros(tensor.shape, wanted, scope)
         if wanted != tensor.dtype:
@@ -115,7 +116,7 @@ def one_hot(
         given = [v for v in (on_value, off_value) if v is not None]
         if dtype is None:
             dtype = convert_to_tensor(given[0]).dtype if given else np.dtype(np.float32)
-        dtype = np.dtype(dtype)
+        dtype = as_numpy(dtype)
         on_value = _hot(1, on_value, dtype, "on_value")
         off_value = _hot(0, off_value, dtype, "off_value")
         axis = -1 if axis is None else axis
@@ -145,7 +146,8 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype: Any = np.float32, n
             zero = zeros([num_rows, columns], dtype)
             return ops.MatrixSetDiag(zero, diagonal, name=scope)
         whole = np.broadcast_to(
-            np.eye(num_rows, columns, dtype=dtype), (*(batch_shape or ()), num_rows, columns)
+            np.eye(num_rows, columns, dtype=as_numpy(dtype)),
+            (*(batch_shape or ()), num_rows, columns),
         )
         return constant(whole, name=scope)
 
@@ -171,7 +173,7 @@ def lin_space(start, stop, num, name=None) -> Tensor:
 
 def shape(input, name=None, out_type: Any = np.int32) -> Tensor:
     """The shape of a tensor as a vector."""
-    out_type = np.dtype(out_type)
+    out_type = as_numpy(out_type)
     with name_scope(name, "Shape", [input]) as scope:
         input = convert_to_tensor(input)
         if shapes.is_static(input.shape):
@@ -181,7 +183,7 @@ def shape(input, name=None, out_type: Any = np.int32) -> Tensor:
 
 def shape_n(input, out_type: Any = np.int32, name=None) -> list[Tensor]:
     """The shapes of several tensors."""
-    return ops.ShapeN(list(input), out_type=np.dtype(out_type), name=name)
+    return ops.ShapeN(list(input), out_type=as_numpy(out_type), name=name)
 
 
 def size(input, name=None, out_type: Any = np.int32) -> Tensor:
@@ -190,7 +192,7 @@ def size(input, name=None, out_type: Any = np.int32) -> Tensor:
         input = convert_to_tensor(input)
         if shapes.is_static(input.shape):
             return constant(np.array(shapes.count(input.shape), out_type), name=scope)
-        return ops.Size(input, out_type=np.dtype(out_type), name=scope)
+        return ops.Size(input, out_type=as_numpy(out_type), name=scope)
 
 
 def rank(input, name=None) -> Tensor:

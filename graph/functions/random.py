@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.build import ops
 from ..core.create import convert_to_tensor, is_tensor_like
+from ..core.dtype import as_numpy
 from ..core.graph import Tensor
 from ..core.scopes import get_default_graph, name_scope, set_random_seed
 from ..core.tensor_shape import TensorShape
@@ -63,7 +64,7 @@ def random_uniform(
 
     Raises ValueError for a dtype that is none of numbers, or integers without `maxval`.
     """
-    dtype = np.dtype(dtype)
+    dtype = as_numpy(dtype)
     if dtype.name not in _DTYPES:
         raise ValueError(
             f"Argument `dtype` got invalid value {dtype.name}. Accepted dtypes are {_DTYPES}."
@@ -102,7 +103,7 @@ def truncated_normal(
 
 
 def _normal(kind: str, label: str, shape, mean, stddev, dtype, seed, name) -> Tensor:
-    dtype = np.dtype(dtype)
+    dtype = as_numpy(dtype)
     with name_scope(name, label, [shape, mean, stddev]) as scope:
         sizes = _shape(shape)
         mean = convert_to_tensor(mean, dtype, "mean")

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.build import ops
 from ..core.create import constant, convert_to_tensor, type_name
+from ..core.dtype import as_numpy
 from ..core.graph import Tensor
 from ..core.scopes import name_scope
 from .arguments import one_of
@@ -28,7 +29,7 @@ def argmin(input, axis=None, name=None, dimension=None, output_type: Any = np.in
 
 def _place(kind, input, axis, dimension, output_type, name) -> Tensor:
     axis = one_of("axis", axis, "dimension", dimension)
-    return kind(input, 0 if axis is None else axis, output_type=np.dtype(output_type), name=name)
+    return kind(input, 0 if axis is None else axis, output_type=as_numpy(output_type), name=name)
 
 
 def cumsum(x, axis=0, exclusive: bool = False, reverse: bool = False, name=None) -> Tensor:

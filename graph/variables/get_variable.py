@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dtype import as_numpy
 from ..core.scopes import GraphKeys, get_default_graph, name_scope
 from ..core.shapes import is_static
 from ..core.tensor_shape import TensorShape
@@ -58,7 +59,7 @@ def get_variable(
         getter = chained(custom_getter, scope.custom_getter)
     arguments = {
         "shape": shape,
-        "dtype": scope.dtype if dtype is None else np.dtype(dtype),
+        "dtype": scope.dtype if dtype is None else as_numpy(dtype),
         "initializer": scope.initializer if initializer is None else initializer,
         "regularizer": scope.regularizer if regularizer is None else regularizer,
         "reuse": reuse,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.create import constant as constant_tensor
+from ..core.dtype import as_numpy
 from ..functions import creation, random
 
 _TRUNCATED = 0.87962566103423978
@@ -35,14 +36,14 @@ class Initializer:
         return cls(**config)
 
     def _dtype(self, dtype) -> np.dtype:
-        return self.dtype if dtype is None else np.dtype(dtype)
+        return self.dtype if dtype is None else as_numpy(dtype)
 
 
 class Zeros(Initializer):
     """Zeros."""
 
     def __init__(self, dtype: Any = np.float32):
-        self.dtype = np.dtype(dtype)
+        self.dtype = as_numpy(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """The value of a variable of this shape and dtype."""
@@ -53,7 +54,7 @@ class Ones(Initializer):
     """Ones."""
 
     def __init__(self, dtype: Any = np.float32):
-        self.dtype = np.dtype(dtype)
+        self.dtype = as_numpy(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """The value of a variable of this shape and dtype."""
@@ -70,7 +71,7 @@ class Constant(Initializer):
                 "Python scalar, list or tuple of values, or numpy.ndarray."
             )
         self.value = value
-        self.dtype = np.dtype(dtype)
+        self.dtype = as_numpy(dtype)
         self.verify_shape = verify_shape
 
     def __call__(self, shape, dtype=None, partition_info=None):
@@ -84,7 +85,7 @@ class RandomUniform(Initializer):
     """Numbers between two limits, all as likely."""
 
     def __init__(self, minval=0, maxval=None, seed=None, dtype: Any = np.float32):
-        self.minval, self.maxval, self.seed, self.dtype = minval, maxval, seed, np.dtype(dtype)
+        self.minval, self.maxval, self.seed, self.dtype = minval, maxval, seed, as_numpy(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """The value of a variable of this shape and dtype."""
@@ -97,7 +98,7 @@ class RandomNormal(Initializer):
     """Numbers of a normal distribution."""
 
     def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype: Any = np.float32):
-        self.mean, self.stddev, self.seed, self.dtype = mean, stddev, seed, np.dtype(dtype)
+        self.mean, self.stddev, self.seed, self.dtype = mean, stddev, seed, as_numpy(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """The value of a variable of this shape and dtype."""
@@ -149,7 +150,7 @@ class VarianceScaling(Initializer):
                 f"Argument `distribution` should be one of {known}. Received: {distribution}"
             )
         self.scale, self.mode, self.distribution = scale, mode, distribution
-        self.seed, self.dtype = seed, np.dtype(dtype)
+        self.seed, self.dtype = seed, as_numpy(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """The value of a variable of this shape and dtype."""
@@ -184,7 +185,7 @@ class UniformUnitScaling(Initializer):
     """Numbers of a uniform distribution that keeps the scale of what is multiplied with them."""
 
     def __init__(self, factor=1.0, seed=None, dtype: Any = np.float32):
-        self.factor, self.seed, self.dtype = factor, seed, np.dtype(dtype)
+        self.factor, self.seed, self.dtype = factor, seed, as_numpy(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """The value of a variable of this shape and dtype."""
@@ -199,7 +200,7 @@ class Identity(Initializer):
     """A matrix with `gain` on its diagonal."""
 
     def __init__(self, gain=1.0, dtype: Any = np.float32):
-        self.gain, self.dtype = gain, np.dtype(dtype)
+        self.gain, self.dtype = gain, as_numpy(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """The value of a variable of this shape and dtype."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dtype import as_numpy
 from ..core.graph import Graph
 from ..core.scopes import GraphKeys, get_default_graph, graph_of
 from .variables import Variable
@@ -66,7 +67,7 @@ class VariableScope:
 
     def set_dtype(self, dtype) -> None:
         """The default dtype of the variables within."""
-        self.dtype = np.dtype(dtype)
+        self.dtype = as_numpy(dtype)
 
     def set_use_resource(self, use_resource: bool) -> None:
         """Whether the variables within are resource variables by default."""
@@ -216,7 +217,7 @@ class variable_scope:
             "caching_device": caching_device,
             "partitioner": partitioner,
             "custom_getter": custom_getter,
-            "dtype": None if dtype is None else np.dtype(dtype),
+            "dtype": None if dtype is None else as_numpy(dtype),
             "use_resource": use_resource,
         }
         self._given = {key: value for key, value in given.items() if value is not None}

@@ -12,7 +12,7 @@ from flatlite.converter.api.conversion import Conversion
 from flatlite.converter.api.settings import Settings
 from flatlite.converter.ir.builder import Builder
 from flatlite.converter.ir.write import write
-from flatlite.converter.lowering.unsupported import builtin_of, refuse
+from flatlite.converter.lowering.unsupported import OTHERWISE_NAMED, builtin_of, refuse
 from flatlite.converter.passes import optimize
 from flatlite.converter.tf import registry
 from flatlite.converter.tf.lower import lower_graph
@@ -22,6 +22,7 @@ from flatlite.errors import ConverterError, UnsupportedOps
 from flatlite.graph.core.registry import kernel_of
 from flatlite.graph.core.signatures import signature_of
 from flatlite.schema.model import save
+from flatlite.schema.tables import BUILTIN_OPERATOR
 
 
 def kinds_of(source) -> list[str]:
@@ -368,6 +369,25 @@ def test_every_family_file_is_listed():
     assert found == set(registry.FAMILIES)
 
 
+@pytest.mark.parametrize("type_", ["Merge", "RefSwitch"])
+def test_control_flow_without_a_form_has_the_words_of_tensorflow(type_):
+    theirs = (
+        "Failed to functionalize Control Flow V1 ops. Consider using Control Flow V2 ops instead. "
+        "See https://www.tensorflow.org/api_docs/python/tf/compat/v1/enable_control_flow_v2."
+    )
+    with pytest.raises(UnsupportedOps) as raised:
+        refuse({type_: ["node"], "Cholesky": ["other"]}, "Replace these layers.")
+    assert str(raised.value).splitlines()[:3] == [
+        theirs,
+        f"  {type_} x 1, first at node 'node'",
+        "Some ops are not supported by the native TFLite runtime:",
+    ]
+
+
+def test_other_names_are_those_of_builtins():
+    assert set(OTHERWISE_NAMED.values()) <= set(BUILTIN_OPERATOR)
+
+
 @pytest.mark.parametrize(
     ("type_", "builtin"),
     [
@@ -376,7 +396,16 @@ def test_every_family_file_is_listed():
         ("NonMaxSuppressionV3", "NON_MAX_SUPPRESSION_V5"),
         ("FakeQuantWithMinMaxArgs", "FAKE_QUANT"),
         ("ConvTranspose", "TRANSPOSE_CONV"),
+        ("Resize", "RESIZE_BILINEAR"),
+        ("LRN", "LOCAL_RESPONSE_NORMALIZATION"),
+        ("QuantizeLinear", "QUANTIZE"),
+        ("QLinearConv", "CONV_2D"),
+        ("RandomNormalLike", "RANDOM_STANDARD_NORMAL"),
+        ("Conv3DBackpropInputV2", "CONV_3D_TRANSPOSE"),
+        ("MaxPoolV2", "MAX_POOL_2D"),
+        ("SpaceToBatch", "SPACE_TO_BATCH_ND"),
         ("Cholesky", None),
+        ("GRU", None),
     ],
 )
 def test_the_runtime_is_not_said_to_lack_what_it_has(type_, builtin):

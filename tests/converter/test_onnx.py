@@ -233,6 +233,18 @@ def test_computed_sizes_of_zero_are_copied(tmp_path, allowzero):
         np.testing.assert_array_equal(answers(content, given)["y"], want)
 
 
+def test_a_shape_of_unknown_length_copies_sizes(tmp_path, litert):
+    model = model_of([node("Reshape", "x to")], {"x": floats(2, 3), "to": ints(6)}, free=[2])
+    (dim,) = model.graph.input[1].type.tensor_type.shape.dim
+    dim.dim_param = "n"
+    content = converted(saved(tmp_path, model))
+    for shape in ([0, 0], [0, 3, 1], [3, -1], [6], [0, 1, -1]):
+        given = {"x": floats(2, 3), "to": ints(*shape)}
+        (want,) = ReferenceEvaluator(model).run(None, given)
+        np.testing.assert_array_equal(answers(content, given)["y"], want)
+        np.testing.assert_array_equal(litert.run(content, [[*given.values()]])[0][0], want)
+
+
 def test_channels_last_inside(tmp_path):
     nodes = [
         node("Conv", "x w1", "a", pads=[1, 1, 1, 1]),
@@ -458,6 +470,17 @@ def test_an_error_that_fixed_sizes_cure_says_so(kind, tmp_path):
     option = fixed[1:-1].replace(" ", "").replace("None", "-1")
     assert f"input_shapes={{'x': {fixed}}} (--input-shape x={option})" in str(caught.value)
     assert converted(path, input_shapes={"x": list(shape)})
+
+
+def test_an_unknown_number_of_channels_says_which(tmp_path):
+    nodes, constants = [node("Conv", "x w")], {"w": W["w"]}
+    path = saved(
+        tmp_path, model_of(nodes, {"x": IMAGE}, constants=constants, free=[IMAGE.shape[1]])
+    )
+    words = r"Conv 'y': the number of channels must be known to be \d+; give .* \(input_shapes\)"
+    with pytest.raises(ConverterError, match=words):
+        converted(path)
+    assert converted(path, input_shapes={"x": list(IMAGE.shape)})
 
 
 def test_the_evaluators_own_words_stay_inside(tmp_path):

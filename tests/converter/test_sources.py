@@ -307,9 +307,13 @@ def test_written_variables():
 
 
 def test_unknown_signature_and_tags():
-    words = r"No 'nox' in .*\nName signatures with signature_keys=\[...\] \(--signature KEY\)"
-    with pytest.raises(ValueError, match=words):
-        saved_model.load(MODELS / "orders", signature_keys=["nox"])
+    keys = r"signature_keys=\[...\] \(--signature KEY\)"
+    for version, words in (
+        (1, rf"No 'nox' in .*\nName one with signature_key='...', or several with {keys}"),
+        (2, rf"Invalid signature key 'nox' .*\nName signatures with {keys}"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            saved_model.load(MODELS / "orders", signature_keys=["nox"], api_version=version)
     words = (
         r"tags {'nox'} could not be found in SavedModel, with available tags '\[{'serve'}, "
         r"{'gpu', 'train'}\]'"

@@ -3,8 +3,10 @@
 import time
 from collections import Counter
 
+import numpy as np
 import pytest
-from fuzz import campaign
+from fuzz import campaign, rewrites
+from fuzz.drawing import Draw
 
 SECONDS = 100
 """After which a fuzzer ends on a slow machine."""
@@ -17,3 +19,22 @@ def test_fuzz(fuzzer):
         pytest.fail(campaign.describe(failure, campaign.shrink(failure)), pytrace=False)
     fuzzer.close()
     assert 2 * counts["equal"] >= sum(counts.values()), counts
+
+
+@pytest.mark.parametrize(("last", "kind"), [("ATAN2", "unstable"), ("ADD", "equal")])
+def test_signs_of_zeros_are_no_difference(last, kind):
+    """RELU(x) + 0 * RELU(-x) is 0 for -0, and the PRELU that it becomes -0."""
+    d = Draw(np.random.default_rng(0))
+    x = d.input("float32", (4, 1))
+    left, negative, right, scaled, total, out = (d.like(x) for _ in range(6))
+    d.add("RELU", [x], [left])
+    d.add("NEG", [x], [negative])
+    d.add("RELU", [negative], [right])
+    d.add("MUL", [right, d.known(np.zeros(1), "float32", 0)], [scaled])
+    d.add("ADD", [left, scaled], [total])
+    d.add(last, [total, total], [out])
+    case = d.finish()
+    case.graph.outputs = [out]
+    case.feeds[0][:, 0] = [-0.0, 0.0, 1.0, -1.0]
+    assert rewrites.check(case).kind == kind
+    rewrites.close()

@@ -39,6 +39,69 @@ def test_there_is_one_object_for_each_type(name):
     assert copy.deepcopy(one) is one
 
 
+@pytest.mark.parametrize(
+    ("name", "one"),
+    [
+        (float, "float32"),
+        ("float", "float32"),
+        ("double", "float64"),
+        ("half", "float16"),
+        (bool, "bool"),
+        (object, "string"),
+        (np.float64, "float64"),
+    ],
+)
+def test_names_of_types_as_tensorflow_takes_them(name, one):
+    assert tf.as_dtype(name) is getattr(tf, one)
+    assert getattr(tf, one) == name
+
+
+def float_makers():
+    """Functions of tf that make a tensor of a type."""
+    return {
+        "constant": lambda dtype: tf.constant(1, dtype),
+        "placeholder": tf.placeholder,
+        "zeros": lambda dtype: tf.zeros([2], dtype),
+        "ones_like": lambda dtype: tf.ones_like([1], dtype),
+        "eye": lambda dtype: tf.eye(2, dtype=dtype),
+        "range": lambda dtype: tf.range(3, dtype=dtype),
+        "one_hot": lambda dtype: tf.one_hot([1], 3, dtype=dtype),
+        "cast": lambda dtype: tf.cast([1], dtype),
+        "saturate_cast": lambda dtype: tf.saturate_cast([1], dtype),
+        "bitcast": lambda dtype: tf.bitcast([1], dtype),
+        "convert_to_tensor": lambda dtype: tf.convert_to_tensor(1, dtype),
+        "random_normal": lambda dtype: tf.random_normal([2], dtype=dtype),
+        "Variable": lambda dtype: tf.Variable(1, dtype=dtype),
+        "get_variable": lambda dtype: tf.get_variable("v", [2], dtype),
+        "initializer": lambda dtype: tf.zeros_initializer(dtype)([2]),
+    }
+
+
+@pytest.mark.parametrize("name", float_makers())
+@pytest.mark.parametrize("dtype", [float, "float"])
+def test_float_is_float32_as_in_tensorflow(name, dtype):
+    with tf.Graph().as_default():
+        assert float_makers()[name](dtype).dtype.base_dtype is tf.float32
+
+
+def test_strings_have_a_name():
+    with tf.Graph().as_default():
+        assert tf.placeholder("string").dtype is tf.string
+
+
+@pytest.mark.parametrize("dtype", [int, complex])
+def test_types_that_tensorflow_does_not_take(dtype):
+    words = "Cannot convert the argument `type_value`: <class '.*'> to a TensorFlow DType"
+    with tf.Graph().as_default():
+        for call in (
+            tf.as_dtype,
+            lambda kind: tf.zeros([1], kind),
+            lambda kind: tf.cast(1.5, kind),
+        ):
+            with pytest.raises(TypeError, match=words):
+                call(dtype)
+
+
 def test_dtypes_equal_those_of_numpy():
     assert tf.float32 == np.float32
     assert np.float32 == tf.float32
