@@ -224,26 +224,26 @@ HERE = {
 
 ELSEWHERE = {
     "engine/test_fast.py": (
-        "depthwise_f32.depthwise dots.packed dots.rows product.convolution product.matmul "
-        "gemm_f32_packing.columns packing.frame packing.rows packing.widen"
+        "depthwise_f32.depthwise dots.packed dots.rows gemm_f32.convolution gemm_f32.matmul "
+        "gemm_f32_packing.columns gemm_f32_packing.frame gemm_f32_packing.rows gemm_f32_packing.widen"
     ),
     "engine/test_families.py": (
-        "depthwise.depthwise gemm.convolution gemm.matmul gemm.transposed_convolution "
+        "depthwise.depthwise plain_float.convolution plain_float.matmul plain_float.transposed_convolution "
         "pool.average pool.maximum pool.root_mean_square"
     ),
     "engine/test_float_vectors.py": (
-        "pool_f32.average pool_float.maximum pool_float.root_mean_square power.power "
-        "reduce_f32.add reduce_float.maximum reduce_float.minimum reduce_float.multiply "
-        "reduce_f32.row_maximum reduce_float.row_minimum reduce_float.row_product "
-        "reduce_f32.row_sum resize_float.bilinear"
+        "pool_f32.average pool_f32.maximum pool_f32.root_mean_square power.power "
+        "reduce_f32.add reduce_f32.maximum reduce_f32.minimum reduce_f32.multiply "
+        "reduce_f32.row_maximum reduce_f32.row_minimum reduce_f32.row_product "
+        "reduce_f32.row_sum resize_f32.bilinear"
     ),
     "engine/test_fast_integers.py": (
-        "gemm_i8.convolution_reals byte_product.matmul_reals byte_rounding.asymmetric "
-        "quantize_rows.extremes byte_rounding.symmetric"
+        "gemm_i8.convolution_reals gemm_i8.matmul_reals quantize_rows.asymmetric "
+        "quantize_rows.extremes quantize_rows.symmetric"
     ),
     "engine/test_channelwise_stored.py": (
-        "depthwise_i8.reals_1_1 channelwise_stored.reals_3_1 channelwise_stored.reals_3_2 "
-        "depthwise_i8.reals_5_1 channelwise_stored.reals_5_2 channelwise_stored.reals_pairs"
+        "depthwise_i8.reals_1_1 depthwise_i8.reals_3_1 depthwise_i8.reals_3_2 "
+        "depthwise_i8.reals_5_1 depthwise_i8.reals_5_2 depthwise_i8.reals_pairs"
     ),
     "engine/test_requantize.py": "requantize.real",
     "engine/test_unary.py": (
@@ -251,8 +251,8 @@ ELSEWHERE = {
         "unary.logistic unary.rsqrt unary.sin unary.sqrt unary.tanh"
     ),
     "interpreter/test_recurrent.py": (
-        "recurrent_f32.basic recurrent.lstm_hybrid recurrent.lstm_real recurrent.rnn_hybrid "
-        "recurrent_f32.rnn_real recurrent.svdf"
+        "recurrent_f32.basic recurrent_f32.lstm_hybrid recurrent_f32.lstm_real recurrent_f32.rnn_hybrid "
+        "recurrent_f32.rnn_real recurrent_f32.svdf"
     ),
     "cases/indexing.py": "search.top",
     "engine/test_bounds.py": "outer.filters",
