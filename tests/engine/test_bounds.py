@@ -225,10 +225,12 @@ HERE = {
 ELSEWHERE = {
     "engine/test_fast.py": (
         "depthwise_f32.depthwise dots.packed dots.rows gemm_f32.convolution gemm_f32.matmul "
-        "gemm_f32_packing.columns gemm_f32_packing.frame gemm_f32_packing.rows gemm_f32_packing.widen"
+        "gemm_f32_packing.columns gemm_f32_packing.frame gemm_f32_packing.rows "
+        "gemm_f32_packing.widen"
     ),
     "engine/test_families.py": (
-        "depthwise.depthwise plain_float.convolution plain_float.matmul plain_float.transposed_convolution "
+        "depthwise.depthwise plain_float.convolution plain_float.matmul "
+        "plain_float.transposed_convolution "
         "pool.average pool.maximum pool.root_mean_square"
     ),
     "engine/test_float_vectors.py": (
@@ -251,7 +253,8 @@ ELSEWHERE = {
         "unary.logistic unary.rsqrt unary.sin unary.sqrt unary.tanh"
     ),
     "interpreter/test_recurrent.py": (
-        "recurrent_f32.basic recurrent_f32.lstm_hybrid recurrent_f32.lstm_real recurrent_f32.rnn_hybrid "
+        "recurrent_f32.basic recurrent_f32.lstm_hybrid recurrent_f32.lstm_real "
+        "recurrent_f32.rnn_hybrid "
         "recurrent_f32.rnn_real recurrent_f32.svdf"
     ),
     "cases/indexing.py": "search.top",
