@@ -1,7 +1,7 @@
 """What is kept of a model that was prepared, so that the next process need not do it again.
 
-It is small: rows as plain data, and what the file says of inputs, outputs and signatures. Weights
-stay in the model file.
+It is small: the program as plain data, and what the file says of inputs, outputs and signatures.
+Weights stay in the model file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__
-from ..engine.plan.serialized import Written, write
+from ..engine.plan.serialized import SerializedProgram, serialize
 from ..engine.run.disk_cache import Place
 from ..schema.quantization import Quantization
 from .plan import aligned
@@ -48,7 +48,7 @@ class Prepared:
         self.n_subgraphs, self.inputs, self.outputs, tensors, signatures, *stage = fields
         self.tensors = {fields[0]: _tensor(fields) for fields in tensors}
         self.signatures = {fields[0]: SignatureSpec(*fields) for fields in signatures}
-        self._stop, self._bound, self._wanted, self._shapes, self._rows = stage
+        self._stop, self._bound, self._wanted, self._shapes, self._fields = stage
         self._content = np.frombuffer(content, np.uint8)
 
     def stage(self, scope: Scope) -> Stage | None:
@@ -57,7 +57,7 @@ class Prepared:
         None when a kernel it needs is not there any more.
         """
         try:
-            program = Written(self._rows, self._content, scope.n_threads)
+            program = SerializedProgram(self._fields, self._content, scope.n_threads)
         except LookupError:
             return None
         stage = Stage({}, {}, self._stop, program)
@@ -68,7 +68,7 @@ class Prepared:
             stage.arrays[tensor] = (
                 aligned(spec.shape, spec.dtype) if own else scope.state(0, tensor)
             )
-        program.close(dict(zip(program.given, stage.arrays.values(), strict=True)))
+        program.close(dict(zip(program.bound_buffers, stage.arrays.values(), strict=True)))
         kept = zip(self._wanted, program.readable, strict=True)
         stage.arrays.update((tensor, program.array(buffer)) for tensor, buffer in kept)
         return stage
@@ -110,14 +110,14 @@ def _describe(model: LoadedModel, stage: Stage, wanted: Iterable[int], layout: A
         return None
     bound, kept = ([stage.operands[t] for t in tensors] for tensors in (stage.bound, wanted))
     content = np.frombuffer(model.content, np.uint8)
-    rows = write(stage.program, layout, content, bound, kept, _trace)
-    if rows is None:
+    program = serialize(stage.program, layout, content, bound, kept, _trace)
+    if program is None:
         return None
     shapes = {t: x.shape for t, x in stage.operands.items() if x.shape != spec.tensors[t].shape}
     return (
         *(model.n_subgraphs, spec.inputs, spec.outputs, tensors),
         [(s.key, s.inputs, s.outputs, s.subgraph) for s in model.signatures.values()],
-        *(stage.stop, [*stage.bound], wanted, shapes, rows),
+        *(stage.stop, [*stage.bound], wanted, shapes, program),
     )
 
 
