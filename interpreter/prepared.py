@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import __version__
 from ..engine.plan.serialized import SerializedProgram, serialize
-from ..engine.run.disk_cache import Place
+from ..engine.run.disk_cache import CacheEntry
 from ..schema.quantization import Quantization
 from .plan import aligned
 from .spec import SignatureSpec, TensorSpec
@@ -74,20 +74,20 @@ class Prepared:
         return stage
 
 
-def place_of(status: os.stat_result, n_threads: int) -> Place:
+def place_of(status: os.stat_result, n_threads: int) -> CacheEntry:
     """Where the plan of a file is kept that is to be run by a number of threads."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sources = [os.path.join(package, name) for name in _SOURCES]
-    return Place(status, sources, __version__, n_threads)
+    return CacheEntry(status, sources, __version__, n_threads)
 
 
 def keep(
-    place: Place, model: LoadedModel, stage: Stage, wanted: Iterable[int], layout: Any
+    place: CacheEntry, model: LoadedModel, stage: Stage, wanted: Iterable[int], layout: Any
 ) -> None:
     """Keeps a model's plan, whose first stage is about to be closed, if it can be kept."""
     described = _describe(model, stage, wanted, layout)
     if described is not None:
-        place.keep(marshal.dumps(described))
+        place.store(marshal.dumps(described))
 
 
 def _describe(model: LoadedModel, stage: Stage, wanted: Iterable[int], layout: Any) -> tuple | None:

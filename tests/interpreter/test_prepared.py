@@ -369,7 +369,7 @@ def test_every_source_file_has_a_say(tmp_path):
     inner = tmp_path / "package" / "inner"
     inner.mkdir(parents=True)
     source = written(inner / "instruction.py", b"one")
-    before = disk_cache._entries(str(tmp_path))
-    assert before == disk_cache._entries(str(tmp_path))
+    before = disk_cache._listing(str(tmp_path))
+    assert before == disk_cache._listing(str(tmp_path))
     written(source, b"three")
-    assert disk_cache._entries(str(tmp_path)) != before
+    assert disk_cache._listing(str(tmp_path)) != before
