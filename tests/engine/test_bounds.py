@@ -350,29 +350,29 @@ ON_OTHER_VECTORS = {
     "test_softmax_stored": "softmax_i8",
     "test_tables": "lookup",
 }
-"""Test -> the modules with pieces in LLVM instructions that it runs for AVX2 and SSE2 too."""
+"""Test -> the modules with microkernels in LLVM instructions that it runs for AVX2 and SSE2 too."""
 
 
-def with_pieces():
+def with_microkernels():
     """The modules whose code, or that of files they import, differs by the kind of vectors."""
     paths = Path(cache.ENGINE, "kernels").rglob("*.py")
     texts = {path.stem: path.read_text() for path in paths}
     texts |= {name: "" for name in cache.modules() if name not in texts}
 
-    def has_pieces(name, *above):
+    def has_microkernels(name, *above):
         inside = set(re.findall(r"^from \.[.\w]*?(_\w+) import", texts[name], re.MULTILINE)) - {
             *above
         }
-        return bool(re.search(r"[@ ]piece\(|from \.+build\.vector", texts[name])) or any(
-            has_pieces(needed, name, *above) for needed in inside
+        return bool(re.search(r"[@ ]microkernel\(|from \.+build\.vector", texts[name])) or any(
+            has_microkernels(needed, name, *above) for needed in inside
         )
 
-    return {name for name in cache.modules() if has_pieces(name)}
+    return {name for name in cache.modules() if has_microkernels(name)}
 
 
-def test_all_pieces_are_run_on_other_vectors():
+def test_all_microkernels_are_run_on_other_vectors():
     listed = " ".join(ON_OTHER_VECTORS.values()).split()
-    assert with_pieces() == set(listed)
+    assert with_microkernels() == set(listed)
     texts = [(TESTS / "engine" / f"{name}.py").read_text() for name in ON_OTHER_VECTORS]
     marks = "compile_flat", "compiled_for", "MODULES = "  # the last are what `vectors` compiles
     assert all(any(mark in text for mark in marks) for text in texts)

@@ -172,7 +172,7 @@ def gelu_tanh(x):
 
 def _cubic(a):
     """n + _TO_SCALE and r, where exp(-2 u) of gelu_tanh is 2 ** (n + r), of a from 0 to 11."""
-    if not a.w.lanes.fused:
+    if not a.w.simd.fused:
         wide = a.wide()
         u = wide * (wide * wide).fma(-_CUBE, -_CUBE / 0.044715)
         n = u + _TO_WHOLE_64 - _TO_WHOLE_64

@@ -7,7 +7,7 @@ import math
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import piece
+from ...build.kernel import microkernel
 from ...build.vector import DOUBLE, FLOAT, INT, WORD, Writer
 
 _POINTS = {FLOAT: INT, DOUBLE: WORD}
@@ -63,7 +63,7 @@ class Real:
     def fma(self, factor, term):
         """self * factor + term, rounded once where the processor can."""
         factor, term = self.of(factor), self.of(term)
-        if not self.w.lanes.fused:
+        if not self.w.simd.fused:
             return Real(self.w, self.builder.fadd(self.builder.fmul(self.value, factor), term))
         kind = self.value.type
         name = f"llvm.fma.v{kind.count}f{32 if kind.element == FLOAT else 64}"
@@ -71,7 +71,7 @@ class Real:
 
     def less(self, factor, whole):
         """self * factor - whole, where float32 hardly differ: rounded once."""
-        if self.w.lanes.fused:
+        if self.w.simd.fused:
             return self.fma(factor, -whole)
         front, (fraction, exponent) = self._front(), math.frexp(factor)
         short = math.ldexp(round(fraction * 2.0**12), exponent - 12)
@@ -164,7 +164,7 @@ class Real:
 
     def square(self):
         """The square of a float32, and what it has been rounded by."""
-        if self.w.lanes.fused:
+        if self.w.simd.fused:
             whole = self * self
             return whole, self.fma(self, -whole)
         front = self._front()
@@ -192,14 +192,14 @@ class Real:
 
 
 def over_elements(formula, operands=1, numbers=0, total=False):
-    """The piece out[i] = formula(x[i], ..., number, ...) for `count` float32.
+    """The microkernel out[i] = formula(x[i], ..., number, ...) for `count` float32.
 
     Its arguments are the addresses x, ... and out, then count, then the numbers, of float32; with
     `total` it gives the sum of `out` in float64. `formula` takes and gives Reals.
     """
 
-    def emit(builder, lanes, *arguments):
-        w = Writer(builder, lanes)
+    def emit(builder, simd, *arguments):
+        w = Writer(builder, simd)
         *sources, out = (w.pointer(p) for p in arguments[: operands + 1])
         count, *more = arguments[operands + 1 :]
 
@@ -208,7 +208,7 @@ def over_elements(formula, operands=1, numbers=0, total=False):
             values = [*vectors, *(_repeated(w, number, n) for number in more)]
             return formula(*(Real(w, value) for value in values)).value
 
-        several = _TOGETHER[lanes.registers] * w.width
+        several = _TOGETHER[simd.registers] * w.width
         whole, kind = builder.and_(count, WORD(-several)), ir.VectorType(FLOAT, several)
         wide = ir.VectorType(DOUBLE, w.width)
         sums = [ir.Constant(wide, None)] if total else []
@@ -227,7 +227,7 @@ def over_elements(formula, operands=1, numbers=0, total=False):
     emit.__name__ = f"{formula.__name__}_{operands}_{numbers}"
     emit.__module__ = formula.__module__
     words, kinds = [types.int64] * (operands + 2), [types.float32] * numbers
-    return piece((types.float64 if total else types.void)(*words, *kinds))(emit)
+    return microkernel((types.float64 if total else types.void)(*words, *kinds))(emit)
 
 
 def _added(builder, total, value):

@@ -8,7 +8,7 @@ of x, two int8 for each column. What a panel has beyond the last column or eleme
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import inline, piece
+from ...build.kernel import inline, microkernel
 from ...build.vector import BYTE, FLOAT, INT, WORD, Writer
 from ...tiling import PANEL
 
@@ -20,19 +20,19 @@ _SHORT = ir.IntType(16)
 _SIGNATURE = types.void(*[types.int64] * 4)
 
 
-def _several(lanes):
+def _several(simd):
     """Panels of which all sums are held at a time."""
-    return max(_SUMS * lanes.width // PANEL, 1)
+    return max(_SUMS * simd.width // PANEL, 1)
 
 
-@piece(types.int64(), inline=True)
-def several(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def several(builder, simd):
     """How many panels `real` and `stored` do."""
-    return WORD(_several(lanes))
+    return WORD(_several(simd))
 
 
-def _real(builder, lanes, n_panels, x, weights, depth, sums):
-    w = Writer(builder, lanes)
+def _real(builder, simd, n_panels, x, weights, depth, sums):
+    w = Writer(builder, simd)
     x, weights, sums = (w.pointer(p) for p in (x, weights, sums))
     pitch = w.mul(w.add(depth, 1), _ROW)
     panels = [w.move(weights, w.add(w.mul(pitch, p), _ROW)) for p in map(WORD, range(n_panels))]
@@ -51,8 +51,8 @@ def _real(builder, lanes, n_panels, x, weights, depth, sums):
         w.store(total, sums, i * w.bytes)
 
 
-def _stored(builder, lanes, n_panels, x, weights, depth, sums):
-    w = Writer(builder, lanes)
+def _stored(builder, simd, n_panels, x, weights, depth, sums):
+    w = Writer(builder, simd)
     x, weights, sums = (w.pointer(p) for p in (x, weights, sums))
     whole, pairs = ir.VectorType(INT, w.width), ir.VectorType(_SHORT, 2 * w.width)
     small = ir.VectorType(BYTE, 2 * w.width)
@@ -88,28 +88,28 @@ def _add_pairs(w, total, a, b):
     return builder.add(total, builder.add(even, odd))
 
 
-@piece(_SIGNATURE)
-def real(builder, lanes, x, weights, depth, sums):
+@microkernel(_SIGNATURE)
+def real(builder, simd, x, weights, depth, sums):
     """sums += x @ weights for `several` panels."""
-    _real(builder, lanes, _several(lanes), x, weights, depth, sums)
+    _real(builder, simd, _several(simd), x, weights, depth, sums)
 
 
-@piece(_SIGNATURE)
-def real_one(builder, lanes, x, weights, depth, sums):
+@microkernel(_SIGNATURE)
+def real_one(builder, simd, x, weights, depth, sums):
     """sums += x @ weights for one panel."""
-    _real(builder, lanes, 1, x, weights, depth, sums)
+    _real(builder, simd, 1, x, weights, depth, sums)
 
 
-@piece(_SIGNATURE)
-def stored(builder, lanes, x, weights, depth, sums):
+@microkernel(_SIGNATURE)
+def stored(builder, simd, x, weights, depth, sums):
     """sums += x @ weights of int16 and int8 for `several` panels."""
-    _stored(builder, lanes, _several(lanes), x, weights, depth, sums)
+    _stored(builder, simd, _several(simd), x, weights, depth, sums)
 
 
-@piece(_SIGNATURE)
-def stored_one(builder, lanes, x, weights, depth, sums):
+@microkernel(_SIGNATURE)
+def stored_one(builder, simd, x, weights, depth, sums):
     """sums += x @ weights of int16 and int8 for one panel."""
-    _stored(builder, lanes, 1, x, weights, depth, sums)
+    _stored(builder, simd, 1, x, weights, depth, sums)
 
 
 @inline

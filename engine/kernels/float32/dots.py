@@ -5,7 +5,7 @@ Large weights are read once, as they lie, and never packed; small ones that stay
 
 from numba import types
 
-from ...build.kernel import address, kernel, piece
+from ...build.kernel import address, kernel, microkernel
 from ...build.vector import FLOAT, WORD, Writer
 from ...tiling import DOT_PANELS, DOT_ROWS, PANEL
 from ._matvec import add_real
@@ -13,10 +13,10 @@ from ._matvec import add_real
 _SIGNATURE = types.void(*[types.int64] * 6, types.float32, types.float32)
 
 
-@piece(_SIGNATURE)
-def few(builder, lanes, x, weights, count, depth, bias, out, low, high):
+@microkernel(_SIGNATURE)
+def few(builder, simd, x, weights, count, depth, bias, out, low, high):
     """out[r] = clamp(bias[r] + sum of x * weights[r]) for up to eight rows of weights."""
-    w = Writer(builder, lanes)
+    w = Writer(builder, simd)
     x, weights, bias, out = (w.pointer(p) for p in (x, weights, bias, out))
     pitch = w.mul(depth, 4)
     last = builder.sub(count, WORD(1))

@@ -6,7 +6,7 @@ is computed in. The weights of a convolution are packed with the taps of the fil
 other.
 """
 
-from ...build.kernel import address, inline, kernel, room
+from ...build.kernel import address, inline, kernel, stack_buffer
 from ...tiling import BLOCK_ROWS, PANEL, TABLES
 from .._items import even, part_of
 from .._pixels import point_pixels
@@ -29,21 +29,21 @@ ROWS = 168
 """Done at once, at most: a multiple of what each processor's tile has."""
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
-_tables = room(TABLES * _TABLE)
-_sums = room(BLOCK_ROWS * _ROW)
-_pixels = room(3 * _TABLE)
+_tables = stack_buffer(TABLES * _TABLE)
+_sums = stack_buffer(BLOCK_ROWS * _ROW)
+_pixels = stack_buffer(3 * _TABLE)
 
 
 @inline
 def one_tile(part, tables, segments, depth, weights, columns, column, low, high, sums, ahead):
     """One tile from its tables: the results' first, then the inputs'."""
-    pieces = (depth + CHAIN - 1) // CHAIN
-    piece = (depth + pieces - 1) // pieces
+    n_chains = (depth + CHAIN - 1) // CHAIN
+    chain = (depth + n_chains - 1) // n_chains
     together = max(1, CHAIN // depth)
     start, step, at = weights, 0, weights + _ROW
     segment = done = 0
     while segment < segments:
-        count, length = min(together, segments - segment), min(piece, depth - done)
+        count, length = min(together, segments - segment), min(chain, depth - done)
         skip, entry = 4 * done, tables + (1 + segment) * _TABLE
         done += length
         if done >= depth:

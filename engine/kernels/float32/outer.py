@@ -7,7 +7,7 @@ and adds one outer product for each position. An item is one run times a block o
 
 from numba import types
 
-from ...build.kernel import address, inline, kernel, piece
+from ...build.kernel import address, inline, kernel, microkernel
 from ...build.vector import FLOAT, WORD, Writer
 from ...tiling import OUTER_BLOCK
 
@@ -22,16 +22,16 @@ _SIGNATURE = types.void(*[types.int64] * 10)
 
 
 def _tile(number, n_vectors):
-    """The piece of tile `number` with so many vectors: sums += its outer products.
+    """The microkernel of tile `number` with so many vectors: sums += its outer products.
 
     Arguments: where input and gradient begin; the bytes between their rows; between their columns;
     how many rows and columns there are; how many channels; and where the sums are.
     """
 
-    def emit(builder, lanes, *arguments):
+    def emit(builder, simd, *arguments):
         x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums = arguments
-        n_results = _HEIGHTS[lanes.width][number]
-        w = Writer(builder, lanes)
+        n_results = _HEIGHTS[simd.width][number]
+        w = Writer(builder, simd)
         masks = [w.mask(builder.sub(channels, WORD(v * w.width))) for v in range(n_vectors)]
         carried = [w.pointer(x), w.pointer(dy), *[w.zero()] * (n_results * n_vectors)]
         with w.loop(0, rows, 1, carried) as (_, outer):
@@ -55,26 +55,26 @@ def _tile(number, n_vectors):
                 w.store(total, target, at)
 
     emit.__name__ = f"tile_{number}_{n_vectors}"
-    return piece(_SIGNATURE)(emit)
+    return microkernel(_SIGNATURE)(emit)
 
 
 tall_1, long_1, half_1, five_1, three_1, two_1, one_1 = (_tile(i, 1) for i in range(7))
 tall_2, long_2, half_2, five_2, three_2, two_2, one_2 = (_tile(i, 2) for i in range(7))
 
 
-@piece(types.int64(types.int64), inline=True)
-def height_of(builder, lanes, number):
+@microkernel(types.int64(types.int64), inline=True)
+def height_of(builder, simd, number):
     """How many results tile `number` has."""
     height = WORD(1)
-    for i, n in reversed(list(enumerate(_HEIGHTS[lanes.width]))):
+    for i, n in reversed(list(enumerate(_HEIGHTS[simd.width]))):
         height = builder.select(builder.icmp_signed("==", number, WORD(i)), WORD(n), height)
     return height
 
 
-@piece(types.int64(), inline=True)
-def width(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def width(builder, simd):
     """Channels of a vector."""
-    return WORD(lanes.width)
+    return WORD(simd.width)
 
 
 @inline
@@ -177,10 +177,10 @@ def filters(
                 target[channel + c] = sums[t, c]
 
 
-@piece(types.void(types.int64, types.int64, types.int64), inline=True)
-def accumulate(builder, lanes, source, target, count):
+@microkernel(types.void(types.int64, types.int64, types.int64), inline=True)
+def accumulate(builder, simd, source, target, count):
     """target += source, so many numbers."""
-    w = Writer(builder, lanes)
+    w = Writer(builder, simd)
     source, target = w.pointer(source), w.pointer(target)
     whole = builder.sub(count, builder.urem(count, WORD(w.width)))
     with w.loop(0, w.mul(whole, 4), w.bytes) as (at, _):

@@ -6,7 +6,7 @@ them, which half as many fit a vector.
 
 from numba import types
 
-from ...build.kernel import piece
+from ...build.kernel import microkernel
 from ...build.vector import INT
 
 _LOWEST, _HIGHEST = -(1 << 15), (1 << 15) - 1
@@ -102,8 +102,8 @@ class _Fixed:
         return x
 
 
-@piece(types.int32(types.int32), inline=True)
-def logistic(builder, lanes, value):
+@microkernel(types.int32(types.int32), inline=True)
+def logistic(builder, simd, value):
     """1 / (1 + exp(-value)) of a value with 3 bits before the point."""
     fixed = _Fixed(builder)
     low = fixed.subtract(0, fixed.size(value))
@@ -112,8 +112,8 @@ def logistic(builder, lanes, value):
     return fixed.where("==", value, 0, 1 << 14, result)
 
 
-@piece(types.int32(types.int32, types.int32), inline=True)
-def tanh(builder, lanes, value, bits):
+@microkernel(types.int32(types.int32, types.int32), inline=True)
+def tanh(builder, simd, value, bits):
     """tanh of a value with `bits` bits before the point."""
     fixed = _Fixed(builder)
     low = fixed.subtract(0, fixed.size(value))
@@ -123,21 +123,21 @@ def tanh(builder, lanes, value, bits):
     return fixed.where("==", value, 0, 0, result)
 
 
-@piece(types.int32(types.int32, types.int32, types.int32), inline=True)
-def product(builder, lanes, a, b, places):
+@microkernel(types.int32(types.int32, types.int32, types.int32), inline=True)
+def product(builder, simd, a, b, places):
     """a * b / 2 ** places, rounded to nearest, halves away from zero."""
     fixed = _Fixed(builder)
     return fixed.rounding_shift(builder.mul(a, b), places)
 
 
-@piece(types.int32(types.int32, types.int32), inline=True)
-def total(builder, lanes, a, b):
+@microkernel(types.int32(types.int32, types.int32), inline=True)
+def total(builder, simd, a, b):
     """a + b within int16."""
     fixed = _Fixed(builder)
     return fixed.held(fixed.add(a, b))
 
 
-@piece(types.int32(types.int32, types.int32), inline=True)
-def high(builder, lanes, a, b):
+@microkernel(types.int32(types.int32, types.int32), inline=True)
+def high(builder, simd, a, b):
     """a * b / 2 ** 15, rounded to nearest, halves up."""
     return _Fixed(builder).high(a, b)

@@ -9,7 +9,7 @@ they can be (_gemm_i16_amx.py): the bytes between rows of their inputs.
 
 from numba import int32, int64
 
-from ...build.kernel import address, inline, kernel, room
+from ...build.kernel import address, inline, kernel, stack_buffer
 from ...tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES
 from .._pixels import point_pixels
 from ..float32._gemm_f32_tile import point, point_tap, vector_width
@@ -42,18 +42,18 @@ from ._gemm_i16_tile import (
 
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
-_tables = room(TABLES * _TABLE)
-_blocks = room(BLOCK_BYTES)
-_sums = room(2 * BLOCK_ROWS * _ROW)
-_totals = room(BLOCK_ROWS * TOTALS)
-_pixels = room(3 * _TABLE)
+_tables = stack_buffer(TABLES * _TABLE)
+_blocks = stack_buffer(BLOCK_BYTES)
+_sums = stack_buffer(2 * BLOCK_ROWS * _ROW)
+_totals = stack_buffer(BLOCK_ROWS * TOTALS)
+_pixels = stack_buffer(3 * _TABLE)
 _RESULTS = ("int16", "int32", "int64")
 _LARGEST = (1 << 16) - 1
 """The reach up to which all sums are int32."""
 
 
 @inline
-def one_piece(part, entry, count, skip, length, at, ahead, totals, targets, column, columns, terms,
+def one_chain(part, entry, count, skip, length, at, ahead, totals, targets, column, columns, terms,
               low, high):  # fmt: skip
     """The tile of the form `part`, or the narrow one."""
     if columns <= vector_width():
@@ -83,7 +83,7 @@ def one_tile(n_rows, tables, segments, depth, weights, ahead, totals, column, co
     terms, size, quick, low, high = ending
     part, skip_out, rows = short_part_for(n_rows), size * column, (depth + 1) // 2
     if quick and segments * 2 * rows <= chain:
-        one_piece(part, tables + _TABLE, segments, 0, depth, weights, ahead, 0, tables, skip_out,
+        one_chain(part, tables + _TABLE, segments, 0, depth, weights, ahead, 0, tables, skip_out,
                   columns, terms, low, high)  # fmt: skip
         return
     clear_totals(totals)
@@ -91,7 +91,7 @@ def one_tile(n_rows, tables, segments, depth, weights, ahead, totals, column, co
     segment = done = 0
     while segment < segments:
         count, length = min(together, segments - segment), min(chain, depth - done)
-        one_piece(part, tables + (1 + segment) * _TABLE, count, 2 * done, length, weights, ahead,
+        one_chain(part, tables + (1 + segment) * _TABLE, count, 2 * done, length, weights, ahead,
                   totals, tables, skip_out, columns, terms, low, high)  # fmt: skip
         weights += count * ((length + 1) // 2) * PAIRS
         ahead += count * ((length + 1) // 2) * (PAIRS // 2)
@@ -352,7 +352,7 @@ def put_fours(weights, segments, depth, target):
     "segments:i matrices:i"
 )
 def pack(weights, out, out_reach, segments, matrices, first, last, fault):
-    """Packs matrices whose columns lie in one piece each, cut in `segments`. An item is a panel.
+    """Packs matrices whose columns are contiguous, cut in `segments`. An item is a panel.
 
     `matrices` says whether they are for matrices where these can be multiplied.
     """

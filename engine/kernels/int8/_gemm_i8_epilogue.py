@@ -7,7 +7,7 @@ import math
 
 from numba import types
 
-from ...build.kernel import piece
+from ...build.kernel import microkernel
 from ...build.vector import FLOAT, INT, WORD
 from ...tiling import BLOCK_ROWS, CHANNEL_BLOCK, PANEL
 from .._int32 import Integers
@@ -21,25 +21,25 @@ _BYTES = types.void(*[types.int64] * 11)
 _REALS = types.void(*[types.int64] * 8, types.float32, types.float32)
 
 
-@piece(_BYTES)
-def bytes_of_sums(builder, lanes, *arguments):
+@microkernel(_BYTES)
+def bytes_of_sums(builder, simd, *arguments):
     """Stores a tile's sums as bytes, with any rounding.
 
     Arguments: the sums; how many rows; the tables; bytes to skip in the results; columns to be
     written; their terms; the kind of rounding, and its limits.
     """
-    _bytes(builder, lanes, byte_vectors(lanes), False, *arguments)
+    _bytes(builder, simd, byte_vectors(simd), False, *arguments)
 
 
-@piece(_BYTES)
-def bytes_of_products(builder, lanes, *arguments):
+@microkernel(_BYTES)
+def bytes_of_products(builder, simd, *arguments):
     """What `bytes_of_sums` does, for sums of matrices."""
-    _bytes(builder, lanes, PANEL // lanes.width, True, *arguments)
+    _bytes(builder, simd, PANEL // simd.width, True, *arguments)
 
 
-def _bytes(builder, lanes, n_vectors, excess, *arguments):
+def _bytes(builder, simd, n_vectors, excess, *arguments):
     sums, n_rows, headers, out_skip, columns, terms, rounding, *limits = arguments
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     rows = _Rows(w, sums, n_rows, headers, out_skip, excess)
     terms = w.pointer(terms)
     with each_rounding(w, rounding) as roundings:
@@ -100,26 +100,26 @@ class _Reals:
         return w.clamp(value, *self.limits) if self.limits else value
 
 
-@piece(_REALS)
-def reals_of_sums(builder, lanes, *arguments):
+@microkernel(_REALS)
+def reals_of_sums(builder, simd, *arguments):
     """Stores a tile's sums as float32.
 
     Arguments: the sums; how many rows; the tables; bytes to skip in the results; columns to be
     written; their numbers; the sums of their weights; how far the zero points of rows lie from
     their scales; and the limits.
     """
-    _reals(builder, lanes, byte_vectors(lanes), False, *arguments)
+    _reals(builder, simd, byte_vectors(simd), False, *arguments)
 
 
-@piece(_REALS)
-def reals_of_products(builder, lanes, *arguments):
+@microkernel(_REALS)
+def reals_of_products(builder, simd, *arguments):
     """What `reals_of_sums` does, for sums of matrices."""
-    _reals(builder, lanes, PANEL // lanes.width, True, *arguments)
+    _reals(builder, simd, PANEL // simd.width, True, *arguments)
 
 
-def _reals(builder, lanes, n_vectors, excess, *arguments):
+def _reals(builder, simd, n_vectors, excess, *arguments):
     sums, n_rows, headers, out_skip, columns, terms, start, to_zero, *limits = arguments
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     rows = _Rows(w, sums, n_rows, headers, out_skip, excess)
     how = (w.pointer(terms), w.pointer(start), to_zero)
     ends = (FLOAT(-math.inf), FLOAT(math.inf))

@@ -11,7 +11,7 @@ other is done as if its taps were the rows of a filter one wide.
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import address, inline, kernel, piece, room
+from ...build.kernel import address, inline, kernel, microkernel, stack_buffer
 from ...build.simd import UNSIGNED
 from ...build.vector import BYTE, FLOAT, INT, WORD
 from .._columns import KINDS, TABLE, point_columns, results_of
@@ -19,7 +19,7 @@ from .._int32 import SHORT, Integers
 from ._requantize import Requantizer, each_rounding, terms_at
 
 ROWS = 256  # that there is room for
-_tables = room(ROWS * TABLE)
+_tables = stack_buffer(ROWS * TABLE)
 _SIGNATURE = types.void(*[types.int64] * 11)
 _DOTS = {
     16: "llvm.x86.avx512.vpdpbusd.512",
@@ -29,20 +29,20 @@ _DOTS = {
 """Width of a vector -> what adds four products of bytes to each int32."""
 
 
-@piece(types.int64(), inline=True)
-def rows_of_bytes(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def rows_of_bytes(builder, simd):
     """How many rows of bytes are a group."""
-    return WORD(4 if lanes.dots else 2)
+    return WORD(4 if simd.dots else 2)
 
 
-@piece(types.int64(), inline=True)
-def raised(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def raised(builder, simd):
     """What is added to bytes before they are multiplied."""
-    return WORD(128 if lanes.dots == UNSIGNED else 0)
+    return WORD(128 if simd.dots == UNSIGNED else 0)
 
 
 def strip(name, finish, sizes, taps, stride, pairs=False):
-    """The piece for a strip of results under filter rows `taps` wide, in `pairs` or in groups.
+    """The microkernel for a strip of results, filter rows `taps` wide, in `pairs` or in groups.
 
     `finish(w, terms, numbers, own, channel, padded)` is a generator: it gives functions of sums to
     results, which are written before it goes on. `sizes` are the bytes of a number and of a result.
@@ -50,8 +50,8 @@ def strip(name, finish, sizes, taps, stride, pairs=False):
     results = results_of(taps, stride)
     size, out_size = sizes
 
-    def emit(builder, lanes, tables, groups, weights, start, terms, numbers, own, *rest):
-        w, rows = Integers(builder, lanes), 2 if pairs or not lanes.dots else 4
+    def emit(builder, simd, tables, groups, weights, start, terms, numbers, own, *rest):
+        w, rows = Integers(builder, simd), 2 if pairs or not simd.dots else 4
         out, count, channels, padded = rest
         tables, weights, start, target = (w.pointer(p) for p in (tables, weights, start, out))
         pitch, targets = w.mul(channels, out_size), []
@@ -77,7 +77,7 @@ def strip(name, finish, sizes, taps, stride, pairs=False):
             vector(whole, w.mask(left))
 
     emit.__name__ = name
-    return piece(_SIGNATURE)(emit)
+    return microkernel(_SIGNATURE)(emit)
 
 
 def _sums(w, shape, tables, groups, weights, start, channel, padded, mask):
@@ -127,7 +127,7 @@ def _four(w, places, mask):
     first, second, third, fourth = (w.read_some(place, kind, mask) for place in places)
     both = w.chosen(first, second, list(range(2 * n))), w.chosen(third, fourth, list(range(2 * n)))
     x = w.chosen(*both, [n * (i % 4) + i // 4 for i in range(4 * n)])
-    if w.lanes.dots == UNSIGNED:
+    if w.simd.dots == UNSIGNED:
         x = w.builder.xor(x, w.all(-128, BYTE, 4 * n))
     return x
 
@@ -143,7 +143,7 @@ def _add_pairs(w, total, a, b):
 
 def _add_fours(w, total, a, b):
     """total + the sums of four products each of bytes."""
-    if w.lanes.dots == UNSIGNED:
+    if w.simd.dots == UNSIGNED:
         a, b = (w.builder.bitcast(x, w.ints) for x in (a, b))
     return w.call(_DOTS[w.width], w.ints, [total, a, b])
 

@@ -8,7 +8,7 @@ they can be (_gemm_i8_amx.py): the bytes between rows of their inputs.
 """
 
 from ...build.declaration import Widths
-from ...build.kernel import address, inline, kernel, room
+from ...build.kernel import address, inline, kernel, stack_buffer
 from ...tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES, TILE_HEADERS
 from .._items import even, part_of
 from .._pixels import point_pixels
@@ -51,10 +51,10 @@ _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
 _PAIR = 2 * BLOCK_ROWS
 _BYTE = Widths(("uint8",))
-_tables = room(TABLES * _TABLE)
-_sums = room(2 * _PAIR * _ROW)
-_blocks = room(BLOCK_BYTES)
-_pixels = room(3 * _TABLE)
+_tables = stack_buffer(TABLES * _TABLE)
+_sums = stack_buffer(2 * _PAIR * _ROW)
+_blocks = stack_buffer(BLOCK_BYTES)
+_pixels = stack_buffer(3 * _TABLE)
 
 
 @inline
@@ -419,7 +419,7 @@ def convolution_reals(
     T=_BYTE,
 )
 def pack(weights, bias, out, segments, flip, zero_point, x_zero, matrices, first, last, fault):
-    """Packs matrices whose columns lie in one piece each, cut in `segments`. An item is a panel.
+    """Packs matrices whose columns are contiguous, cut in `segments`. An item is a panel.
 
     Sums start from bias - x_zero * sum of (weights - zero_point). `matrices` says whether they
     are for matrices where these can be multiplied. Here, as all that uses the panels must be made

@@ -5,7 +5,7 @@ from functools import reduce
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import address, kernel, piece
+from ...build.kernel import address, kernel, microkernel
 from ...build.vector import BYTE, WORD
 from .._int32 import Integers
 from ._permute import VALUES, WHOLE, found_in, tail_mask
@@ -50,13 +50,13 @@ def _by_rows(w, x, table, out, count):
     return whole
 
 
-@piece(types.void(*[types.int64] * 4))
-def look_up_bytes(builder, lanes, x, table, out, count):
+@microkernel(types.void(*[types.int64] * 4))
+def look_up_bytes(builder, simd, x, table, out, count):
     """out[i] = table[x[i]]"""
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     x, table, out = (w.pointer(p) for p in (x, table, out))
-    if not lanes.permutes:
-        start = _by_rows(w, x, table, out, count) if lanes.width > 4 else 0
+    if not simd.permutes:
+        start = _by_rows(w, x, table, out, count) if simd.width > 4 else 0
         _by_bytes(w, x, table, out, start, count)
         return
     kind = ir.VectorType(BYTE, WHOLE)

@@ -9,7 +9,7 @@ import math
 from llvmlite import ir
 from numba import float32, float64, int64, types
 
-from ...build.kernel import address, inline, kernel, piece
+from ...build.kernel import address, inline, kernel, microkernel
 from ...build.vector import BYTE, FLOAT, INT, WORD
 from .._int32 import Integers
 from ..reduction._sums import largest_of, smallest_of
@@ -21,13 +21,13 @@ _NUMBERS = (
 )
 
 
-@piece(types.void(*[types.int64] * 3, types.float32, *[types.int64] * 2), inline=True)
-def bytes_of(builder, lanes, x, out, count, inverse, zero, low):
+@microkernel(types.void(*[types.int64] * 3, types.float32, *[types.int64] * 2), inline=True)
+def bytes_of(builder, simd, x, out, count, inverse, zero, low):
     """out = round(x * inverse) + zero as bytes from `low`, a constant, to 127.
 
     Halves go away from zero, before `zero` is added; what float32 makes a half of counts as one.
     """
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     x, out = w.pointer(x), w.pointer(out)
     zero, low = builder.trunc(zero, INT), builder.trunc(low, INT)
 
