@@ -10,7 +10,7 @@ from ...build.kernel import address, kernel, microkernel
 from ...build.vector import FLOAT, INT, WORD, Writer
 from .._windows import reach
 
-_TOGETHER = 2  # vectors of channels at a time
+_UNROLL = 2  # vectors of channels at a time
 _SIGNATURE = types.void(*[types.int64] * 6, *[types.float32] * 3)
 
 
@@ -67,7 +67,7 @@ def window(name, step, join, finish, from_low):
             else:
                 w.store_some(value, out, mask, at)
 
-        several = _TOGETHER * w.width
+        several = _UNROLL * w.width
         whole = builder.and_(channels, WORD(-several))
         with w.loop(0, whole, several) as (channel, _):
             vector(channel, several, None)

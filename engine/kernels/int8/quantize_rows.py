@@ -14,7 +14,7 @@ from ...build.vector import BYTE, FLOAT, INT, WORD
 from .._int32 import Integers
 from ..reduction._sums import largest_of, smallest_of
 
-_TOGETHER = 4  # vectors at a time
+_UNROLL = 4  # vectors at a time
 _NUMBERS = (
     "found:float32[rows,parts,2] out_scales:float32[rows] out_inverses:float32[rows] "
     "out_zeros:int32[rows] out_nothing:int8[rows,*]"
@@ -42,7 +42,7 @@ def bytes_of(builder, simd, x, out, count, inverse, zero, low):
         whole = w.hold(whole, w.all(low, INT, n), w.all(127, INT, n))
         return builder.trunc(whole, ir.VectorType(BYTE, n))
 
-    several = _TOGETHER * w.width
+    several = _UNROLL * w.width
     whole = builder.and_(count, WORD(-several))
     with w.loop(0, whole, several) as (at, _):
         w.write(made(w.load(x, w.mul(at, 4), ir.VectorType(FLOAT, several))), out, at)

@@ -6,7 +6,7 @@ from numba import types
 from ...build.kernel import microkernel
 from ...build.vector import BIT, DOUBLE, FLOAT, INT, WORD, Writer
 
-TOGETHER = 8  # vectors or rows whose sum is taken in float32 before it goes to the total
+UNROLL = 8  # vectors or rows whose sum is taken in float32 before it goes to the total
 
 
 def _larger(builder, a, b):
@@ -41,9 +41,9 @@ def sum_of(builder, simd, x, count):
     """The sum of `count` elements at the address `x`, off by 4e-7 of the sum of sizes at most."""
     w = Writer(builder, simd)
     x, size, wide = w.pointer(x), w.mul(count, 4), ir.VectorType(DOUBLE, w.width)
-    several = builder.and_(size, WORD(-TOGETHER * w.bytes))
-    with w.loop(0, several, TOGETHER * w.bytes, [ir.Constant(wide, None)]) as (at, values):
-        part = _tree(builder, [w.load(x, w.add(at, i * w.bytes)) for i in range(TOGETHER)])
+    several = builder.and_(size, WORD(-UNROLL * w.bytes))
+    with w.loop(0, several, UNROLL * w.bytes, [ir.Constant(wide, None)]) as (at, values):
+        part = _tree(builder, [w.load(x, w.add(at, i * w.bytes)) for i in range(UNROLL)])
         values[0] = builder.fadd(values[0], builder.fpext(part, wide))
     return _folded(w, x, several, size, w.results[0], _add, _add)
 
@@ -166,9 +166,9 @@ def _comparing_rows(name, n_rows, better):
     return microkernel(types.void(*[types.int64] * 4))(emit)
 
 
-add_rows, add_row = _adding_rows(TOGETHER), _adding_rows(1)
-LARGEST = [_comparing_rows("largest", n, _larger) for n in (TOGETHER, 1)]
-SMALLEST = [_comparing_rows("smallest", n, _smaller) for n in (TOGETHER, 1)]
+add_rows, add_row = _adding_rows(UNROLL), _adding_rows(1)
+LARGEST = [_comparing_rows("largest", n, _larger) for n in (UNROLL, 1)]
+SMALLEST = [_comparing_rows("smallest", n, _smaller) for n in (UNROLL, 1)]
 
 
 @microkernel(types.int64(types.int64, types.int64, types.float32))

@@ -11,7 +11,7 @@ from ...build.kernel import address, kernel
 from ._sums import (
     LARGEST,
     SMALLEST,
-    TOGETHER,
+    UNROLL,
     add_row,
     add_rows,
     first_equal,
@@ -59,9 +59,9 @@ def add(x, out, scratch, count, first, last, fault):
         for j in range(wide.size):
             wide[j] = 0.0
         start, r = address(x) + o * n * pitch, 0
-        while r + TOGETHER <= n:
+        while r + UNROLL <= n:
             add_rows(start + r * pitch, pitch, address(wide), inner)
-            r += TOGETHER
+            r += UNROLL
         while r < n:
             add_row(start + r * pitch, pitch, address(wide), inner)
             r += 1
@@ -82,9 +82,9 @@ def fold(several, one):
             for j in range(inner):
                 target[j] = x[o, 0, j] if r else initial[0]
             start = address(x) + o * n * pitch
-            while r + TOGETHER <= n:
+            while r + UNROLL <= n:
                 several(start + r * pitch, pitch, address(target), inner)
-                r += TOGETHER
+                r += UNROLL
             while r < n:
                 one(start + r * pitch, pitch, address(target), inner)
                 r += 1
