@@ -21,14 +21,14 @@ MICROKERNELS = {
         "depthwise_i8_shorts_5_1",
     ],
     "dots": ["dots_few"],
-    "gemm_i8": [*(f"_gemm_i8_tile_byte_{name}" for name in TILES), "_gemv_i8_byte_line"],
-    "gemm_i16": [f"_gemm_i16_tile_short_{name}" for name in TILES[:2]],
+    "gemm_i8": [*(f"_gemm_i8_tile_i8_{name}" for name in TILES), "_gemv_i8_gemv_i8"],
+    "gemm_i16": [f"_gemm_i16_tile_i16_{name}" for name in TILES[:2]],
     "softmax": ["softmax_exponential_1_2"],
     "recurrent_f32": ["_matvec_real"],
 }
 """Kernel module -> the microkernels in which it spends its time."""
 
-NOT_THERE = {("_gemv_i8_byte_line", "x86-64-v2")}
+NOT_THERE = {("_gemv_i8_gemv_i8", "x86-64-v2")}
 """Microkernels that a processor does without."""
 
 ALLOWED = {

@@ -238,7 +238,7 @@ ELSEWHERE = {
         "reduce_f32.row_sum resize_float.bilinear"
     ),
     "engine/test_fast_integers.py": (
-        "gemm_i8.convolution_reals byte_product.matmul_reals byte_rounding.asymmetric "
+        "gemm_i8.convolution_float32 gemm_i8.matmul_float32 byte_rounding.asymmetric "
         "quantize_rows.extremes byte_rounding.symmetric"
     ),
     "engine/test_channelwise_stored.py": (

@@ -294,7 +294,7 @@ def test_conv2d_of_reals(vectors, data):
         quantized_gemm.conv2d(program, *buffers, scheme=scheme, **steps, groups=groups)
 
     arrays = x, stored("int8", groups * n, *taps, depth), real_biases(groups * n, data.draw)
-    check(emit, shape, np.float32, *arrays, "gemm_i8.convolution_reals")
+    check(emit, shape, np.float32, *arrays, "gemm_i8.convolution_float32")
 
 
 @SOME
@@ -311,7 +311,7 @@ def test_matmul_of_reals(vectors, data):
         quantized_gemm.matmul(program, *buffers, scheme=scheme, transpose_b=transpose)
 
     arrays = a, b, real_biases(n, data.draw)
-    check(emit, (batch, height, n), np.float32, *arrays, "gemm_i8.matmul_reals")
+    check(emit, (batch, height, n), np.float32, *arrays, "gemm_i8.matmul_float32")
 
 
 @pytest.mark.parametrize("depth", [64, 512, 576])
@@ -388,7 +388,7 @@ def test_tile_for_arm():
     llvm.initialize_all_asmprinters()
     aim = llvm.Target.from_triple("aarch64-linux-gnu")
     machine = aim.create_target_machine(features="+neon,+dotprod", opt=3)
-    module, made = ir.Module(), MICROKERNELS["flatlite_microkernel__gemm_i8_tile_byte_tile"]
+    module, made = ir.Module(), MICROKERNELS["flatlite_microkernel__gemm_i8_tile_i8_tile"]
     kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * len(made.signature.args))
     function = ir.Function(module, kind, "tile")
     builder = ir.IRBuilder(function.append_basic_block())

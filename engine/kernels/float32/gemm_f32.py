@@ -39,11 +39,11 @@ def one_tile(part, tables, segments, depth, weights, columns, column, low, high,
     """One tile from its tables: the results' first, then the inputs'."""
     n_chains = (depth + CHAIN - 1) // CHAIN
     chain = (depth + n_chains - 1) // n_chains
-    together = max(1, CHAIN // depth)
+    k_block = max(1, CHAIN // depth)
     start, step, at = weights, 0, weights + _ROW
     segment = done = 0
     while segment < segments:
-        count, length = min(together, segments - segment), min(chain, depth - done)
+        count, length = min(k_block, segments - segment), min(chain, depth - done)
         skip, entry = 4 * done, tables + (1 + segment) * _TABLE
         done += length
         if done >= depth:

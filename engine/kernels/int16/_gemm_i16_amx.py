@@ -56,7 +56,7 @@ def gather_halves(builder, simd, tables, segments, depth, block, pitch):
 
 
 @microkernel(types.void(*[types.int64] * 5))
-def short_matrix_tile(builder, simd, block, pitch, steps, panel, sums):
+def i16_amx_tile(builder, simd, block, pitch, steps, panel, sums):
     """Sums of products of a block and a panel.
 
     Arguments: the block; the bytes between its rows; how many steps there are; the panel, of fours
@@ -108,15 +108,15 @@ def totals_of_matrices(builder, simd, sums, totals):
 
 @microkernel(types.void(*[types.int64] * 8))
 def quick_of_matrices(builder, simd, sums, n_rows, targets, out_skip, columns, terms, low, high):
-    """Stores results of sums that are int32, as short_tile does."""
+    """Stores results of sums that are int32, as i16_tile does."""
     if not simd.matrices:
         return
     w = Integers(builder, simd)
     sums = w.pointer(sums)
 
-    def made(ending, m, v):
+    def made(epilogue, m, v):
         lower, upper = _both(w, sums, m, v)
-        return ending.quick(builder.add(lower, builder.shl(upper, w.all(8))))
+        return epilogue.quick(builder.add(lower, builder.shl(upper, w.all(8))))
 
     places = (n_rows, targets, out_skip, columns)
     store_rows(w, terms, (low, high), made, PANEL // w.width, 2, *places)

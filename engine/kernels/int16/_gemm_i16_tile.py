@@ -35,13 +35,13 @@ _FACTORS, _STARTS, _SHIFTS = (0, 64), (128, 192), (256, 320)
 
 
 @microkernel(types.int64(), inline=True)
-def short_rows(builder, simd):
+def i16_rows(builder, simd):
     """How many rows a tile has."""
     return WORD(_TILES[simd.width][0])
 
 
 @microkernel(types.int64(), inline=True)
-def short_columns(builder, simd):
+def i16_columns(builder, simd):
     """How many columns a tile has."""
     return WORD(_TILES[simd.width][1] * simd.width)
 
@@ -63,7 +63,7 @@ def halves(w, sums):
     return w.low_halves(words), w.builder.ashr(words, w.all(32, WORD, w.width // 2))
 
 
-class Ending:
+class Epilogue:
     """What makes results of the sums of a vector of channels."""
 
     def __init__(self, w, terms, v, low, high):
@@ -117,7 +117,7 @@ _SIGNATURE = types.void(*[types.int64] * 13)
 
 
 def _tile(builder, simd, n_rows, n_vectors, arguments):
-    """Writes the tile with `n_rows` rows of `n_vectors` vectors; `short_tile` says what it does."""
+    """Writes the tile with `n_rows` rows of `n_vectors` vectors; `i16_tile` says what it does."""
     tables, segments, skip, depth, panel, ahead, totals = arguments[:7]
     w = Integers(builder, simd)
     whole = w.mul(builder.lshr(depth, WORD(1)), 4)
@@ -165,8 +165,8 @@ def _finish(w, found, n_vectors, arguments):
     terms, targets = w.pointer(terms), w.pointer(targets)
     results = []
     for v in range(n_vectors):
-        ending = Ending(w, terms, v, low, high)
-        results += [(i // n_vectors, v, ending.quick(found[i])) for i in
+        epilogue = Epilogue(w, terms, v, low, high)
+        results += [(i // n_vectors, v, epilogue.quick(found[i])) for i in
                     range(v, len(found), n_vectors)]  # fmt: skip
     n_rows = len(found) // n_vectors
     rows = [w.move(w.load_pointer(targets, 8 * m), out_skip) for m in range(n_rows)]
@@ -182,7 +182,7 @@ def _finish(w, found, n_vectors, arguments):
 
 
 @microkernel(_SIGNATURE)
-def short_tile(builder, simd, *arguments):
+def i16_tile(builder, simd, *arguments):
     """The sums of a tile added to totals, or its results.
 
     Arguments: the tables of the inputs; how many segments there are; bytes to skip in each;
@@ -194,27 +194,27 @@ def short_tile(builder, simd, *arguments):
 
 
 @microkernel(_SIGNATURE)
-def short_tile_narrow(builder, simd, *arguments):
-    """What `short_tile` does, for one vector of columns."""
+def i16_partial_tile(builder, simd, *arguments):
+    """What `i16_tile` does, for one vector of columns."""
     _tile(builder, simd, _TILES[simd.width][0], 1, arguments)
 
 
 def _part_of_tile(share):
-    """What `short_tile` does, for the first rows: `share` of 14, rounded up."""
+    """What `i16_tile` does, for the first rows: `share` of 14, rounded up."""
 
     def emit(builder, simd, *arguments):
         n_rows, n_vectors = _TILES[simd.width]
         _tile(builder, simd, -(-n_rows * share // 14), n_vectors, arguments)
 
-    emit.__name__ = f"short_part_{share}"
+    emit.__name__ = f"i16_part_{share}"
     return microkernel(_SIGNATURE)(emit)
 
 
-short_part_4, short_part_7, short_part_10 = (_part_of_tile(share) for share in PARTS)
+i16_part_4, i16_part_7, i16_part_10 = (_part_of_tile(share) for share in PARTS)
 
 
 @microkernel(types.int64(types.int64), inline=True)
-def short_part_for(builder, simd, n_rows):
+def i16_part_for(builder, simd, n_rows):
     """The number of the microkernel for so many rows: 0, 1, 2 for the parts, 3 for a whole tile."""
     number, most = WORD(len(PARTS)), _TILES[simd.width][0]
     for i, share in reversed(list(enumerate(PARTS))):
@@ -233,27 +233,27 @@ def clear_totals(builder, simd, totals):
 
 
 def store_rows(w, terms, limits, made, n_vectors, size, n_rows, targets, out_skip, columns):
-    """Stores `made(ending, row, vector)`, of `size` bytes each, in the rows of a table."""
+    """Stores `made(epilogue, row, vector)`, of `size` bytes each, in the rows of a table."""
     targets = w.pointer(targets)
     for v in range(n_vectors):
         left = w.builder.sub(columns, WORD(v * w.width))
         with w.builder.if_then(w.builder.icmp_signed(">", left, WORD(0))):
-            mask, ending = w.mask(left), Ending(w, w.pointer(terms), v, *limits)
+            mask, epilogue = w.mask(left), Epilogue(w, w.pointer(terms), v, *limits)
             with w.loop(0, n_rows, 1) as (m, _):
                 target = w.move(w.load_pointer(targets, w.mul(m, 8)), out_skip)
-                w.write_some(made(ending, m, v), w.move(target, v * w.width * size), mask)
+                w.write_some(made(epilogue, m, v), w.move(target, v * w.width * size), mask)
 
 
 def _stored_totals(make, size):
-    """What writes a microkernel that stores `make(ending, pair)`, of `size` bytes each."""
+    """What writes a microkernel that stores `make(epilogue, pair)`, of `size` bytes each."""
 
     def emit(builder, simd, totals, n_rows, targets, out_skip, columns, terms, low, high):
         w = Integers(builder, simd)
         totals = w.pointer(totals)
 
-        def made(ending, m, v):
+        def made(epilogue, m, v):
             row = w.move(totals, w.add(w.mul(m, TOTALS), 2 * v * w.bytes))
-            return make(ending, [w.read(row, at, w.words(), 8) for at in (0, w.bytes)])
+            return make(epilogue, [w.read(row, at, w.words(), 8) for at in (0, w.bytes)])
 
         n_vectors, places = _TILES[simd.width][1], (n_rows, targets, out_skip, columns)
         store_rows(w, terms, (low, high), made, n_vectors, size, *places)
@@ -261,13 +261,13 @@ def _stored_totals(make, size):
     return emit
 
 
-def _ending_microkernel(name, make, size):
+def _epilogue_microkernel(name, make, size):
     emit = _stored_totals(make, size)
     emit.__name__ = name
     return microkernel(types.void(*[types.int64] * 8))(emit)
 
 
-# Arguments: the totals; how many rows; and those of short_tile from the table of results on.
-shorts_of_totals = _ending_microkernel("shorts_of_totals", Ending.wide, 2)
-ints_of_totals = _ending_microkernel("ints_of_totals", Ending.ints, 4)
-words_of_totals = _ending_microkernel("words_of_totals", Ending.words, 8)
+# Arguments: the totals; how many rows; and those of i16_tile from the table of results on.
+int16_of_totals = _epilogue_microkernel("int16_of_totals", Epilogue.wide, 2)
+int32_of_totals = _epilogue_microkernel("int32_of_totals", Epilogue.ints, 4)
+int64_of_totals = _epilogue_microkernel("int64_of_totals", Epilogue.words, 8)

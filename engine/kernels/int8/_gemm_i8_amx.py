@@ -15,7 +15,6 @@ from ...build.vector import BYTE, INT, WORD
 from ...tiling import AMX_DEPTH, BLOCK_ROWS, PANEL, TILE_HEADERS
 from .._int32 import Integers
 
-"""Products of each row that one instruction adds."""
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
 _HALF = 16 * _ROW  # bytes of sums of one block
@@ -103,16 +102,16 @@ def gather_block(builder, simd, headers, segments, depth, block, pitch):
 
 
 @microkernel(types.void(*[types.int64] * 6))
-def matrix_excesses(builder, simd, headers, block, pitch, steps, zero_point, buffer):
+def amx_corrections(builder, simd, headers, block, pitch, steps, zero_point, buffer):
     """Fills the table of what rows of a block lack; `buffer` is 1 KiB to work in."""
     if not simd.matrices:
         return
     w = Integers(builder, simd)
-    excesses = w.move(w.pointer(headers), _TABLE)
+    corrections = w.move(w.pointer(headers), _TABLE)
     with builder.if_else(builder.icmp_signed("==", zero_point, WORD(0))) as (none, some):
         with none:
             for at in range(0, _TABLE, w.bytes):
-                w.write(w.all(0), excesses, at)
+                w.write(w.all(0), corrections, at)
         with some:
             registers = Registers(w)
             factor = builder.trunc(zero_point, BYTE)
@@ -127,7 +126,7 @@ def matrix_excesses(builder, simd, headers, block, pitch, steps, zero_point, buf
             registers.store(_SUMS[0], buffer, AMX_DEPTH)
             for m in range(BLOCK_ROWS):
                 total = w.read(buffer, AMX_DEPTH * m, INT)
-                w.write(builder.sub(INT(0), total), excesses, 8 * m)
+                w.write(builder.sub(INT(0), total), corrections, 8 * m)
 
 
 def _matrix_tile(builder, simd, blocks, arguments):

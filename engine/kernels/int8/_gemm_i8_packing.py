@@ -140,7 +140,7 @@ def put_int(row, j, value):
 
 @inline
 def pack(weights, bias, out, segments, flip, zero_point, x_zero, matrices, first, last):
-    """Packs panels; byte_product.pack says what."""
+    """Packs panels; gemm_i8.pack says what."""
     turn = flip if matrices and has_matrices() else flip ^ weights_flip()
     panels, n, depth = out.shape[1], weights.shape[1], weights.shape[2] // segments
     for item in range(first, last):

@@ -8,8 +8,8 @@ Inputs are signed bytes. Four are read at once, the last of a row with those bef
 have fewer, there must be others before the first.
 
 Where the processor only multiplies unsigned bytes with signed ones, the weights are the unsigned
-ones, 128 more than they are. To each row of results its `excess` is added: minus the sum of its
-inputs times what the weights are too large by, which is their zero point and these 128.
+ones, 128 more than they are. To each row of results its zero-point `correction` is added: minus the
+sum of its inputs times what the weights are too large by, which is their zero point and these 128.
 
 Where it multiplies no bytes, they become int16: weights when a tile reads them, inputs before, once
 for all columns (_gemm_i8_widening.py). A tile then reads rows of int16.
@@ -26,7 +26,6 @@ from .._int32 import SHORT, Integers
 from ..float32._gemm_f32_tile import PARTS
 from ._requantize import QUICK, Requantizer, offset_of
 
-"""Tables of a tile before those of its inputs: addresses of results, excesses, scales of rows."""
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
 _SHALLOW = 16
@@ -47,7 +46,7 @@ _DOTS = {
 }
 
 
-def byte_vectors(simd):
+def i8_vectors(simd):
     """How many vectors of columns a tile has."""
     return _shape(simd)[1]
 
@@ -62,13 +61,13 @@ def _shape(simd):
 
 
 @microkernel(types.int64(), inline=True)
-def byte_rows(builder, simd):
+def i8_rows(builder, simd):
     """How many rows a tile has."""
     return WORD(_shape(simd)[0])
 
 
 @microkernel(types.int64(), inline=True)
-def byte_columns(builder, simd):
+def i8_columns(builder, simd):
     """How many columns a tile has."""
     return WORD(_shape(simd)[1] * simd.width)
 
@@ -135,19 +134,19 @@ class Tile:
                 values[i] = self.add(values[i], own, inputs)
         values[0] = self.w.move(values[0], _ROW)
 
-    def start(self, begin, excesses):
+    def start(self, begin, corrections):
         """What the sums start from: rows, vectors, halves."""
         if not self.dots:
             return [self.w.all(0)] * (self.n_rows * self.n_vectors * 2)
-        found = [self.begin(begin, excesses, m) for m in range(self.n_rows)]
+        found = [self.begin(begin, corrections, m) for m in range(self.n_rows)]
         return [value for row in found for value in row]
 
-    def begin(self, begin, excesses, m):
+    def begin(self, begin, corrections, m):
         """What is added to the sums of row m, by vectors."""
         w = self.w
-        excess = w.all(w.read(excesses, 8 * m, INT, 8))
+        correction = w.all(w.read(corrections, 8 * m, INT, 8))
         starts = [w.read(begin, v * w.bytes, w.ints, 4) for v in range(self.n_vectors)]
-        return [w.builder.add(value, excess) for value in starts]
+        return [w.builder.add(value, correction) for value in starts]
 
     def joined(self, sums):
         """Sums of whole vectors of columns."""
@@ -157,11 +156,11 @@ class Tile:
         even, odd = (list(range(i, 2 * w.width, 2)) for i in (0, 1))
         return [w.builder.add(w.chosen(*both, even), w.chosen(*both, odd)) for both in halves]
 
-    def results(self, sums, begin, excesses):
+    def results(self, sums, begin, corrections):
         """Finished sums: rows, vectors."""
         if self.dots:
             return sums
-        more = [self.begin(begin, excesses, m) for m in range(self.n_rows)]
+        more = [self.begin(begin, corrections, m) for m in range(self.n_rows)]
         more = [value for row in more for value in row]
         both = zip(self.joined(sums), more, strict=True)
         return [self.w.builder.add(*values) for values in both]
@@ -179,7 +178,7 @@ _SIGNATURE = types.void(*[types.int64] * 13)
 
 
 def _tile(builder, simd, n_rows, n_vectors, arguments):
-    """Writes the tile with `n_rows` rows of `n_vectors` vectors; `byte_tile` says what it does."""
+    """Writes the tile with `n_rows` rows of `n_vectors` vectors; `i8_tile` says what it does."""
     headers, segments, depth, panel, ahead, sums = arguments[:6]
     w = Integers(builder, simd)
     tile = Tile(w, n_rows, n_vectors)
@@ -253,7 +252,7 @@ def _quick(w, found, n_rows, targets, arguments):
 
 
 @microkernel(_SIGNATURE)
-def byte_tile(builder, simd, *arguments):
+def i8_tile(builder, simd, *arguments):
     """The results of a tile: sums of products, as bytes or as they are.
 
     Arguments: the tables, headers first; how many segments there are; products in each, of int16
@@ -266,27 +265,27 @@ def byte_tile(builder, simd, *arguments):
 
 
 @microkernel(_SIGNATURE)
-def byte_tile_narrow(builder, simd, *arguments):
-    """What `byte_tile` does, for one vector of columns."""
+def i8_partial_tile(builder, simd, *arguments):
+    """What `i8_tile` does, for one vector of columns."""
     _tile(builder, simd, _shape(simd)[0], 1, arguments)
 
 
 def _part_of_tile(share):
-    """What `byte_tile` does, for the first rows: `share` of 14, rounded up."""
+    """What `i8_tile` does, for the first rows: `share` of 14, rounded up."""
 
     def emit(builder, simd, *arguments):
         n_rows, n_vectors = _shape(simd)
         _tile(builder, simd, -(-n_rows * share // 14), n_vectors, arguments)
 
-    emit.__name__ = f"byte_part_{share}"
+    emit.__name__ = f"i8_part_{share}"
     return microkernel(_SIGNATURE)(emit)
 
 
-byte_part_4, byte_part_7, byte_part_10 = (_part_of_tile(share) for share in PARTS)
+i8_part_4, i8_part_7, i8_part_10 = (_part_of_tile(share) for share in PARTS)
 
 
 @microkernel(types.int64(types.int64), inline=True)
-def byte_part_for(builder, simd, n_rows):
+def i8_part_for(builder, simd, n_rows):
     """The number of the microkernel for so many rows: 0, 1, 2 for the parts, 3 for a whole tile."""
     number, most = WORD(len(PARTS)), _shape(simd)[0]
     for i, share in reversed(list(enumerate(PARTS))):
@@ -296,8 +295,8 @@ def byte_part_for(builder, simd, n_rows):
 
 
 @microkernel(types.void(*[types.int64] * 5))
-def excesses(builder, simd, headers, segments, depth, zero_point, n_rows):
-    """Fills the table of excesses of a tile of `n_rows` rows; the last one's stands to the end.
+def corrections(builder, simd, headers, segments, depth, zero_point, n_rows):
+    """Fills the table of corrections of a tile of `n_rows` rows; the last one's stands to the end.
 
     `zero_point` is that of the weights.
     """
@@ -317,7 +316,7 @@ def excesses(builder, simd, headers, segments, depth, zero_point, n_rows):
 
 
 def _across(w, headers, segments, depth, factor):
-    """`excesses` of rows whose segments are short: of several rows at once."""
+    """`corrections` of rows whose segments are short: of several rows at once."""
     b, n = w.builder, BLOCK_ROWS // w.width
     ones = ir.Constant(w.ints, [0x01010101] * w.width)
     table = w.move(headers, TILE_HEADERS * _TABLE)
@@ -342,7 +341,7 @@ def _across(w, headers, segments, depth, factor):
 
 
 def _one_by_one(w, headers, segments, depth, factor, n_rows, some):
-    """`excesses`, 0 unless there are `some`."""
+    """`corrections`, 0 unless there are `some`."""
     builder, simd = w.builder, w.simd
     add, n_rows = _add_dots if simd.dots else _add_bytes, w.mul(n_rows, 8)
     end = builder.select(some, n_rows, WORD(0))

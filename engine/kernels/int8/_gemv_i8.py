@@ -22,14 +22,14 @@ def _panels(simd):
 
 
 @microkernel(types.int64(), inline=True)
-def line_panels(builder, simd):
+def gemv_panels(builder, simd):
     """How many panels are done at once; 0 where tiles are better."""
     return WORD(_panels(simd))
 
 
 @microkernel(types.void(*[types.int64] * 6))
-def byte_line(builder, simd, headers, depth, panel, pitch, most, sums):
-    """The sums of one row, without its excess.
+def gemv_i8(builder, simd, headers, depth, panel, pitch, most, sums):
+    """The sums of one row, without its correction.
 
     Arguments: its tables; how many products; the first panel; bytes between panels; how far the
     last panel lies from the first, which stands for those beyond; and where the sums go, one panel

@@ -28,7 +28,6 @@ from ...build.vector import DOUBLE, INT, WORD
 from ...tiling import CHANNEL_BLOCK
 
 QUICK, GENERAL, REAL = range(3)
-"""Channels whose terms lie together."""
 TERMS = 48
 """Words of such terms."""
 
