@@ -123,7 +123,9 @@ def centred(program, x, rows, asymmetric):
     scales, zeros, _ = made.rows
     out, cut = arena(x.shape, np.int16), ceil(x.size // rows / _PART)
     values = out.reshape(made.values.shape)
-    program.call("quantize_rows.centred", made.values, zeros, values, split=rows * cut, parts=cut)
+    program.call(
+        "quantize_rows.subtract_zero_point", made.values, zeros, values, split=rows * cut, parts=cut
+    )
     return out, scales
 
 

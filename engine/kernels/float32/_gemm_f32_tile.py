@@ -35,13 +35,13 @@ def tile_rows(builder, simd):
 
 @microkernel(types.int64(), inline=True)
 def vector_width(builder, simd):
-    """How many columns a narrow tile has."""
+    """How many columns a partial tile has."""
     return WORD(simd.width)
 
 
 @microkernel(types.int64(), inline=True)
 def tile_columns(builder, simd):
-    """How many columns a wide tile has."""
+    """How many columns a tile has."""
     return WORD(shape(simd)[1] * simd.width)
 
 
@@ -49,7 +49,7 @@ _SIGNATURE = types.void(*[types.int64] * 11, types.float32, types.float32, types
 
 
 def _tile(builder, simd, n_rows, n_vectors, arguments):
-    """Writes the tile with `n_rows` rows of `n_vectors` vectors; `wide` says what it does."""
+    """Writes the tile with `n_rows` rows of `n_vectors` vectors; `tile` says what it does."""
     rows, segments, skip, depth, panel, start, step, out, out_skip, columns, sums = arguments[:11]
     low, high, ahead = arguments[11:]
     w = Writer(builder, simd)
@@ -119,7 +119,7 @@ def _store(w, found, targets, masks):
 
 
 @microkernel(_SIGNATURE)
-def wide(builder, simd, *arguments):
+def tile(builder, simd, *arguments):
     """out = clamp(start + sums of products) for a tile.
 
     Arguments: the tables of addresses of the inputs; how many segments; bytes to skip in each;
@@ -133,13 +133,13 @@ def wide(builder, simd, *arguments):
 
 
 @microkernel(_SIGNATURE)
-def narrow(builder, simd, *arguments):
-    """What `wide` does, for one vector of columns."""
+def partial_tile(builder, simd, *arguments):
+    """What `tile` does, for one vector of columns."""
     _tile(builder, simd, shape(simd)[0], 1, arguments)
 
 
 def part_of_tile(share):
-    """What `wide` does, for the first rows only: `share` of 14, rounded up."""
+    """What `tile` does, for the first rows only: `share` of 14, rounded up."""
 
     def emit(builder, simd, *arguments):
         n_rows, n_vectors = shape(simd)

@@ -8,7 +8,7 @@ from numba import types
 from ...build.kernel import address, kernel, microkernel
 from ...build.vector import FLOAT, WORD, Writer
 from ...tiling import DOT_PANELS, DOT_ROWS, PANEL
-from ._matvec import add_real
+from ._matvec import matvec_f32
 
 _SIGNATURE = types.void(*[types.int64] * 6, types.float32, types.float32)
 
@@ -88,7 +88,7 @@ def packed(a, panels, a_of, b_of, out, scratch, low, high, first, last, fault):
         for panel in range(own.shape[0]):
             for j in range(PANEL):
                 sums[panel * PANEL + j] = own[panel, 0, j]
-        add_real(address(a[a_of[batch]]), address(own), own.shape[0], depth, address(sums))
+        matvec_f32(address(a[a_of[batch]]), address(own), own.shape[0], depth, address(sums))
         target = out[batch, start * PANEL : min((start + own.shape[0]) * PANEL, n)]
         for j in range(target.size):
             y = low if sums[j] < low else sums[j]

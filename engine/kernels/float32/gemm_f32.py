@@ -12,17 +12,17 @@ from .._items import even, part_of
 from .._pixels import point_pixels
 from ._gemm_f32_tile import (
     CHAIN,
-    narrow,
     part_4,
     part_7,
     part_10,
     part_for,
+    partial_tile,
     point,
     point_tap,
+    tile,
     tile_columns,
     tile_rows,
     vector_width,
-    wide,
 )  # fmt: skip
 
 ROWS = 168
@@ -51,7 +51,7 @@ def one_tile(part, tables, segments, depth, weights, columns, column, low, high,
             done = 0
         goes_on = sums if segment < segments else 0
         if columns <= vector_width():
-            narrow(
+            partial_tile(
                 entry, count, skip, length, at, start, step, tables, column, columns, goes_on,
                 low, high, ahead,
             )  # fmt: skip
@@ -71,7 +71,7 @@ def one_tile(part, tables, segments, depth, weights, columns, column, low, high,
                 low, high, ahead,
             )  # fmt: skip
         else:
-            wide(
+            tile(
                 entry, count, skip, length, at, start, step, tables, column, columns, goes_on,
                 low, high, ahead,
             )  # fmt: skip

@@ -69,7 +69,7 @@ def widen(x, out, first, last, fault):
 
 
 @kernel("x:float32[batch,*,*] out:float32[batch,*,*] top:i left:i")
-def frame(x, out, top, left, first, last, fault):
+def pad(x, out, top, left, first, last, fault):
     """`x` amid zeros, `top` rows and `left` elements from the start. An item is a row."""
     rows = out.shape[1]
     for item in range(first, last):

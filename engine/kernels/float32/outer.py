@@ -78,7 +78,7 @@ def width(builder, simd):
 
 
 @inline
-def narrow(number, x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums):
+def one_vector(number, x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums):
     """The tile `number` of one vector."""
     if number == 0:
         tall_1(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
@@ -97,7 +97,7 @@ def narrow(number, x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channel
 
 
 @inline
-def wide(number, x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums):
+def two_vectors(number, x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums):
     """The tile `number` of two vectors."""
     if number == 0:
         tall_2(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
@@ -132,7 +132,7 @@ def filters(
     pixel = 4 * x.shape[3]
     line, image = pixel * x.shape[2], pixel * x.shape[2] * x.shape[1]
     blocks = (n + OUTER_BLOCK - 1) // OUTER_BLOCK
-    together = max(1, CHAIN // max(columns, 1))
+    k_block = max(1, CHAIN // max(columns, 1))
     for item in range(first, last):
         place = item // blocks
         channel = (item - place * blocks) * OUTER_BLOCK
@@ -148,7 +148,7 @@ def filters(
         for b in range(batch):
             row = 0
             while row < height:
-                rows = min(together, height - row)
+                rows = min(k_block, height - row)
                 source = begin + b * image + row * stride_h * line
                 given = address(dy) + 4 * ((b * height + row) * columns * n + channel)
                 part = 0
@@ -159,12 +159,12 @@ def filters(
                             number += 1
                         at, target_at = source + 4 * t, base + t * _ROW + 4 * part
                         if channels - part <= width():
-                            narrow(
+                            one_vector(
                                 number, at, given + 4 * part, stride_h * line, 4 * columns * n,
                                 stride_w * pixel, 4 * n, rows, columns, channels - part, target_at,
                             )  # fmt: skip
                         else:
-                            wide(
+                            two_vectors(
                                 number, at, given + 4 * part, stride_h * line, 4 * columns * n,
                                 stride_w * pixel, 4 * n, rows, columns, channels - part, target_at,
                             )  # fmt: skip

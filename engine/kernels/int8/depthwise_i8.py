@@ -30,7 +30,7 @@ _DOTS = {
 
 
 @microkernel(types.int64(), inline=True)
-def rows_of_bytes(builder, simd):
+def int8_rows(builder, simd):
     """How many rows of bytes are a group."""
     return WORD(4 if simd.dots else 2)
 
@@ -84,7 +84,7 @@ def _sums(w, shape, tables, groups, weights, start, channel, padded, mask):
     """The sums of one vector of channels, which begins at `channel`."""
     size, rows, taps, stride, results = shape
     at = w.mul(channel, size)
-    factor = _shorts(w) if rows == 2 else ir.VectorType(BYTE, 4 * w.width)
+    factor = _int16(w) if rows == 2 else ir.VectorType(BYTE, 4 * w.width)
     filters = w.move(weights, w.mul(channel, 4))
     begin = w.read(start, w.mul(channel, 4), w.ints, 4)
     with w.loop(0, groups, 1, [tables, filters, *[begin] * results]) as (_, carried):
@@ -109,7 +109,7 @@ def _sums(w, shape, tables, groups, weights, start, channel, padded, mask):
     return w.results[2:]
 
 
-def _shorts(w):
+def _int16(w):
     return ir.VectorType(SHORT, 2 * w.width)
 
 
@@ -118,7 +118,7 @@ def _pair(w, size, first, second, mask):
     kind, n = ir.VectorType(BYTE if size == 1 else SHORT, w.width), w.width
     both = (w.read_some(place, kind, mask) for place in (first, second))
     x = w.chosen(*both, [n * (i % 2) + i // 2 for i in range(2 * n)])
-    return w.builder.sext(x, _shorts(w)) if size == 1 else x
+    return w.builder.sext(x, _int16(w)) if size == 1 else x
 
 
 def _four(w, places, mask):
@@ -148,7 +148,7 @@ def _add_fours(w, total, a, b):
     return w.call(_DOTS[w.width], w.ints, [total, a, b])
 
 
-def as_bytes(w, terms, numbers, own, channel, padded):
+def int8_epilogue(w, terms, numbers, own, channel, padded):
     """Sums as 8-bit integers (_requantize.py); `numbers` are its numbers, the rounding first."""
     numbers = w.pointer(numbers)
     rounding, *limits = (w.load(numbers, 8 * i, WORD) for i in range(5))
@@ -158,7 +158,7 @@ def as_bytes(w, terms, numbers, own, channel, padded):
             yield Requantizer(w, kind, terms, 0, limits).bytes
 
 
-def as_shorts(w, terms, numbers, own, channel, padded):
+def int16_epilogue(w, terms, numbers, own, channel, padded):
     """Sums as int16: (sums * multiplier + offset) >> shift in int64, within the limits `numbers`.
 
     `terms` are the offsets of all channels, then multiplier + shift * 2**32 of each.
@@ -182,7 +182,7 @@ def as_shorts(w, terms, numbers, own, channel, padded):
     yield made
 
 
-def as_reals(w, terms, numbers, own, channel, padded):
+def float32_epilogue(w, terms, numbers, own, channel, padded):
     """Sums as float32: clamp(sums * (own * scale) + bias) with the limits `numbers`.
 
     `terms` are the scales of all channels, then the biases, as float32.
@@ -203,7 +203,7 @@ def as_reals(w, terms, numbers, own, channel, padded):
 @inline
 def _group(pairs):
     """Rows of a group, and what is added to the inputs."""
-    return (2, 0) if pairs else (rows_of_bytes(), raised())
+    return (2, 0) if pairs else (int8_rows(), raised())
 
 
 @inline
@@ -271,25 +271,25 @@ def _kernels(name, declaration, finish, sizes, **sets):
 
 
 _kernels(
-    "bytes",
+    "int8",
     f"x:int8{_INPUTS} terms:int64[*,48] numbers:int64[*] own:int8[batch] nothing:int8[*,c] "
     "out:T[batch,*,*,c]",
-    as_bytes,
+    int8_epilogue,
     (1, 1),
     T=("int8", "uint8"),
 )
 _kernels(
-    "shorts",
+    "int16",
     f"x:int16{_INPUTS} terms:int64[2,padded] numbers:int64[*] own:int8[batch] nothing:int16[*,c] "
     "out:int16[batch,*,*,c]",
-    as_shorts,
+    int16_epilogue,
     (2, 2),
 )
 _kernels(
-    "reals",
+    "float32",
     f"x:int8{_INPUTS} terms:float32[2,padded] numbers:float32[*] own:float32[batch] "
     "nothing:int8[*,c] out:float32[batch,*,*,c]",
-    as_reals,
+    float32_epilogue,
     (1, 4),
 )
 

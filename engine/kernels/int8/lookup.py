@@ -51,7 +51,7 @@ def _by_rows(w, x, table, out, count):
 
 
 @microkernel(types.void(*[types.int64] * 4))
-def look_up_bytes(builder, simd, x, table, out, count):
+def look_up_int8(builder, simd, x, table, out, count):
     """out[i] = table[x[i]]"""
     w = Integers(builder, simd)
     x, table, out = (w.pointer(p) for p in (x, table, out))
@@ -72,11 +72,11 @@ def look_up_bytes(builder, simd, x, table, out, count):
 @kernel("x:uint8[1] table:uint8[1] out~x:uint8[1]")
 def look_up(x, table, out, first, last, fault):
     """out = table[x]"""
-    look_up_bytes(address(x) + first, address(table), address(out) + first, last - first)
+    look_up_int8(address(x) + first, address(table), address(out) + first, last - first)
 
 
 @kernel("x:uint16[1] table:uint16[1] out~x:uint16[1]")
-def look_up_shorts(x, table, out, first, last, fault):
+def look_up_int16(x, table, out, first, last, fault):
     """out = table[x]"""
     for i in range(first, last):
         out[i] = table[x[i]]

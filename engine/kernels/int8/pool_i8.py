@@ -1,4 +1,4 @@
-"""Windows over height and width of stored integers, channels in vectors; pool.py has the others.
+"""Windows over height and width of quantized integers, channels in vectors; pool.py has the others.
 
 An item is one row of the result.
 """
@@ -11,7 +11,7 @@ from ...build.vector import FLOAT, INT
 from .._int32 import Integers
 from .._windows import reach
 
-STORED = {"int8": (1, True), "uint8": (1, False), "int16": (2, True)}
+QUANTIZED = {"int8": (1, True), "uint8": (1, False), "int16": (2, True)}
 """Type -> bytes of a number, and whether it has a sign."""
 _SIGNATURE = types.void(*[types.int64] * 9)
 _MIDDLE = 4  # channels done at once when there are too few for a vector
@@ -117,7 +117,7 @@ def pool_with(done):
 
 
 _WORDS = "size_h:i size_w:i stride_h:i stride_w:i before_h:i before_w:i low:i high:i"
-for _dtype, (_size, _signed) in STORED.items():
+for _dtype, (_size, _signed) in QUANTIZED.items():
     for _name, _largest in (("average", False), ("maximum", True)):
         _label = f"{_name}_{_dtype}"
         kernel(f"x:{_dtype}[batch,*,*,c] out:{_dtype}[batch,*,*,c] {_WORDS}", name=_label)(

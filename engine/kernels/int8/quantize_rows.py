@@ -1,4 +1,4 @@
-"""Rows of reals as bytes, each row with a scale of its own, as TFLite's dynamic range has it.
+"""Rows of float32 as int8, each row with a scale of its own, as TFLite's dynamic range has it.
 
 First come the `extremes` of rows, which may be cut in parts, then the numbers that `symmetric` or
 `asymmetric` makes of them, then `rounded`. `out_nothing` gets what stands for 0.
@@ -22,7 +22,7 @@ _NUMBERS = (
 
 
 @microkernel(types.void(*[types.int64] * 3, types.float32, *[types.int64] * 2), inline=True)
-def bytes_of(builder, simd, x, out, count, inverse, zero, low):
+def int8_of(builder, simd, x, out, count, inverse, zero, low):
     """out = round(x * inverse) + zero as bytes from `low`, a constant, to 127.
 
     Halves go away from zero, before `zero` is added; what float32 makes a half of counts as one.
@@ -123,13 +123,13 @@ def rounded(x, inverses, zeros, out, low, parts, first, last, fault):
         target = address(out) + row * out.shape[1] + start
         inverse, zero = inverses[row], int64(zeros[row])
         if low == -128:
-            bytes_of(source, target, end - start, inverse, zero, -128)
+            int8_of(source, target, end - start, inverse, zero, -128)
         else:
-            bytes_of(source, target, end - start, inverse, zero, -127)
+            int8_of(source, target, end - start, inverse, zero, -127)
 
 
 @kernel("x:int8[rows,k] zeros:int32[rows] out:int16[rows,k] parts:i")
-def centred(x, zeros, out, parts, first, last, fault):
+def subtract_zero_point(x, zeros, out, parts, first, last, fault):
     """out = x - zero of its row; each row is cut in `parts`, which are items."""
     for item in range(first, last):
         row, _, start, end = part_of(item, parts, x.shape[1])

@@ -1,4 +1,4 @@
-"""Softmax of stored bytes: tables in registers give exponentials and, row by row, results.
+"""Softmax of int8: tables in registers give exponentials and, row by row, results.
 
 As the largest element of a row is taken off first, exponentials and results are functions of a
 byte. `planes` are the lowest, middle and highest bytes of exponentials in 20 bits, so that a row's

@@ -157,7 +157,7 @@ def mix(builder, simd, first, second, third, fourth, out, channels, *weights):
 
 
 @kernel("x:int8[b,*,*,c] out:int8[b,*,*,c] scale_h:i scale_w:i half:i")
-def bilinear_bytes(x, out, scale_h, scale_w, half, first, last, fault):
+def bilinear_int8(x, out, scale_h, scale_w, half, first, last, fault):
     """What `bilinear_integer` does, in vectors."""
     rows, columns, c = out.shape[1], out.shape[2], out.shape[3]
     for item in range(first, last):

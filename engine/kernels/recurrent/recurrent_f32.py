@@ -11,7 +11,7 @@ from numba import float32, float64, int32
 
 from ...build.kernel import address, inline, kernel
 from ...tiling import PANEL
-from ..float32._matvec import add_real, add_stored
+from ..float32._matvec import matvec_f32, matvec_i8
 from ._gates import NONE, activate, each_logistic, logistic, tanh
 
 
@@ -29,9 +29,9 @@ def pack(weights, out, first, last, fault):
 
 
 @inline
-def real_product(x, weights, scales, asymmetric, inputs, counts, sums):
+def float32_product(x, weights, scales, asymmetric, inputs, counts, sums):
     """sums += x @ weights"""
-    add_real(address(x), address(weights), weights.shape[0], x.size, address(sums))
+    matvec_f32(address(x), address(weights), weights.shape[0], x.size, address(sums))
 
 
 @inline
@@ -67,7 +67,7 @@ def hybrid_product(x, weights, scales, asymmetric, inputs, counts, sums):
     inputs[x.size] = 0
     for j in range(counts.size):
         counts[j] = 0
-    add_stored(address(inputs), address(weights), weights.shape[0], x.size, address(counts))
+    matvec_i8(address(inputs), address(weights), weights.shape[0], x.size, address(counts))
     for j in range(sums.size):
         sums[j] += float32(counts[j]) * (scale * scales[j])
 
@@ -220,7 +220,7 @@ _RNN = (
     f"inout_hidden:float32[batch,*] {_STATE.format(scratch='')} asymmetric:i activation:i"
 )
 for _name, _weights, _product in (
-    ("real", "float32[*,*,32]", real_product),
+    ("float32", "float32[*,*,32]", float32_product),
     ("hybrid", "int8[*,*,32,2]", hybrid_product),
 ):
     kernel(_LSTM.format(weights=_weights), name=f"lstm_{_name}")(lstm(_product))

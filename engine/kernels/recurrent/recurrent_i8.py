@@ -1,4 +1,4 @@
-"""Recurrent networks of stored integers, bit for bit as TFLite's kernels compute them.
+"""Recurrent networks of quantized integers, bit for bit as TFLite's kernels compute them.
 
 A row is a whole sequence, an item is one of its batch. What the inputs give to the gates is there
 before the sequence begins, with 12 bits after the point: `inout_gates`, with columns beyond the
@@ -9,7 +9,7 @@ from numba import int16, int32, int64
 
 from ...build.fixedpoint import inverse_root, scaled
 from ...build.kernel import address, inline, kernel
-from ..float32._matvec import add_stored
+from ..float32._matvec import matvec_i8
 from ..int16._fixed16 import high, logistic, product, tanh, total
 
 _LOW, _HIGH = -(1 << 15), (1 << 15) - 1
@@ -102,7 +102,7 @@ def multiply(hidden, zero, weights, inputs, counts):
     inputs[hidden.size] = 0
     for j in range(counts.size):
         counts[j] = 0
-    add_stored(address(inputs), address(weights), weights.shape[0], hidden.size, address(counts))
+    matvec_i8(address(inputs), address(weights), weights.shape[0], hidden.size, address(counts))
 
 
 @kernel(
