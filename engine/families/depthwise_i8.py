@@ -57,12 +57,12 @@ def depthwise(program, x, weights, bias, out, *, scheme, stride, before, dilatio
         _of_reals(program, layer, x, weights, bias, out, scheme)
     elif shorts:
         terms = _wide_terms(scheme, bias, out.shape[3]), scheme.limits
-        _of_stored(program, layer, "shorts", x, 0, weights, None, out, terms)
+        _of_stored(program, layer, "int16", x, 0, weights, None, out, terms)
     else:
         signed = scheme.signed(program, x, x.shape[0], out.shape[3])
         x, zero = signed.values.reshape(x.shape), signed.zero_point
         terms = _byte_terms(scheme, weights, bias, out)
-        _of_stored(program, layer, "bytes", x, zero, weights, bias, out, terms)
+        _of_stored(program, layer, "int8", x, zero, weights, bias, out, terms)
 
 
 def _of_stored(program, layer, kernel, x, zero, weights, bias, out, terms):
@@ -90,7 +90,7 @@ def _of_reals(program, layer, x, weights, bias, out, scheme):
     program.call("depthwise_i8.begin_at", start, totals, zeros, starts)
     limits = constant(np.array(scheme.clamp, np.float32))
     ends = (starts, constant(terms), limits, own, nothing)
-    layer.run(program, "reals", signed.values.reshape(x.shape), packed, ends, out)
+    layer.run(program, "float32", signed.values.reshape(x.shape), packed, ends, out)
 
 
 class _Layer:

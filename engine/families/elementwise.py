@@ -68,7 +68,7 @@ def look_up(program, x, table, out):
     """Adds the row `out = table[x]`; the table has an entry for each bit pattern of an element."""
     if out.size:
         unsigned = f"uint{8 * x.itemsize}"
-        kernel = "lookup.look_up" if x.itemsize == 1 else "lookup.look_up_shorts"
+        kernel = "lookup.look_up" if x.itemsize == 1 else "lookup.look_up_int16"
         source, target = x.ravel().view(unsigned), out.ravel().view(unsigned)
         program.call(kernel, source, table.view(unsigned), target, split=x.size)
 

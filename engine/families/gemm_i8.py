@@ -123,7 +123,9 @@ def centred(program, x, rows, asymmetric):
     scales, zeros, _ = made.rows
     out, cut = arena(x.shape, np.int16), ceil(x.size // rows / _PART)
     values = out.reshape(made.values.shape)
-    program.call("quantize_rows.centred", made.values, zeros, values, split=rows * cut, parts=cut)
+    program.call(
+        "quantize_rows.subtract_zero_point", made.values, zeros, values, split=rows * cut, parts=cut
+    )
     return out, scales
 
 
@@ -266,7 +268,7 @@ def matmul(program, a, b, bias, a_of, b_of, out, scheme):
     made = _Product(program, x, b, bias, out, scheme, pitch=pitch)
     rows, columns, items = _dealt(program, height, depth, n, pitch)
     program.call(
-        "gemm_i8.matmul_reals" if scheme.real else "gemm_i8.matmul",
+        "gemm_i8.matmul_float32" if scheme.real else "gemm_i8.matmul",
         _led(program, x.values, depth).reshape((*a.shape[:2], width)),
         made.panels,
         made.terms.reshape(made.terms.shape[1:]),
@@ -347,7 +349,7 @@ def _windows(program, x, values, filters, bias, out, scheme, *, taps, depth, geo
     else:
         nothing = x.rows[2].ravel()
     program.call(
-        "gemm_i8.convolution_reals" if scheme.real else "gemm_i8.convolution",
+        "gemm_i8.convolution_float32" if scheme.real else "gemm_i8.convolution",
         values,
         made.panels,
         made.terms,

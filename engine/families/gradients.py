@@ -121,7 +121,7 @@ def _framed(program, x, taps, counts, stride, before, dilation):
         return x
     framed = arena((batch, *padded, channels), np.float32)
     program.call(
-        "gemm_f32_packing.frame",
+        "gemm_f32_packing.pad",
         x.reshape((batch, sizes[0], sizes[1] * channels)),
         framed.reshape((batch, padded[0], padded[1] * channels)),
         split=batch * padded[0],

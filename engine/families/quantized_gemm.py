@@ -117,7 +117,7 @@ class Hybrid:
         n = out.shape[-1]
         rows = (out.size // n, n)
         program.call(
-            "requantize.real",
+            "requantize.to_float32",
             sums.reshape(rows),
             scales,
             constant(np.broadcast_to(self.scales, (n,)).astype(np.float32)),
@@ -268,7 +268,11 @@ def centred(program, x, zero_point):
     out = arena(x.shape, np.int16)
     if x.size:
         program.call(
-            "plain_int.centre", x.ravel(), out.ravel(), split=x.size, zero_point=zero_point
+            "plain_int.subtract_zero_point",
+            x.ravel(),
+            out.ravel(),
+            split=x.size,
+            zero_point=zero_point,
         )
     return out
 

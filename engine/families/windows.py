@@ -49,7 +49,7 @@ def pool(program, kind, x, out, *, size, stride, before, clamp=(-inf, inf)):
     wide = np.int64 if x.is_integer else np.float64
     scratch = [arena((items, out.shape[3]), wide)] if POOLS[kind] else []
     program.call(
-        f"pool.{kind}_stored" if x.is_integer and POOLS[kind] else f"pool.{kind}",
+        f"pool.{kind}_quantized" if x.is_integer and POOLS[kind] else f"pool.{kind}",
         x,
         out,
         *scratch,
