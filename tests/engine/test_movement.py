@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from flatlite.engine.families.elementwise import broadcast_shape, elementwise
 from flatlite.engine.families.layout import fill, move
-from flatlite.engine.families.multipliers import fixed_scale
+from flatlite.engine.families.multipliers import quantize_multiplier
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -189,13 +189,13 @@ def test_collapse():
 
 @pytest.mark.parametrize("scale", [1.0, 0.5, 0.25, 1e-3, 3.7, 0.99999999999])
 def test_fixed_scale(scale):
-    multiplier, shift = fixed_scale(scale)
+    multiplier, shift = quantize_multiplier(scale)
     assert 0 <= multiplier < 1 << 31
     assert multiplier * 2.0 ** (shift - 31) == pytest.approx(scale, rel=2**-30)
 
 
 def test_a_scale_too_small_is_zero():
-    assert fixed_scale(1e-12) == (0, 0)
+    assert quantize_multiplier(1e-12) == (0, 0)
 
 
 def test_squares(monkeypatch, vectors):
