@@ -10,8 +10,9 @@ from ..core.shapes import is_static
 
 def results(op) -> list[Buffer] | None:
     """A new buffer for each output of `op`; None when a size depends on data."""
-    shapes = infer_shapes(op, row_of(op.type))
-    if not all(is_static(shape) for shape in shapes):
+    inferred = infer_shapes(op, row_of(op.type))
+    shapes = [shape for shape in inferred if is_static(shape)]
+    if len(shapes) < len(inferred):
         return None
     return [
         arena(shape, tensor.dtype, tensor.name)

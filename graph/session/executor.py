@@ -266,8 +266,9 @@ class Plan:
             step = self._step(op, len(buffers), in_place=True)
             stage.program.host(step, buffers, changed)
             return self._define(stage, op, changed[: len(op.outputs)])
-        shapes = _shapes(site, row)
-        if not all(is_static(shape) for shape in shapes):
+        inferred = _shapes(site, row)
+        shapes = [shape for shape in inferred if is_static(shape)]
+        if len(shapes) < len(inferred):
             return False
         outputs = [
             arena(shape, _stored(tensor.dtype), tensor.name)
