@@ -11,11 +11,12 @@ from ..core.shapes import is_static
 def results(op) -> list[Buffer] | None:
     """A new buffer for each output of `op`; None when a size depends on data."""
     shapes = infer_shapes(op, row_of(op.type))
-    if not all(is_static(shape) for shape in shapes):
+    static_shapes = [shape for shape in shapes if is_static(shape)]
+    if len(static_shapes) < len(shapes):
         return None
     return [
         arena(shape, tensor.dtype, tensor.name)
-        for shape, tensor in zip(shapes, op.outputs, strict=True)
+        for shape, tensor in zip(static_shapes, op.outputs, strict=True)
     ]
 
 

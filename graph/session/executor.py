@@ -267,11 +267,12 @@ class Plan:
             stage.program.host(step, buffers, changed)
             return self._define(stage, op, changed[: len(op.outputs)])
         shapes = _shapes(site, row)
-        if not all(is_static(shape) for shape in shapes):
+        static_shapes = [shape for shape in shapes if is_static(shape)]
+        if len(static_shapes) < len(shapes):
             return False
         outputs = [
             arena(shape, _stored(tensor.dtype), tensor.name)
-            for shape, tensor in zip(shapes, op.outputs, strict=True)
+            for shape, tensor in zip(static_shapes, op.outputs, strict=True)
         ]
         stage.program.host(self._step(op, len(buffers)), buffers, outputs)
         return self._define(stage, op, outputs)
