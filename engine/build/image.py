@@ -74,7 +74,7 @@ class Image:
         """The declaration of a kernel; None when there is no such kernel."""
         found = self._declarations.get(name)
         if found is None and name in self.kernels:
-            from .declaration import Declaration  # rows that were written down need none
+            from .declaration import Declaration  # serialized programs need none
 
             found = self._declarations[name] = Declaration.restore(name, *self.kernels[name])
         return found

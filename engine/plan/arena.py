@@ -65,11 +65,11 @@ def check_limit(n_bytes: int, limit: int | None = None) -> None:
 
 def available() -> int:
     """Bytes of memory the system can still give to this process."""
-    left = [_meminfo() or os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    limits = [_meminfo() or os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     most, used = (_number(f"/sys/fs/cgroup/memory.{name}") for name in ("max", "current"))
     if most is not None and used is not None:
-        left.append(max(most - used, 0))
-    return min(left)
+        limits.append(max(most - used, 0))
+    return min(limits)
 
 
 def _meminfo() -> int | None:

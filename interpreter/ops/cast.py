@@ -226,7 +226,7 @@ _HALF, _SINGLE, _BOOL = np.dtype("f2"), np.dtype("f4"), np.dtype("?")
 
 
 def convert(program, x, dtype, out=None):
-    """Adds the rows that make `x` numbers of `dtype`; gives where they lie, `out` when given."""
+    """Adds what makes `x` numbers of `dtype`; gives where they lie, `out` when given."""
     dtype = np.dtype(dtype)
     if dtype == x.dtype and out is None:
         return x

@@ -223,7 +223,7 @@ def dynamic_update_slice(node):
 
 
 def _take(program, table, rows, out):
-    """Adds the row out = table[rows], along the first dimension."""
+    """Adds the instruction out = table[rows], along the first dimension."""
     inner = prod(table.shape[1:])
     program.call(
         "gather.slices",

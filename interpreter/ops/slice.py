@@ -57,7 +57,7 @@ def slice_(node):
 
 
 def _take_box(program, x, starts, sizes, out, wrap=False):
-    """Adds the rows that copy the part of `x` from `starts` on, whose shape is `sizes`."""
+    """Adds the instructions that copy the part of `x` from `starts` on, whose shape is `sizes`."""
     if not x.ndim:
         move(program, x, out)
     elif out.size:

@@ -28,7 +28,7 @@ _STEPS = 512
 
 
 def look_up(node, x):
-    """What emits the row that replaces each element of `x` by its entry of the table."""
+    """What emits the instruction that replaces each element of `x` by its entry of the table."""
     one_scale(node, x)
     wanted = node.outputs[0].quantization
     make = TABLES.get(node.kind, {}).get(x.dtype.name)
