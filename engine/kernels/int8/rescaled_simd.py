@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import address, inline, kernel, microkernel
+from ...build.kernel import address, choose, kernel, microkernel
 from ...build.vector import BYTE, INT, WORD
 from .._int32 import SHORT, Integers
 from ..elementwise._broadcast import row_step, rows_from, start_of
@@ -267,31 +267,12 @@ def _each_vector(w, count, vector):
         vector(w.mul(whole, w.size), w.mask(left))
 
 
-def _choice(microkernels):
-    """A function that calls the microkernel with the number `form`; None is never called."""
-    zero, one, two, three, four = (microkernel or microkernels[0] for microkernel in microkernels)
-
-    @inline
-    def call(form, a, b, out, terms, rows, columns, a_row, b_row):
-        if form == 0:
-            zero(a, b, out, terms, rows, columns, a_row, b_row)
-        elif form == 1:
-            one(a, b, out, terms, rows, columns, a_row, b_row)
-        elif form == 2:
-            two(a, b, out, terms, rows, columns, a_row, b_row)
-        elif form == 3:
-            three(a, b, out, terms, rows, columns, a_row, b_row)
-        else:
-            four(a, b, out, terms, rows, columns, a_row, b_row)
-
-    return call
-
-
 def pairs_of(size, forms):
     """The kernel for elements of `size` bytes, with the microkernels of `forms`."""
 
     def made(make, *more):
-        return _choice([make(name, size, *more) if name in forms else None for name in FORMS])
+        microkernels = [make(name, size, *more) if name in forms else None for name in FORMS]
+        return choose(*(one or microkernels[0] for one in microkernels))  # None is never called
 
     both = made(_both)
     first_held, second_held = (made(_held, second) for second in (False, True))
