@@ -147,7 +147,7 @@ def stored(dtype, *shape):
     return np.clip(values, known.min, known.max).astype(dtype)
 
 
-BOTH = pytest.mark.parametrize("module", ["byte_product", "short_product"])
+BOTH = pytest.mark.parametrize("module", ["gemm_i8", "gemm_i16"])
 
 
 class Operands:
@@ -155,7 +155,7 @@ class Operands:
 
     def __init__(self, draw, module, n, depth):
         self.draw, self.weights_dtype = draw, "int8"
-        if module == "short_product":
+        if module == "gemm_i16":
             self.scheme, self.dtype = draw(wide_schemes(n, depth)), "int16"
             self.least = draw(st.booleans())
         else:

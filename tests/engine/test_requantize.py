@@ -27,7 +27,7 @@ def row_of_bytes(builder, simd, sums, out, terms, rounding, *limits):
             for start in range(0, 16, w.width):
                 pointer = w.pointer(terms_at(w, terms, w.word(start)))
                 requantizer = Requantizer(w, kind, pointer, 0, limits)
-                value = w.read(sums, 4 * start, w.ints)
+                value = w.read(sums, 4 * start, w.i32_vector)
                 w.write(requantizer.bytes(value), out, start)
 
 

@@ -38,7 +38,7 @@ def _tile(number, n_vectors):
             begins = outer[:2]
             with w.loop(0, columns, 1, outer) as (_, inner):
                 here, given = inner[:2]
-                vectors = [w.load_some(given, mask, v * w.bytes) for v, mask in enumerate(masks)]
+                vectors = [w.load_masked(given, mask, v * w.bytes) for v, mask in enumerate(masks)]
                 for m in range(n_results):
                     factor = w.repeat(w.load(here, 4 * m, FLOAT))
                     for v, vector in enumerate(vectors):
@@ -150,8 +150,8 @@ def accumulate(builder, simd, source, target, count):
     with w.loop(0, w.mul(whole, 4), w.bytes) as (at, _):
         w.store(w.add(w.load(source, at), w.load(target, at)), target, at)
     end, mask = w.position, w.mask(builder.sub(count, whole))
-    total = w.add(w.load_some(source, mask, end), w.load_some(target, mask, end))
-    w.store_some(total, target, mask, end)
+    total = w.add(w.load_masked(source, mask, end), w.load_masked(target, mask, end))
+    w.store_masked(total, target, mask, end)
 
 
 @kernel(
