@@ -1,4 +1,4 @@
-"""Subgraphs that run as rows of their caller's program: loops, branches and calls in machine code.
+"""Subgraphs as instructions of their caller's program: loops, branches and calls in machine code.
 
 A subgraph can when all its shapes are fixed and nothing has to be looked at between its operators;
 others are run by Python, one after the other (scope.py).
@@ -14,7 +14,7 @@ from ..engine.families.layout import move
 from ..engine.plan.buffer import Buffer, arena, persistent
 from ..engine.plan.program import Program
 from .node import Node, NodeError, Operand
-from .preparation import Preparation, Recording
+from .planner import Planner, Recording
 from .stage import PlanError
 
 Emit = Callable[[Program], None]
@@ -47,14 +47,14 @@ def branch(node: Node, flag: Operand, subgraphs: Sequence[int], inputs: Sequence
         node.alias(out, out.shape)
 
     def emit(program: Program) -> None:
-        to_other = program.jump(unless=flag)
+        to_other = program.branch(unless=flag)
         then.emit(program)
         _move_all(program, then.values, outs)
-        to_end = program.jump()
-        to_other.target = program.jump()
+        to_end = program.branch()
+        to_other.target = program.branch()
         otherwise.emit(program)
         _move_all(program, otherwise.values, outs)
-        to_end.target = program.jump()
+        to_end.target = program.branch()
 
     return emit
 
@@ -71,8 +71,8 @@ def loop(node: Node, condition: int, body: int, inputs: Sequence[Operand]) -> Em
     for operand, given in zip(carried, inputs, strict=True):
         operand.quantization = given.quantization
     check = _record(node, condition, carried)
-    turn = check and _record(node, body, carried)
-    if check is None or turn is None or _kinds(turn.values) != _kinds(carried):
+    iteration = check and _record(node, body, carried)
+    if check is None or iteration is None or _kinds(iteration.values) != _kinds(carried):
         return None
     if len(check.values) != 1 or check.values[0].dtype != bool or check.values[0].size != 1:
         return None
@@ -83,13 +83,13 @@ def loop(node: Node, condition: int, body: int, inputs: Sequence[Operand]) -> Em
 
     def emit(program: Program) -> None:
         _move_all(program, [inputs[i] for i in varying], targets)
-        head = program.jump()
+        head = program.branch()
         check.emit(program)
-        leave = program.jump(unless=check.values[0])
-        turn.emit(program)
-        _move_all(program, [turn.values[i] for i in varying], targets)
-        program.jump(to=head)
-        leave.target = program.jump()
+        leave = program.branch(unless=check.values[0])
+        iteration.emit(program)
+        _move_all(program, [iteration.values[i] for i in varying], targets)
+        program.branch(to=head)
+        leave.target = program.branch()
 
     return emit
 
@@ -108,8 +108,8 @@ def _record(node: Node, subgraph: int, inputs: Sequence[Operand]) -> Recording |
         kinds = [spec.tensors[tensor].dtype for tensor in spec.inputs]
         fit = kinds == [operand.dtype for operand in inputs] and all(map(_moves, kinds))
         if fit and scope.n_inlined(spec) <= MAX_INLINED:
-            preparation = Preparation(scope, spec, node)
-            recording = preparation.record(
+            planner = Planner(scope, spec, node)
+            recording = planner.record(
                 {
                     tensor: Operand.of(
                         operand, spec.tensors[tensor].name, spec.tensors[tensor].quantization

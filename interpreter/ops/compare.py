@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...engine.families.elementwise import broadcast_shape, elementwise
-from ...engine.families.multipliers import fixed_scale
+from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import arena
 from ..checks import required, same_dtype
 from ..registry import op
@@ -32,7 +32,7 @@ def compare(node):
     node.require(shape is not None, f"shapes {a.shape} and {b.shape} do not broadcast")
     if a.dtype.hasobject:
         node.require(kernel in _TEXT, "strings have no order here; use EQUAL or NOT_EQUAL")
-        return node.late(lambda *texts: [_TEXT[kernel](*texts).astype(bool)], [shape])
+        return node.dynamic_result(lambda *texts: [_TEXT[kernel](*texts).astype(bool)], [shape])
     scaled = (*_SCALED, np.int16) if kernel in _TEXT else _SCALED  # TFLite orders int16 as stored
     quantized = a.dtype in scaled and None not in (a.quantization, b.quantization)
     kinds = _ORDERED if swapped or kernel not in _TEXT else (*_ORDERED, np.bool_)
@@ -57,7 +57,7 @@ def _comparable(program, x, quantized):
         return x
     wide = arena(x.shape, np.int32)
     scale, zero_point = (x.quantization.scale, x.quantization.zero_point) if quantized else (1.0, 0)
-    multiplier, shift = fixed_scale(scale)
+    multiplier, shift = quantize_multiplier(scale)
     if x.size:
         program.call(
             "quantize.rescale",

@@ -69,4 +69,4 @@ def _scheme(node, weights, bias):
     scale = np.float32(scheme_of(node, bias, f"'{bias.name}'").scale)
     zero_point = scheme_of(node, weights, f"'{weights.name}'").zero_point
     scales = np.full(bias.size, 4096.0 * float(scale))
-    return quantized_gemm.Stored(scales, (_MIDDLE, zero_point, 0), _SHORT, rounding="half_up")
+    return quantized_gemm.Quantized(scales, (_MIDDLE, zero_point, 0), _SHORT, rounding="half_up")

@@ -12,8 +12,12 @@ from math import erfc, log
 import numpy as np
 
 from ...engine.families import elementwise
-from ...engine.families.fixedpoint import inverse_root, rounding_shift, scaled
-from ...engine.families.multipliers import fixed_scale
+from ...engine.families.fixedpoint import (
+    inverse_sqrt,
+    multiply_by_quantized_multiplier,
+    rounding_divide_by_pot,
+)
+from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import constant
 from ..checks import one_scale
 from .quantized import quotient, stored_limit
@@ -145,8 +149,8 @@ def _rescaled(values, given, wanted, factor=1.0):
     """Stored values on the output's scale, times `factor`."""
     if factor < 0:  # halves go the other way
         return 2 * wanted.zero_point - _rescaled(values, given, wanted, -factor)
-    fixed = fixed_scale(quotient((given.scale, factor), (wanted.scale,)))
-    return scaled(values - given.zero_point, *fixed) + wanted.zero_point
+    fixed = quantize_multiplier(quotient((given.scale, factor), (wanted.scale,)))
+    return multiply_by_quantized_multiplier(values - given.zero_point, *fixed) + wanted.zero_point
 
 
 def _clamp(low, high):
@@ -165,7 +169,9 @@ def _leaky(node, values, given, wanted):
 def _absolute(node, values, given, wanted):
     sizes = abs(values - given.zero_point)
     if given.scale != wanted.scale:
-        sizes = scaled(sizes, *fixed_scale(quotient((given.scale,), (wanted.scale,))))
+        sizes = multiply_by_quantized_multiplier(
+            sizes, *quantize_multiplier(quotient((given.scale,), (wanted.scale,)))
+        )
     return sizes + wanted.zero_point
 
 
@@ -192,8 +198,8 @@ def _halved(fixed):
 def _hard_swish(node, values, given, wanted):
     """x * clamp(x + 3, 0, 6) / 6 in 16-bit steps, as TFLite's reference kernel."""
     fine = float(_F(1 / 128) * _F(given.scale))
-    multiplier, shift = _halved(fixed_scale(quotient((fine,), (wanted.scale,))))
-    gate_multiplier, gate_shift = _halved(fixed_scale(quotient((fine,), (3 / 32768,))))
+    multiplier, shift = _halved(quantize_multiplier(quotient((fine,), (wanted.scale,))))
+    gate_multiplier, gate_shift = _halved(quantize_multiplier(quotient((fine,), (3 / 32768,))))
     node.require(shift <= 0, f"output scale must exceed {fine}, got {wanted.scale}")
     x = (values - given.zero_point) << 7
     on_output = _product_16(x, multiplier)
@@ -203,10 +209,10 @@ def _hard_swish(node, values, given, wanted):
     gate = _product_16(gate, gate_multiplier)
     if gate_shift > 0:
         gate = _within_16(gate << 1)
-    gate = (rounding_shift(gate, -gate_shift) + (1 << 15)) >> 1
+    gate = (rounding_divide_by_pot(gate, -gate_shift) + (1 << 15)) >> 1
     product = gate * on_output
     product = np.where(product < 0, -(-product >> 15), product >> 15)
-    return rounding_shift(product, -shift) + wanted.zero_point
+    return rounding_divide_by_pot(product, -shift) + wanted.zero_point
 
 
 def _product_16(a, b):
@@ -264,10 +270,17 @@ def _sigmoid_16(node, values, given, wanted):
 def _inverse_root(node, values, given, wanted):
     """1 / sqrt(x); the largest result where x is not positive."""
     sizes = values - given.zero_point
-    multiplier, shift = fixed_scale(1 / (float(np.sqrt(_F(given.scale))) * float(_F(wanted.scale))))
-    pairs = [inverse_root(size) for size in np.maximum(sizes, 1).tolist()]
-    roots = np.array([int(scaled(1, inverse, 20 - places)) for inverse, places in pairs])
-    results = scaled(roots, multiplier, shift - 20) + wanted.zero_point
+    multiplier, shift = quantize_multiplier(
+        1 / (float(np.sqrt(_F(given.scale))) * float(_F(wanted.scale)))
+    )
+    pairs = [inverse_sqrt(size) for size in np.maximum(sizes, 1).tolist()]
+    roots = np.array(
+        [
+            int(multiply_by_quantized_multiplier(1, inverse, 20 - places))
+            for inverse, places in pairs
+        ]
+    )
+    results = multiply_by_quantized_multiplier(roots, multiplier, shift - 20) + wanted.zero_point
     return np.where(sizes > 0, results, 127)
 
 
