@@ -14,7 +14,7 @@ The kinds of rounding:
 
     QUICK    fixedpoint.scaled for sums below 2**30 in size and shifts of -20 to -1
     GENERAL  fixedpoint.scaled for any sums and shifts
-    REAL     sums times float64, rounded to nearest, halves away from zero
+    EXACT    sums times float64, rounded to nearest, halves away from zero
 
 Results are signed bytes, of which `flip` turns bits over: 0x80 makes them uint8 (the zero point and
 the limits are then 128 less).
@@ -27,7 +27,7 @@ from llvmlite import ir
 from ...build.vector import DOUBLE, INT, WORD
 from ...tiling import CHANNEL_BLOCK
 
-QUICK, GENERAL, REAL = range(3)
+QUICK, GENERAL, EXACT = range(3)
 TERMS = 48
 """Words of such terms."""
 
@@ -58,7 +58,7 @@ def each_rounding(w, rounding):
     after = w.builder.append_basic_block()
 
     def kinds():
-        for kind in (QUICK, GENERAL, REAL):
+        for kind in (QUICK, GENERAL, EXACT):
             body, other = w.builder.append_basic_block(), w.builder.append_basic_block()
             w.builder.cbranch(w.builder.icmp_signed("==", rounding, WORD(kind)), body, other)
             w.builder.position_at_end(body)
@@ -76,7 +76,7 @@ class Requantizer:
 
     Args:
         w: an integer writer.
-        kind: QUICK, GENERAL or REAL.
+        kind: QUICK, GENERAL or EXACT.
         terms: the pointer `terms_at` gives.
         offset: bytes from there (`offset_of`).
         limits: zero point, lowest and highest result, and the bits to turn over; int64 values.
@@ -85,7 +85,7 @@ class Requantizer:
     def __init__(self, w, kind, terms, offset, limits):
         self.w, self.kind = w, kind
         zero_point, low, high, flip = limits
-        half = w.doubles() if kind == REAL else w.words()
+        half = w.doubles() if kind == EXACT else w.words()
         self._even, self._odd = (w.read(terms, offset + at, half, 8) for at in (_EVEN, _ODD))
         byte = ir.IntType(8)
         self._flip = w.splat(w.builder.trunc(flip, byte), byte)
@@ -101,7 +101,7 @@ class Requantizer:
                 w.splat(w.builder.trunc(w.builder.sub(limit, zero_point), INT))
                 for limit in (low, high)
             )
-        if kind != REAL:
+        if kind != EXACT:
             self._right = w.read(terms, offset + _RIGHT, w.i32_vector, 4)
         if kind == GENERAL:
             self._left = w.read(terms, offset + _LEFT, w.i32_vector, 4)
@@ -110,7 +110,7 @@ class Requantizer:
 
     def bytes(self, sums):
         """The results of a vector of int32 sums."""
-        made = (self._quick, self._general, self._real)[self.kind](sums)
+        made = (self._quick, self._general, self._exact)[self.kind](sums)
         return self.w.builder.xor(made, self._flip)
 
     def _quick(self, sums):
@@ -149,7 +149,7 @@ class Requantizer:
         more = b.sext(b.icmp_signed(">", rest, most), w.i32_vector)
         return self._shifted(b.sub(b.ashr(value, self._right), more))
 
-    def _real(self, sums):
+    def _exact(self, sums):
         w, b = self.w, self.w.builder
         nothing, halves = ir.Constant(w.i32_vector, ir.Undefined), []
         for first, scale in ((0, self._even), (1, self._odd)):
