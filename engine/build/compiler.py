@@ -181,24 +181,34 @@ def _inliner():
 
 def _add_microkernels(compiled, simd):
     """Links the bodies of the microkernels the kernels call, for the vectors `simd`."""
-    called = [f.name for f in compiled.module.functions if f.name in kernels.MICROKERNELS]
-    context = _context()
-    for symbol in called:
-        made = kernels.MICROKERNELS[symbol]
-        signature = made.signature
-        returns = ir.VoidType()
-        if signature.return_type != types.void:
-            returns = context.get_value_type(signature.return_type)
-        arguments = [context.get_value_type(kind) for kind in signature.args]
-        module, builder, function = _start(returns, arguments, symbol)
-        function.attributes.add("alwaysinline" if made.inline else "noinline")
-        value = made.emit(builder, simd, *function.args)
-        if value is None:
-            builder.ret_void()
-        else:
-            builder.ret(value)
-        compiled.module.link_in(llvm.parse_assembly(str(module)))
-        compiled.module.get_function(symbol).linkage = "internal"
+    linked = set()
+    while symbols := _missing_microkernels(compiled.module, linked):  # these may call others
+        for symbol in symbols:
+            compiled.module.link_in(llvm.parse_assembly(_microkernel_text(symbol, simd)))
+            compiled.module.get_function(symbol).linkage = "internal"
+        linked.update(symbols)
+
+
+def _missing_microkernels(module, linked):
+    called = [f.name for f in module.functions if f.name in kernels.MICROKERNELS]
+    return [symbol for symbol in called if symbol not in linked]
+
+
+def _microkernel_text(symbol, simd):
+    """The LLVM module of one microkernel."""
+    declared, context = kernels.MICROKERNELS[symbol], _context()
+    returns = ir.VoidType()
+    if declared.signature.return_type != types.void:
+        returns = context.get_value_type(declared.signature.return_type)
+    arguments = [context.get_value_type(kind) for kind in declared.signature.args]
+    module, builder, function = _start(returns, arguments, symbol)
+    function.attributes.add("alwaysinline" if declared.inline else "noinline")
+    value = declared.emit(builder, simd, *function.args)
+    if value is None:
+        builder.ret_void()
+    else:
+        builder.ret(value)
+    return str(module)
 
 
 def _signature(made, choice):

@@ -61,7 +61,7 @@ def leading_zeros(builder, simd, value):
 
 
 @inline
-def _widened(value, places):
+def _saturating_shift(value, places):
     """value * 2 ** places, held within int32."""
     return min(max(value << places, -HIGHEST - 1), HIGHEST)
 
@@ -76,8 +76,8 @@ def _inverse_above_one(x):
     y = int64(1515870810) + high_product(half, int64(-1010580540))
     for _ in range(3):
         rest = (int64(1) << 29) - high_product(half, y)
-        y += _widened(high_product(y, rest), 2)
-    return _widened(y, 1)
+        y += _saturating_shift(high_product(y, rest), 2)
+    return _saturating_shift(y, 1)
 
 
 @inline
@@ -108,8 +108,8 @@ def inverse_root(value):
     half = rounding_shift(whole, 1)
     x = int64(1) << 28
     for _ in range(5):
-        cube = _widened(high_product(high_product(x, x), x), 6)
-        x = _widened(high_product((1 << 28) + (1 << 27), x) - high_product(half, cube), 3)
+        cube = _saturating_shift(high_product(high_product(x, x), x), 6)
+        x = _saturating_shift(high_product((1 << 28) + (1 << 27), x) - high_product(half, cube), 3)
     x = high_product(x, 1518500250)
     if places < 0:
         x, places = x << -places, int64(0)
@@ -120,11 +120,11 @@ def inverse_root(value):
 def logarithm(value):
     """log(value / 2 ** 19) * 2 ** 26 of value / 2 ** 19 >= 1, as TFLite's LOG_SOFTMAX takes it."""
     places = leading_zeros(value)
-    a = _widened(high_product(_widened(value, places - 1), 1518500250), 1)
-    a_power = _widened(12 - places, 25) + (1 << 23)
+    a = _saturating_shift(high_product(_saturating_shift(value, places - 1), 1518500250), 1)
+    a_power = _saturating_shift(12 - places, 25) + (1 << 23)
     b_places = leading_zeros(high_product(value, 1518500250)) - 1
-    b = _widened(value, b_places)
-    b_power = _widened(12 - b_places, 25) - (1 << 23)
+    b = _saturating_shift(value, b_places)
+    b_power = _saturating_shift(12 - b_places, 25) - (1 << 23)
     r, power = min(a, b), max(a_power, b_power)
     fourth_root = int64(1805811301)
     p = (r + fourth_root + 1) >> 1
@@ -134,4 +134,4 @@ def logarithm(value):
     below = high_product(p, 1057819769 + q + high_product(127690142, square))
     below += high_product(638450708, q)
     ratio = high_product(rounding_shift(above, 6), _inverse_above_one(below))
-    return _widened(high_product(power, 1488522236) + ratio, 1)
+    return _saturating_shift(high_product(power, 1488522236) + ratio, 1)

@@ -48,6 +48,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 from numba import int64, njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
@@ -55,13 +56,15 @@ from .declaration import WIDTHS, WIDTHS16, Declaration
 from .lowering import Lowering
 
 __all__ = ["KERNELS", "MICROKERNELS", "WIDTHS", "WIDTHS16", "Kernel", "Microkernel", "address"]
-__all__ += ["inline", "kernel", "microkernel", "native", "set_fault", "stack_buffer"]
+__all__ += ["choose", "inline", "kernel", "microkernel", "native", "set_fault", "stack_buffer"]
 
 KERNELS = {}
 """What the decorators have met: module name -> list of kernels and native functions."""
 
 MICROKERNELS = {}
 """Symbol -> what `microkernel` has declared."""
+
+_PREFIX = "flatlite_microkernel_"
 
 OPTIONS = {
     "error_model": "numpy",
@@ -106,11 +109,37 @@ def microkernel(signature, *, inline=False):
     """
 
     def declare(emit):
-        symbol = f"flatlite_microkernel_{emit.__module__.rpartition('.')[2]}_{emit.__name__}"
+        symbol = f"{_PREFIX}{emit.__module__.rpartition('.')[2]}_{emit.__name__}"
         MICROKERNELS[symbol] = Microkernel(signature, emit, inline)
         return types.ExternalFunction(symbol, signature)
 
     return declare
+
+
+def choose(*microkernels: types.ExternalFunction) -> types.ExternalFunction:
+    """A microkernel that calls the one of `microkernels` that its first argument is the number of.
+
+    The last one stands for all greater numbers. They take the same arguments and give nothing.
+    """
+    symbols = [one.symbol for one in microkernels]
+    arguments = MICROKERNELS[symbols[0]].signature.args
+
+    def emit(builder, simd, number, *values):
+        after = builder.append_basic_block()
+        kind = ir.FunctionType(ir.VoidType(), [value.type for value in values])
+        blocks = [builder.append_basic_block() for _ in symbols]
+        switch = builder.switch(number, blocks[-1])
+        for i, (symbol, block) in enumerate(zip(symbols, blocks, strict=True)):
+            if i < len(symbols) - 1:
+                switch.add_case(ir.IntType(64)(i), block)
+            builder.position_at_end(block)
+            function = cgutils.get_or_insert_function(builder.module, kind, symbol)
+            builder.call(function, values)
+            builder.branch(after)
+        builder.position_at_end(after)
+
+    emit.__name__ = "choose_" + "_or_".join(symbol.removeprefix(_PREFIX) for symbol in symbols)
+    return microkernel(types.void(types.int64, *arguments), inline=True)(emit)
 
 
 def native(arity):

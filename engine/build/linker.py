@@ -69,12 +69,12 @@ def link(data, exports):
     Raises LinkError when the object has data to write to or calls what EXTERNALS does not list.
     """
     sections = _sections(data)
-    code, places = _lay_out(data, sections)
+    code, offsets = _lay_out(data, sections)
     symbols = _symbols(data, sections)
     externals = sorted({name for name, place, _ in symbols if place == _UNDEFINED and name})
     for name in externals:
         if name not in EXTERNALS:
-            where = _user(data, sections, places, symbols, name)
+            where = _user(data, sections, offsets, symbols, name)
             raise LinkError(f"calls {name}, which is not a function of libc or libm", where)
     slots = {name: i for i, name in enumerate(externals)}
     if 8 * len(slots) > PAGE:
@@ -87,11 +87,11 @@ def link(data, exports):
     code += bytes(-len(code) % PAGE or (0 if code else PAGE))
     for name, start in jumps.items():
         struct.pack_into("<i", code, start + 2, len(code) + 8 * slots[name] - (start + 6))
-    for section, offset, kind, symbol, addend in _references(data, sections, places):
-        aim = _aim(symbols[symbol], kind, places, jumps, slots, len(code))
-        here = places[section] + offset
-        struct.pack_into("<i", code, here, aim + addend - here)
-    defined = {n: places[place] + value for n, place, value in symbols if place in places}
+    for section, offset, kind, symbol, addend in _references(data, sections, offsets):
+        target = _target_offset(symbols[symbol], kind, offsets, jumps, slots, len(code))
+        here = offsets[section] + offset
+        struct.pack_into("<i", code, here, target + addend - here)
+    defined = {n: offsets[place] + value for n, place, value in symbols if place in offsets}
     return Flat(bytes(code), {name: defined[name] for name in exports}, slots)
 
 
@@ -110,7 +110,7 @@ def _sections(data):
 
 def _lay_out(data, sections):
     """The loaded sections one after the other, and where each begins."""
-    code, places = bytearray(), {}
+    code, offsets = bytearray(), {}
     for i, section in enumerate(sections):
         if not section.flags & _ALLOC or section.name == ".eh_frame" or not section.size:
             continue
@@ -119,12 +119,12 @@ def _lay_out(data, sections):
         if section.kind not in (_PROGBITS, _NOBITS):
             continue
         code += bytes(-len(code) % max(section.align, 64))
-        places[i] = len(code)
+        offsets[i] = len(code)
         if section.kind == _NOBITS:
             code += bytes(section.size)
         else:
             code += data[section.offset : section.offset + section.size]
-    return code, places
+    return code, offsets
 
 
 def _symbols(data, sections):
@@ -137,21 +137,21 @@ def _symbols(data, sections):
     return found
 
 
-def _references(data, sections, places):
+def _references(data, sections, offsets):
     """(section, offset, kind, symbol, addend) of each place that names a symbol."""
     for section in sections:
-        if section.kind != _RELA or section.info not in places:
+        if section.kind != _RELA or section.info not in offsets:
             continue
         for position in range(section.offset, section.offset + section.size, 24):
             offset, info, addend = struct.unpack_from("<QQq", data, position)
             yield section.info, offset, info & 0xFFFFFFFF, info >> 32, addend
 
 
-def _aim(symbol, kind, places, jumps, slots, end):
+def _target_offset(symbol, kind, offsets, jumps, slots, end):
     """Where a reference points, as an offset in the image that is `end` bytes long."""
     name, place, value = symbol
-    if kind in _DIRECT and place in places:
-        return places[place] + value
+    if kind in _DIRECT and place in offsets:
+        return offsets[place] + value
     if kind in _DIRECT and name in jumps:
         return jumps[name]
     if kind in _THROUGH_SLOT and name in slots:
@@ -159,9 +159,9 @@ def _aim(symbol, kind, places, jumps, slots, end):
     raise LinkError(f"refers to '{name}' in a way that cannot be resolved (type {kind})")
 
 
-def _user(data, sections, places, symbols, name):
+def _user(data, sections, offsets, symbols, name):
     """The last symbol that begins before the first reference to `name`."""
-    for section, offset, _, symbol, _ in _references(data, sections, places):
+    for section, offset, _, symbol, _ in _references(data, sections, offsets):
         if symbols[symbol][0] == name:
             before = [(v, n) for n, place, v in symbols if place == section and v <= offset and n]
             return max(before, default=(0, ""))[1]

@@ -86,7 +86,7 @@ class Writer:
         return ir.Constant(self.vector, None)
 
     def repeat(self, value):
-        """A vector that holds one number in every place."""
+        """A vector that holds one number in every lane."""
         if isinstance(value, int | float):
             return ir.Constant(self.vector, [value] * self.width)
         kind = ir.VectorType(value.type, self.width)
@@ -115,30 +115,30 @@ class Writer:
         return builder.select(builder.fcmp_ordered(">", value, high), high, value)
 
     def sum(self, value):
-        """The sum over a vector's places, always in the same order: halves upon halves."""
+        """The sum over a vector's lanes, always in the same order: halves upon halves."""
         builder, n = self.builder, self.width
         while n > 1:
             n //= 2
             order = [*range(n, 2 * n), *[0] * (self.width - n)]
-            places = ir.Constant(ir.VectorType(INT, self.width), order)
-            rest = builder.shuffle_vector(value, ir.Constant(self.vector, ir.Undefined), places)
+            lanes = ir.Constant(ir.VectorType(INT, self.width), order)
+            rest = builder.shuffle_vector(value, ir.Constant(self.vector, ir.Undefined), lanes)
             value = builder.fadd(value, rest)
         return builder.extract_element(value, INT(0))
 
     def mask(self, count):
-        """True in the first `count` places."""
-        places = ir.Constant(ir.VectorType(INT, self.width), list(range(self.width)))
+        """True in the first `count` lanes."""
+        lanes = ir.Constant(ir.VectorType(INT, self.width), list(range(self.width)))
         limit = self.repeat(self.builder.trunc(count, INT))
-        return self.builder.icmp_signed("<", places, limit)
+        return self.builder.icmp_signed("<", lanes, limit)
 
-    def load_some(self, pointer, mask, offset=0):
-        """A vector of which only the places of `mask` are read; the others are 0."""
+    def load_masked(self, pointer, mask, offset=0):
+        """A vector of which only the lanes of `mask` are read; the others are 0."""
         name = f"llvm.masked.load.v{self.width}f32.p0"
         arguments = [self.move(pointer, offset), INT(4), mask, self.zero()]
         return self.call(name, self.vector, arguments)
 
-    def store_some(self, value, pointer, mask, offset=0):
-        """Writes the places of `mask` only."""
+    def store_masked(self, value, pointer, mask, offset=0):
+        """Writes the lanes of `mask` only."""
         name = f"llvm.masked.store.v{self.width}f32.p0"
         self.call(name, ir.VoidType(), [value, self.move(pointer, offset), INT(4), mask])
 

@@ -17,7 +17,7 @@ MAX_LEFT_SHIFT = 14
 """The largest shift to the left of int64 sums that are rounded once."""
 
 _TERMS = 6  # arrays of 64 bytes; as in kernels/int8/_requantize.py
-_QUICK, _GENERAL, _REAL = range(3)  # as QUICK, GENERAL, REAL there
+_QUICK, _GENERAL, _EXACT = range(3)  # as QUICK, GENERAL, EXACT there
 _LARGEST = 1 << 30  # what sums must stay below for the first of these
 
 
@@ -85,7 +85,7 @@ def requantize_terms_i8(scales, n, zero_point, limits, dtype, *, largest=None, e
     padded[:n] = scales
     if exact:
         terms[:, :2] = _by_parity(padded.view(np.int64), blocks)
-        return constant(terms.reshape(blocks, -1)), {"rounding": _REAL, **numbers}
+        return constant(terms.reshape(blocks, -1)), {"rounding": _EXACT, **numbers}
     multipliers, shifts = quantize_multipliers(padded)
     shifts[multipliers == 0] = -1
     lowest, highest = shifts.min(), shifts.max()

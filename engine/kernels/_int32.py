@@ -11,16 +11,16 @@ class Integers(Writer):
     """A writer for vectors with as many int32 as others have float32.
 
     Attributes:
-        ints: the type of a vector of int32.
-        bytes_of_it: that of as many int8.
+        i32_vector: the type of a vector of int32.
+        i8_vector: that of as many int8.
     """
 
     def __init__(self, builder, simd):
         super().__init__(builder, simd)
-        self.ints = ir.VectorType(INT, self.width)
-        self.bytes_of_it = ir.VectorType(BYTE, self.width)
+        self.i32_vector = ir.VectorType(INT, self.width)
+        self.i8_vector = ir.VectorType(BYTE, self.width)
 
-    def all(self, value, kind=INT, count=0):
+    def splat(self, value, kind=INT, count=0):
         """A vector that holds one number in each place: a Python int or a value of `kind`."""
         count = count or self.width
         vector = ir.VectorType(kind, count)
@@ -36,8 +36,8 @@ class Integers(Writer):
         value.align = align
         return value
 
-    def read_some(self, pointer, kind, mask):
-        """A vector of integers of which only the places of `mask` are read; the others are 0.
+    def read_masked(self, pointer, kind, mask):
+        """A vector of integers of which only the lanes of `mask` are read; the others are 0.
 
         Without a mask all are read.
         """
@@ -50,19 +50,19 @@ class Integers(Writer):
         """Stores a value at any address."""
         self.builder.store(value, self.move(pointer, offset)).align = 1
 
-    def write_some(self, value, pointer, mask):
-        """Stores the places of `mask` only, or all without one, at any address."""
+    def write_masked(self, value, pointer, mask):
+        """Stores the lanes of `mask` only, or all without one, at any address."""
         if mask is None:
             self.write(value, pointer)
             return
         name = f"llvm.masked.store.v{value.type.count}i{value.type.element.width}.p0"
         self.call(name, ir.VoidType(), [value, pointer, INT(1), mask])
 
-    def most(self, a, b):
+    def maximum(self, a, b):
         """The greater of a and b, place by place."""
         return self._either("smax", a, b)
 
-    def least(self, a, b):
+    def minimum(self, a, b):
         """The lesser of a and b, place by place."""
         return self._either("smin", a, b)
 
@@ -70,13 +70,13 @@ class Integers(Writer):
         kind = a.type
         return self.call(f"llvm.{name}.v{kind.count}i{kind.element.width}", kind, [a, b])
 
-    def hold(self, value, low, high):
+    def clamp_int(self, value, low, high):
         """`value` within [low, high]."""
-        return self.least(self.most(value, low), high)
+        return self.minimum(self.maximum(value, low), high)
 
-    def chosen(self, a, b, places):
-        """The elements of a and then b at `places`."""
-        order = ir.Constant(ir.VectorType(INT, len(places)), places)
+    def shuffle(self, a, b, lanes):
+        """The elements of a and then b at `lanes`."""
+        order = ir.Constant(ir.VectorType(INT, len(lanes)), lanes)
         return self.builder.shuffle_vector(a, b, order)
 
     def doubles(self):
@@ -89,5 +89,5 @@ class Integers(Writer):
 
     def low_halves(self, words):
         """The lower 32 bits of int64, with their sign: what LLVM multiplies in one instruction."""
-        by = self.all(32, WORD, words.type.count)
+        by = self.splat(32, WORD, words.type.count)
         return self.builder.ashr(self.builder.shl(words, by), by)

@@ -88,14 +88,26 @@ def functions(data: bytes) -> dict[str, bytes]:
     size, count = struct.unpack_from("<HH", data, 0x3A)
     sections = [struct.unpack_from("<IIQQQQIIQQ", data, start + i * size) for i in range(count)]
     _, _, _, _, table, length, strings, *_ = next(s for s in sections if s[1] == 2)
-    found = {}
+    found, starts = {}, {}
     for position in range(table, table + length, 24):
         name, kind, _, section, value, nbytes = struct.unpack_from("<IBBHQQ", data, position)
         if kind & 15 == 2 and section < count and sections[section][2] & _CODE:
             begin, label = sections[section][4] + value, sections[strings][4] + name
             symbol = data[label : data.index(b"\0", label)].decode()
             found[symbol] = data[begin : begin + nbytes]
-    return found
+            starts[symbol] = begin
+    return {name: _without_targets(code, starts, starts[name]) for name, code in found.items()}
+
+
+def _without_targets(code: bytes, starts: dict[str, int], start: int) -> bytes:
+    """Code whose calls of other functions in the object, wherever these lie, have no offset."""
+    begins, plain = set(starts.values()), bytearray(code)
+    for at in range(len(code) - 4):
+        if code[at] in (0xE8, 0xE9):  # call, jmp
+            (offset,) = struct.unpack_from("<i", code, at + 1)
+            if start + at + 5 + offset in begins:
+                plain[at + 1 : at + 5] = bytes(4)
+    return bytes(plain)
 
 
 def _run(checkout: Path, arguments: list[str]):

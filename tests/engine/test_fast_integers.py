@@ -324,7 +324,7 @@ def test_matmul_of_whole_blocks(vectors, depth):
         for scheme, x, name in (
             (stored_scheme, stored("int8", height, depth), "matmul"),
             (quantized_gemm.Hybrid(np.full(n, 0.1), True, (-np.inf, np.inf)),
-             random.normal(size=(height, depth)).astype(np.float32), "matmul_reals"),
+             random.normal(size=(height, depth)).astype(np.float32), "matmul_float32"),
         ):  # fmt: skip
 
             def emit(program, *buffers, scheme=scheme):

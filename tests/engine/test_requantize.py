@@ -27,7 +27,7 @@ def row_of_bytes(builder, simd, sums, out, terms, rounding, *limits):
             for start in range(0, 16, w.width):
                 pointer = w.pointer(terms_at(w, terms, w.word(start)))
                 requantizer = Requantizer(w, kind, pointer, 0, limits)
-                value = w.read(sums, 4 * start, w.ints)
+                value = w.read(sums, 4 * start, w.i32_vector)
                 w.write(requantizer.bytes(value), out, start)
 
 
@@ -66,7 +66,7 @@ def both(sums, scales, zero_point, limits, dtype, **how):
     got, want = arena(sums.shape, dtype), arena(sums.shape, dtype)
     program.call("vectors.as_bytes", given, terms, got, split=len(sums), **numbers)
     kernel, factors = "requantize.exact", [np.broadcast_to(scales, (n,)).copy()]
-    if not how.get("real"):
+    if not how.get("exact"):
         kernel = "requantize.narrow"
         fixed = [
             multipliers.quantize_multiplier(scale)
@@ -90,7 +90,7 @@ def sums_of_all_sizes(random, largest, extremes, n):
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])
-@pytest.mark.parametrize("kind", ["quick", "general", "real"])
+@pytest.mark.parametrize("kind", ["quick", "general", "exact"])
 def test_bytes_of_sums(vectors, kind, dtype):
     random = np.random.default_rng(5)
     known = np.iinfo(dtype)
@@ -108,9 +108,9 @@ def test_bytes_of_sums(vectors, kind, dtype):
         limits = (known.min + turn, known.max - 2 * turn)
         got, want, rounding = both(
             sums, scales, zero_point, limits, dtype,
-            largest=most if quick else None, real=kind == "real",
+            largest=most if quick else None, exact=kind == "exact",
         )  # fmt: skip
-        assert rounding == ["quick", "general", "real"].index(kind)
+        assert rounding == ["quick", "general", "exact"].index(kind)
         np.testing.assert_array_equal(got, want)
 
 

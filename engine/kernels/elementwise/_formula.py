@@ -220,8 +220,8 @@ def elementwise(formula, operands=1, numbers=0, total=False):
             carried[:] = [_added(builder, part, value) for part in carried]
         with w.loop(whole, count, w.width, w.results) as (i, carried):
             at, mask = w.mul(i, 4), w.mask(builder.sub(count, i))
-            value = result([w.load_some(x, mask, at) for x in sources])
-            w.store_some(value, out, mask, at)
+            value = result([w.load_masked(x, mask, at) for x in sources])
+            w.store_masked(value, out, mask, at)
             value = builder.select(mask, value, w.zero()) if total else value
             carried[:] = [_added(builder, part, value) for part in carried]
         return _halved(builder, w.results[0], 1) if total else None

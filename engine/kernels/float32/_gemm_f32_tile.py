@@ -115,7 +115,7 @@ def _store(w, found, targets, masks):
             if masks is None:
                 w.store(value, target, at)
             else:
-                w.store_some(value, target, masks[v], at)
+                w.store_masked(value, target, masks[v], at)
 
 
 @microkernel(_SIGNATURE)
@@ -166,8 +166,8 @@ def part_for(builder, simd, n_rows):
 @microkernel(types.void(*[types.int64] * 4), inline=True)
 def point(builder, simd, table, begin, step, n_rows):
     """Fills a table: row m begins at `begin + m * step`, and rows beyond `n_rows` like the last."""
-    wide = _Wide(builder)
-    row = wide.least(wide.places(), builder.sub(n_rows, WORD(1)))
+    wide = _Int64Vector(builder)
+    row = wide.minimum(wide.indices(), builder.sub(n_rows, WORD(1)))
     wide.store(builder.add(wide.repeat(begin), builder.mul(row, wide.repeat(step))), table)
 
 
@@ -179,7 +179,7 @@ def point_tap(builder, simd, table, pixels, offset, down, right, height, width, 
     tap is `down` rows and `right` columns further, `offset` bytes in all; where that is outside the
     input, the row begins at `nothing`.
     """
-    wide = _Wide(builder)
+    wide = _Int64Vector(builder)
     begin, y, x = (wide.load(pixels, i) for i in range(3))
     y, x = builder.add(y, wide.repeat(down)), builder.add(x, wide.repeat(right))
     inside = builder.and_(
@@ -197,13 +197,13 @@ def put(builder, simd, table, i, value):
     w.store(value, w.move(w.pointer(table), w.mul(i, 8)))
 
 
-class _Wide:
+class _Int64Vector:
     """Whole tables as vectors of int64."""
 
     def __init__(self, builder):
         self.builder, self.kind = builder, ir.VectorType(WORD, BLOCK_ROWS)
 
-    def places(self):
+    def indices(self):
         return ir.Constant(self.kind, list(range(BLOCK_ROWS)))
 
     def repeat(self, value):
@@ -212,7 +212,7 @@ class _Wide:
         order = ir.Constant(ir.VectorType(INT, BLOCK_ROWS), [0] * BLOCK_ROWS)
         return self.builder.shuffle_vector(one, whole, order)
 
-    def least(self, value, limit):
+    def minimum(self, value, limit):
         limit = self.repeat(limit)
         return self.builder.select(self.builder.icmp_signed("<", value, limit), value, limit)
 

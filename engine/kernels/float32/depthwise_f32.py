@@ -49,7 +49,7 @@ def _vector(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high
 
     def load(pointer):
         pointer = w.move(pointer, at)
-        return w.load(pointer) if mask is None else w.load_some(pointer, mask)
+        return w.load(pointer) if mask is None else w.load_masked(pointer, mask)
 
     start = [tables, weights, *[w.zero()] * results]
     with w.loop(0, rows, 1, start) as (_, carried):
@@ -74,7 +74,7 @@ def _vector(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high
         if mask is None:
             w.store(value, targets[i], at)
         else:
-            w.store_some(value, w.move(targets[i], at), mask)
+            w.store_masked(value, w.move(targets[i], at), mask)
 
 
 _FEW = 5

@@ -35,9 +35,9 @@ def few(builder, simd, x, weights, count, depth, bias, out, low, high):
             sums[r] = w.fma(own, w.load(here), sums[r])
     sums = w.results
     mask = w.mask(builder.sdiv(builder.sub(pitch, whole), WORD(4)))
-    own = w.load_some(x, mask, whole)
+    own = w.load_masked(x, mask, whole)
     sums = [
-        w.fma(own, w.load_some(row, mask, whole), value)
+        w.fma(own, w.load_masked(row, mask, whole), value)
         for row, value in zip(rows, sums, strict=True)
     ]
     for place, value in zip(places, sums, strict=True):

@@ -6,7 +6,7 @@ is computed in. The weights of a convolution are packed with the taps of the fil
 other.
 """
 
-from ...build.kernel import address, inline, kernel, stack_buffer
+from ...build.kernel import address, choose, inline, kernel, stack_buffer
 from ...tiling import BLOCK_ROWS, PANEL, TABLES
 from .._items import even, part_of
 from .._pixels import point_pixels
@@ -29,6 +29,8 @@ ROWS = 168
 """Done at once, at most: a multiple of what each processor's tile has."""
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
+_tile = choose(part_4, part_7, part_10, tile, partial_tile)
+_PARTIAL = 4
 _tables = stack_buffer(TABLES * _TABLE)
 _sums = stack_buffer(BLOCK_ROWS * _ROW)
 _pixels = stack_buffer(3 * _TABLE)
@@ -40,6 +42,7 @@ def one_tile(part, tables, segments, depth, weights, columns, column, low, high,
     n_chains = (depth + CHAIN - 1) // CHAIN
     chain = (depth + n_chains - 1) // n_chains
     k_block = max(1, CHAIN // depth)
+    number = _PARTIAL if columns <= vector_width() else part
     start, step, at = weights, 0, weights + _ROW
     segment = done = 0
     while segment < segments:
@@ -50,31 +53,10 @@ def one_tile(part, tables, segments, depth, weights, columns, column, low, high,
             segment += count
             done = 0
         goes_on = sums if segment < segments else 0
-        if columns <= vector_width():
-            partial_tile(
-                entry, count, skip, length, at, start, step, tables, column, columns, goes_on,
-                low, high, ahead,
-            )  # fmt: skip
-        elif part == 0:
-            part_4(
-                entry, count, skip, length, at, start, step, tables, column, columns, goes_on,
-                low, high, ahead,
-            )  # fmt: skip
-        elif part == 1:
-            part_7(
-                entry, count, skip, length, at, start, step, tables, column, columns, goes_on,
-                low, high, ahead,
-            )  # fmt: skip
-        elif part == 2:
-            part_10(
-                entry, count, skip, length, at, start, step, tables, column, columns, goes_on,
-                low, high, ahead,
-            )  # fmt: skip
-        else:
-            tile(
-                entry, count, skip, length, at, start, step, tables, column, columns, goes_on,
-                low, high, ahead,
-            )  # fmt: skip
+        _tile(
+            number, entry, count, skip, length, at, start, step, tables, column, columns, goes_on,
+            low, high, ahead,
+        )  # fmt: skip
         start, step = sums, _ROW
         at += count * length * _ROW
         ahead += count * length * (_ROW // 2)

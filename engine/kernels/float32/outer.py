@@ -7,7 +7,7 @@ and adds one outer product for each position. An item is one run times a block o
 
 from numba import types
 
-from ...build.kernel import address, inline, kernel, microkernel
+from ...build.kernel import address, choose, kernel, microkernel
 from ...build.vector import FLOAT, WORD, Writer
 from ...tiling import OUTER_BLOCK
 
@@ -38,7 +38,7 @@ def _tile(number, n_vectors):
             begins = outer[:2]
             with w.loop(0, columns, 1, outer) as (_, inner):
                 here, given = inner[:2]
-                vectors = [w.load_some(given, mask, v * w.bytes) for v, mask in enumerate(masks)]
+                vectors = [w.load_masked(given, mask, v * w.bytes) for v, mask in enumerate(masks)]
                 for m in range(n_results):
                     factor = w.repeat(w.load(here, 4 * m, FLOAT))
                     for v, vector in enumerate(vectors):
@@ -58,8 +58,10 @@ def _tile(number, n_vectors):
     return microkernel(_SIGNATURE)(emit)
 
 
-tall_1, long_1, half_1, five_1, three_1, two_1, one_1 = (_tile(i, 1) for i in range(7))
-tall_2, long_2, half_2, five_2, three_2, two_2, one_2 = (_tile(i, 2) for i in range(7))
+one_vector, two_vectors = (
+    choose(*(_tile(i, n_vectors) for i in range(len(_HEIGHTS[16])))) for n_vectors in (1, 2)
+)
+"""The tile with some number, of one vector and of two."""
 
 
 @microkernel(types.int64(types.int64), inline=True)
@@ -75,44 +77,6 @@ def height_of(builder, simd, number):
 def width(builder, simd):
     """Channels of a vector."""
     return WORD(simd.width)
-
-
-@inline
-def one_vector(number, x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums):
-    """The tile `number` of one vector."""
-    if number == 0:
-        tall_1(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
-    elif number == 1:
-        long_1(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
-    elif number == 2:
-        half_1(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
-    elif number == 3:
-        five_1(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
-    elif number == 4:
-        three_1(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
-    elif number == 5:
-        two_1(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
-    else:
-        one_1(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
-
-
-@inline
-def two_vectors(number, x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums):
-    """The tile `number` of two vectors."""
-    if number == 0:
-        tall_2(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
-    elif number == 1:
-        long_2(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
-    elif number == 2:
-        half_2(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
-    elif number == 3:
-        five_2(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
-    elif number == 4:
-        three_2(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
-    elif number == 5:
-        two_2(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
-    else:
-        one_2(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
 
 
 @kernel(
@@ -186,8 +150,8 @@ def accumulate(builder, simd, source, target, count):
     with w.loop(0, w.mul(whole, 4), w.bytes) as (at, _):
         w.store(w.add(w.load(source, at), w.load(target, at)), target, at)
     end, mask = w.position, w.mask(builder.sub(count, whole))
-    total = w.add(w.load_some(source, mask, end), w.load_some(target, mask, end))
-    w.store_some(total, target, mask, end)
+    total = w.add(w.load_masked(source, mask, end), w.load_masked(target, mask, end))
+    w.store_masked(total, target, mask, end)
 
 
 @kernel(

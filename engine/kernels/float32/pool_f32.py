@@ -58,14 +58,14 @@ def window(name, step, join, finish, from_low):
             with w.loop(0, rows, 1, [w.move(x, at), start]) as (_, outer):
                 with w.loop(0, columns, 1, [outer[0], start]) as (_, inner):
                     source = inner[0]
-                    value = w.load(source, 0, kind) if mask is None else w.load_some(source, mask)
+                    value = w.load(source, 0, kind) if mask is None else w.load_masked(source, mask)
                     inner[:] = [w.move(source, next_pixel), step(w, inner[1], value)]
                 outer[:] = [w.move(outer[0], pitch), join(w, outer[1], w.results[1])]
             value = w.clamp(finish(w, w.results[1], terms), lowest, highest)
             if mask is None:
                 w.store(value, out, at)
             else:
-                w.store_some(value, out, mask, at)
+                w.store_masked(value, out, mask, at)
 
         several = _UNROLL * w.width
         whole = builder.and_(channels, WORD(-several))

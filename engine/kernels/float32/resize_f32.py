@@ -9,20 +9,20 @@ _SIGNATURE = types.void(*[types.int64] * 7, types.float32)
 
 
 @microkernel(_SIGNATURE)
-def blend(builder, simd, upper, lower, out, channels, count, places, weights, below):
+def blend(builder, simd, upper, lower, out, channels, count, offsets, weights, below):
     """One row of the result: `count` pixels between those of two rows of the input.
 
-    `places` has for each pixel the offsets in bytes of the left and the right one, `weights` how
+    `offsets` has for each pixel the offsets in bytes of the left and the right one, `weights` how
     much the right one counts; `below` is how much the lower row does.
     """
     w = Writer(builder, simd)
-    upper, lower, places, weights = (w.pointer(p) for p in (upper, lower, places, weights))
+    upper, lower, offsets, weights = (w.pointer(p) for p in (upper, lower, offsets, weights))
     step, one = w.mul(channels, 4), FLOAT(1.0)
     above = builder.fsub(one, below)
     whole = builder.and_(channels, WORD(-w.width))
     mask, rest = w.mask(builder.sub(channels, whole)), w.mul(whole, 4)
     with w.loop(0, count, 1, [w.pointer(out)]) as (j, carried):
-        left, right = (w.load(places, w.mul(w.add(j, w.mul(count, i)), 8), WORD) for i in (0, 1))
+        left, right = (w.load(offsets, w.mul(w.add(j, w.mul(count, i)), 8), WORD) for i in (0, 1))
         near = w.load(weights, w.mul(j, 4), FLOAT)
         far = builder.fsub(one, near)
         corners = [
@@ -33,7 +33,7 @@ def blend(builder, simd, upper, lower, out, channels, count, places, weights, be
 
         def mean(at, mask, corners=corners):
             values = [
-                w.load(source, at) if mask is None else w.load_some(source, mask, at)
+                w.load(source, at) if mask is None else w.load_masked(source, mask, at)
                 for source, _ in corners
             ]
             total = w.mul(values[0], corners[0][1])
@@ -45,7 +45,7 @@ def blend(builder, simd, upper, lower, out, channels, count, places, weights, be
         with w.loop(0, rest, w.bytes) as (at, _):
             w.store(mean(at, None), target, at)
         with builder.if_then(builder.icmp_signed("<", whole, channels)):
-            w.store_some(mean(rest, mask), target, mask, rest)
+            w.store_masked(mean(rest, mask), target, mask, rest)
         carried[0] = w.move(target, step)
 
 

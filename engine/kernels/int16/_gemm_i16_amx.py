@@ -50,7 +50,7 @@ def gather_halves(builder, simd, tables, segments, depth, block, pitch):
                 value = w.call(name, shorts, [source, INT(1), mask, nothing])
                 place = w.move(target, row)
                 w.write(builder.trunc(value, kind), place)
-                value = builder.ashr(value, w.all(8, SHORT, AMX_DEPTH))
+                value = builder.ashr(value, w.splat(8, SHORT, AMX_DEPTH))
                 w.write(builder.trunc(value, kind), w.move(place, upper))
         outer[0] = w.move(outer[0], padded)
 
@@ -87,7 +87,7 @@ def i16_amx_tile(builder, simd, block, pitch, steps, panel, sums):
 def _both(w, sums, m, v):
     """The sums of lower and of upper bytes of a vector in row m."""
     row = w.move(sums, w.add(w.mul(m, _ROW), v * w.bytes))
-    return [w.read(row, at, w.ints, 4) for at in (0, _UPPER)]
+    return [w.read(row, at, w.i32_vector, 4) for at in (0, _UPPER)]
 
 
 @microkernel(types.void(types.int64, types.int64), inline=True)
@@ -102,7 +102,7 @@ def totals_of_matrices(builder, simd, sums, totals):
         for v in range(PANEL // w.width):
             low, high = (halves(w, value) for value in _both(w, sums, m, v))
             for k in range(2):
-                upper = builder.shl(high[k], w.all(8, WORD, w.width // 2))
+                upper = builder.shl(high[k], w.splat(8, WORD, w.width // 2))
                 w.write(builder.add(low[k], upper), row, (2 * v + k) * w.bytes)
 
 
@@ -116,7 +116,7 @@ def quick_of_matrices(builder, simd, sums, n_rows, targets, out_skip, columns, t
 
     def made(epilogue, m, v):
         lower, upper = _both(w, sums, m, v)
-        return epilogue.quick(builder.add(lower, builder.shl(upper, w.all(8))))
+        return epilogue.quick(builder.add(lower, builder.shl(upper, w.splat(8))))
 
     places = (n_rows, targets, out_skip, columns)
     store_rows(w, terms, (low, high), made, PANEL // w.width, 2, *places)

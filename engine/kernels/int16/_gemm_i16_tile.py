@@ -49,18 +49,18 @@ def i16_columns(builder, simd):
 def _add_pairs(w, sums, a, b):
     """`sums` with two products of int16 each added; `a` and `b` are vectors of int16."""
     if w.simd.dots == UNSIGNED:  # a processor that multiplies bytes multiplies these, too
-        a, b = (w.builder.bitcast(value, w.ints) for value in (a, b))
-        return w.call(_DOTS[w.width], w.ints, [sums, a, b])
+        a, b = (w.builder.bitcast(value, w.i32_vector) for value in (a, b))
+        return w.call(_DOTS[w.width], w.i32_vector, [sums, a, b])
     wide = ir.VectorType(INT, 2 * w.width)
     products = w.builder.mul(w.builder.sext(a, wide), w.builder.sext(b, wide))
-    even, odd = (w.chosen(products, products, list(range(i, 2 * w.width, 2))) for i in (0, 1))
+    even, odd = (w.shuffle(products, products, list(range(i, 2 * w.width, 2))) for i in (0, 1))
     return w.builder.add(sums, w.builder.add(even, odd))
 
 
 def halves(w, sums):
     """int32 as int64: those of even places, those of odd ones."""
     words = w.builder.bitcast(sums, w.words())
-    return w.low_halves(words), w.builder.ashr(words, w.all(32, WORD, w.width // 2))
+    return w.low_halves(words), w.builder.ashr(words, w.splat(32, WORD, w.width // 2))
 
 
 class Epilogue:
@@ -72,30 +72,32 @@ class Epilogue:
             [w.read(terms, at + place, w.words(), 8) for place in places]
             for places in (_FACTORS, _STARTS, _SHIFTS)
         )
-        self.limits = w.all(w.builder.trunc(low, INT)), w.all(w.builder.trunc(high, INT))
-        self.wide_limits = tuple(w.all(limit, WORD, w.width // 2) for limit in (low, high))
+        self.limits = w.splat(w.builder.trunc(low, INT)), w.splat(w.builder.trunc(high, INT))
+        self.wide_limits = tuple(w.splat(limit, WORD, w.width // 2) for limit in (low, high))
 
     def quick(self, sums):
         """Results of int32 sums, which are int32 before they are held within the limits."""
         w, b = self.w, self.w.builder
         factors = [w.low_halves(factor) for factor in self.factors]
-        found = [b.bitcast(v, w.ints) for v in self._shifted(halves(w, sums), factors)]
+        found = [b.bitcast(v, w.i32_vector) for v in self._shifted(halves(w, sums), factors)]
         places = [i if i % 2 == 0 else w.width + i - 1 for i in range(w.width)]
-        value = w.hold(w.chosen(*found, places), *self.limits)
+        value = w.clamp_int(w.shuffle(*found, places), *self.limits)
         return b.trunc(value, ir.VectorType(SHORT, w.width))
 
     def wide(self, pair):
         """Results of int64 sums of even and of odd channels."""
         w, kind = self.w, ir.VectorType(SHORT, self.w.width // 2)
-        found = (w.hold(value, *self.wide_limits) for value in self._shifted(pair, self.factors))
+        found = (
+            w.clamp_int(value, *self.wide_limits) for value in self._shifted(pair, self.factors)
+        )
         return _merged(w, *(w.builder.trunc(value, kind) for value in found))
 
-    def ints(self, pair):
+    def int32(self, pair):
         """The sums as int32, with what they start from."""
         kind = ir.VectorType(INT, self.w.width // 2)
         return _merged(self.w, *(self.w.builder.trunc(v, kind) for v in self._started(pair)))
 
-    def words(self, pair):
+    def int64(self, pair):
         """The sums as int64, with what they start from."""
         return _merged(self.w, *self._started(pair))
 
@@ -110,7 +112,7 @@ class Epilogue:
 
 def _merged(w, even, odd):
     half = w.width // 2
-    return w.chosen(even, odd, [i // 2 + half * (i % 2) for i in range(w.width)])
+    return w.shuffle(even, odd, [i // 2 + half * (i % 2) for i in range(w.width)])
 
 
 _SIGNATURE = types.void(*[types.int64] * 13)
@@ -128,12 +130,12 @@ def _tile(builder, simd, n_rows, n_vectors, arguments):
         starts = range(0, 2 * n_vectors * w.width, 2 * w.width)
         weights = [builder.sext(w.read(values[0], at, small, 2), pairs) for at in starts]
         for m in range(n_rows):
-            inputs = builder.bitcast(w.all(two_inputs(m)), pairs)
+            inputs = builder.bitcast(w.splat(two_inputs(m)), pairs)
             for i, own in enumerate(weights, 2 + m * n_vectors):
                 values[i] = _add_pairs(w, values[i], own, inputs)
         values[0] = w.move(values[0], PAIRS)
 
-    carried = [w.pointer(panel), w.pointer(ahead), *[w.all(0)] * (n_rows * n_vectors)]
+    carried = [w.pointer(panel), w.pointer(ahead), *[w.splat(0)] * (n_rows * n_vectors)]
     with w.loop(0, w.mul(segments, _TABLE), _TABLE, carried) as (entry, outer):
         table = w.move(tables, entry)
         rows = [w.move(w.load_pointer(table, 8 * m), skip) for m in range(n_rows)]
@@ -178,7 +180,7 @@ def _finish(w, found, n_vectors, arguments):
         with part:
             for m, v, value in results:
                 mask = w.mask(w.builder.sub(columns, WORD(v * w.width)))
-                w.write_some(value, w.move(rows[m], 2 * v * w.width), mask)
+                w.write_masked(value, w.move(rows[m], 2 * v * w.width), mask)
 
 
 @microkernel(_SIGNATURE)
@@ -229,7 +231,7 @@ def clear_totals(builder, simd, totals):
     w = Integers(builder, simd)
     totals = w.pointer(totals)
     with w.loop(0, _TILES[simd.width][0] * TOTALS, w.bytes) as (at, _):
-        w.write(w.all(0), totals, at)
+        w.write(w.splat(0), totals, at)
 
 
 def store_rows(w, terms, limits, made, n_vectors, size, n_rows, targets, out_skip, columns):
@@ -241,7 +243,7 @@ def store_rows(w, terms, limits, made, n_vectors, size, n_rows, targets, out_ski
             mask, epilogue = w.mask(left), Epilogue(w, w.pointer(terms), v, *limits)
             with w.loop(0, n_rows, 1) as (m, _):
                 target = w.move(w.load_pointer(targets, w.mul(m, 8)), out_skip)
-                w.write_some(made(epilogue, m, v), w.move(target, v * w.width * size), mask)
+                w.write_masked(made(epilogue, m, v), w.move(target, v * w.width * size), mask)
 
 
 def _stored_totals(make, size):
@@ -269,5 +271,5 @@ def _epilogue_microkernel(name, make, size):
 
 # Arguments: the totals; how many rows; and those of i16_tile from the table of results on.
 int16_of_totals = _epilogue_microkernel("int16_of_totals", Epilogue.wide, 2)
-int32_of_totals = _epilogue_microkernel("int32_of_totals", Epilogue.ints, 4)
-int64_of_totals = _epilogue_microkernel("int64_of_totals", Epilogue.words, 8)
+int32_of_totals = _epilogue_microkernel("int32_of_totals", Epilogue.int32, 4)
+int64_of_totals = _epilogue_microkernel("int64_of_totals", Epilogue.int64, 8)

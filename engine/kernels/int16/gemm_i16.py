@@ -9,7 +9,7 @@ they can be (_gemm_i16_amx.py): the bytes between rows of their inputs.
 
 from numba import int32, int64
 
-from ...build.kernel import address, inline, kernel, stack_buffer
+from ...build.kernel import address, choose, inline, kernel, stack_buffer
 from ...tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES
 from .._pixels import point_pixels
 from ..float32._gemm_f32_tile import point, point_tap, vector_width
@@ -42,6 +42,8 @@ from ._gemm_i16_tile import (
 
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
+_tile = choose(i16_part_4, i16_part_7, i16_part_10, i16_tile, i16_partial_tile)
+_PARTIAL = 4
 _tables = stack_buffer(TABLES * _TABLE)
 _blocks = stack_buffer(BLOCK_BYTES)
 _sums = stack_buffer(2 * BLOCK_ROWS * _ROW)
@@ -57,20 +59,9 @@ def one_chain(part, entry, count, skip, length, at, ahead, totals, targets, colu
               low, high):  # fmt: skip
     """The tile of the form `part`, or the partial one."""
     if columns <= vector_width():
-        i16_partial_tile(entry, count, skip, length, at, ahead, totals, targets, column, columns,
-                         terms, low, high)  # fmt: skip
-    elif part == 0:
-        i16_part_4(entry, count, skip, length, at, ahead, totals, targets, column, columns, terms,
-                   low, high)  # fmt: skip
-    elif part == 1:
-        i16_part_7(entry, count, skip, length, at, ahead, totals, targets, column, columns, terms,
-                   low, high)  # fmt: skip
-    elif part == 2:
-        i16_part_10(entry, count, skip, length, at, ahead, totals, targets, column, columns, terms,
-                    low, high)  # fmt: skip
-    else:
-        i16_tile(entry, count, skip, length, at, ahead, totals, targets, column, columns, terms,
-                 low, high)  # fmt: skip
+        part = _PARTIAL
+    _tile(part, entry, count, skip, length, at, ahead, totals, targets, column, columns, terms, low,
+          high)  # fmt: skip
 
 
 @inline

@@ -111,13 +111,13 @@ def amx_corrections(builder, simd, headers, block, pitch, steps, zero_point, buf
     with builder.if_else(builder.icmp_signed("==", zero_point, WORD(0))) as (none, some):
         with none:
             for at in range(0, _TABLE, w.bytes):
-                w.write(w.all(0), corrections, at)
+                w.write(w.splat(0), corrections, at)
         with some:
             registers = Registers(w)
             factor = builder.trunc(zero_point, BYTE)
             buffer, block = w.pointer(buffer), w.pointer(block)
             for m in range(16):
-                w.write(w.all(factor, BYTE, AMX_DEPTH), buffer, AMX_DEPTH * m)
+                w.write(w.splat(factor, BYTE, AMX_DEPTH), buffer, AMX_DEPTH * m)
             registers.load(_WEIGHTS[0], buffer, AMX_DEPTH)
             registers.clear(_SUMS[0])
             with w.loop(0, w.mul(steps, AMX_DEPTH), AMX_DEPTH) as (at, _):

@@ -86,7 +86,7 @@ class _Float32:
         offset = 4 * (FLOAT32_TERMS * block + within)
         self.scale = w.load(terms, offset)
         self.bias = w.load(terms, offset + 4 * CHANNEL_BLOCK)
-        self.weights = w.read(start, v * w.bytes, w.ints, 4)
+        self.weights = w.read(start, v * w.bytes, w.i32_vector, 4)
         self.limits = [w.repeat(limit) for limit in limits]
 
     def make(self, sums, entry):
@@ -94,7 +94,7 @@ class _Float32:
         w, b = self.w, self.w.builder
         place = w.load_pointer(entry, 2 * TABLE)
         zero = b.add(w.read(w.move(place, self.to_zero), 0, INT, 4), INT(1))
-        sums = b.sub(sums, b.mul(self.weights, w.all(zero)))
+        sums = b.sub(sums, b.mul(self.weights, w.splat(zero)))
         scale = w.mul(w.repeat(w.load(place, 0, FLOAT)), self.scale)
         value = w.add(w.mul(b.sitofp(sums, w.vector), scale), self.bias)
         return w.clamp(value, *self.limits) if self.limits else value
@@ -166,14 +166,14 @@ class _Rows:
             entry = w.move(self.headers, w.mul(m, 8))
             row = w.move(self.sums, w.mul(m, ROW))
             target = w.move(w.load_pointer(entry), self.out_skip)
-            correction = w.all(w.read(entry, TABLE, INT, 4)) if self.correction else None
+            correction = w.splat(w.read(entry, TABLE, INT, 4)) if self.correction else None
             for v, one in made:
-                own = w.read(row, v * w.bytes, w.ints, 4)
+                own = w.read(row, v * w.bytes, w.i32_vector, 4)
                 value = one.make(w.builder.add(own, correction) if correction else own, entry)
                 place = w.move(target, v * w.width * one.size)
                 if mask is None:
                     w.write(value, place)
                 elif one.size == 1:
-                    w.write_some(value, place, mask)
+                    w.write_masked(value, place, mask)
                 else:
-                    w.store_some(value, place, mask)
+                    w.store_masked(value, place, mask)

@@ -45,10 +45,10 @@ def turn_fours(builder, simd, source, pitch, target, count, flip):
     """
     w = Integers(builder, simd)
     source, target = w.pointer(source), w.pointer(target)
-    flip = w.all(builder.trunc(w.mul(flip, 0x01010101), INT))
+    flip = w.splat(builder.trunc(w.mul(flip, 0x01010101), INT))
     with w.loop(0, w.mul(count, 4), 4 * w.width) as (at, _):
         starts = [w.add(at, w.mul(pitch, column)) for column in range(w.width)]
-        rows = _transposed(w, [w.read(source, start, w.ints) for start in starts])
+        rows = _transposed(w, [w.read(source, start, w.i32_vector) for start in starts])
         place = w.mul(at, PANEL)
         for i, row in enumerate(rows):
             w.write(builder.xor(row, flip), target, w.add(place, _ROW * i))
@@ -63,7 +63,7 @@ def _transposed(w, rows):
         for i in range(n):
             if not i & half:
                 a, b = rows[i], rows[i + half]
-                rows[i], rows[i + half] = w.chosen(a, b, low[half]), w.chosen(a, b, high[half])
+                rows[i], rows[i + half] = w.shuffle(a, b, low[half]), w.shuffle(a, b, high[half])
         half *= 2
     return rows
 
@@ -74,18 +74,18 @@ def sum_bytes(builder, simd, source, count, flip):
     w = Integers(builder, simd)
     source, end = w.pointer(source), count
     shorts = ir.VectorType(SHORT, 2 * w.width)
-    flip = w.all(builder.trunc(w.mul(flip, 0x0101), SHORT), SHORT, 2 * w.width)
-    none, eight, low = (w.all(value, SHORT, 2 * w.width) for value in (0, 8, 0xFF))
-    with w.loop(0, end, _ADDED * w.bytes, [w.all(0)]) as (begin, totals):
+    flip = w.splat(builder.trunc(w.mul(flip, 0x0101), SHORT), SHORT, 2 * w.width)
+    none, eight, low = (w.splat(value, SHORT, 2 * w.width) for value in (0, 8, 0xFF))
+    with w.loop(0, end, _ADDED * w.bytes, [w.splat(0)]) as (begin, totals):
         stop = w.add(begin, _ADDED * w.bytes)
         stop = builder.select(builder.icmp_signed("<", stop, end), stop, end)
         with w.loop(begin, stop, w.bytes, [none, none]) as (at, sums):
             value = builder.xor(w.read(source, at, shorts), flip)
             sums[0] = builder.add(sums[0], builder.and_(value, low))
             sums[1] = builder.add(sums[1], builder.lshr(value, eight))
-        for part in [builder.bitcast(part, w.ints) for part in w.results]:
-            totals[0] = builder.add(totals[0], builder.and_(part, w.all(0xFFFF)))
-            totals[0] = builder.add(totals[0], builder.lshr(part, w.all(16)))
+        for part in [builder.bitcast(part, w.i32_vector) for part in w.results]:
+            totals[0] = builder.add(totals[0], builder.and_(part, w.splat(0xFFFF)))
+            totals[0] = builder.add(totals[0], builder.lshr(part, w.splat(16)))
     name = f"llvm.vector.reduce.add.v{w.width}i32"
     return builder.zext(w.call(name, INT, [w.results[0]]), WORD)
 

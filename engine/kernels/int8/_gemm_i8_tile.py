@@ -94,7 +94,7 @@ class Tile:
         """Four rows of weights, by vector and half."""
         w = self.w
         if self.dots:
-            return [w.read(pointer, v * w.bytes, w.ints, 4) for v in range(self.n_vectors)]
+            return [w.read(pointer, v * w.bytes, w.i32_vector, 4) for v in range(self.n_vectors)]
         kind = ir.VectorType(BYTE, 2 * w.width)
         wide = ir.VectorType(SHORT, 2 * w.width)
         starts = range(0, self.n_vectors * w.bytes, w.bytes // 2)
@@ -109,9 +109,9 @@ class Tile:
         """Four inputs as what is multiplied with weights."""
         w = self.w
         if self.dots:
-            return w.all(four)
+            return w.splat(four)
         wide = ir.VectorType(SHORT, 2 * w.width)
-        return w.builder.bitcast(w.all(four, WORD, w.width // 2), wide)
+        return w.builder.bitcast(w.splat(four, WORD, w.width // 2), wide)
 
     def add(self, sums, weights, inputs):
         """`sums` with the products added."""
@@ -120,7 +120,7 @@ class Tile:
             return dot(w, sums, weights, inputs)
         wide = ir.VectorType(INT, 2 * w.width)
         found = w.builder.mul(w.builder.sext(weights, wide), w.builder.sext(inputs, wide))
-        even, odd = (w.chosen(found, found, list(range(i, 2 * w.width, 2))) for i in (0, 1))
+        even, odd = (w.shuffle(found, found, list(range(i, 2 * w.width, 2))) for i in (0, 1))
         return w.builder.add(sums, w.builder.add(even, odd))
 
     def step(self, values, four_inputs):
@@ -137,15 +137,15 @@ class Tile:
     def start(self, begin, corrections):
         """What the sums start from: rows, vectors, halves."""
         if not self.dots:
-            return [self.w.all(0)] * (self.n_rows * self.n_vectors * 2)
+            return [self.w.splat(0)] * (self.n_rows * self.n_vectors * 2)
         found = [self.begin(begin, corrections, m) for m in range(self.n_rows)]
         return [value for row in found for value in row]
 
     def begin(self, begin, corrections, m):
         """What is added to the sums of row m, by vectors."""
         w = self.w
-        correction = w.all(w.read(corrections, 8 * m, INT, 8))
-        starts = [w.read(begin, v * w.bytes, w.ints, 4) for v in range(self.n_vectors)]
+        correction = w.splat(w.read(corrections, 8 * m, INT, 8))
+        starts = [w.read(begin, v * w.bytes, w.i32_vector, 4) for v in range(self.n_vectors)]
         return [w.builder.add(value, correction) for value in starts]
 
     def joined(self, sums):
@@ -154,7 +154,7 @@ class Tile:
             return sums
         w, halves = self.w, zip(sums[::2], sums[1::2], strict=True)
         even, odd = (list(range(i, 2 * w.width, 2)) for i in (0, 1))
-        return [w.builder.add(w.chosen(*both, even), w.chosen(*both, odd)) for both in halves]
+        return [w.builder.add(w.shuffle(*both, even), w.shuffle(*both, odd)) for both in halves]
 
     def results(self, sums, begin, corrections):
         """Finished sums: rows, vectors."""
@@ -171,7 +171,7 @@ def dot(w, sums, weights, inputs):
     if w.simd.dots == SIGNED:
         kind = ir.VectorType(BYTE, 4 * w.width)
         weights, inputs = (w.builder.bitcast(value, kind) for value in (weights, inputs))
-    return w.call(_DOTS[w.width], w.ints, [sums, weights, inputs])
+    return w.call(_DOTS[w.width], w.i32_vector, [sums, weights, inputs])
 
 
 _SIGNATURE = types.void(*[types.int64] * 13)
@@ -248,7 +248,7 @@ def _quick(w, found, n_rows, targets, arguments):
             for i, value in enumerate(results):
                 v, m = divmod(i, n_rows)
                 mask = w.mask(w.builder.sub(columns, WORD(v * w.width)))
-                w.write_some(value, w.move(rows[m], v * w.width), mask)
+                w.write_masked(value, w.move(rows[m], v * w.width), mask)
 
 
 @microkernel(_SIGNATURE)
@@ -318,15 +318,15 @@ def corrections(builder, simd, headers, segments, depth, zero_point, n_rows):
 def _across(w, headers, segments, depth, factor):
     """`corrections` of rows whose segments are short: of several rows at once."""
     b, n = w.builder, BLOCK_ROWS // w.width
-    ones = ir.Constant(w.ints, [0x01010101] * w.width)
+    ones = ir.Constant(w.i32_vector, [0x01010101] * w.width)
     table = w.move(headers, TILE_HEADERS * _TABLE)
-    with w.loop(0, w.mul(segments, _TABLE), _TABLE, [w.all(0)] * n) as (entry, outer):
+    with w.loop(0, w.mul(segments, _TABLE), _TABLE, [w.splat(0)] * n) as (entry, outer):
         here = w.move(table, entry)
         rows = [w.load_pointer(here, 8 * m) for m in range(BLOCK_ROWS)]
 
         def step(sums, four_inputs):
             for i in range(n):
-                fours = ir.Constant(w.ints, ir.Undefined)
+                fours = ir.Constant(w.i32_vector, ir.Undefined)
                 for m in range(w.width):
                     four = four_inputs(rows[i * w.width + m])
                     fours = b.insert_element(fours, four, INT(m))
@@ -334,7 +334,7 @@ def _across(w, headers, segments, depth, factor):
 
         _in_fours(w, depth, outer, step)
         outer[:] = w.results
-    less = w.all(b.sub(INT(0), b.trunc(factor, INT)))
+    less = w.splat(b.sub(INT(0), b.trunc(factor, INT)))
     for i, sums in enumerate(w.results):
         wide = b.zext(b.mul(sums, less), ir.VectorType(WORD, w.width))
         w.write(wide, headers, _TABLE + 8 * w.width * i)
@@ -347,7 +347,7 @@ def _one_by_one(w, headers, segments, depth, factor, n_rows, some):
     end = builder.select(some, n_rows, WORD(0))
     with w.loop(0, end, 8, [INT(0)]) as (row, last):
         table = w.move(w.move(headers, TILE_HEADERS * _TABLE), row)
-        with w.loop(0, w.mul(segments, _TABLE), _TABLE, [w.all(0)]) as (entry, sums):
+        with w.loop(0, w.mul(segments, _TABLE), _TABLE, [w.splat(0)]) as (entry, sums):
             sums[0] = add(w, sums[0], w.load_pointer(w.move(table, entry)), depth)
         total = w.call(f"llvm.vector.reduce.add.v{w.width}i32", INT, w.results)
         last[0] = builder.mul(total, builder.sub(INT(0), builder.trunc(factor, INT)))
@@ -360,17 +360,17 @@ def _one_by_one(w, headers, segments, depth, factor, n_rows, some):
 def _add_dots(w, sums, begin, depth):
     """`sums` with those of `depth` bytes added."""
     b = w.builder
-    ones = ir.Constant(w.ints, [0x01010101] * w.width)
+    ones = ir.Constant(w.i32_vector, [0x01010101] * w.width)
     whole, fours = b.and_(depth, WORD(-w.bytes)), b.and_(depth, WORD(-4))
     with w.loop(0, whole, w.bytes, [sums]) as (at, inner):
-        inner[0] = dot(w, inner[0], ones, w.read(w.move(begin, at), 0, w.ints))
+        inner[0] = dot(w, inner[0], ones, w.read(w.move(begin, at), 0, w.i32_vector))
     with w.loop(whole, fours, w.bytes, w.results) as (at, inner):
         mask = w.mask(b.lshr(b.sub(fours, at), WORD(2)))
         inner[0] = dot(w, inner[0], ones, _some(w, w.move(begin, at), mask))
     with w.loop(fours, depth, 4, w.results) as (at, inner):
         last = w.read(w.move(begin, b.sub(depth, WORD(4))), 0, INT)
         beyond = w.mul(b.sub(WORD(4), b.sub(depth, fours)), 8)
-        last = b.insert_element(w.all(0), b.lshr(last, b.trunc(beyond, INT)), INT(0))
+        last = b.insert_element(w.splat(0), b.lshr(last, b.trunc(beyond, INT)), INT(0))
         inner[0] = dot(w, inner[0], ones, last)
     return w.results[0]
 
@@ -380,15 +380,15 @@ def _add_bytes(w, sums, begin, depth):
     b = w.builder
     whole = b.and_(depth, WORD(-w.width))
     with w.loop(0, whole, w.width, [sums]) as (at, inner):
-        own = w.read(w.move(begin, at), 0, w.bytes_of_it)
-        inner[0] = b.add(inner[0], b.sext(own, w.ints))
+        own = w.read(w.move(begin, at), 0, w.i8_vector)
+        inner[0] = b.add(inner[0], b.sext(own, w.i32_vector))
     with w.loop(whole, depth, 1, w.results) as (at, inner):
         own = b.sext(w.read(w.move(begin, at), 0, BYTE), INT)
-        inner[0] = b.add(inner[0], b.insert_element(w.all(0), own, INT(0)))
+        inner[0] = b.add(inner[0], b.insert_element(w.splat(0), own, INT(0)))
     return w.results[0]
 
 
 def _some(w, pointer, mask):
     """A vector of int32 of which only the places of `mask` are read; the others are 0."""
     name = f"llvm.masked.load.v{w.width}i32.p0"
-    return w.call(name, w.ints, [pointer, INT(1), mask, w.all(0)])
+    return w.call(name, w.i32_vector, [pointer, INT(1), mask, w.splat(0)])

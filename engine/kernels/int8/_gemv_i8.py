@@ -49,7 +49,9 @@ def gemv_i8(builder, simd, headers, depth, panel, pitch, most, sums):
     whole = builder.and_(depth, WORD(-4))
 
     def starts():
-        return [w.read(begin, at, w.ints) for begin in begins for at in range(0, _ROW, w.bytes)]
+        return [
+            w.read(begin, at, w.i32_vector) for begin in begins for at in range(0, _ROW, w.bytes)
+        ]
 
     def step(values, four):
         weights = [v for begin in begins for v in tile.weights(w.move(begin, values[0]))]
@@ -58,7 +60,7 @@ def gemv_i8(builder, simd, headers, depth, panel, pitch, most, sums):
         values[1:] = [tile.add(value, own, inputs) for value, own in both]
         values[0] = builder.add(values[0], WORD(_ROW))
 
-    begin = starts() if tile.dots else [w.all(0)] * (2 * len(begins) * tile.n_vectors)
+    begin = starts() if tile.dots else [w.splat(0)] * (2 * len(begins) * tile.n_vectors)
     with w.loop(0, whole, 4, [WORD(_ROW), *begin]) as (at, values):
         step(values, tile.read(x, at))
     if tile.dots:

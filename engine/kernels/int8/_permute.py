@@ -16,6 +16,6 @@ def found_in(w, quarters, index):
 
 
 def tail_mask(w, count):
-    """True in the first `count` of WHOLE places."""
-    places = ir.Constant(ir.VectorType(BYTE, WHOLE), list(range(WHOLE)))
-    return w.builder.icmp_signed("<", places, w.all(w.builder.trunc(count, BYTE), BYTE, WHOLE))
+    """True in the first `count` of WHOLE lanes."""
+    lanes = ir.Constant(ir.VectorType(BYTE, WHOLE), list(range(WHOLE)))
+    return w.builder.icmp_signed("<", lanes, w.splat(w.builder.trunc(count, BYTE), BYTE, WHOLE))

@@ -14,7 +14,7 @@ The kinds of rounding:
 
     QUICK    fixedpoint.scaled for sums below 2**30 in size and shifts of -20 to -1
     GENERAL  fixedpoint.scaled for any sums and shifts
-    REAL     sums times float64, rounded to nearest, halves away from zero
+    EXACT    sums times float64, rounded to nearest, halves away from zero
 
 Results are signed bytes, of which `flip` turns bits over: 0x80 makes them uint8 (the zero point and
 the limits are then 128 less).
@@ -27,7 +27,7 @@ from llvmlite import ir
 from ...build.vector import DOUBLE, INT, WORD
 from ...tiling import CHANNEL_BLOCK
 
-QUICK, GENERAL, REAL = range(3)
+QUICK, GENERAL, EXACT = range(3)
 TERMS = 48
 """Words of such terms."""
 
@@ -58,7 +58,7 @@ def each_rounding(w, rounding):
     after = w.builder.append_basic_block()
 
     def kinds():
-        for kind in (QUICK, GENERAL, REAL):
+        for kind in (QUICK, GENERAL, EXACT):
             body, other = w.builder.append_basic_block(), w.builder.append_basic_block()
             w.builder.cbranch(w.builder.icmp_signed("==", rounding, WORD(kind)), body, other)
             w.builder.position_at_end(body)
@@ -76,7 +76,7 @@ class Requantizer:
 
     Args:
         w: an integer writer.
-        kind: QUICK, GENERAL or REAL.
+        kind: QUICK, GENERAL or EXACT.
         terms: the pointer `terms_at` gives.
         offset: bytes from there (`offset_of`).
         limits: zero point, lowest and highest result, and the bits to turn over; int64 values.
@@ -85,32 +85,32 @@ class Requantizer:
     def __init__(self, w, kind, terms, offset, limits):
         self.w, self.kind = w, kind
         zero_point, low, high, flip = limits
-        half = w.doubles() if kind == REAL else w.words()
+        half = w.doubles() if kind == EXACT else w.words()
         self._even, self._odd = (w.read(terms, offset + at, half, 8) for at in (_EVEN, _ODD))
         byte = ir.IntType(8)
-        self._flip = w.all(w.builder.trunc(flip, byte), byte)
+        self._flip = w.splat(w.builder.trunc(flip, byte), byte)
         if kind == QUICK:
             starts = (w.read(terms, offset + at, half, 8) for at in (_EVEN_START, _ODD_START))
             self._even_start, self._odd_start = starts
             self._low, self._high = (
-                w.all(w.builder.trunc(limit, byte), byte) for limit in (low, high)
+                w.splat(w.builder.trunc(limit, byte), byte) for limit in (low, high)
             )
         else:
-            self._zero = w.all(w.builder.trunc(zero_point, INT))
+            self._zero = w.splat(w.builder.trunc(zero_point, INT))
             self._low, self._high = (
-                w.all(w.builder.trunc(w.builder.sub(limit, zero_point), INT))
+                w.splat(w.builder.trunc(w.builder.sub(limit, zero_point), INT))
                 for limit in (low, high)
             )
-        if kind != REAL:
-            self._right = w.read(terms, offset + _RIGHT, w.ints, 4)
+        if kind != EXACT:
+            self._right = w.read(terms, offset + _RIGHT, w.i32_vector, 4)
         if kind == GENERAL:
-            self._left = w.read(terms, offset + _LEFT, w.ints, 4)
-            one = w.builder.shl(w.all(1), self._right)
-            self._rest = w.builder.sub(one, w.all(1))
+            self._left = w.read(terms, offset + _LEFT, w.i32_vector, 4)
+            one = w.builder.shl(w.splat(1), self._right)
+            self._rest = w.builder.sub(one, w.splat(1))
 
     def bytes(self, sums):
         """The results of a vector of int32 sums."""
-        made = (self._quick, self._general, self._real)[self.kind](sums)
+        made = (self._quick, self._general, self._exact)[self.kind](sums)
         return self.w.builder.xor(made, self._flip)
 
     def _quick(self, sums):
@@ -121,53 +121,53 @@ class Requantizer:
         """
         w, b = self.w, self.w.builder
         high = self._high_halves(b.add(sums, sums), self._even_start, self._odd_start)
-        value = b.ashr(b.add(high, b.ashr(sums, w.all(31))), self._right)
-        value = b.trunc(w.hold(value, w.all(-128), w.all(127)), w.bytes_of_it)
-        return w.hold(value, self._low, self._high)
+        value = b.ashr(b.add(high, b.ashr(sums, w.splat(31))), self._right)
+        value = b.trunc(w.clamp_int(value, w.splat(-128), w.splat(127)), w.i8_vector)
+        return w.clamp_int(value, self._low, self._high)
 
     def _high_halves(self, value, even_start, odd_start, double=False):
         """The upper 32 bits of value * multiplier + start, of the doubled product if `double`."""
         w, b = self.w, self.w.builder
         pairs = b.bitcast(value, w.words())
         halves = []
-        by = w.all(32, WORD, w.width // 2)
+        by = w.splat(32, WORD, w.width // 2)
         for own, multiplier, start in (
             (w.low_halves(pairs), self._even, even_start),
             (b.ashr(pairs, by), self._odd, odd_start),
         ):
             product = b.mul(own, w.low_halves(multiplier))
             product = b.add(product, product) if double else product
-            halves.append(b.bitcast(b.add(product, start), w.ints))
-        return w.chosen(*halves, [i + 1 if i % 2 == 0 else w.width + i for i in range(w.width)])
+            halves.append(b.bitcast(b.add(product, start), w.i32_vector))
+        return w.shuffle(*halves, [i + 1 if i % 2 == 0 else w.width + i for i in range(w.width)])
 
     def _general(self, sums):
         w, b = self.w, self.w.builder
-        start = w.all(1 << 31, WORD, w.width // 2)
+        start = w.splat(1 << 31, WORD, w.width // 2)
         value = self._high_halves(b.shl(sums, self._left), start, start, double=True)
         rest = b.and_(value, self._rest)
-        most = b.sub(b.ashr(self._rest, w.all(1)), b.ashr(value, w.all(31)))
-        more = b.sext(b.icmp_signed(">", rest, most), w.ints)
+        most = b.sub(b.ashr(self._rest, w.splat(1)), b.ashr(value, w.splat(31)))
+        more = b.sext(b.icmp_signed(">", rest, most), w.i32_vector)
         return self._shifted(b.sub(b.ashr(value, self._right), more))
 
-    def _real(self, sums):
+    def _exact(self, sums):
         w, b = self.w, self.w.builder
-        nothing, halves = ir.Constant(w.ints, ir.Undefined), []
+        nothing, halves = ir.Constant(w.i32_vector, ir.Undefined), []
         for first, scale in ((0, self._even), (1, self._odd)):
-            own = w.chosen(sums, nothing, list(range(first, w.width, 2)))
+            own = w.shuffle(sums, nothing, list(range(first, w.width, 2)))
             value = b.fmul(b.sitofp(own, w.doubles()), scale)
             half = w.call(
                 f"llvm.copysign.v{w.width // 2}f64",
                 value.type,
-                [w.all(0.5, DOUBLE, w.width // 2), value],
+                [w.splat(0.5, DOUBLE, w.width // 2), value],
             )
             halves.append(self._whole(b.fadd(value, half)))
         places = [i // 2 if i % 2 == 0 else w.width // 2 + i // 2 for i in range(w.width)]
-        return self._shifted(w.chosen(*halves, places))
+        return self._shifted(w.shuffle(*halves, places))
 
     def _whole(self, value):
         """float64 cut to int32; what is beyond is held within 2e9."""
         w, b = self.w, self.w.builder
-        low, high = (w.all(limit, DOUBLE, w.width // 2) for limit in (-2e9, 2e9))
+        low, high = (w.splat(limit, DOUBLE, w.width // 2) for limit in (-2e9, 2e9))
         value = b.select(b.fcmp_unordered("<", value, low), low, value)
         value = b.select(b.fcmp_ordered(">", value, high), high, value)
         return b.fptosi(value, ir.VectorType(INT, w.width // 2))
@@ -175,5 +175,5 @@ class Requantizer:
     def _shifted(self, value):
         """int32 with the zero point added, as bytes."""
         w, b = self.w, self.w.builder
-        value = b.add(w.hold(value, self._low, self._high), self._zero)
-        return b.trunc(value, w.bytes_of_it)
+        value = b.add(w.clamp_int(value, self._low, self._high), self._zero)
+        return b.trunc(value, w.i8_vector)

@@ -16,15 +16,15 @@ def lines(builder, simd, a, b, out, numbers, rows, columns, a_row, b_row, a_step
     w = Integers(builder, simd)
     a, b, out, numbers = (w.pointer(p) for p in (a, b, out, numbers))
     p, q, c, s, low, high = (
-        w.all(builder.trunc(w.load(numbers, 8 * i, WORD), INT)) for i in range(6)
+        w.splat(builder.trunc(w.load(numbers, 8 * i, WORD), INT)) for i in range(6)
     )
 
     def elements(moving, place, at, mask):
         if moving:
-            value = w.read_some(w.move(place, at), w.bytes_of_it, mask)
+            value = w.read_masked(w.move(place, at), w.i8_vector, mask)
         else:
-            value = w.all(w.read(place, 0, BYTE), BYTE)
-        return builder.sext(value, w.ints)
+            value = w.splat(w.read(place, 0, BYTE), BYTE)
+        return builder.sext(value, w.i32_vector)
 
     def each_row(*moving):
         with w.loop(0, rows, 1, [a, b, out]) as (_, places):
@@ -33,8 +33,8 @@ def lines(builder, simd, a, b, out, numbers, rows, columns, a_row, b_row, a_step
             def vector(at, mask):
                 x, y = (elements(m, o, at, mask) for m, o in zip(moving, operands, strict=True))
                 value = builder.add(builder.add(builder.mul(x, p), builder.mul(y, q)), c)
-                value = w.hold(builder.ashr(value, s), low, high)
-                w.write_some(builder.trunc(value, w.bytes_of_it), w.move(target, at), mask)
+                value = w.clamp_int(builder.ashr(value, s), low, high)
+                w.write_masked(builder.trunc(value, w.i8_vector), w.move(target, at), mask)
 
             whole = builder.and_(columns, WORD(-w.width))
             with w.loop(0, whole, w.width) as (at, _):

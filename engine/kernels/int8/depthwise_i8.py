@@ -67,7 +67,7 @@ def strip(name, finish, sizes, taps, stride, pairs=False):
             for made in finish(w, terms, numbers, own, channel, padded):
                 for i in reversed(range(results)):  # those beyond the last lie under it
                     place = w.move(targets[i], w.mul(channel, out_size))
-                    w.write_some(made(sums[i]), place, mask)
+                    w.write_masked(made(sums[i]), place, mask)
 
         whole = builder.and_(channels, WORD(-w.width))
         with w.loop(0, whole, w.width) as (channel, _):
@@ -86,7 +86,7 @@ def _sums(w, shape, tables, groups, weights, start, channel, padded, mask):
     at = w.mul(channel, size)
     factor = _int16(w) if rows == 2 else ir.VectorType(BYTE, 4 * w.width)
     filters = w.move(weights, w.mul(channel, 4))
-    begin = w.read(start, w.mul(channel, 4), w.ints, 4)
+    begin = w.read(start, w.mul(channel, 4), w.i32_vector, 4)
     with w.loop(0, groups, 1, [tables, filters, *[begin] * results]) as (_, carried):
         table, filters = carried[:2]
         sums, factors = carried[2:], []
@@ -116,19 +116,22 @@ def _int16(w):
 def _pair(w, size, first, second, mask):
     """The numbers at two addresses as int16, a number of the first before one of the second."""
     kind, n = ir.VectorType(BYTE if size == 1 else SHORT, w.width), w.width
-    both = (w.read_some(place, kind, mask) for place in (first, second))
-    x = w.chosen(*both, [n * (i % 2) + i // 2 for i in range(2 * n)])
+    both = (w.read_masked(place, kind, mask) for place in (first, second))
+    x = w.shuffle(*both, [n * (i % 2) + i // 2 for i in range(2 * n)])
     return w.builder.sext(x, _int16(w)) if size == 1 else x
 
 
 def _four(w, places, mask):
     """The bytes at four addresses, one of each place after the other, as what is multiplied."""
     kind, n = ir.VectorType(BYTE, w.width), w.width
-    first, second, third, fourth = (w.read_some(place, kind, mask) for place in places)
-    both = w.chosen(first, second, list(range(2 * n))), w.chosen(third, fourth, list(range(2 * n)))
-    x = w.chosen(*both, [n * (i % 4) + i // 4 for i in range(4 * n)])
+    first, second, third, fourth = (w.read_masked(place, kind, mask) for place in places)
+    both = (
+        w.shuffle(first, second, list(range(2 * n))),
+        w.shuffle(third, fourth, list(range(2 * n))),
+    )
+    x = w.shuffle(*both, [n * (i % 4) + i // 4 for i in range(4 * n)])
     if w.simd.dots == UNSIGNED:
-        x = w.builder.xor(x, w.all(-128, BYTE, 4 * n))
+        x = w.builder.xor(x, w.splat(-128, BYTE, 4 * n))
     return x
 
 
@@ -137,15 +140,15 @@ def _add_pairs(w, total, a, b):
     builder, kind = w.builder, ir.VectorType(INT, 2 * w.width)
     products = builder.mul(builder.sext(a, kind), builder.sext(b, kind))
     nothing = ir.Constant(kind, ir.Undefined)
-    even, odd = (w.chosen(products, nothing, list(range(i, 2 * w.width, 2))) for i in (0, 1))
+    even, odd = (w.shuffle(products, nothing, list(range(i, 2 * w.width, 2))) for i in (0, 1))
     return builder.add(total, builder.add(even, odd))
 
 
 def _add_fours(w, total, a, b):
     """total + the sums of four products each of bytes."""
     if w.simd.dots == UNSIGNED:
-        a, b = (w.builder.bitcast(x, w.ints) for x in (a, b))
-    return w.call(_DOTS[w.width], w.ints, [total, a, b])
+        a, b = (w.builder.bitcast(x, w.i32_vector) for x in (a, b))
+    return w.call(_DOTS[w.width], w.i32_vector, [total, a, b])
 
 
 def int8_epilogue(w, terms, numbers, own, channel, padded):
@@ -164,7 +167,7 @@ def int16_epilogue(w, terms, numbers, own, channel, padded):
     `terms` are the offsets of all channels, then multiplier + shift * 2**32 of each.
     """
     builder, numbers, half = w.builder, w.pointer(numbers), w.width // 2
-    low, high = (w.all(w.load(numbers, 8 * i, WORD), WORD, half) for i in range(2))
+    low, high = (w.splat(w.load(numbers, 8 * i, WORD), WORD, half) for i in range(2))
     offsets = w.move(w.pointer(terms), w.mul(channel, 8))
     factors = w.move(offsets, w.mul(padded, 8))
 
@@ -172,12 +175,12 @@ def int16_epilogue(w, terms, numbers, own, channel, padded):
         halves, nothing = [], ir.Constant(sums.type, ir.Undefined)
         for start in (0, half):
             factor = w.read(factors, 8 * start, w.words(), 8)
-            part = w.chosen(sums, nothing, list(range(start, start + half)))
+            part = w.shuffle(sums, nothing, list(range(start, start + half)))
             product = builder.mul(builder.sext(part, w.words()), w.low_halves(factor))
             value = builder.add(product, w.read(offsets, 8 * start, w.words(), 8))
-            value = builder.ashr(value, builder.lshr(factor, w.all(32, WORD, half)))
-            halves.append(builder.trunc(w.hold(value, low, high), ir.VectorType(SHORT, half)))
-        return w.chosen(*halves, list(range(w.width)))
+            value = builder.ashr(value, builder.lshr(factor, w.splat(32, WORD, half)))
+            halves.append(builder.trunc(w.clamp_int(value, low, high), ir.VectorType(SHORT, half)))
+        return w.shuffle(*halves, list(range(w.width)))
 
     yield made
 
@@ -195,7 +198,7 @@ def float32_epilogue(w, terms, numbers, own, channel, padded):
 
     def made(sums):
         value = w.mul(builder.sitofp(sums, w.vector), scale)
-        return builder.bitcast(w.clamp(w.add(value, bias), low, high), w.ints)
+        return builder.bitcast(w.clamp(w.add(value, bias), low, high), w.i32_vector)
 
     yield made
 

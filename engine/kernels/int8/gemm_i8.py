@@ -8,7 +8,7 @@ they can be (_gemm_i8_amx.py): the bytes between rows of their inputs.
 """
 
 from ...build.declaration import Widths
-from ...build.kernel import address, inline, kernel, stack_buffer
+from ...build.kernel import address, choose, inline, kernel, stack_buffer
 from ...tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES, TILE_HEADERS
 from .._items import even, part_of
 from .._pixels import point_pixels
@@ -51,6 +51,8 @@ _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
 _PAIR = 2 * BLOCK_ROWS
 _BYTE = Widths(("uint8",))
+_tile = choose(i8_part_4, i8_part_7, i8_part_10, i8_tile, i8_partial_tile)
+_PARTIAL = 4
 _tables = stack_buffer(TABLES * _TABLE)
 _sums = stack_buffer(2 * _PAIR * _ROW)
 _blocks = stack_buffer(BLOCK_BYTES)
@@ -113,20 +115,9 @@ def one_tile(
     own = own_terms(epilogue, to_float32, column)
     zero_point, low, high, flip = epilogue[2:]
     if columns <= vector_width() < i8_columns():
-        i8_partial_tile(tables, segments, depth, weights, ahead, raw, column, columns, own,
-                        zero_point, low, high, flip)  # fmt: skip
-    elif part == 0:
-        i8_part_4(tables, segments, depth, weights, ahead, raw, column, columns, own, zero_point,
-                  low, high, flip)  # fmt: skip
-    elif part == 1:
-        i8_part_7(tables, segments, depth, weights, ahead, raw, column, columns, own, zero_point,
-                  low, high, flip)  # fmt: skip
-    elif part == 2:
-        i8_part_10(tables, segments, depth, weights, ahead, raw, column, columns, own, zero_point,
-                   low, high, flip)  # fmt: skip
-    else:
-        i8_tile(tables, segments, depth, weights, ahead, raw, column, columns, own, zero_point, low,
-                high, flip)  # fmt: skip
+        part = _PARTIAL
+    _tile(part, tables, segments, depth, weights, ahead, raw, column, columns, own, zero_point, low,
+          high, flip)  # fmt: skip
 
 
 @inline

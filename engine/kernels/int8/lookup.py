@@ -34,7 +34,7 @@ def _by_rows(w, x, table, out, count):
     for i, row in enumerate(rows):
         others = [rows[j] for j in (i - 1, i - 8, i - 9) if j >= 0]
         part = reduce(b.xor, others, row)
-        parts.append(w.chosen(part, part, 2 * list(range(_ROW))))
+        parts.append(w.shuffle(part, part, 2 * list(range(_ROW))))
     whole = b.and_(count, WORD(-_PAIR))
     with w.loop(0, whole, _PAIR) as (at, _):
         index = w.read(x, at, kind)
@@ -65,8 +65,8 @@ def look_up_int8(builder, simd, x, table, out, count):
     with w.loop(0, whole, WHOLE) as (at, _):
         w.write(found_in(w, quarters, w.read(x, at, kind)), out, at)
     mask = tail_mask(w, builder.sub(count, whole))
-    index = w.read_some(w.move(x, whole), kind, mask)
-    w.write_some(found_in(w, quarters, index), w.move(out, whole), mask)
+    index = w.read_masked(w.move(x, whole), kind, mask)
+    w.write_masked(found_in(w, quarters, index), w.move(out, whole), mask)
 
 
 @kernel("x:uint8[1] table:uint8[1] out~x:uint8[1]")

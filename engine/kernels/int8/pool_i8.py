@@ -28,9 +28,9 @@ def window(name, size, signed, largest):
         def vector(channel, n):
             kind = ir.VectorType(number, n)
             at = w.mul(channel, size)
-            limits = [w.all(builder.trunc(limit, number), number, n) for limit in (low, high)]
+            limits = [w.splat(builder.trunc(limit, number), number, n) for limit in (low, high)]
             fold = _larger(w, signed) if largest else _add(w, signed, n)
-            start = limits[0] if largest else w.all(0, INT, n)
+            start = limits[0] if largest else w.splat(0, INT, n)
             with w.loop(0, rows, 1, [w.move(x, at), start]) as (_, outer):
                 with w.loop(0, columns, 1, outer) as (_, inner):
                     inner[1] = fold(inner[1], w.read(inner[0], 0, kind))
@@ -81,13 +81,13 @@ def _mean(w, total, count, n):
 
     Exact in float32, as the numbers have less than 24 bits.
     """
-    builder, reals = w.builder, ir.VectorType(FLOAT, n)
+    builder, float32s = w.builder, ir.VectorType(FLOAT, n)
     count = builder.trunc(count, INT)
-    sign = builder.ashr(total, w.all(31, INT, n))
+    sign = builder.ashr(total, w.splat(31, INT, n))
     size = builder.sub(builder.xor(total, sign), sign)
-    size = builder.add(size, w.all(builder.lshr(count, INT(1)), INT, n))
-    count = w.all(builder.sitofp(count, FLOAT), FLOAT, n)
-    size = builder.fptosi(builder.fdiv(builder.sitofp(size, reals), count), total.type)
+    size = builder.add(size, w.splat(builder.lshr(count, INT(1)), INT, n))
+    count = w.splat(builder.sitofp(count, FLOAT), FLOAT, n)
+    size = builder.fptosi(builder.fdiv(builder.sitofp(size, float32s), count), total.type)
     return builder.sub(builder.xor(size, sign), sign)
 
 

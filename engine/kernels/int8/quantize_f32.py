@@ -13,8 +13,8 @@ _BELOW_HALF = 0.49999997  # the largest float32 below it: with a half, numbers b
 def _nearest(w, value):
     """float32 rounded to int32, halves away from zero; they must be within its range."""
     builder = w.builder
-    half = w.call(f"llvm.copysign.v{w.width}f32", w.vector, [w.all(_BELOW_HALF, FLOAT), value])
-    return builder.fptosi(builder.fadd(value, half), w.ints)
+    half = w.call(f"llvm.copysign.v{w.width}f32", w.vector, [w.splat(_BELOW_HALF, FLOAT), value])
+    return builder.fptosi(builder.fadd(value, half), w.i32_vector)
 
 
 def _held(w, value, low, high):
@@ -35,8 +35,8 @@ def _each_vector(w, x, out, size, count, make):
     left = builder.sub(count, whole)
     with builder.if_then(builder.icmp_signed(">", left, WORD(0))):
         mask = w.mask(left)
-        value = builder.trunc(make(w.load_some(w.move(x, w.mul(whole, 4)), mask)), kind)
-        w.write_some(value, w.move(out, w.mul(whole, size)), mask)
+        value = builder.trunc(make(w.load_masked(w.move(x, w.mul(whole, 4)), mask)), kind)
+        w.write_masked(value, w.move(out, w.mul(whole, size)), mask)
 
 
 def steps_of(size):
@@ -51,7 +51,7 @@ def steps_of(size):
         least, scale, inverse, reach = (
             w.repeat(number) for number in (builder.fneg(reach), scale, inverse, reach)
         )
-        zero, low, high = (w.all(builder.trunc(number, INT)) for number in (zero, low, high))
+        zero, low, high = (w.splat(builder.trunc(number, INT)) for number in (zero, low, high))
 
         def make(value):
             value = _held(w, value, least, reach)
@@ -62,7 +62,7 @@ def steps_of(size):
                     quotient = w.fma(rest, inverse, quotient)
             else:
                 quotient = builder.fdiv(value, scale)
-            return w.hold(builder.add(_nearest(w, quotient), zero), low, high)
+            return w.clamp_int(builder.add(_nearest(w, quotient), zero), low, high)
 
         _each_vector(w, x, out, size, count, make)
 

@@ -34,12 +34,12 @@ def int8_of(builder, simd, x, out, count, inverse, zero, low):
     def made(value):
         n = value.type.count
         ints = ir.VectorType(INT, n)
-        value = builder.fmul(value, w.all(inverse, FLOAT, n))
+        value = builder.fmul(value, w.splat(inverse, FLOAT, n))
         half = ir.Constant(value.type, [0.5] * n)
         half = w.call(f"llvm.copysign.v{n}f32", value.type, [half, value])
         whole = builder.fptosi(builder.fadd(value, half), ints)
-        whole = builder.add(whole, w.all(zero, INT, n))
-        whole = w.hold(whole, w.all(low, INT, n), w.all(127, INT, n))
+        whole = builder.add(whole, w.splat(zero, INT, n))
+        whole = w.clamp_int(whole, w.splat(low, INT, n), w.splat(127, INT, n))
         return builder.trunc(whole, ir.VectorType(BYTE, n))
 
     several = _UNROLL * w.width
@@ -48,7 +48,7 @@ def int8_of(builder, simd, x, out, count, inverse, zero, low):
         w.write(made(w.load(x, w.mul(at, 4), ir.VectorType(FLOAT, several))), out, at)
     with w.loop(whole, count, w.width) as (at, _):
         mask = w.mask(builder.sub(count, at))
-        w.write_some(made(w.load_some(x, mask, w.mul(at, 4))), w.move(out, at), mask)
+        w.write_masked(made(w.load_masked(x, mask, w.mul(at, 4))), w.move(out, at), mask)
 
 
 @inline

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import address, inline, kernel, microkernel
+from ...build.kernel import address, choose, kernel, microkernel
 from ...build.vector import BYTE, INT, WORD
 from .._int32 import SHORT, Integers
 from ..elementwise._broadcast import row_step, rows_from, start_of
@@ -53,31 +53,31 @@ class _Scaled(Integers):
 
     def term(self, name):
         """A vector of int32 with a term in every place."""
-        return self.all(self.builder.trunc(self._terms[name], INT))
+        return self.splat(self.builder.trunc(self._terms[name], INT))
 
     def long_term(self, name):
         """A vector of int64 with a term in every place."""
-        return self.all(self._terms[name], WORD, self.width // 2)
+        return self.splat(self._terms[name], WORD, self.width // 2)
 
     def elements(self, pointer, offset, mask):
         """A vector of elements as int32; with `mask` only its places are read."""
         kind = ir.VectorType(self._element, self.width)
-        return self._wide(self.read_some(self.move(pointer, offset), kind, mask))
+        return self._wide(self.read_masked(self.move(pointer, offset), kind, mask))
 
     def repeated(self, pointer):
         """A vector with one element in every place, as int32."""
-        return self._wide(self.all(self.read(pointer, 0, self._element), self._element))
+        return self._wide(self.splat(self.read(pointer, 0, self._element), self._element))
 
     def _wide(self, elements):
         if self.size == 1:
-            flip = self.all(self.builder.trunc(self._terms["flip"], BYTE), BYTE)
+            flip = self.splat(self.builder.trunc(self._terms["flip"], BYTE), BYTE)
             elements = self.builder.xor(elements, flip)
-        return self.builder.sext(elements, self.ints)
+        return self.builder.sext(elements, self.i32_vector)
 
     def put(self, value, pointer, offset, mask):
         """Writes a vector of int32 as elements."""
         value = self.builder.trunc(value, ir.VectorType(self._element, self.width))
-        self.write_some(value, self.move(pointer, offset), mask)
+        self.write_masked(value, self.move(pointer, offset), mask)
 
     def upper(self, value, multiplier, start, double=False):
         """The upper 32 bits of value * multiplier + start; of the product twice if `double`.
@@ -89,14 +89,14 @@ class _Scaled(Integers):
         multiplier = self.read(self._memory, 8 * _VECTORS[multiplier], self.words(), 8)
         multiplier = self.low_halves(multiplier)
         start = self.long_term(start)
-        odd = builder.ashr(pairs, self.all(32, WORD, half))
+        odd = builder.ashr(pairs, self.splat(32, WORD, half))
         halves = []
         for own in (self.low_halves(pairs), odd):
             product = builder.mul(own, multiplier)
             product = builder.add(product, product) if double else product
-            halves.append(builder.bitcast(builder.add(product, start), self.ints))
+            halves.append(builder.bitcast(builder.add(product, start), self.i32_vector))
         places = [i + 1 if i % 2 == 0 else self.width + i for i in range(self.width)]
-        return self.chosen(*halves, places)
+        return self.shuffle(*halves, places)
 
     def steep(self, a):
         """`a` on the scale of both operands, but for its zero point."""
@@ -107,7 +107,7 @@ class _Scaled(Integers):
         builder = self.builder
         high = self.upper(builder.shl(b, self.term("b_left")), "b_multiplier", "b_start")
         negative = builder.icmp_signed("<", b, self.term("b_zero"))
-        less = builder.select(negative, self.term("b_less"), self.all(0))
+        less = builder.select(negative, self.term("b_less"), self.splat(0))
         return builder.ashr(builder.add(high, less), self.term("b_right"))
 
     def result(self, total):
@@ -117,9 +117,9 @@ class _Scaled(Integers):
             total if wide else builder.add(total, total), "multiplier", "start", double=wide
         )
         negative = builder.icmp_signed("<", total, self.term("limit"))
-        less = builder.select(negative, self.term("less"), self.all(0))
+        less = builder.select(negative, self.term("less"), self.splat(0))
         value = builder.ashr(builder.add(high, less), self.term("right"))
-        return self.hold(value, self.term("low"), self.term("high"))
+        return self.clamp_int(value, self.term("low"), self.term("high"))
 
 
 def _sum(w, a, b):
@@ -152,21 +152,24 @@ def _second_scaled(w, b):
     return w.gentle(b)
 
 
-def _first_centred(w, a):
+def _first_minus_zero_point(w, a):
     return w.builder.sub(a, w.term("a_zero"))
 
 
-def _second_centred(w, b):
+def _second_minus_zero_point(w, b):
     return w.builder.sub(b, w.term("b_zero"))
 
 
-_LINEAR, _CENTRED = (_first_scaled, _second_scaled), (_first_centred, _second_centred)
+_LINEAR, _MINUS_ZERO_POINT = (
+    (_first_scaled, _second_scaled),
+    (_first_minus_zero_point, _second_minus_zero_point),
+)
 FORMS = {
     "sum": (_sum, _LINEAR),
     "difference": (_difference, _LINEAR),
     "reversed": (_reversed, _LINEAR),
     "squared": (_squared, _LINEAR),
-    "product": (_product, _CENTRED),
+    "product": (_product, _MINUS_ZERO_POINT),
 }
 """Name -> what makes a total of two operands, and what is done with each of them before.
 
@@ -267,31 +270,12 @@ def _each_vector(w, count, vector):
         vector(w.mul(whole, w.size), w.mask(left))
 
 
-def _choice(microkernels):
-    """A function that calls the microkernel with the number `form`; None is never called."""
-    zero, one, two, three, four = (microkernel or microkernels[0] for microkernel in microkernels)
-
-    @inline
-    def call(form, a, b, out, terms, rows, columns, a_row, b_row):
-        if form == 0:
-            zero(a, b, out, terms, rows, columns, a_row, b_row)
-        elif form == 1:
-            one(a, b, out, terms, rows, columns, a_row, b_row)
-        elif form == 2:
-            two(a, b, out, terms, rows, columns, a_row, b_row)
-        elif form == 3:
-            three(a, b, out, terms, rows, columns, a_row, b_row)
-        else:
-            four(a, b, out, terms, rows, columns, a_row, b_row)
-
-    return call
-
-
 def pairs_of(size, forms):
     """The kernel for elements of `size` bytes, with the microkernels of `forms`."""
 
     def made(make, *more):
-        return _choice([make(name, size, *more) if name in forms else None for name in FORMS])
+        microkernels = [make(name, size, *more) if name in forms else None for name in FORMS]
+        return choose(*(one or microkernels[0] for one in microkernels))  # None is never called
 
     both = made(_both)
     first_held, second_held = (made(_held, second) for second in (False, True))

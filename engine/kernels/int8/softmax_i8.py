@@ -26,7 +26,7 @@ def largest_of(signed):
         kind, name = ir.VectorType(BYTE, n), f"{'s' if signed else 'u'}max.v{n}i8"
         x, lowest = w.pointer(x), -128 if signed else 0
         whole = builder.and_(count, WORD(-n))
-        with w.loop(0, whole, n, [w.all(lowest, BYTE, n)]) as (at, carried):
+        with w.loop(0, whole, n, [w.splat(lowest, BYTE, n)]) as (at, carried):
             carried[0] = w.call(f"llvm.{name}", kind, [carried[0], w.read(x, at, kind)])
         folded = w.call(f"llvm.vector.reduce.{name}", BYTE, w.results)
         widen = builder.sext if signed else builder.zext
@@ -60,22 +60,22 @@ def sum_of_planes(builder, simd, x, count, top, planes):
     tables = [
         [w.read(planes, i * VALUES + at, kind) for at in range(0, VALUES, WHOLE)] for i in range(3)
     ]
-    tops, words = w.all(top, BYTE, WHOLE), ir.VectorType(WORD, WHOLE // 8)
+    tops, words = w.splat(top, BYTE, WHOLE), ir.VectorType(WORD, WHOLE // 8)
 
     def add(totals, value, mask):
         down = builder.sub(tops, value)
         for i, table in enumerate(tables):
             part = found_in(w, table, down)
             if mask is not None:
-                part = builder.select(mask, part, w.all(0, BYTE, WHOLE))
-            sums = w.call("llvm.x86.avx512.psad.bw.512", words, [part, w.all(0, BYTE, WHOLE)])
+                part = builder.select(mask, part, w.splat(0, BYTE, WHOLE))
+            sums = w.call("llvm.x86.avx512.psad.bw.512", words, [part, w.splat(0, BYTE, WHOLE)])
             totals[i] = builder.add(totals[i], sums)
 
     whole = builder.and_(count, WORD(-WHOLE))
     with w.loop(0, whole, WHOLE, [ir.Constant(words, None)] * 3) as (at, carried):
         add(carried, w.read(x, at, kind), None)
     totals, mask = list(w.results), tail_mask(w, builder.sub(count, whole))
-    add(totals, w.read_some(w.move(x, whole), kind, mask), mask)
+    add(totals, w.read_masked(w.move(x, whole), kind, mask), mask)
     total = w.word(0)
     for i, part in enumerate(totals):
         part = w.call(f"llvm.vector.reduce.add.v{WHOLE // 8}i64", WORD, [part])
@@ -95,15 +95,15 @@ def shares(builder, simd, exps, out, inverse, start, places, low, high):
     kind = ir.VectorType(INT, w.width)
     wide = ir.VectorType(WORD, w.width)
     inverse, start, places, low, high = (
-        w.all(number, WORD, w.width) for number in (inverse, start, places, low, high)
+        w.splat(number, WORD, w.width) for number in (inverse, start, places, low, high)
     )
     w.write(inverse, out, VALUES)
     with w.loop(0, VALUES, w.width) as (at, _):
         value = builder.sext(w.read(exps, w.mul(at, 4), kind), wide)
         factor = w.low_halves(w.read(out, VALUES, wide, 8))
         value = builder.add(builder.mul(value, factor), start)
-        value = w.least(builder.add(builder.lshr(value, places), low), high)
-        w.write(builder.trunc(value, w.bytes_of_it), out, at)
+        value = w.minimum(builder.add(builder.lshr(value, places), low), high)
+        w.write(builder.trunc(value, w.i8_vector), out, at)
 
 
 @microkernel(types.void(*[types.int64] * 5))
@@ -119,12 +119,12 @@ def look_up_down(builder, simd, x, out, count, top, table):
         return
     kind = ir.VectorType(BYTE, WHOLE)
     quarters = [w.read(table, at, kind) for at in range(0, VALUES, WHOLE)]
-    tops, whole = w.all(top, BYTE, WHOLE), builder.and_(count, WORD(-WHOLE))
+    tops, whole = w.splat(top, BYTE, WHOLE), builder.and_(count, WORD(-WHOLE))
     with w.loop(0, whole, WHOLE) as (at, _):
         w.write(found_in(w, quarters, builder.sub(tops, w.read(x, at, kind))), out, at)
     mask = tail_mask(w, builder.sub(count, whole))
-    down = builder.sub(tops, w.read_some(w.move(x, whole), kind, mask))
-    w.write_some(found_in(w, quarters, down), w.move(out, whole), mask)
+    down = builder.sub(tops, w.read_masked(w.move(x, whole), kind, mask))
+    w.write_masked(found_in(w, quarters, down), w.move(out, whole), mask)
 
 
 def softmax_with(largest):

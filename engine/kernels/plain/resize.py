@@ -134,19 +134,19 @@ def mix(builder, simd, first, second, third, fourth, out, channels, *weights):
     """
     w = Integers(builder, simd)
     pixels, out = [w.pointer(p) for p in (first, second, third, fourth)], w.pointer(out)
-    weights = [w.all(builder.trunc(weight, INT)) for weight in weights]
-    half, zero = w.all(1 << 19), w.all(0)
+    weights = [w.splat(builder.trunc(weight, INT)) for weight in weights]
+    half, zero = w.splat(1 << 19), w.splat(0)
 
     def vector(at, mask):
         total = zero
         for pixel, weight in zip(pixels, weights, strict=True):
-            value = w.read_some(w.move(pixel, at), w.bytes_of_it, mask)
-            total = builder.add(total, builder.mul(builder.sext(value, w.ints), weight))
+            value = w.read_masked(w.move(pixel, at), w.i8_vector, mask)
+            total = builder.add(total, builder.mul(builder.sext(value, w.i32_vector), weight))
         positive = builder.icmp_signed(">", total, zero)
         total = builder.add(total, builder.select(positive, half, builder.neg(half)))
-        less = builder.lshr(builder.ashr(total, w.all(31)), w.all(32 - 20))
-        value = builder.ashr(builder.add(total, less), w.all(20))
-        w.write_some(builder.trunc(value, w.bytes_of_it), w.move(out, at), mask)
+        less = builder.lshr(builder.ashr(total, w.splat(31)), w.splat(32 - 20))
+        value = builder.ashr(builder.add(total, less), w.splat(20))
+        w.write_masked(builder.trunc(value, w.i8_vector), w.move(out, at), mask)
 
     whole = builder.and_(channels, WORD(-w.width))
     with w.loop(0, whole, w.width) as (at, _):

@@ -1,4 +1,4 @@
-"""Recurrent networks over reals: a row is a whole sequence, an item is one of its batch.
+"""Recurrent networks of float32: a row is a whole sequence, an item is one of its batch.
 
 What the inputs give to the gates is there before the sequence begins, as one matrix product for
 all steps: `inout_gates`, with columns beyond the last gate up to a multiple of 32. Weights are

@@ -81,7 +81,7 @@ def _folded(w, x, begin, size, value, step, join):
         values[0] = step(builder, values[0], _as(builder, w.load(x, at), kind))
     with w.loop(whole, size, w.bytes, w.results) as (at, values):
         mask = w.mask(builder.sdiv(builder.sub(size, at), WORD(4)))
-        more = step(builder, values[0], _as(builder, w.load_some(x, mask, at), kind))
+        more = step(builder, values[0], _as(builder, w.load_masked(x, mask, at), kind))
         values[0] = builder.select(mask, more, values[0])
     value, n = w.results[0], w.width
     while n > 1:  # halves upon halves
@@ -117,7 +117,7 @@ def _row_loads(w, x, pitch, column, mask, n_rows):
     """The same vector of columns of neighbouring rows, one after another."""
     source = w.move(x, w.mul(column, 4))
     for _ in range(n_rows):
-        yield w.load(source) if mask is None else w.load_some(source, mask)
+        yield w.load(source) if mask is None else w.load_masked(source, mask)
         source = w.move(source, pitch)
 
 
@@ -152,13 +152,13 @@ def _comparing_rows(name, n_rows, better):
 
         def write(column, mask):
             at = w.mul(column, 4)
-            best = w.load(total, at) if mask is None else w.load_some(total, mask, at)
+            best = w.load(total, at) if mask is None else w.load_masked(total, mask, at)
             for value in _row_loads(w, x, pitch, column, mask, n_rows):
                 best = better(builder, best, value)
             if mask is None:
                 w.store(best, total, at)
             else:
-                w.store_some(best, total, mask, at)
+                w.store_masked(best, total, mask, at)
 
         _over_columns(w, columns, write)
 
@@ -178,7 +178,7 @@ def first_equal(builder, simd, x, count, value):
     whole = w.mask(
         builder.select(builder.icmp_signed("<", count, WORD(w.width)), count, WORD(w.width))
     )
-    same = builder.fcmp_ordered("==", w.load_some(w.pointer(x), whole), w.repeat(value))
+    same = builder.fcmp_ordered("==", w.load_masked(w.pointer(x), whole), w.repeat(value))
     bits = builder.bitcast(builder.and_(same, whole), ir.IntType(w.width))
     bits = builder.or_(builder.zext(bits, WORD), WORD(1 << w.width))
     return w.call("llvm.cttz.i64", WORD, [bits, BIT(1)])

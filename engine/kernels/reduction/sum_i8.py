@@ -20,14 +20,14 @@ def add_columns(size, signed):
         pitch = w.mul(columns, size)
 
         def vector(column, mask):
-            start = [w.move(x, w.mul(column, size)), w.all(0)]
+            start = [w.move(x, w.mul(column, size)), w.splat(0)]
             with w.loop(0, n, 1, start) as (_, carried):
                 source, total = carried
-                number = widen(w.read_some(source, kind, mask), w.ints)
+                number = widen(w.read_masked(source, kind, mask), w.i32_vector)
                 carried[:] = [w.move(source, pitch), builder.add(total, number)]
             target = w.move(out, w.mul(column, 8))
             total = builder.sext(w.results[1], wide)
-            w.write_some(builder.add(total, w.read_some(target, wide, mask)), target, mask)
+            w.write_masked(builder.add(total, w.read_masked(target, wide, mask)), target, mask)
 
         whole = builder.and_(columns, WORD(-w.width))
         with w.loop(0, whole, w.width) as (column, _):
