@@ -32,7 +32,7 @@ from .signature import SignatureRunner
 from .views import Views
 
 if TYPE_CHECKING:
-    from ..engine.run.disk_cache import Place
+    from ..engine.run.disk_cache import CacheEntry
     from .delegation import DelegateReport
     from .planner import LayoutCallback
     from .spec import SignatureSpec
@@ -127,11 +127,11 @@ class Interpreter:
         cache_entry = cached_bytes = None
         if status is not None and not (self._delegates or experimental_preserve_all_tensors):
             cache_entry = cache_entry_of(status, num_threads or 1)
-            cached_bytes = cache_entry.find()
+            cached_bytes = cache_entry.read()
         cached_plan = None if cached_bytes is None else CachedPlan(cached_bytes, content)
         self._start(LoadedModel(content, cached_plan), cache_entry)
 
-    def _start(self, model: LoadedModel, cache_entry: Place | None = None) -> None:
+    def _start(self, model: LoadedModel, cache_entry: CacheEntry | None = None) -> None:
         self._model = model
         self._cache_entry = cache_entry  # where the first plan is stored
         self._call_lock = CallLock()
@@ -417,7 +417,7 @@ class Interpreter:
             plan = Plan.from_cache(self._scope, model.cached_plan)
         if plan is None:
             on_layout = None
-            if usual and self._cache_entry is not None and self._cache_entry.is_open:
+            if usual and self._cache_entry is not None and self._cache_entry.is_writable:
                 on_layout = partial(store_plan, self._cache_entry, model)
             plan = self._prepare(subgraph, on_layout)
         self._plans[subgraph] = plan

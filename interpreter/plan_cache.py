@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__
-from ..engine.plan.serialized import Written, write
-from ..engine.run.disk_cache import Place
+from ..engine.plan.serialized import SerializedProgram, serialize
+from ..engine.run.disk_cache import CacheEntry
 from ..schema.quantization import Quantization
 from .plan import aligned
 from .spec import SignatureSpec, TensorSpec
@@ -57,7 +57,7 @@ class CachedPlan:
         None when a kernel it needs is not cached any more.
         """
         try:
-            program = Written(self._instructions, self._content, scope.n_threads)
+            program = SerializedProgram(self._instructions, self._content, scope.n_threads)
         except LookupError:
             return None
         stage = Stage({}, {}, self._stop, program)
@@ -68,26 +68,26 @@ class CachedPlan:
             stage.arrays[tensor] = (
                 aligned(spec.shape, spec.dtype) if is_input else scope.state(0, tensor)
             )
-        program.close(dict(zip(program.given, stage.arrays.values(), strict=True)))
+        program.close(dict(zip(program.bound_buffers, stage.arrays.values(), strict=True)))
         readable = zip(self._readable, program.readable, strict=True)
         stage.arrays.update((tensor, program.array(buffer)) for tensor, buffer in readable)
         return stage
 
 
-def cache_entry_of(status: os.stat_result, n_threads: int) -> Place:
+def cache_entry_of(status: os.stat_result, n_threads: int) -> CacheEntry:
     """The cache entry of a file's plan for a number of threads."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sources = [os.path.join(package, name) for name in _SOURCES]
-    return Place(status, sources, __version__, n_threads)
+    return CacheEntry(status, sources, __version__, n_threads)
 
 
 def store_plan(
-    cache_entry: Place, model: LoadedModel, stage: Stage, readable: Iterable[int], layout: Any
+    cache_entry: CacheEntry, model: LoadedModel, stage: Stage, readable: Iterable[int], layout: Any
 ) -> None:
     """Stores a model's plan, whose first stage is about to be closed, if it can be serialized."""
     serialized = _serialize(model, stage, readable, layout)
     if serialized is not None:
-        cache_entry.keep(marshal.dumps(serialized))
+        cache_entry.store(marshal.dumps(serialized))
 
 
 def _serialize(
@@ -114,7 +114,7 @@ def _serialize(
     bound = [stage.operands[tensor] for tensor in stage.bound]
     outputs = [stage.operands[tensor] for tensor in readable]
     content = np.frombuffer(model.content, np.uint8)
-    instructions = write(stage.program, layout, content, bound, outputs, _trace)
+    instructions = serialize(stage.program, layout, content, bound, outputs, _trace)
     if instructions is None:
         return None
     shapes = {t: x.shape for t, x in stage.operands.items() if x.shape != spec.tensors[t].shape}

@@ -1,1 +1,1 @@
-"""Operations with several kernels: what packs weights, finds scratch room and names the kernel."""
+"""Operations with several kernels: packing of weights, scratch buffers, choice of the kernel."""

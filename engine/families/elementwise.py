@@ -1,4 +1,4 @@
-"""Operations on elements of several operands, the smaller repeated by numpy's rule."""
+"""Operations on elements of several operands, broadcast by numpy's rule."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ..plan.view import View, broadcast_strides, collapse, contiguous_strides
 from ..sizes import meet
 from .layout import move
 
-_SHORT = 64  # elements of a row below which the kernels spend their time between rows
-_LONG = 256  # and what rows are made of, several after one another
-_MANY = 4096  # elements of a result for which that is worth a row of its own
+_MIN_COLUMNS = 64  # of a row, below which the kernels spend their time between rows
+_MAX_COLUMNS = 256  # of several rows merged into one
+_MIN_SIZE = 4096  # elements of a result for which merging is worth an instruction of its own
 
 
 def elementwise(program, kernel, operands, out, *more, **numbers):
-    """Adds the row `out = kernel(*operands)`; nothing when `out` has no elements.
+    """Appends the instruction `out = kernel(*operands)`; nothing when `out` has no elements.
 
     Args:
-        program: where the row goes.
+        program: where the instruction goes.
         kernel: its name; it takes the operands and `out` in one dimension each, then
-            `geometry` (kernels/_broadcast.py says what that is), then `more`.
+            `geometry` (kernels/elementwise/_broadcast.py says what that is), then `more`.
         operands: Buffers whose shapes broadcast to that of `out`.
         out: the result.
         more: further buffers.
@@ -31,9 +31,9 @@ def elementwise(program, kernel, operands, out, *more, **numbers):
     if not out.size:
         return
     shape, shapes = out.shape, [operand.shape for operand in operands]
-    longer = _longer_rows(shape, *shapes) if out.size >= _MANY else None
-    if longer is not None:
-        shape, operands = longer, [_in_rows(program, operand, longer) for operand in operands]
+    merged = _merged_rows(shape, *shapes) if out.size >= _MIN_SIZE else None
+    if merged is not None:
+        shape, operands = merged, [_tile_rows(program, operand, merged) for operand in operands]
         shapes = [operand.shape for operand in operands]
     geometry = _geometry(shape, *shapes)
     flat = [operand.ravel() for operand in operands]
@@ -41,20 +41,20 @@ def elementwise(program, kernel, operands, out, *more, **numbers):
 
 
 @lru_cache(1024)
-def _longer_rows(shape, *shapes):
+def _merged_rows(shape, *shapes):
     """Rows and their elements, where some operands repeat one short row and the others run on."""
     strides = [broadcast_strides(contiguous_strides(s), s, shape) for s in shapes]
     sizes, *steps = collapse(shape, *strides)
-    if len(sizes) != 2 or sizes[1] >= _SHORT:
+    if len(sizes) != 2 or sizes[1] >= _MIN_COLUMNS:
         return None
     rows, columns = sizes
     if set(steps) != {(0, 1), (columns, 1)}:
         return None
-    times = max(n for n in range(1, _LONG // columns + 1) if rows % n == 0)
+    times = max(n for n in range(1, _MAX_COLUMNS // columns + 1) if rows % n == 0)
     return (rows // times, columns * times) if times > 1 else None
 
 
-def _in_rows(program, operand, shape):
+def _tile_rows(program, operand, shape):
     """An operand in rows of `shape`; what is repeated, in one of them."""
     rows, columns = shape
     if operand.size == rows * columns:
@@ -65,10 +65,10 @@ def _in_rows(program, operand, shape):
 
 
 def look_up(program, x, table, out):
-    """Adds the row `out = table[x]`; the table has an entry for each bit pattern of an element."""
+    """Appends the instruction `out = table[x]`; `table` has an entry for each bit pattern."""
     if out.size:
         unsigned = f"uint{8 * x.itemsize}"
-        kernel = "lookup.look_up" if x.itemsize == 1 else "lookup.look_up_shorts"
+        kernel = "lookup.look_up" if x.itemsize == 1 else "lookup.look_up_int16"
         source, target = x.ravel().view(unsigned), out.ravel().view(unsigned)
         program.call(kernel, source, table.view(unsigned), target, split=x.size)
 
@@ -85,12 +85,12 @@ def _geometry(shape, *shapes):
 
 def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
     """The shape numpy's rule gives; None when the shapes do not fit together."""
-    met = shapes[0]
+    result_shape = shapes[0]
     for shape in shapes[1:]:
-        short, long = sorted((met, shape), key=len)
+        short, long = sorted((result_shape, shape), key=len)
         missing = len(long) - len(short)
         sizes = [meet(m, n) for m, n in zip(short, long[missing:], strict=True)]
         if None in sizes:
             return None
-        met = (*long[:missing], *(n for n in sizes if n is not None))
-    return met
+        result_shape = (*long[:missing], *(n for n in sizes if n is not None))
+    return result_shape

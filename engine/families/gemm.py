@@ -1,6 +1,6 @@
 """Sums of products: matrix products and convolutions of float32.
 
-`clamp` is the pair of limits the result is held in.
+`clamp` is the pair of limits of the result (a fused activation).
 """
 
 from __future__ import annotations
@@ -16,49 +16,49 @@ from . import gemm_f32
 from .layout import move
 
 NO_CLAMP = (-inf, inf)
-_ROWS_OF_ITEM = 16
-"""Rows of a matrix product that one call does in the same scratch row."""
+_ROWS_PER_ITEM = 16
+"""Rows of a matrix product that share a scratch row."""
 
 
 def matmul(program, a, b, bias, out, *, transpose_a=False, transpose_b=False, clamp=NO_CLAMP):
     """out = clamp(a @ b + bias).
 
-    The last two dimensions are matrices, swapped first where `transpose_a` or `transpose_b` say so;
-    the others are repeated by numpy's rule. `bias` is None or has an element for each column.
+    The last two dimensions are matrices, first transposed where `transpose_a` or `transpose_b` say
+    so; the others are broadcast. `bias` is None or has an element for each column.
     """
     n_rows, n = out.shape[-2:]
     batch = out.shape[:-2]
     if not out.size:
         return
-    a = swapped(program, a) if transpose_a else a
-    numbers = matrix_of(batch, a.shape[:-2]), matrix_of(batch, b.shape[:-2])
+    a = swap_last_two(program, a) if transpose_a else a
+    batch_indices = matrix_of(batch, a.shape[:-2]), matrix_of(batch, b.shape[:-2])
     if transpose_b and gemm_f32.fits_dots(a):
-        x, weights, results = matrices(a), matrices(b), matrices(out)
+        x, weights, results = as_matrices(a), as_matrices(b), as_matrices(out)
         if gemm_f32.fits_packed_dots(b):
-            panels = gemm_f32.packed(program, weights, bias, by_columns=True)
-            gemm_f32.packed_dot_products(program, x, panels, *numbers, results, clamp)
+            panels = gemm_f32.pack(program, weights, bias, by_columns=True)
+            gemm_f32.packed_dot_products(program, x, panels, *batch_indices, results, clamp)
             return
-        gemm_f32.dot_products(program, x, weights, bias, *numbers, results, clamp)
+        gemm_f32.dot_products(program, x, weights, bias, *batch_indices, results, clamp)
         return
     if gemm_f32.fits_matmul(a, b, out):
-        panels = gemm_f32.packed(program, matrices(b), bias, by_columns=transpose_b)
-        gemm_f32.matmul(program, matrices(a), panels, *numbers, matrices(out), clamp)
+        panels = gemm_f32.pack(program, as_matrices(b), bias, by_columns=transpose_b)
+        gemm_f32.matmul(program, as_matrices(a), panels, *batch_indices, as_matrices(out), clamp)
         return
-    b = swapped(program, b) if transpose_b else b
+    b = swap_last_two(program, b) if transpose_b else b
     if not a.shape[-1]:  # sums of nothing: the bias
         a, b = _zeros((*a.shape[:-1], 1)), _zeros((*b.shape[:-2], 1, n))
-    n_rows_of_item = min(_ROWS_OF_ITEM, n_rows)
-    items = prod(batch) * ceil(n_rows / n_rows_of_item)
+    rows_per_item = min(_ROWS_PER_ITEM, n_rows)
+    items = prod(batch) * ceil(n_rows / rows_per_item)
     program.call(
         "plain_float.matmul",
-        matrices(a),
-        matrices(b),
+        as_matrices(a),
+        as_matrices(b),
         _bias(bias, n),
-        *numbers,
-        matrices(out),
+        *batch_indices,
+        as_matrices(out),
         arena((items, n), np.float64),
         split=items,
-        n_rows=n_rows_of_item,
+        n_rows=rows_per_item,
         **_limits(clamp),
     )
 
@@ -69,7 +69,7 @@ def conv2d(
     """out = clamp(bias + x under each position of the filter).
 
     Args:
-        program: where the rows go.
+        program: where the instructions go.
         x: [batch, height, width, channels].
         weights: [n, height, width, channels of a group].
         bias: [n], or None.
@@ -77,7 +77,7 @@ def conv2d(
         stride: steps of the filter over height and width.
         before: rows and columns of padding before the first.
         dilation: distances between taps of the filter.
-        groups: parts of the channels that are convolved by themselves.
+        groups: number of groups of channels, each convolved by itself.
         clamp: the limits of the result.
     """
     if weights.shape[1:3] == tuple(stride) == (1, 1) and groups == 1:
@@ -100,13 +100,13 @@ def conv2d(
             clamp=clamp,
         )
         return
-    filters = permuted(program, weights, (1, 2, 3, 0))
+    filters = permute(program, weights, (1, 2, 3, 0))
     convolution(
         program,
-        _deep(x),
+        _as_volumes(x),
         filters.reshape((1, *filters.shape)),
         bias,
-        _deep(out),
+        _as_volumes(out),
         stride=(1, *stride),
         before=(0, *before),
         dilation=(1, *dilation),
@@ -122,12 +122,12 @@ def convolution(
     if not out.size:
         return
     batch, depth, height, width, channels = x.shape
-    *taps, columns, of_group, n = weights.shape
+    *taps, columns, group_channels, n = weights.shape
     items = prod(out.shape[:3])
     program.call(
         "plain_float.convolution",
         x.reshape((batch, depth, height, width * channels)),
-        weights.reshape((*taps, columns * of_group, n)),
+        weights.reshape((*taps, columns * group_channels, n)),
         _bias(bias, n),
         out,
         arena((items, n), np.float64),
@@ -151,13 +151,13 @@ def transpose_conv2d(program, x, weights, bias, out, *, stride, before, clamp=NO
             program, x, weights, bias, out, stride=stride, before=before, clamp=clamp
         )
         return
-    filters = permuted(program, weights, (1, 2, 3, 0))
+    filters = permute(program, weights, (1, 2, 3, 0))
     transposed_convolution(
         program,
-        _deep(x),
+        _as_volumes(x),
         filters.reshape((1, *filters.shape)),
         bias,
-        _deep(out),
+        _as_volumes(out),
         stride=(1, *stride),
         before=(0, *before),
         dilation=(1, 1, 1),
@@ -192,15 +192,15 @@ def depthwise(program, x, weights, bias, out, *, stride, before, dilation=(1, 1)
 
     `weights` are [height, width, channels * m]; the rest is as in `conv2d`.
     """
-    how = {"stride": stride, "before": before, "dilation": dilation, "clamp": clamp}
+    geometry = {"stride": stride, "before": before, "dilation": dilation, "clamp": clamp}
     if not out.size:
         return
     if x.shape[3] == 1:
-        conv2d(program, x, filters_of(program, weights), bias, out, **how)
+        conv2d(program, x, filters_of(program, weights), bias, out, **geometry)
         return
     if gemm_f32.fits_depthwise(x, weights):
-        x = _repeated(program, x, out.shape[3] // x.shape[3])
-        gemm_f32.depthwise(program, x, weights, bias, out, **how)
+        x = _repeat_channels(program, x, out.shape[3] // x.shape[3])
+        gemm_f32.depthwise(program, x, weights, bias, out, **geometry)
         return
     items = out.shape[0] * out.shape[1]
     program.call(
@@ -220,10 +220,10 @@ def depthwise(program, x, weights, bias, out, *, stride, before, dilation=(1, 1)
 
 def filters_of(program, weights):
     """What `depthwise` takes to one channel, as filters of `conv2d`."""
-    return permuted(program, weights, (2, 0, 1)).reshape((weights.shape[2], *weights.shape[:2], 1))
+    return permute(program, weights, (2, 0, 1)).reshape((weights.shape[2], *weights.shape[:2], 1))
 
 
-def _repeated(program, x, times):
+def _repeat_channels(program, x, times):
     """`x` with each channel `times` times."""
     if times == 1:
         return x
@@ -232,33 +232,33 @@ def _repeated(program, x, times):
     return out.reshape((*x.shape[:-1], x.shape[-1] * times))
 
 
-def permuted(program, x, order):
+def permute(program, x, order):
     """`x` with its dimensions in `order`; done once when `x` is constant."""
     out = arena(tuple(x.shape[i] for i in order), x.dtype)
     move(program, View.of(x).transpose(order), View.of(out))
     return out
 
 
-def swapped(program, matrices):
+def swap_last_two(program, matrices):
     """`matrices` with their last two dimensions swapped."""
     rank = matrices.ndim
-    return permuted(program, matrices, (*range(rank - 2), rank - 1, rank - 2))
+    return permute(program, matrices, (*range(rank - 2), rank - 1, rank - 2))
 
 
-def matrices(x):
+def as_matrices(x):
     """`x` with all dimensions but the last two as one."""
     return x.reshape((prod(x.shape[:-2]), *x.shape[-2:]))
 
 
-def matrix_of(batch, own):
-    """For each index of the dimensions `batch`, which matrix of those with dimensions `own`."""
-    return _matrix_of(tuple(batch), tuple(own))
+def matrix_of(batch, batch_dims):
+    """For each index of the dimensions `batch`: its matrix among those of `batch_dims`."""
+    return _matrix_of(tuple(batch), tuple(batch_dims))
 
 
 @lru_cache(256)
-def _matrix_of(batch, own):
-    numbers = np.arange(prod(own), dtype=np.int32).reshape(own)
-    return constant(np.broadcast_to(numbers, batch).ravel())
+def _matrix_of(batch, batch_dims):
+    indices = np.arange(prod(batch_dims), dtype=np.int32).reshape(batch_dims)
+    return constant(np.broadcast_to(indices, batch).ravel())
 
 
 def _bias(bias, n):
@@ -269,7 +269,7 @@ def _zeros(shape):
     return zeros(shape, np.float32)
 
 
-def _deep(x):
+def _as_volumes(x):
     """A batch of images as a batch of volumes of depth 1."""
     return x.reshape((x.shape[0], 1, *x.shape[1:]))
 

@@ -1,6 +1,6 @@
-"""Matrix products and convolutions of float32 in tiles: rows for kernels/gemm_f32.py.
+"""Matrix products and convolutions of float32 in tiles (kernels/float32/gemm_f32.py).
 
-`fits...` says whether the kernels can do it, and whether they are worth packing the weights for.
+`fits...` says whether the kernels support it, and whether they are worth packing the weights for.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from ..tiling import DEPTHWISE_TAPS, DOT_PANELS, DOT_ROWS, PANEL, TABLES
 from .layout import move
 
 HALF_TILE = 7  # rows of an item: half the tallest tile
-_MANY = 98  # rows of a thread that are enough for items twice as high
-_MOVED = 27  # products done while a thread fetches one element that another one wrote
+_MANY_ROWS = 98  # rows of a thread that are enough for items twice as high
+_PRODUCTS_PER_TRANSFER = 27  # done while a thread fetches an element that another one wrote
 _PAGE = 4096  # rows that many bytes apart lie in the same few places of the nearest cache
 _LINE = 16  # elements rows are moved further apart
-_NEAR = 1 << 20  # bytes of weights that are still in a near cache when they are read again
-_DEEP = 1024  # products in a row whose sum in float32 is good enough
-_WORTH = 4  # rows of a result for which it pays to pack weights anew in every run
+_CACHED_BYTES = 1 << 20  # bytes of weights that are still in a near cache when they are read again
+_MAX_DEPTH = 1024  # products in a row whose sum in float32 is good enough
+_MIN_ROWS = 4  # rows of a result for which it pays to pack weights anew in every run
 SHALLOW = 16  # channels below which a row of taps is read as one run
 
 
-def packed(program, weights, bias, by_columns):
+def pack(program, weights, bias, by_columns):
     """Weights [batch, n, k] (`by_columns`) or [batch, k, n] in panels, the bias in their first row.
 
     Done once when the weights are constant.
@@ -66,11 +66,11 @@ def dot_products(program, a, b, bias, a_of, b_of, out, clamp):
 def fits_packed_dots(b):
     """Whether weights [.., n, k] stay in a near cache from run to run: then they are packed."""
     n, depth = b.shape[-2:]
-    return b.is_constant and b.nbytes <= _NEAR and n >= 2 * PANEL and depth <= _DEEP
+    return b.is_constant and b.nbytes <= _CACHED_BYTES and n >= 2 * PANEL and depth <= _MAX_DEPTH
 
 
 def packed_dot_products(program, a, panels, a_of, b_of, out, clamp):
-    """out[i] = clamp(a[a_of[i]] @ packed[b_of[i]] + bias) for matrices `a` of one row each."""
+    """out[i] = clamp(a[a_of[i]] @ panels[b_of[i]] + bias) for matrices `a` of one row each."""
     batch, _, n = out.shape
     items = batch * ceil(panels.shape[1] / DOT_PANELS)
     program.call(
@@ -89,16 +89,16 @@ def packed_dot_products(program, a, panels, a_of, b_of, out, clamp):
 
 def fits_matmul(a, b, out):
     """Whether the product of these pays for packing `b`."""
-    return a.shape[-1] > 0 and (b.is_constant or out.shape[-2] >= _WORTH)
+    return a.shape[-1] > 0 and (b.is_constant or out.shape[-2] >= _MIN_ROWS)
 
 
 def matmul(program, a, panels, a_of, b_of, out, clamp):
-    """out[i] = clamp(a[a_of[i]] @ packed[b_of[i]] + bias)."""
+    """out[i] = clamp(a[a_of[i]] @ panels[b_of[i]] + bias)."""
     batch, height, n = out.shape
     depth = a.shape[2]
     if 4 * depth % _PAGE == 0 and a.shape[0] * height > 1:
-        a = _widened(program, a)
-    rows, columns, items = dealt(program, height, depth, n)
+        a = _widen_rows(program, a)
+    rows, columns, items = partition(program, height, depth, n)
     program.call(
         "gemm_f32.matmul",
         a,
@@ -115,11 +115,12 @@ def matmul(program, a, panels, a_of, b_of, out, clamp):
     )
 
 
-def _widened(program, a):
+def _widen_rows(program, a):
     """The same matrices with rows a little further apart.
 
     The copies take 0.1 % of MobileNetV1 and 0.4 % of ResNet50. Rows that are further apart from the
-    start would save a part of that, and keep elementwise rows from running on whole tensors.
+    start would save a part of that, and keep elementwise instructions from running on whole
+    tensors.
     """
     batch, height, depth = a.shape
     out = arena((batch, height, depth + _LINE), np.float32)
@@ -134,21 +135,21 @@ def _widened(program, a):
 
 
 def by_rows(program, height, depth, n, step=HALF_TILE):
-    """Whether threads have rows of their own, as they have in the rows before and after.
+    """Whether the threads share out the rows, as they do in the instructions before and after.
 
-    Only where steps of `step` rows would leave some of them idle for longer than it takes to fetch
-    what others wrote, they have panels.
+    Where steps of `step` rows would leave some threads idle for longer than it takes to fetch what
+    others wrote, they share out the panels instead.
     """
     threads, steps = program.threads, ceil(height / step)
     idle = threads * ceil(ceil(height / threads) / step) / steps - 1
-    return idle * depth * n <= _MOVED * (depth + n)
+    return idle * depth * n <= _PRODUCTS_PER_TRANSFER * (depth + n)
 
 
-def dealt(program, height, depth, n):
+def partition(program, height, depth, n):
     """(rows of an item, its columns, how many items `height` rows of `n` results are)."""
-    rows = 2 * HALF_TILE if height >= _MANY * program.threads else HALF_TILE
-    whole = by_rows(program, height, depth, n)
-    columns = PANEL * ceil(n / PANEL) if whole else PANEL
+    rows = 2 * HALF_TILE if height >= _MANY_ROWS * program.threads else HALF_TILE
+    row_wise = by_rows(program, height, depth, n)
+    columns = PANEL * ceil(n / PANEL) if row_wise else PANEL
     return rows, columns, ceil(height / rows) * ceil(n / columns)
 
 
@@ -160,17 +161,17 @@ def fits_convolution(weights, out):
 def convolution(
     program, x, weights, bias, out, *, stride, before, dilation, groups, clamp, n_last=False
 ):
-    """`products.conv2d`; with `n_last` weights are [height, width, channels, n], of one group."""
+    """`gemm.conv2d`; with `n_last` weights are [height, width, channels, n], of one group."""
     if n_last:
         height, width, depth, n = weights.shape
         filters = weights.reshape((1, height * width * depth, n))
     else:
         n, height, width, depth = weights.shape
         filters = weights.reshape((groups, n // groups, height * width * depth))
-    panels = packed(program, filters, bias, by_columns=not n_last)
+    panels = pack(program, filters, bias, by_columns=not n_last)
     taps = (height, width)
     if groups == 1 and dilation[1] == 1 and depth < SHALLOW and width > 1:
-        x = framed(program, x, out.shape[1:3], taps, stride, before, dilation)
+        x = pad_input(program, x, out.shape[1:3], taps, stride, before, dilation)
         before, taps, depth = (0, 0), (height, 1), width * depth
     windows(
         program,
@@ -186,55 +187,59 @@ def convolution(
 
 
 def transposed_convolution(program, x, weights, bias, out, *, stride, before, clamp):
-    """`products.transpose_conv2d`."""
+    """`gemm.transpose_conv2d`."""
     n, *_, depth = weights.shape
-    for own, geometry in phases(program, weights, out, stride, before, 0):
-        filters = own.reshape((1, n, own.size // n))
+    for phase_filter, geometry in phases(program, weights, out, stride, before, 0):
+        filters = phase_filter.reshape((1, n, phase_filter.size // n))
         windows(
             program,
             x,
-            packed(program, filters, bias, by_columns=True),
+            pack(program, filters, bias, by_columns=True),
             out,
             n=n,
             depth=depth,
-            taps=own.shape[1:3],
+            taps=phase_filter.shape[1:3],
             geometry=geometry,
             clamp=clamp,
         )
 
 
-def phases(program, weights, out, stride, before, nothing):
-    """A transposed convolution as convolutions, one for each place in a step of the stride.
+def phases(program, weights, out, stride, before, fill):
+    """A transposed convolution as convolutions, one for each phase of the stride.
 
     Gives their filters and geometries. Result p sums over the taps t for which p + before - t is a
     multiple of the stride, hence those from (p + before) % stride on in steps of the stride, the
-    last of them on the first input. Where there are none, the filter is `nothing`, beside `x`.
+    last of them on the first input. Where there are none, the filter is one tap of `fill`, beside
+    `x`.
     """
     n, *taps, depth = weights.shape
-    for place in product(
+    for phase in product(
         *(range(min(s, size)) for s, size in zip(stride, out.shape[1:3], strict=True))
     ):
-        view, own_before, counts = View.of(weights), [], []
+        view, phase_before, counts = View.of(weights), [], []
         for axis in (0, 1):
-            step, reach = stride[axis], place[axis] + before[axis]
+            step, reach = stride[axis], phase[axis] + before[axis]
             first = reach % step
             count = len(range(first, taps[axis], step))
             view = view.part(1 + axis, first + (count - 1) * step, count, -step)
-            own_before.append(count - 1 - reach // step)
-            counts.append(len(range(place[axis], out.shape[1 + axis], step)))
+            phase_before.append(count - 1 - reach // step)
+            counts.append(len(range(phase[axis], out.shape[1 + axis], step)))
         if prod(view.shape[1:3]):
-            own = arena(view.shape, weights.dtype)
-            move(program, view, own)
+            phase_filter = arena(view.shape, weights.dtype)
+            move(program, view, phase_filter)
         else:
-            own = constant(np.full((n, 1, 1, depth), nothing, weights.dtype))
-            own_before = counts  # beside x, as 0 * inf is nan
-        yield own, (counts, (1, 1), (1, 1), own_before, stride, place)
+            phase_filter = constant(np.full((n, 1, 1, depth), fill, weights.dtype))
+            phase_before = counts  # beside x, as 0 * inf is nan
+        yield phase_filter, (counts, (1, 1), (1, 1), phase_before, stride, phase)
 
 
 def windows(program, x, panels, out, *, n, depth, taps, geometry, clamp):
-    """Adds the row for packed filters of `taps` over `x`; kernels/gemm_f32.py says `geometry`."""
+    """Appends the instruction for packed filters of `taps` over `x`.
+
+    `geometry` is as in kernels/float32/gemm_f32.py.
+    """
     total = x.shape[0] * prod(geometry[0])
-    rows, columns, items = dealt(program, total, depth * prod(taps), n)
+    rows, columns, items = partition(program, total, depth * prod(taps), n)
     program.call(
         "gemm_f32.convolution",
         x,
@@ -253,25 +258,27 @@ def windows(program, x, panels, out, *, n, depth, taps, geometry, clamp):
     )
 
 
-def framed(program, x, counts, taps, stride, before, dilation, zero=0):
-    """`x` with what the filter reaches around it: zeros, or for integers what `zero` says."""
+def pad_input(program, x, counts, taps, stride, before, dilation, zero=0):
+    """`x` padded as far as the filter reaches: with 0, or with `zero` if it is int8 or int16."""
     batch, *sizes, channels = x.shape
-    padded = [
+    padded_sizes = [
         (count - 1) * step + (tap - 1) * gap + 1
         for count, step, tap, gap in zip(counts, stride, taps, dilation, strict=True)
     ]
-    padded = [max(p, size + b) for p, size, b in zip(padded, sizes, before, strict=True)]
-    if padded == sizes:
+    padded_sizes = [
+        max(p, size + b) for p, size, b in zip(padded_sizes, sizes, before, strict=True)
+    ]
+    if padded_sizes == sizes:
         return x
-    out = arena((batch, *padded, channels), x.dtype)
-    kernel, numbers = "gemm_f32_packing.frame", {}
+    out = arena((batch, *padded_sizes, channels), x.dtype)
+    kernel, numbers = "gemm_f32_packing.pad", {}
     if x.is_integer:
-        kernel, numbers = "gemm_i8_input.frame", {"zero": zero}
+        kernel, numbers = "gemm_i8_input.pad", {"zero": zero}
     program.call(
         kernel,
         x.reshape((batch, sizes[0], sizes[1] * channels)),
-        out.reshape((batch, padded[0], padded[1] * channels)),
-        split=batch * padded[0],
+        out.reshape((batch, padded_sizes[0], padded_sizes[1] * channels)),
+        split=batch * padded_sizes[0],
         top=before[0],
         left=before[1] * channels,
         **numbers,
@@ -285,9 +292,9 @@ def fits_depthwise(x, weights):
 
 
 def depthwise(program, x, weights, bias, out, *, stride, before, dilation, clamp):
-    """`products.depthwise` with one result for each channel."""
+    """`gemm.depthwise` with a depth multiplier of 1."""
     n, taps = out.shape[3], weights.shape[1]
-    special = taps in (3, 5) and stride[1] in (1, 2) and dilation[1] == 1
+    specialized = taps in (3, 5) and stride[1] in (1, 2) and dilation[1] == 1
     program.call(
         "depthwise_f32.depthwise",
         x,
@@ -296,7 +303,7 @@ def depthwise(program, x, weights, bias, out, *, stride, before, dilation, clamp
         zeros((n,), np.float32),
         out,
         split=out.shape[0] * out.shape[1],
-        kind=10 * taps + stride[1] if special else 0,
+        kind=10 * taps + stride[1] if specialized else 0,
         stride_h=stride[0],
         stride_w=stride[1],
         dilation_h=dilation[0],

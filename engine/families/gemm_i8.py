@@ -1,6 +1,6 @@
-"""Products and convolutions of 8-bit integers in tiles: rows for kernels/gemm_i8.py.
+"""Matrix products and convolutions of int8 and uint8 in tiles (kernels/int8/gemm_i8.py).
 
-`fits...` says whether the kernels can do what quantized_gemm.py would do with plain ones.
+`fits...` says whether the kernels support what quantized_gemm.py would do with plain ones.
 """
 
 from __future__ import annotations
@@ -12,129 +12,146 @@ import numpy as np
 from ..build.target import matrices
 from ..plan.buffer import Buffer, arena, constant
 from ..tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES, TILE_HEADERS
-from .gemm_f32 import HALF_TILE, SHALLOW, by_rows, framed, phases
-from .multipliers import byte_terms
+from .gemm_f32 import HALF_TILE, SHALLOW, by_rows, pad_input, phases
+from .multipliers import requantize_terms_i8
 
-_BYTES = {np.dtype(np.int8), np.dtype(np.uint8)}
-_AT_ONCE = 4
-"""Products added at once. Inputs are read so, the last of a row with those before them."""
-_LONGEST = BLOCK_BYTES // 2 - 2 * AMX_DEPTH
-"""Products of a row, which has to fit in a block as int16 (kernels/_gemm_i8_widening.py)."""
-_ROWS_OF_MATRIX, _DEEP = 6, 16
-"""Rows, and products of a sum, for which it pays to multiply matrices."""
-_PART = 1 << 13
-"""Reals of a row that are rounded at a time: the nearest cache holds them."""
-_NEAR = 512
-"""Bytes of rows up to which matrices are multiplied from where the rows lie."""
+_INT8_DTYPES = {np.dtype(np.int8), np.dtype(np.uint8)}
+_DOT_LENGTH = 4
+"""Products that one instruction adds; the last of a row are read with those before them."""
+_MAX_DEPTH = BLOCK_BYTES // 2 - 2 * AMX_DEPTH
+"""Products of a row, which has to fit in a block as int16 (kernels/int8/_gemm_i8_widening.py)."""
+_MIN_AMX_ROWS, _MIN_AMX_DEPTH = 6, 16
+"""Rows, and products of a sum, for which AMX pays."""
+_PARTITION = 1 << 13
+"""float32 of a row that are quantized at a time: the L1 cache holds them."""
+_MAX_IN_PLACE_PITCH = 512
+"""Bytes of a row up to which AMX reads the rows where they lie."""
 
 
-class Signed:
-    """Bytes to multiply: signed ones, with a zero point.
+class Int8Operand:
+    """An operand as int8, with its zero point.
 
     Attributes:
         values: int8.
         zero_point: of all of them; None when each row has its own.
-        rows: scales, zero points and what stands for 0 of each row, when each has its own.
+        row_terms: scales, zero points and padding values of the rows, when each has its own.
     """
 
-    __slots__ = ("rows", "values", "zero_point")
+    __slots__ = ("row_terms", "values", "zero_point")
 
-    def __init__(self, values, zero_point=None, rows=()):
-        self.values, self.zero_point, self.rows = values, zero_point, rows
+    def __init__(self, values, zero_point=None, row_terms=()):
+        self.values, self.zero_point, self.row_terms = values, zero_point, row_terms
 
 
 def fits(x, weights, bias, out, scheme):
-    """Whether these are bytes whose sums are int32, or reals that can be rounded to bytes."""
-    if weights.dtype not in _BYTES or scheme.sums is not np.int32 or not (x.size and out.size):
+    """Whether these are int8 or uint8 with int32 accumulators, or float32 to be quantized."""
+    if (
+        weights.dtype not in _INT8_DTYPES
+        or scheme.accumulator is not np.int32
+        or not (x.size and out.size)
+    ):
         return False
-    if scheme.real:
+    if scheme.is_hybrid:
         return weights.dtype == np.int8 and (bias is None or bias.is_constant)
     pairs = zip((x, weights), scheme.zero_points, strict=False)
-    stored = all(-128 <= zero_point - _flip(b.dtype) <= 127 for b, zero_point in pairs)
-    return stored and {x.dtype, out.dtype} <= _BYTES
+    zero_points_fit = all(
+        -128 <= zero_point - _flip(operand.dtype) <= 127 for operand, zero_point in pairs
+    )
+    return zero_points_fit and {x.dtype, out.dtype} <= _INT8_DTYPES
 
 
 def fits_matmul(a, b, bias, out, scheme):
     """Whether tiles can do the product."""
-    return a.shape[-1] <= _LONGEST and fits(a, b, bias, out, scheme)
+    return a.shape[-1] <= _MAX_DEPTH and fits(a, b, bias, out, scheme)
 
 
 def fits_convolution(x, weights, bias, out, scheme):
     """Whether tiles can do the convolution with filters [n, height, width, channels]."""
     taps = prod(weights.shape[1:3])
-    few = taps <= TABLES - TILE_HEADERS and taps * (weights.shape[3] + _AT_ONCE) <= _LONGEST
-    return few and fits(x, weights, bias, out, scheme)
+    fits_block = (
+        taps <= TABLES - TILE_HEADERS and taps * (weights.shape[3] + _DOT_LENGTH) <= _MAX_DEPTH
+    )
+    return fits_block and fits(x, weights, bias, out, scheme)
 
 
-def in_runs(weights, dilation, groups):
+def reads_runs(weights, dilation, groups):
     """Whether the input under a row of taps is read as one run."""
     _, _, width, depth = weights.shape
     return groups == 1 and dilation[1] == 1 and depth < SHALLOW and width > 1
 
 
-def signed(program, x, zero_point):
-    """Stored bytes as signed ones."""
+def to_int8(program, x, zero_point):
+    """int8 or uint8 as int8: the sign bit of uint8 is flipped."""
     if x.dtype == np.int8:
-        return Signed(x, zero_point)
+        return Int8Operand(x, zero_point)
     out = arena(x.shape, np.int8)
     program.call("gemm_i8_input.signed", x.ravel(), out.ravel(), split=x.size)
-    return Signed(out, zero_point - 128)
+    return Int8Operand(out, zero_point - 128)
 
 
-def _led(program, values, depth):
-    """`values`, with others before them if rows have a `depth` of fewer than _AT_ONCE bytes."""
-    if depth >= _AT_ONCE:
+def _with_prefix(program, values, depth):
+    """`values`, after as many unused bytes as a kernel may read if `depth` is below _DOT_LENGTH."""
+    if depth >= _DOT_LENGTH:
         return values
-    out = arena((_AT_ONCE + values.size,), np.int8).part(_AT_ONCE, values.size)
+    out = arena((_DOT_LENGTH + values.size,), np.int8).part(_DOT_LENGTH, values.size)
     program.call("copy.copy", values.ravel(), out, split=values.size)
     return out.reshape(values.shape)
 
 
-def rounded(program, x, rows, depth, asymmetric, pitch=0):
-    """Reals as signed bytes, each of `rows` parts by itself; `depth` of them may stand for 0.
+def quantize_rows(program, x, rows, depth, asymmetric, pitch=0):
+    """float32 quantized to int8, each of `rows` by itself; `depth` is the length of the padding.
 
-    The parts begin `pitch` bytes apart if that is not 0.
+    The rows begin `pitch` bytes apart if that is not 0.
     """
     count = x.size // rows
-    cut = ceil(count / _PART)
-    x, found = x.reshape((rows, count)), arena((rows, cut, 2), np.float32)
-    program.call("quantize_rows.extremes", x, found, split=rows * cut)
+    n_parts = ceil(count / _PARTITION)
+    x, extremes = x.reshape((rows, count)), arena((rows, n_parts, 2), np.float32)
+    program.call("quantize_rows.extremes", x, extremes, split=rows * n_parts)
     scales, inverses = (arena((rows,), np.float32) for _ in range(2))
-    own = zeros, nothing = arena((rows,), np.int32), arena((rows, depth), np.int8)
+    zero_points, padding = arena((rows,), np.int32), arena((rows, depth), np.int8)
     name = "asymmetric" if asymmetric else "symmetric"
-    program.call(f"quantize_rows.{name}", found, scales, inverses, *own, split=rows)
+    program.call(
+        f"quantize_rows.{name}", extremes, scales, inverses, zero_points, padding, split=rows
+    )
     out = arena((rows, pitch or count), np.int8)
     program.call(
         "quantize_rows.rounded",
         x,
         inverses,
-        zeros,
+        zero_points,
         out,
-        split=rows * cut,
+        split=rows * n_parts,
         low=-128 if asymmetric else -127,
-        parts=cut,
+        parts=n_parts,
     )
-    return Signed(out, rows=(scales, zeros, nothing))
+    return Int8Operand(out, row_terms=(scales, zero_points, padding))
 
 
-def centred(program, x, rows, asymmetric):
-    """Reals as int16 without zero points, rounded as `rounded` does it, and their scales."""
-    made = rounded(program, x, rows, 0, asymmetric)
-    scales, zeros, _ = made.rows
-    out, cut = arena(x.shape, np.int16), ceil(x.size // rows / _PART)
-    values = out.reshape(made.values.shape)
-    program.call("quantize_rows.centred", made.values, zeros, values, split=rows * cut, parts=cut)
+def quantize_rows_i16(program, x, rows, asymmetric):
+    """float32 quantized as by `quantize_rows`, as int16 without zero points, and the scales."""
+    operand = quantize_rows(program, x, rows, 0, asymmetric)
+    scales, zero_points, _ = operand.row_terms
+    out, n_parts = arena(x.shape, np.int16), ceil(x.size // rows / _PARTITION)
+    values = out.reshape(operand.values.shape)
+    program.call(
+        "quantize_rows.subtract_zero_point",
+        operand.values,
+        zero_points,
+        values,
+        split=rows * n_parts,
+        parts=n_parts,
+    )
     return out, scales
 
 
-class _Product:
-    """Weights [batch, n, k] packed, each column cut in `segments`, to go with rows `pitch` apart.
+class _PackedWeights:
+    """Weights [batch, n, k] packed, each column in `segments`, for input rows `pitch` bytes apart.
 
     There are bias and scales for `n` columns of each of `groups`.
 
     Attributes:
         panels: the weights, [batch, panels, rows, 128].
-        terms: what turns sums into results, for each group.
+        terms: what requantizes the sums, for each group.
         numbers: others that go with the terms.
     """
 
@@ -143,31 +160,31 @@ class _Product:
     def __init__(self, program, x, weights, bias, out, scheme, *, pitch, groups=1, segments=1):
         _, n, count = weights.shape
         flip = _flip(weights.dtype)
-        zero_point = -flip if scheme.real else scheme.zero_points[1] - flip
+        zero_point = -flip if scheme.is_hybrid else scheme.zero_points[1] - flip
         if bias is None:
-            bias = constant(np.zeros(groups * n, np.float32 if scheme.real else np.int32))
+            bias = constant(np.zeros(groups * n, np.float32 if scheme.is_hybrid else np.int32))
         bias = bias.reshape((groups, n))
-        start = constant(np.zeros((1, n), np.int32)) if scheme.real else bias
+        start = constant(np.zeros((1, n), np.int32)) if scheme.is_hybrid else bias
         x_zero = -1 if x.zero_point is None else x.zero_point
-        self.panels = _packed(
+        self.panels = _pack(
             program, weights, start, segments, pitch > 0,
             flip=flip, zero_point=zero_point, x_zero=x_zero,
         )  # fmt: skip
-        if scheme.real:
-            self.terms, numbers = _real_terms(scheme, bias, groups, n)
+        if scheme.is_hybrid:
+            self.terms, numbers = _dequantize_terms(scheme, bias, groups, n)
         else:
             largest = None
             if bias.value is not None:
                 largest = _reach(x_zero) * _reach(zero_point) * count
                 largest += int(np.abs(bias.value.astype(np.int64)).max())
-            self.terms, numbers = _stored_terms(scheme, groups, n, out.dtype, largest)
+            self.terms, numbers = _requantize_terms(scheme, groups, n, out.dtype, largest)
         self.numbers = {"pitch": pitch, "weights_zero": zero_point, **numbers}
 
 
-def _packed(program, weights, start, segments, for_matrices, **zeros):
+def _pack(program, weights, start, segments, for_amx, **zeros):
     batch, n, count = weights.shape
     depth = count // segments
-    rows = matrix_rows(segments, depth) if for_matrices else segments * ceil(depth / _AT_ONCE)
+    rows = amx_rows(segments, depth) if for_amx else segments * ceil(depth / _DOT_LENGTH)
     out = arena((batch, ceil(n / PANEL), 1 + rows, 4 * PANEL), weights.dtype)
     program.call(
         "gemm_i8.pack",
@@ -176,68 +193,72 @@ def _packed(program, weights, start, segments, for_matrices, **zeros):
         out,
         split=batch * out.shape[1],
         segments=segments,
-        matrices=int(for_matrices),
+        matrices=int(for_amx),
         **zeros,
     )
     return out.view(np.int8)
 
 
 def _by_block(values, groups, n):
-    """Numbers of channels by [groups, blocks, CHANNEL_BLOCK], each group filled up to blocks."""
+    """Values of the channels by [groups, blocks, CHANNEL_BLOCK], padded to whole blocks."""
     out = np.zeros((groups, ceil(n / CHANNEL_BLOCK) * CHANNEL_BLOCK), values.dtype)
     out[:, :n] = np.broadcast_to(values, (groups * n,)).reshape(groups, n)
     return out.reshape(groups, -1, CHANNEL_BLOCK)
 
 
-def _stored_terms(scheme, groups, n, dtype, largest):
+def _requantize_terms(scheme, groups, n, dtype, largest):
     """Terms of results for `n` channels of each group, and the numbers that go with them."""
     scales = _by_block(scheme.scales, groups, n)
-    terms, numbers = byte_terms(
+    terms, numbers = requantize_terms_i8(
         scales.ravel(),
         scales.size,
         scheme.zero_points[2],
         scheme.limits,
         dtype,
         largest=largest,
-        real=scheme.rounding == "exact",
+        exact=scheme.rounding == "exact",
     )
     return terms.reshape((*scales.shape[:2], terms.shape[1])), numbers
 
 
-def _real_terms(scheme, bias, groups, n):
-    """`_stored_terms` for results that are reals."""
+def _dequantize_terms(scheme, bias, groups, n):
+    """`_requantize_terms` for results in float32."""
     rows = (scheme.scales.astype(np.float32), bias.value.ravel())
     terms = np.concatenate([_by_block(row, groups, n) for row in rows], 2)
     return constant(terms), {"low": scheme.clamp[0], "high": scheme.clamp[1]}
 
 
-def matrix_pitch(rows, segments, depth, planes=1):
-    """Bytes between rows of inputs where matrices are multiplied; 0 where they are not to be.
+def amx_pitch(rows, segments, depth, planes=1):
+    """Bytes between rows of inputs for AMX; 0 where it is not to be used.
 
-    `planes` are the bytes of an input.
+    `planes` is the bytes of an input.
     """
-    count = segments * ceil(depth / _AT_ONCE) * _AT_ONCE
-    if not matrices() or rows < _ROWS_OF_MATRIX or count < _DEEP:
+    count = segments * ceil(depth / _DOT_LENGTH) * _DOT_LENGTH
+    if not matrices() or rows < _MIN_AMX_ROWS or count < _MIN_AMX_DEPTH:
         return 0
-    steps = ceil(count / AMX_DEPTH)
-    pitch = AMX_DEPTH * ((steps + 1) | 1)  # odd: rows lie in different places of the nearest cache
+    blocks = ceil(count / AMX_DEPTH)
+    pitch = AMX_DEPTH * ((blocks + 1) | 1)  # odd: rows lie in different places of the nearest cache
     return pitch if BLOCK_ROWS * planes * pitch <= BLOCK_BYTES else 0
 
 
-def matrix_rows(segments, depth):
-    """Rows of four products in a panel for matrices."""
-    return AMX_DEPTH // _AT_ONCE * ceil(segments * ceil(depth / _AT_ONCE) * _AT_ONCE / AMX_DEPTH)
+def amx_rows(segments, depth):
+    """Rows of four products in a panel for AMX."""
+    return (
+        AMX_DEPTH
+        // _DOT_LENGTH
+        * ceil(segments * ceil(depth / _DOT_LENGTH) * _DOT_LENGTH / AMX_DEPTH)
+    )
 
 
-def _dealt(program, height, depth, n, pitch):
+def _partition(program, height, depth, n, pitch):
     """(rows of an item, its columns, how many items `height` rows of `n` results are).
 
-    What comes once for the rows of an item is done by all that have some of its columns.
+    The work done once for the rows of an item is repeated by each item with some of its columns.
     """
     step = BLOCK_ROWS if pitch else HALF_TILE
-    own, panels = ceil(height / program.threads), ceil(n / PANEL)
+    thread_rows, panels = ceil(height / program.threads), ceil(n / PANEL)
     if by_rows(program, height, depth, n, step):
-        rows = min(step * ceil(own / step), 2 * BLOCK_ROWS if pitch else 4 * HALF_TILE)
+        rows = min(step * ceil(thread_rows / step), 2 * BLOCK_ROWS if pitch else 4 * HALF_TILE)
         columns = PANEL * panels
     else:
         rows, columns = height, PANEL * ceil(panels / program.threads)
@@ -245,12 +266,12 @@ def _dealt(program, height, depth, n, pitch):
 
 
 def _flip(dtype):
-    """What makes bytes signed ones when their bits are turned over."""
+    """The offset of the zero point when the sign bit of uint8 is flipped."""
     return 128 if dtype == np.uint8 else 0
 
 
 def _reach(zero_point):
-    """How far a signed byte is from its zero point, at most."""
+    """How far an int8 is from its zero point, at most."""
     return max(127 - zero_point, zero_point + 128)
 
 
@@ -258,19 +279,19 @@ def matmul(program, a, b, bias, a_of, b_of, out, scheme):
     """out[i] = a[a_of[i]] @ b[b_of[i]].T + bias, of matrices in three dimensions."""
     batch, height, n = out.shape
     depth = a.shape[2]
-    pitch = matrix_pitch(height, 1, depth)
-    x = scheme.signed(program, a, a.size // depth, 1, pitch)
+    pitch = amx_pitch(height, 1, depth)
+    x = scheme.int8_input(program, a, a.size // depth, 1, pitch)
     width = x.values.size * depth // a.size
-    if pitch and width == depth <= _NEAR and depth % AMX_DEPTH == 0:
+    if pitch and width == depth <= _MAX_IN_PLACE_PITCH and depth % AMX_DEPTH == 0:
         pitch = depth
-    made = _Product(program, x, b, bias, out, scheme, pitch=pitch)
-    rows, columns, items = _dealt(program, height, depth, n, pitch)
+    packed = _PackedWeights(program, x, b, bias, out, scheme, pitch=pitch)
+    rows, columns, items = _partition(program, height, depth, n, pitch)
     program.call(
-        "gemm_i8.matmul_reals" if scheme.real else "gemm_i8.matmul",
-        _led(program, x.values, depth).reshape((*a.shape[:2], width)),
-        made.panels,
-        made.terms.reshape(made.terms.shape[1:]),
-        *x.rows[:2],
+        "gemm_i8.matmul_float32" if scheme.is_hybrid else "gemm_i8.matmul",
+        _with_prefix(program, x.values, depth).reshape((*a.shape[:2], width)),
+        packed.panels,
+        packed.terms.reshape(packed.terms.shape[1:]),
+        *x.row_terms[:2],
         a_of,
         b_of,
         out,
@@ -278,55 +299,57 @@ def matmul(program, a, b, bias, a_of, b_of, out, scheme):
         depth=depth,
         rows=rows,
         columns=columns,
-        **made.numbers,
+        **packed.numbers,
     )
 
 
 def convolution(program, x, weights, bias, out, *, scheme, stride, before, dilation, groups):
-    """`integers.conv2d`."""
+    """`quantized_gemm.conv2d`."""
     n, *taps, depth = weights.shape
     filters = weights.reshape((groups, n // groups, weights.size // n))
-    runs, frame = in_runs(weights, dilation, groups), (taps, stride, before, dilation)
+    runs, window = reads_runs(weights, dilation, groups), (taps, stride, before, dilation)
     if runs:
         before, taps, depth = (0, 0), (taps[0], 1), taps[1] * depth
     geometry = (out.shape[1:3], stride, dilation, before, (1, 1), (0, 0))
     for image, result in _images(x, out, scheme):
-        if runs and scheme.real:
-            image = framed(program, image, out.shape[1:3], *frame)
-        made = scheme.signed(program, image, 1, _AT_ONCE + depth)
-        values = made.values.reshape(image.shape)
-        if runs and not scheme.real:
-            values = framed(program, values, out.shape[1:3], *frame, made.zero_point)
-        values = _led(program, values, depth)
+        if runs and scheme.is_hybrid:
+            image = pad_input(program, image, out.shape[1:3], *window)
+        operand = scheme.int8_input(program, image, 1, _DOT_LENGTH + depth)
+        values = operand.values.reshape(image.shape)
+        if runs and not scheme.is_hybrid:
+            values = pad_input(program, values, out.shape[1:3], *window, operand.zero_point)
+        values = _with_prefix(program, values, depth)
         _windows(
-            program, made, values, filters, bias, result, scheme,
+            program, operand, values, filters, bias, result, scheme,
             taps=taps, depth=depth, geometry=geometry,
         )  # fmt: skip
 
 
 def transposed_convolution(program, x, weights, bias, out, *, scheme, stride, before):
-    """`integers.transpose_conv2d`."""
-    nothing = 0 if scheme.real else scheme.zero_points[1]
-    phased = [*phases(program, weights, out, stride, before, nothing)]
+    """`quantized_gemm.transpose_conv2d`."""
+    fill = 0 if scheme.is_hybrid else scheme.zero_points[1]
+    phase_filters = [*phases(program, weights, out, stride, before, fill)]
     for image, result in _images(x, out, scheme):
-        made = scheme.signed(program, image, 1, _AT_ONCE + x.shape[3])
-        values = _led(program, made.values.reshape(image.shape), x.shape[3])
-        for own, geometry in phased:
-            filters = own.reshape((1, own.shape[0], own.size // own.shape[0]))
+        operand = scheme.int8_input(program, image, 1, _DOT_LENGTH + x.shape[3])
+        values = _with_prefix(program, operand.values.reshape(image.shape), x.shape[3])
+        for phase_filter, geometry in phase_filters:
+            filters = phase_filter.reshape(
+                (1, phase_filter.shape[0], phase_filter.size // phase_filter.shape[0])
+            )
             _windows(
-                program, made, values, filters, bias, result, scheme,
-                taps=own.shape[1:3], depth=own.shape[3], geometry=geometry,
+                program, operand, values, filters, bias, result, scheme,
+                taps=phase_filter.shape[1:3], depth=phase_filter.shape[3], geometry=geometry,
             )  # fmt: skip
 
 
 def _images(x, out, scheme):
-    """Pairs of input and result: all images at once, or each by itself if it is so rounded."""
-    if not scheme.real or x.shape[0] == 1:
+    """Pairs of input and result: all images at once, or each that has a scale of its own."""
+    if not scheme.is_hybrid or x.shape[0] == 1:
         return [(x, out)]
-    return zip(_one_by_one(x), _one_by_one(out), strict=True)
+    return zip(_split_batch(x), _split_batch(out), strict=True)
 
 
-def _one_by_one(images):
+def _split_batch(images):
     size = images.nbytes // images.shape[0]
     shape = (1, *images.shape[1:])
     starts = range(images.offset, images.offset + images.nbytes, size)
@@ -334,25 +357,28 @@ def _one_by_one(images):
 
 
 def _windows(program, x, values, filters, bias, out, scheme, *, taps, depth, geometry):
-    """Adds the rows for filters [groups, n, taps * depth]; kernels/gemm_f32.py says `geometry`."""
+    """Appends the instructions for filters [groups, n, taps * depth].
+
+    `geometry` is as in kernels/float32/gemm_f32.py.
+    """
     groups, n, _ = filters.shape
     pixels, segments = values.shape[0] * prod(geometry[0]), prod(taps)
-    pitch = matrix_pitch(pixels, segments, depth)
-    made = _Product(
+    pitch = amx_pitch(pixels, segments, depth)
+    packed = _PackedWeights(
         program, x, filters, bias, out, scheme, pitch=pitch, groups=groups, segments=segments
     )
-    rows, columns, items = _dealt(program, pixels, depth * segments, n, pitch)
+    rows, columns, items = _partition(program, pixels, depth * segments, n, pitch)
     if x.zero_point is not None:
-        nothing = constant(np.full(_AT_ONCE + depth, x.zero_point, np.int8))
+        padding = constant(np.full(_DOT_LENGTH + depth, x.zero_point, np.int8))
     else:
-        nothing = x.rows[2].ravel()
+        padding = x.row_terms[2].ravel()
     program.call(
-        "gemm_i8.convolution_reals" if scheme.real else "gemm_i8.convolution",
+        "gemm_i8.convolution_float32" if scheme.is_hybrid else "gemm_i8.convolution",
         values,
-        made.panels,
-        made.terms,
-        *x.rows[:2],
-        nothing.part(_AT_ONCE, depth),
+        packed.panels,
+        packed.terms,
+        *x.row_terms[:2],
+        padding.part(_DOT_LENGTH, depth),
         constant(np.array(geometry, np.int64)),
         out,
         split=groups * items,
@@ -361,5 +387,5 @@ def _windows(program, x, values, filters, bias, out, scheme, *, taps, depth, geo
         n=n,
         pixels=rows,
         columns=columns,
-        **made.numbers,
+        **packed.numbers,
     )

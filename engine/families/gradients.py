@@ -1,4 +1,4 @@
-"""The backward forms of products and windows, and the forward ones as training has them.
+"""Gradients of matrix products, convolutions and pooling, and the forward ops as training has them.
 
 Filters are [height, width, channels, n], and change in every run.
 """
@@ -13,16 +13,16 @@ from ..plan.buffer import arena, constant
 from ..plan.view import View
 from ..tiling import OUTER_BLOCK
 from . import gemm_f32
-from .gemm import NO_CLAMP, conv2d, matmul, permuted, steps, transpose_conv2d
+from .gemm import NO_CLAMP, conv2d, matmul, permute, steps, transpose_conv2d
 from .layout import move
 
-_SPREADING = 24  # products that take as long as spreading one element
-_FEW, _MANY = 16, 4
-_MOST_BYTES = 64 << 20  # of rows to be spread
+_SCATTER_COST = 24  # products that take as long as scattering one element
+_MIN_ROWS, _MIN_RATIO = 16, 4
+_MAX_SCATTER_BYTES = 64 << 20  # of rows to be scattered
 
 
 def convolve(program, x, filters, out, *, stride, before, dilation, bias=None, clamp=NO_CLAMP):
-    """out = clamp(bias + x under each position of the filter); as products.conv2d."""
+    """out = clamp(bias + x under each position of the filter); as gemm.conv2d."""
     if not out.size:
         return
     height, width, channels, n = filters.shape
@@ -34,40 +34,44 @@ def convolve(program, x, filters, out, *, stride, before, dilation, bias=None, c
     elif filters.size and height * width < gemm_f32.TABLES:
         gemm_f32.convolution(program, x, filters, bias, out, groups=1, n_last=True, **windows)
     else:
-        weights = permuted(program, filters, (3, 0, 1, 2))
+        weights = permute(program, filters, (3, 0, 1, 2))
         conv2d(program, x, weights, bias, out, **windows)
 
 
 def product(program, a, b, out, *, transpose_a=False, transpose_b=False):
-    """out = a @ b of two matrices, as products.matmul.
+    """out = a @ b of two matrices, as gemm.matmul.
 
     With few rows in `a` and many in a transposed `b`, out.T = b @ a.T, which packs the smaller one.
     """
     rows, n = out.shape
-    few = rows >= _FEW and n >= rows * _MANY
-    if not (transpose_b and not transpose_a and few) or b.is_constant:
+    swap_operands = rows >= _MIN_ROWS and n >= rows * _MIN_RATIO
+    if not (transpose_b and not transpose_a and swap_operands) or b.is_constant:
         matmul(program, a, b, None, out, transpose_a=transpose_a, transpose_b=transpose_b)
         return
-    turned = arena((n, rows), np.float32)
-    matmul(program, b, a, None, turned, transpose_b=True)
-    move(program, View.of(turned).transpose((1, 0)), View.of(out))
+    transposed = arena((n, rows), np.float32)
+    matmul(program, b, a, None, transposed, transpose_b=True)
+    move(program, View.of(transposed).transpose((1, 0)), View.of(out))
 
 
 def input_gradient(program, filters, dy, out, *, stride, before):
-    """What flows back through `convolve` to its input.
+    """The gradient of `convolve` with respect to its input.
 
-    It is `convolve` the other way round, or the matrix product of `dy` and the filters, of which
-    each row is then spread over the window it came from; the latter does nothing at the border and
-    leaves no columns unused, but writes and reads the rows once more.
+    It is the transposed `convolve`, or the matrix product of `dy` and the filters, of which
+    each row is then scattered over the window it came from; the latter does nothing at the border
+    and leaves no columns unused, but writes and reads the rows once more.
     """
     if not out.size:
         return
     taps, (channels, n) = filters.shape[:2], filters.shape[2:]
     positions, size = prod(dy.shape[:3]), prod(taps) * channels
-    whole = prod(out.shape[:3]) * prod(taps) * ceil(channels / OUTER_BLOCK) * OUTER_BLOCK * n
-    spread = positions * size * (n + _SPREADING)
-    if not positions or spread >= whole * max(stride) or 4 * positions * size > _MOST_BYTES:
-        weights = permuted(program, filters, (2, 0, 1, 3))
+    direct_cost = prod(out.shape[:3]) * prod(taps) * ceil(channels / OUTER_BLOCK) * OUTER_BLOCK * n
+    scatter_cost = positions * size * (n + _SCATTER_COST)
+    if (
+        not positions
+        or scatter_cost >= direct_cost * max(stride)
+        or 4 * positions * size > _MAX_SCATTER_BYTES
+    ):
+        weights = permute(program, filters, (2, 0, 1, 3))
         transpose_conv2d(program, dy, weights, None, out, stride=stride, before=before)
         return
     rows = arena((positions, size), np.float32)
@@ -88,11 +92,11 @@ def input_gradient(program, filters, dy, out, *, stride, before):
 
 
 def filter_gradient(program, x, dy, out, *, stride, before, dilation):
-    """What flows back through `convolve` to the filter."""
+    """The gradient of `convolve` with respect to the filter."""
     if not out.size:
         return
     height, width, channels, n = out.shape
-    x = _framed(program, x, (height, width), dy.shape[1:3], stride, before, dilation)
+    x = _pad_input(program, x, (height, width), dy.shape[1:3], stride, before, dilation)
     in_row = width if dilation[1] > 1 else 1
     runs, run = height * in_row, width * channels // in_row
     items = runs * ceil(n / OUTER_BLOCK)
@@ -109,30 +113,30 @@ def filter_gradient(program, x, dy, out, *, stride, before, dilation):
     )
 
 
-def _framed(program, x, taps, counts, stride, before, dilation):
-    """`x` amid zeros as far as the filter reaches."""
+def _pad_input(program, x, taps, counts, stride, before, dilation):
+    """`x` padded with zeros as far as the filter reaches."""
     batch, *sizes, channels = x.shape
     spans = [
         (count - 1) * step + (tap - 1) * gap + 1
         for count, step, tap, gap in zip(counts, stride, taps, dilation, strict=True)
     ]
-    padded = [max(p, n + b) for p, n, b in zip(spans, sizes, before, strict=True)]
-    if padded == sizes:
+    padded_sizes = [max(p, n + b) for p, n, b in zip(spans, sizes, before, strict=True)]
+    if padded_sizes == sizes:
         return x
-    framed = arena((batch, *padded, channels), np.float32)
+    out = arena((batch, *padded_sizes, channels), np.float32)
     program.call(
-        "gemm_f32_packing.frame",
+        "gemm_f32_packing.pad",
         x.reshape((batch, sizes[0], sizes[1] * channels)),
-        framed.reshape((batch, padded[0], padded[1] * channels)),
-        split=batch * padded[0],
+        out.reshape((batch, padded_sizes[0], padded_sizes[1] * channels)),
+        split=batch * padded_sizes[0],
         top=before[0],
         left=before[1] * channels,
     )
-    return framed
+    return out
 
 
 def max_pool_gradient(program, x, y, dy, out, *, size, stride, before):
-    """What flows back through a pooling whose results `y` are the largest of `x`."""
+    """The gradient of max pooling with respect to `x`; `y` are its results."""
     if out.size:
         batch, channels = x.shape[0], x.shape[3]
         scratch = arena((batch, channels), np.float32)
@@ -142,7 +146,7 @@ def max_pool_gradient(program, x, y, dy, out, *, size, stride, before):
 
 
 def average_pool_gradient(program, dy, out, *, size, stride, before):
-    """What flows back through a pooling whose results are means."""
+    """The gradient of average pooling with respect to its input."""
     if out.size:
         numbers = _window(size, stride, before)
         _clear(program, out)

@@ -1,4 +1,4 @@
-"""Moving elements: transposing, slicing, joining, repeating and filling are all one copy."""
+"""Moving elements: transposing, slicing, concatenating, repeating and filling are all one copy."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _MIN_RANK = 2  # the kernel's two innermost loops
 
 
 def move(program, source, target):
-    """Adds the row `target[...] = source[...]`; nothing when there are no elements.
+    """Appends the instruction `target[...] = source[...]`; nothing when there are no elements.
 
     Args:
-        program: where the row goes.
+        program: where the instruction goes.
         source: a Buffer or View.
         target: a Buffer or View of the same shape.
     """
@@ -43,7 +43,7 @@ def move(program, source, target):
 
 
 def fill(program, value, target):
-    """Adds the row `target[...] = value`, a Buffer of one element."""
+    """Appends the instruction `target[...] = value`, a Buffer of one element."""
     target = target if isinstance(target, View) else View.of(target)
     move(program, View.of(value, ()).broadcast(target.shape), target)
 

@@ -1,7 +1,7 @@
-"""Sums of products of integers, with the roundings of TFLite.
+"""Matrix products and convolutions of quantized operands, with the roundings of TFLite.
 
 Each function is the one of the same name in gemm.py with a `scheme` in place of the clamp: it
-centres the operands and turns the sums into results.
+subtracts the zero points of the operands and requantizes the sums.
 """
 
 from __future__ import annotations
@@ -13,57 +13,61 @@ import numpy as np
 from ..plan.buffer import arena, constant, zeros
 from ..plan.view import View
 from . import depthwise_i8, gemm_i8, gemm_i16
-from .gemm import filters_of, matrices, matrix_of, permuted, steps, swapped
+from .gemm import as_matrices, filters_of, matrix_of, permute, steps, swap_last_two
 from .layout import move
-from .multipliers import fixed_scale
+from .multipliers import quantize_multiplier
 
-_TILES = (gemm_i8, gemm_i16)
-"""What is faster than plain kernels, where it fits."""
+_TILED = (gemm_i8, gemm_i16)
+"""Modules with kernels faster than plain_int, where they fit."""
 
 
-class Stored:
-    """Stored integers from stored integers.
+class Quantized:
+    """Quantized results of quantized operands: full integer quantization.
 
     Attributes:
         scales: what the sums of each output channel, or of all, are multiplied by.
         zero_points: of input, weights and result.
         limits: the lowest and highest result.
-        sums: dtype of the sums, int32 or int64.
+        accumulator: dtype of the sums, np.int32 or np.int64.
         rounding: "narrow" (int32 sums by fixed-point numbers, twice rounded), "half_up" (the same
             with halves up), "wide" (int64 sums, once) or "exact" (float64).
     """
 
-    __slots__ = ("limits", "rounding", "scales", "sums", "zero_points")
-    real = False
+    __slots__ = ("accumulator", "limits", "rounding", "scales", "zero_points")
+    is_hybrid = False
 
-    def __init__(self, scales, zero_points, limits, sums: type = np.int32, rounding="narrow"):
+    def __init__(
+        self, scales, zero_points, limits, accumulator: type = np.int32, rounding="narrow"
+    ):
         self.scales, self.zero_points, self.limits = scales, zero_points, limits
-        self.sums, self.rounding = sums, rounding
+        self.accumulator, self.rounding = accumulator, rounding
 
-    def signed(self, program, x, rows, depth, pitch=0):
-        """`x` as signed bytes."""
-        return gemm_i8.signed(program, x, self.zero_points[0])
+    def int8_input(self, program, x, rows, depth, pitch=0):
+        """`x` as int8."""
+        return gemm_i8.to_int8(program, x, self.zero_points[0])
 
-    def centred(self, program, x, rows):
-        """`x` without its zero point, and no scales."""
-        return centred(program, x, self.zero_points[0]), None
+    def int16_input(self, program, x, rows):
+        """`x` as int16 without its zero point, and no scales."""
+        return subtract_zero_point(program, x, self.zero_points[0]), None
 
-    def weights(self, program, weights):
-        """`weights` without their zero point."""
-        return centred(program, weights, self.zero_points[1])
+    def int16_weights(self, program, weights):
+        """`weights` as int16 without their zero point."""
+        return subtract_zero_point(program, weights, self.zero_points[1])
 
-    def start(self, bias, n):
-        """What the sums start from."""
-        return _zeros(n, self.sums) if bias is None else bias.ravel()
+    def initial_sums(self, bias, n):
+        """What each sum of products starts from."""
+        return _zeros(n, self.accumulator) if bias is None else bias.ravel()
 
-    def finish(self, program, sums, scales, bias, out):
-        """Adds the row that makes results of sums."""
+    def requantize(self, program, sums, scales, bias, out):
+        """Appends the instruction that makes results of the sums."""
         n = out.shape[-1]
         rows = (out.size // n, n)
         scales = [constant(np.broadcast_to(self.scales, (n,)).astype(np.float64))]
         if self.rounding != "exact":
-            fixed = np.array([fixed_scale(scale) for scale in self.scales.tolist()], np.int32)
-            scales = [constant(row.copy()) for row in np.broadcast_to(fixed, (n, 2)).T]
+            multipliers = np.array(
+                [quantize_multiplier(scale) for scale in self.scales.tolist()], np.int32
+            )
+            scales = [constant(row.copy()) for row in np.broadcast_to(multipliers, (n, 2)).T]
         program.call(
             f"requantize.{self.rounding}",
             sums.reshape(rows),
@@ -77,47 +81,49 @@ class Stored:
 
 
 class Hybrid:
-    """Reals from reals and stored weights without zero point; the reals become 8 bits first.
+    """float32 results of float32 inputs and quantized weights: dynamic range quantization.
+
+    The input is quantized to 8 bits as the model runs; the weights have no zero point.
 
     Attributes:
         scales: of each output channel's weights, or of all.
-        asymmetric: whether the rounded reals have a zero point of their own.
+        asymmetric: whether the quantized inputs have zero points.
         clamp: limits of the result.
     """
 
     __slots__ = ("asymmetric", "clamp", "scales")
-    sums = np.int32
+    accumulator: type = np.int32
     zero_points = (0, 0, 0)
-    real = True
+    is_hybrid = True
 
     def __init__(self, scales, asymmetric, clamp):
         self.scales, self.asymmetric, self.clamp = scales, asymmetric, clamp
 
-    def signed(self, program, x, rows, depth, pitch=0):
-        """`x` as signed bytes, cut in `rows`; up to `depth` of each may stand for 0.
+    def int8_input(self, program, x, rows, depth, pitch=0):
+        """`x` as int8, each of `rows` quantized by itself; `depth` is the length of their padding.
 
         The rows begin `pitch` bytes apart if that is not 0.
         """
-        return gemm_i8.rounded(program, x, rows, depth, self.asymmetric, pitch)
+        return gemm_i8.quantize_rows(program, x, rows, depth, self.asymmetric, pitch)
 
-    def centred(self, program, x, rows):
-        """`x` cut into `rows` parts that are rounded each by itself, and their scales."""
-        return gemm_i8.centred(program, x, rows, self.asymmetric)
+    def int16_input(self, program, x, rows):
+        """`x` as int16, each of `rows` quantized by itself, and their scales."""
+        return gemm_i8.quantize_rows_i16(program, x, rows, self.asymmetric)
 
-    def weights(self, program, weights):
-        """`weights` as they are."""
-        return centred(program, weights, 0)
+    def int16_weights(self, program, weights):
+        """`weights` as int16."""
+        return subtract_zero_point(program, weights, 0)
 
-    def start(self, bias, n):
-        """What the sums start from."""
-        return _zeros(n, self.sums)
+    def initial_sums(self, bias, n):
+        """What each sum of products starts from."""
+        return _zeros(n, self.accumulator)
 
-    def finish(self, program, sums, scales, bias, out):
-        """Adds the row that makes results of sums."""
+    def requantize(self, program, sums, scales, bias, out):
+        """Appends the instruction that makes results of the sums."""
         n = out.shape[-1]
         rows = (out.size // n, n)
         program.call(
-            "requantize.real",
+            "requantize.to_float32",
             sums.reshape(rows),
             scales,
             constant(np.broadcast_to(self.scales, (n,)).astype(np.float32)),
@@ -131,71 +137,79 @@ class Hybrid:
 
 
 def matmul(program, a, b, bias, out, *, scheme, transpose_a=False, transpose_b=False):
-    """out = a @ b + bias, as in gemm.py; each row of `a` is rounded by itself."""
+    """out = a @ b + bias, as in gemm.py; each row of `a` of float32 is quantized by itself."""
     if not out.size:
         return
-    a = swapped(program, a) if transpose_a else a
+    a = swap_last_two(program, a) if transpose_a else a
     n_rows, n = out.shape[-2:]
     if not a.shape[-1]:  # sums of nothing: one product with 0 instead
-        sides = (n, 1) if transpose_b else (1, n)
-        nothing = np.full((*a.shape[:-1], 1), scheme.zero_points[0], a.dtype)
-        a, b = constant(nothing), zeros((*b.shape[:-2], *sides), b.dtype)
+        sizes = (n, 1) if transpose_b else (1, n)
+        zero = np.full((*a.shape[:-1], 1), scheme.zero_points[0], a.dtype)
+        a, b = constant(zero), zeros((*b.shape[:-2], *sizes), b.dtype)
     batch = out.shape[:-2]
     if isinstance(scheme, Hybrid) and prod(a.shape[:-2]) < prod(batch):
         repeated = arena((*batch, *a.shape[-2:]), a.dtype)
         move(program, View.of(a).broadcast(repeated.shape), View.of(repeated))
         a = repeated
-    for tiles in _TILES:
-        if tiles.fits_matmul(a, b, bias, out, scheme):
-            b = b if transpose_b else swapped(program, b)
-            numbers = matrix_of(batch, a.shape[:-2]), matrix_of(batch, b.shape[:-2])
-            tiles.matmul(program, matrices(a), matrices(b), bias, *numbers, matrices(out), scheme)
+    for module in _TILED:
+        if module.fits_matmul(a, b, bias, out, scheme):
+            b = b if transpose_b else swap_last_two(program, b)
+            batch_indices = matrix_of(batch, a.shape[:-2]), matrix_of(batch, b.shape[:-2])
+            module.matmul(
+                program,
+                as_matrices(a),
+                as_matrices(b),
+                bias,
+                *batch_indices,
+                as_matrices(out),
+                scheme,
+            )
             return
-    b = swapped(program, b) if transpose_b else b
-    a, scales = scheme.centred(program, a, a.size // a.shape[-1])
-    b = scheme.weights(program, b)
-    sums = arena(out.shape, scheme.sums)
+    b = swap_last_two(program, b) if transpose_b else b
+    a, scales = scheme.int16_input(program, a, a.size // a.shape[-1])
+    b = scheme.int16_weights(program, b)
+    sums = arena(out.shape, scheme.accumulator)
     program.call(
         "plain_int.matmul",
-        matrices(a),
-        matrices(b),
-        scheme.start(bias, n),
+        as_matrices(a),
+        as_matrices(b),
+        scheme.initial_sums(bias, n),
         matrix_of(batch, a.shape[:-2]),
         matrix_of(batch, b.shape[:-2]),
         sums.reshape((prod(batch), n_rows, n)),
         split=prod(batch) * n_rows,
     )
-    scheme.finish(program, sums, scales, bias, out)
+    scheme.requantize(program, sums, scales, bias, out)
 
 
 def conv2d(program, x, weights, bias, out, *, scheme, stride, before, dilation=(1, 1), groups=1):
-    """`products.conv2d`; each image is rounded by itself."""
+    """`gemm.conv2d`; each image of float32 is quantized by itself."""
     if not out.size:
         return
-    for tiles in _TILES:
-        if not tiles.fits_convolution(x, weights, bias, out, scheme):
+    for module in _TILED:
+        if not module.fits_convolution(x, weights, bias, out, scheme):
             continue
-        if weights.shape[1:3] == tuple(stride) == (1, 1) and groups == 1 and not scheme.real:
+        if weights.shape[1:3] == tuple(stride) == (1, 1) and groups == 1 and not scheme.is_hybrid:
             rows, n = prod(out.shape[:-1]), out.shape[3]
             pixels, results = x.reshape((rows, x.shape[3])), out.reshape((rows, n))
             filters = weights.reshape((n, x.shape[3]))
             matmul(program, pixels, filters, bias, results, scheme=scheme, transpose_b=True)
             return
-        tiles.convolution(
+        module.convolution(
             program, x, weights, bias, out, scheme=scheme, stride=stride, before=before,
             dilation=dilation, groups=groups,
         )  # fmt: skip
         return
     batch, height, width, channels = x.shape
-    n, *taps, of_group = weights.shape
-    x, scales = scheme.centred(program, x, batch)
-    filters = permuted(program, scheme.weights(program, weights), (1, 2, 3, 0))
-    sums = arena(out.shape, scheme.sums)
+    n, *taps, group_channels = weights.shape
+    x, scales = scheme.int16_input(program, x, batch)
+    filters = permute(program, scheme.int16_weights(program, weights), (1, 2, 3, 0))
+    sums = arena(out.shape, scheme.accumulator)
     program.call(
         "plain_int.convolution",
         x.reshape((batch, height, width * channels)),
-        filters.reshape((taps[0], taps[1] * of_group, n)),
-        scheme.start(bias, n),
+        filters.reshape((taps[0], taps[1] * group_channels, n)),
+        scheme.initial_sums(bias, n),
         sums,
         split=out.shape[0] * out.shape[1],
         channels=channels,
@@ -204,71 +218,75 @@ def conv2d(program, x, weights, bias, out, *, scheme, stride, before, dilation=(
         **steps("dilation", dilation),
         **steps("before", before),
     )
-    scheme.finish(program, sums, scales, bias, out)
+    scheme.requantize(program, sums, scales, bias, out)
 
 
 def transpose_conv2d(program, x, weights, bias, out, *, scheme, stride, before):
-    """`products.transpose_conv2d`."""
+    """`gemm.transpose_conv2d`."""
     if not out.size:
         return
-    for tiles in _TILES:
-        if tiles.fits_convolution(x, weights, bias, out, scheme):
-            tiles.transposed_convolution(
+    for module in _TILED:
+        if module.fits_convolution(x, weights, bias, out, scheme):
+            module.transposed_convolution(
                 program, x, weights, bias, out, scheme=scheme, stride=stride, before=before
             )
             return
-    x, scales = scheme.centred(program, x, x.shape[0])
-    filters = permuted(program, scheme.weights(program, weights), (1, 2, 3, 0))
-    sums = arena(out.shape, scheme.sums)
+    x, scales = scheme.int16_input(program, x, x.shape[0])
+    filters = permute(program, scheme.int16_weights(program, weights), (1, 2, 3, 0))
+    sums = arena(out.shape, scheme.accumulator)
     program.call(
         "plain_int.transposed_convolution",
         x,
         filters,
-        scheme.start(bias, out.shape[3]),
+        scheme.initial_sums(bias, out.shape[3]),
         sums,
         split=out.shape[0] * out.shape[1],
         **steps("stride", stride),
         **steps("before", before),
     )
-    scheme.finish(program, sums, scales, bias, out)
+    scheme.requantize(program, sums, scales, bias, out)
 
 
 def depthwise(program, x, weights, bias, out, *, scheme, stride, before, dilation=(1, 1)):
-    """`products.depthwise`; each image is rounded by itself."""
+    """`gemm.depthwise`; each image of float32 is quantized by itself."""
     if not out.size:
         return
-    how = {"stride": stride, "before": before, "dilation": dilation}
+    geometry = {"stride": stride, "before": before, "dilation": dilation}
     if x.shape[3] == 1 and not depthwise_i8.in_strips(weights.shape, stride, dilation):
-        conv2d(program, x, filters_of(program, weights), bias, out, scheme=scheme, **how)
+        conv2d(program, x, filters_of(program, weights), bias, out, scheme=scheme, **geometry)
         return
     if depthwise_i8.fits(x, weights, bias, scheme):
-        depthwise_i8.depthwise(program, x, weights, bias, out, scheme=scheme, **how)
+        depthwise_i8.depthwise(program, x, weights, bias, out, scheme=scheme, **geometry)
         return
-    x, scales = scheme.centred(program, x, x.shape[0])
-    weights = scheme.weights(program, weights)
-    sums = arena(out.shape, scheme.sums)
+    x, scales = scheme.int16_input(program, x, x.shape[0])
+    weights = scheme.int16_weights(program, weights)
+    sums = arena(out.shape, scheme.accumulator)
     program.call(
         "plain_int.depthwise",
         x,
         weights,
-        scheme.start(bias, out.shape[3]),
+        scheme.initial_sums(bias, out.shape[3]),
         sums,
         split=out.shape[0] * out.shape[1],
         **steps("stride", stride),
         **steps("dilation", dilation),
         **steps("before", before),
     )
-    scheme.finish(program, sums, scales, bias, out)
+    scheme.requantize(program, sums, scales, bias, out)
 
 
-def centred(program, x, zero_point):
+def subtract_zero_point(program, x, zero_point):
     """`x` as int16 without its zero point; done once when `x` is constant."""
     if x.dtype == np.int16 and not zero_point:
         return x
     out = arena(x.shape, np.int16)
     if x.size:
         program.call(
-            "plain_int.centre", x.ravel(), out.ravel(), split=x.size, zero_point=zero_point
+            "plain_int.subtract_zero_point",
+            x.ravel(),
+            out.ravel(),
+            split=x.size,
+            zero_point=zero_point,
         )
     return out
 

@@ -1,4 +1,4 @@
-"""Recurrent networks over reals: LSTM, plain cells and SVDF, a row for a whole sequence."""
+"""Recurrent networks of float32: LSTM, RNN and SVDF, one instruction for a whole sequence."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .elementwise import elementwise
 from .gemm import NO_CLAMP
 from .layout import fill, move
 
-_ANY = np.array(NO_CLAMP, np.float32)
-_LONGEST = 1 << 28  # products in one row, some 50 ms: a run is interrupted between rows
+_NO_LIMITS = np.array(NO_CLAMP, np.float32)
+_MAX_PRODUCTS = 1 << 28  # of one instruction, some 50 ms: a run is interrupted between them
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class Walk:
+class SequenceLayout:
     """How a sequence lies in memory.
 
     Attributes:
@@ -51,13 +51,13 @@ class Walk:
     column: int = 0
 
     def parts(self, products, *rows):
-        """Short walks that make this one: (numbers for a kernel, the part of each of `rows`).
+        """The sequence in shorter parts: (numbers for a kernel, the part of each of `rows`).
 
         `products` is how many a step needs for one of the batch; `rows` are buffers that have a row
         for each step of each of the batch.
         """
         batch_pitch, step_pitch = (1, self.batch) if self.time_major else (self.steps, 1)
-        most = max(1, _LONGEST // max(1, self.batch * products))
+        most = max(1, _MAX_PRODUCTS // max(1, self.batch * products))
         starts = range(0, self.steps, most)
         for start in reversed(starts) if self.backward else starts:
             steps = min(most, self.steps - start)
@@ -72,18 +72,18 @@ class Walk:
             yield numbers, [x.part(start * step_pitch, n_rows) for x in rows]
 
 
-def joined(program, parts, n_rows, dtype):
+def concatenate_rows(program, parts, n_rows, dtype):
     """The parts above one another, and zeros up to `n_rows` rows; done once for constants."""
-    tail = parts[0].shape[1:]
+    row_shape = parts[0].shape[1:]
     if len(parts) == 1 and parts[0].shape[0] == n_rows:
         return parts[0]
-    out, start = arena((n_rows, *tail), dtype), 0
+    out, start = arena((n_rows, *row_shape), dtype), 0
     for part in parts:
         move(program, part, View.of(out).part(0, start, part.shape[0]))
         start += part.shape[0]
     if start < n_rows:
-        nothing = constant(np.zeros(1, dtype))
-        fill(program, nothing, View.of(out).part(0, start, n_rows - start))
+        zero = constant(np.zeros(1, dtype))
+        fill(program, zero, View.of(out).part(0, start, n_rows - start))
     return out
 
 
@@ -96,31 +96,31 @@ def gates(program, inputs, biases, asymmetric) -> Buffer:
     """What inputs give to the gates of all steps: [rows, columns up to whole panels].
 
     Args:
-        program: where the rows go.
+        program: where the instructions go.
         inputs: pairs of rows [*, k] and their Weights.
         biases: one for each part of the weights, or None.
-        asymmetric: whether rounded rows have a zero point.
+        asymmetric: whether quantized rows have a zero point.
     """
-    found: Any = None
+    sums: Any = None
     for x, weights in inputs:
         n = sum(part.shape[0] for part in weights.rows)
         width = padded(n)
         out = arena((x.shape[0], width), np.float32)
         bias = None
-        if biases is not None and found is None:
-            bias = joined(program, biases, width, np.float32)
-        matrix = joined(program, weights.rows, width, weights.rows[0].dtype)
+        if biases is not None and sums is None:
+            bias = concatenate_rows(program, biases, width, np.float32)
+        matrix = concatenate_rows(program, weights.rows, width, weights.rows[0].dtype)
         if weights.scales is None:
             gemm.matmul(program, x, matrix, bias, out, transpose_b=True)
         else:
             scheme = quantized_gemm.Hybrid(column_scales(weights, width), asymmetric, NO_CLAMP)
             quantized_gemm.matmul(program, x, matrix, bias, out, transpose_b=True, scheme=scheme)
-        if found is not None:
-            both = arena(out.shape, np.float32)
-            elementwise(program, "arithmetic.add", (found, out), both, constant(_ANY))
-            out = both
-        found = out
-    return found
+        if sums is not None:
+            total = arena(out.shape, np.float32)
+            elementwise(program, "arithmetic.add", (sums, out), total, constant(_NO_LIMITS))
+            out = total
+        sums = out
+    return sums
 
 
 def column_scales(weights, width):
@@ -130,29 +130,29 @@ def column_scales(weights, width):
     return np.concatenate([scales, np.ones(width - scales.size, np.float32)])
 
 
-def packed(program, weights):
-    """(name of the product, packed weights, scales of the columns) for a kernel."""
+def pack(program, weights):
+    """(variant of the kernel, packed weights, scales of the columns) for a kernel."""
     counts = [part.shape[0] for part in weights.rows]
     depth, width = weights.rows[0].shape[1], padded(sum(counts))
     if weights.scales is None:
-        matrix = joined(program, weights.rows, sum(counts), np.float32)
-        panels = gemm_f32.packed(program, matrix.reshape((1, *matrix.shape)), None, True)
-        return "real", panels.reshape(panels.shape[1:]), constant(np.zeros(1, np.float32))
-    matrix = joined(program, weights.rows, sum(counts), np.int8)
+        matrix = concatenate_rows(program, weights.rows, sum(counts), np.float32)
+        panels = gemm_f32.pack(program, matrix.reshape((1, *matrix.shape)), None, True)
+        return "float32", panels.reshape(panels.shape[1:]), constant(np.zeros(1, np.float32))
+    matrix = concatenate_rows(program, weights.rows, sum(counts), np.int8)
     panels = arena((width // PANEL, ceil(depth / 2), PANEL, 2), np.int8)
     program.call("recurrent_f32.pack", matrix, panels, split=panels.shape[0])
     return "hybrid", panels, constant(column_scales(weights, width))
 
 
-def _rooms(walk, widest, columns):
-    """What hybrid kernels work in: the rounded state and sums, for each of the batch."""
-    room = arena((walk.batch, widest + 1), np.int16)
-    return room, arena((walk.batch, columns), np.int32)
+def _hybrid_scratch(layout, widest, columns):
+    """Scratch buffers of hybrid kernels: the quantized state and sums, for each of the batch."""
+    state = arena((layout.batch, widest + 1), np.int16)
+    return state, arena((layout.batch, columns), np.int32)
 
 
 @dataclass(frozen=True, eq=False)
 class LSTM:
-    """What stands in an LSTM cell; gates are in the order input, forget, output, new.
+    """Weights and attributes of an LSTM cell; gates are in the order input, forget, output, new.
 
     Attributes:
         recurrent: weights of the state, a part for each gate; no input gate when it is coupled.
@@ -163,7 +163,7 @@ class LSTM:
         projection_bias: or None.
         activation: number of the activation.
         clips: limits of cell and projection; 0 for none.
-        asymmetric: whether rounded rows have a zero point.
+        asymmetric: whether quantized rows have a zero point.
     """
 
     recurrent: Weights
@@ -177,36 +177,36 @@ class LSTM:
     asymmetric: bool
 
 
-def lstm(program, inputs, cell, states, out, walk):
+def lstm(program, inputs, cell, states, out, layout):
     """A sequence of LSTM cells.
 
     Args:
-        program: where the rows go.
+        program: where the instructions go.
         inputs: pairs of rows [*, k] and their Weights, a part for each gate.
         cell: an LSTM.
         states: hidden [batch, n_out] and cell [batch, n], updated.
         out: [*, columns] float32.
-        walk: how the rows lie.
+        layout: how the sequence lies in memory.
     """
     if not out.size:
         return
     sums = gates(program, inputs, cell.biases, cell.asymmetric)
     hidden, memory = states
     n = memory.shape[1]
-    name, recurrent, scales = packed(program, cell.recurrent)
+    name, recurrent, scales = pack(program, cell.recurrent)
     columns, projected = sums.shape[1], 0
-    projection, its_scales = _empty(recurrent), scales
+    projection, projection_scales = _empty(recurrent), scales
     bias = constant(np.zeros(1, np.float32))
     if cell.projection is not None:
-        _, projection, its_scales = packed(program, cell.projection)
+        _, projection, projection_scales = pack(program, cell.projection)
         projected = PANEL * projection.shape[0]
-        parts = [] if cell.projection_bias is None else [cell.projection_bias]
-        nothing = constant(np.zeros(projected, np.float32))
-        bias = joined(program, parts, projected, np.float32) if parts else nothing
+        biases = [] if cell.projection_bias is None else [cell.projection_bias]
+        zeros = constant(np.zeros(projected, np.float32))
+        bias = concatenate_rows(program, biases, projected, np.float32) if biases else zeros
     widest = max(n, hidden.shape[1])
-    rooms = _rooms(walk, widest, max(columns, projected))
-    room = arena((walk.batch, n + projected), np.float32)
-    for numbers, (gate_rows, out_rows) in walk.parts(recurrent.size + projection.size, sums, out):
+    hybrid_scratch = _hybrid_scratch(layout, widest, max(columns, projected))
+    scratch = arena((layout.batch, n + projected), np.float32)
+    for numbers, (gate_rows, out_rows) in layout.parts(recurrent.size + projection.size, sums, out):
         program.call(
             f"recurrent_f32.lstm_{name}",
             gate_rows,
@@ -215,14 +215,14 @@ def lstm(program, inputs, cell, states, out, walk):
             cell.peepholes or constant(np.zeros((0, n), np.float32)),
             cell.norms or constant(np.zeros((0, 2, n), np.float32)),
             projection,
-            its_scales,
+            projection_scales,
             bias,
             hidden,
             memory,
             out_rows,
-            room,
-            *rooms,
-            split=walk.batch,
+            scratch,
+            *hybrid_scratch,
+            split=layout.batch,
             coupled=int(len(cell.recurrent.rows) == 3),
             asymmetric=int(cell.asymmetric),
             activation=cell.activation,
@@ -232,14 +232,14 @@ def lstm(program, inputs, cell, states, out, walk):
         )
 
 
-def rnn(program, inputs, recurrent, bias, hidden, out, walk, *, activation, asymmetric):
-    """A sequence of plain cells: hidden = activation(inputs + bias + hidden @ recurrent)."""
+def rnn(program, inputs, recurrent, bias, hidden, out, layout, *, activation, asymmetric):
+    """A sequence of RNN cells: hidden = activation(inputs + bias + hidden @ recurrent)."""
     if not out.size:
         return
     sums = gates(program, inputs, (bias,), asymmetric)
-    name, weights, scales = packed(program, recurrent)
-    rooms = _rooms(walk, hidden.shape[1], sums.shape[1])
-    for numbers, (gate_rows, out_rows) in walk.parts(weights.size, sums, out):
+    name, weights, scales = pack(program, recurrent)
+    hybrid_scratch = _hybrid_scratch(layout, hidden.shape[1], sums.shape[1])
+    for numbers, (gate_rows, out_rows) in layout.parts(weights.size, sums, out):
         program.call(
             f"recurrent_f32.rnn_{name}",
             gate_rows,
@@ -247,8 +247,8 @@ def rnn(program, inputs, recurrent, bias, hidden, out, walk, *, activation, asym
             scales,
             hidden,
             out_rows,
-            *rooms,
-            split=walk.batch,
+            *hybrid_scratch,
+            split=layout.batch,
             asymmetric=int(asymmetric),
             activation=activation,
             **numbers,
@@ -261,12 +261,12 @@ def svdf(program, x, features, times, bias, state, out, *, activation, asymmetri
         return
     sums = gates(program, [(x, features)], None, asymmetric)
     filters = times.shape[0]
-    exact = arena((x.shape[0], filters), np.float32)
-    move(program, View.of(sums).part(1, 0, filters), View.of(exact))
+    activations = arena((x.shape[0], filters), np.float32)
+    move(program, View.of(sums).part(1, 0, filters), View.of(activations))
     units = out.shape[1]
     program.call(
         "recurrent_f32.svdf",
-        exact,
+        activations,
         times,
         constant(np.zeros(units, np.float32)) if bias is None else bias,
         state,

@@ -1,4 +1,4 @@
-"""Recurrent networks of stored integers: a row for a whole sequence."""
+"""Recurrent networks of int8 and int16: one instruction for a whole sequence."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 from ..plan.buffer import Buffer, arena, constant
 from ..tiling import PANEL
 from . import quantized_gemm
-from .multipliers import fixed_scale
-from .recurrent import Weights, joined, padded
+from .multipliers import quantize_multiplier
+from .recurrent import Weights, concatenate_rows, padded
 
-_SHORT = (-(1 << 15), (1 << 15) - 1)
+_INT16_LIMITS = (-(1 << 15), (1 << 15) - 1)
 
 
 @dataclass(frozen=True, eq=False)
 class LSTM:
-    """What stands in an LSTM cell of integers; gates are in the order input, forget, output, new.
+    """Weights and scales of a quantized LSTM cell; gates in the order input, forget, output, new.
 
     Attributes:
         biases: int32, one for each gate; added by the norms where there are some.
@@ -35,7 +35,7 @@ class LSTM:
         hidden_scale, projection_scale: of the products to those of hidden value and result.
         zero_points: of input, hidden value and result.
         cell_exponent: the scale of the cell is 2 ** cell_exponent.
-        clips: stored limits of cell and projection; 0 for none.
+        clips: quantized limits of cell and projection; 0 for none.
     """
 
     biases: tuple[Buffer, ...]
@@ -55,38 +55,38 @@ class LSTM:
     clips: tuple[int, int]
 
 
-def lstm(program, x, weights, cell, states, out, walk):
+def lstm(program, x, weights, cell, states, out, layout):
     """A sequence of LSTM cells.
 
     Args:
-        program: where the rows go.
+        program: where the instructions go.
         x: rows [*, k] int8.
         weights: Weights of the input, a part for each gate.
         cell: an LSTM.
         states: hidden [batch, n_out] int8 and cell [batch, n] int16, updated.
         out: [*, n_out] int8.
-        walk: how the rows lie.
+        layout: how the sequence lies in memory.
     """
     if not out.size:
         return
     sums = _gates(program, x, weights, cell)
     hidden, memory = states
     n, n_out = memory.shape[1], hidden.shape[1]
-    panels, n_projected = _packed(program, cell.recurrent.rows), 0
+    panels, n_projected = _pack(program, cell.recurrent.rows), 0
     projection, bias = constant(np.zeros((0, 1, PANEL, 2), np.int8)), _zeros(1, np.int32)
     if cell.projection is not None:
-        projection = _packed(program, (cell.projection,))
+        projection = _pack(program, (cell.projection,))
         n_projected = padded(n_out)
         bias = _zeros(n_out, np.int32) if cell.projection_bias is None else cell.projection_bias
     norms = cell.norms or (_zeros((0, n), np.int16), _zeros((0, n), np.int32))
     widest = max(n, n_out)
-    rooms = (
-        arena((walk.batch, n), np.int16),
-        arena((walk.batch, n), np.int8),
-        arena((walk.batch, widest + 1), np.int16),
-        arena((walk.batch, max(sums.shape[1], n_projected)), np.int32),
+    scratch = (
+        arena((layout.batch, n), np.int16),
+        arena((layout.batch, n), np.int8),
+        arena((layout.batch, widest + 1), np.int16),
+        arena((layout.batch, max(sums.shape[1], n_projected)), np.int32),
     )
-    for numbers, (gate_rows, out_rows) in walk.parts(panels.size + projection.size, sums, out):
+    for numbers, (gate_rows, out_rows) in layout.parts(panels.size + projection.size, sums, out):
         program.call(
             "recurrent_i8.lstm",
             gate_rows,
@@ -101,11 +101,11 @@ def lstm(program, x, weights, cell, states, out, walk):
             hidden,
             memory,
             out_rows,
-            *rooms,
+            *scratch,
             _numbers(cell),
-            split=walk.batch,
+            split=layout.batch,
             coupled=int(len(cell.recurrent.rows) == 3),
-            together=int(walk.time_major),
+            together=int(layout.time_major),
             **numbers,
         )
 
@@ -119,9 +119,11 @@ def svdf(program, x, features, times, bias, state, out, *, scales, zero_points):
         return
     filters = times.shape[0]
     sums = arena((x.shape[0], filters), np.int16)
-    scheme = quantized_gemm.Stored(np.full(filters, scales[0]), (zero_points[0], 0, 0), _SHORT)
+    scheme = quantized_gemm.Quantized(
+        np.full(filters, scales[0]), (zero_points[0], 0, 0), _INT16_LIMITS
+    )
     quantized_gemm.matmul(program, x, features, None, sums, transpose_b=True, scheme=scheme)
-    multiplier, shift = fixed_scale(scales[1])
+    multiplier, shift = quantize_multiplier(scales[1])
     program.call(
         "recurrent_i8.svdf",
         sums,
@@ -143,37 +145,39 @@ def _gates(program, x, weights, cell):
     scales = cell.input_scales[-len(counts) :]
     columns = np.repeat(np.float64(scales), counts)
     columns = np.concatenate([columns, np.ones(width - columns.size)])
-    bias = None if cell.norms else joined(program, cell.biases, width, np.int32)
-    matrix = joined(program, weights.rows, width, np.int8)
+    bias = None if cell.norms else concatenate_rows(program, cell.biases, width, np.int32)
+    matrix = concatenate_rows(program, weights.rows, width, np.int8)
     out = arena((x.shape[0], width), np.int16)
-    scheme = quantized_gemm.Stored(columns, (cell.zero_points[0], 0, 0), _SHORT)
+    scheme = quantized_gemm.Quantized(columns, (cell.zero_points[0], 0, 0), _INT16_LIMITS)
     quantized_gemm.matmul(program, x, matrix, bias, out, transpose_b=True, scheme=scheme)
     return out
 
 
-def _packed(program, parts):
-    """Matrices above one another as kernels/_matvec.py wants them."""
+def _pack(program, parts):
+    """Matrices above one another as kernels/float32/_matvec.py reads them."""
     n, depth = sum(part.shape[0] for part in parts), parts[0].shape[1]
-    matrix = joined(program, parts, n, np.int8)
+    matrix = concatenate_rows(program, parts, n, np.int8)
     panels = arena((ceil(n / PANEL), ceil(depth / 2), PANEL, 2), np.int8)
     program.call("recurrent_f32.pack", matrix, panels, split=panels.shape[0])
     return panels
 
 
 def _terms(scales):
-    return constant(np.array([fixed_scale(scale) for scale in scales], np.int64))
+    return constant(np.array([quantize_multiplier(scale) for scale in scales], np.int64))
 
 
 def _norm_terms(scales):
     """Multiplier, shift and the least variance of each gate."""
-    rows = [(*fixed_scale(scale), max(1, int(np.float32(10000) * scale))) for scale in scales]
+    rows = [
+        (*quantize_multiplier(scale), max(1, int(np.float32(10000) * scale))) for scale in scales
+    ]
     return constant(np.array(rows, np.int64))
 
 
 def _numbers(cell):
     """What the kernel calls `numbers`."""
     _, hidden_zero, out_zero = cell.zero_points
-    scales = (*fixed_scale(cell.hidden_scale), *fixed_scale(cell.projection_scale))
+    scales = (*quantize_multiplier(cell.hidden_scale), *quantize_multiplier(cell.projection_scale))
     row = (hidden_zero, out_zero, *scales, 30 + cell.cell_exponent, *cell.clips)
     return constant(np.array(row, np.int64))
 

@@ -1,4 +1,4 @@
-"""Folding of several dimensions into one value."""
+"""Reductions: sum, mean, product, minimum, maximum, position and cumulative sum along axes."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 
 from ..plan.buffer import arena, constant
 from ..tiling import SUM_PADDING
-from .gemm import permuted
+from .gemm import permute
 from .layout import fill
 
 _START = {"add": 0, "multiply": 1}
-"""What a fold begins with; the others begin at the end of the dtype's range."""
+"""What a reduction begins with; the others begin at the end of the dtype's range."""
 
 
 def reduce(program, kind, x, axes, out):
     """out = `kind` over the dimensions `axes` of `x`.
 
     Args:
-        program: where the rows go.
+        program: where the instructions go.
         kind: "add", "mean", "multiply", "maximum" or "minimum". A mean of integers is rounded
             towards zero. The last two begin at the end of the finite range, so they pass over nan;
             over a whole tensor they begin with its first element.
@@ -40,19 +40,19 @@ def reduce(program, kind, x, axes, out):
     count = x.size // out.size if kind == "mean" else 1
     *before, last = _steps(x.shape, frozenset(axes))
     for step in before:
-        x = _fold(program, kind, x.reshape(step), arena(step[::2], x.dtype), 1, False)
-    whole = not before and last[::2] == (1, 1)
-    _fold(program, kind, x.reshape(last), out.reshape(last[::2]), count, whole)
+        x = _reduce_middle(program, kind, x.reshape(step), arena(step[::2], x.dtype), 1, False)
+    is_full = not before and last[::2] == (1, 1)
+    _reduce_middle(program, kind, x.reshape(last), out.reshape(last[::2]), count, is_full)
 
 
-def _fold(program, kind, x, out, count, from_first):
-    """Adds the row that folds the middle dimension of `x`; gives `out`."""
+def _reduce_middle(program, kind, x, out, count, from_first):
+    """Appends the instruction that reduces the middle dimension of `x`; returns `out`."""
     kind, outer = "add" if kind == "mean" else kind, x.shape[0]
     rows = x.shape[2] == 1
     if rows:
         x, out = x.reshape(x.shape[:2]), out.reshape((outer,))
     if x.is_float and kind in _START:
-        _fold_wide(program, kind, x, out, float(count))
+        _reduce_float64(program, kind, x, out, float(count))
         return out
     limits = np.finfo(x.dtype) if x.is_float else np.iinfo(x.dtype)
     start = _START.get(kind, limits.min if kind == "maximum" else limits.max)
@@ -67,23 +67,23 @@ def _fold(program, kind, x, out, count, from_first):
     return out
 
 
-def _fold_wide(program, kind, x, out, count):
-    """The row of a sum, divided by `count`, or of a product of float32, which need float64."""
+def _reduce_float64(program, kind, x, out, count):
+    """The instruction of a float32 sum, divided by `count`, or product, which need float64."""
     outer = x.shape[0]
     if x.ndim == 2 and kind == "add":
         program.call("reduce_f32.row_sum", x, out, split=outer, count=count)
     elif x.ndim == 2:
         program.call("reduce_f32.row_product", x, out, split=outer)
     elif kind == "add":
-        room = arena((outer, SUM_PADDING * ceil(x.shape[2] / SUM_PADDING)), np.float64)
-        program.call("reduce_f32.add", x, out, room, split=outer, count=count)
+        sums = arena((outer, SUM_PADDING * ceil(x.shape[2] / SUM_PADDING)), np.float64)
+        program.call("reduce_f32.add", x, out, sums, split=outer, count=count)
     else:
         program.call("reduce_f32.multiply", x, out, arena(out.shape, np.float64), split=outer)
 
 
 def position(program, x, axis, out, *, smallest):
     """out = where along `axis` the largest or smallest element of `x` comes first."""
-    outer, n, inner = around(x, axis)
+    outer, n, inner = sizes_around(x, axis)
     rows = inner == 1
     program.call(
         f"reduce{'_float' * (rows and x.is_float)}.{'row_' * rows}position",
@@ -96,7 +96,7 @@ def position(program, x, axis, out, *, smallest):
 
 def cumulate(program, x, axis, out, *, exclusive, reverse):
     """out = sums of `x` along `axis` up to each element: without it, or from the end."""
-    shape = around(x, axis)
+    shape = sizes_around(x, axis)
     program.call(
         "reduce.cumulate_float" if x.is_float else "reduce.cumulate",
         x.reshape(shape),
@@ -108,24 +108,24 @@ def cumulate(program, x, axis, out, *, exclusive, reverse):
     )
 
 
-def around(x, axis):
+def sizes_around(x, axis):
     """The size of `x` before, along and after `axis`."""
     return prod(x.shape[:axis]), x.shape[axis], prod(x.shape[axis + 1 :])
 
 
-def sum_stored(program, x, axes, out, *, kernel, **numbers):
-    """out = sums of stored integers, on the scale of `out` by `kernel` of int8/quantized.py."""
+def sum_quantized(program, x, axes, out, *, kernel, **numbers):
+    """out = sums of quantized `x`, on the scale of `out` by `kernel` of int8/quantized.py."""
     if out.size:
         sums = totals(program, x, axes)
         program.call(f"quantized.{kernel}", sums.ravel(), out.ravel(), split=out.size, **numbers)
 
 
-def multiply_stored(program, x, axes, out, **numbers):
-    """out = products of stored integers, scaled after each factor (int8/quantized.py)."""
+def multiply_quantized(program, x, axes, out, **numbers):
+    """out = products of quantized `x`, rescaled after each factor (int8/quantized.py)."""
     if not out.size:
         return
-    kept = [i for i in range(x.ndim) if i not in axes]
-    rows = permuted(program, x, (*kept, *sorted(axes))).reshape((out.size, x.size // out.size))
+    outer_axes = [i for i in range(x.ndim) if i not in axes]
+    rows = permute(program, x, (*outer_axes, *sorted(axes))).reshape((out.size, x.size // out.size))
     program.call("quantized.product", rows, out.ravel(), split=out.size, **numbers)
 
 
@@ -146,8 +146,8 @@ def _integer_mean(program, x, axes, out):
 
 
 def _steps(shape, axes):
-    """The folds, innermost first, as (outer, n, inner); one at least."""
-    runs = []  # [is folded, size] of neighbours that go the same way
+    """The reductions, innermost first, as (outer, n, inner); one at least."""
+    runs = []  # [is reduced, size] of neighbouring dimensions
     for axis, size in enumerate(shape):
         if runs and runs[-1][0] == (axis in axes):
             runs[-1][1] *= size
@@ -155,9 +155,9 @@ def _steps(shape, axes):
             runs.append([axis in axes, size])
     steps = []
     for position in reversed(range(len(runs))):
-        folded, n = runs[position]
-        if folded:
+        is_reduced, n = runs[position]
+        if is_reduced:
             outer = prod(size for _, size in runs[:position])
-            inner = prod(size for other, size in runs[position:] if not other)
+            inner = prod(size for reduced, size in runs[position:] if not reduced)
             steps.append((outer, n, inner))
     return steps or [(1, 1, prod(shape))]

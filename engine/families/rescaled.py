@@ -1,4 +1,4 @@
-"""Arithmetic of two quantized operands: rows for kernels/rescaled.py and rescaled_simd.py."""
+"""Arithmetic of two quantized operands, in kernels/int8/rescaled.py and rescaled_simd.py."""
 
 from __future__ import annotations
 
@@ -19,84 +19,92 @@ KERNELS = {
 }
 """Kernel of rescaled.py -> forms of rescaled_simd.py: for operands in their order, and reversed."""
 _FORMS = ("sum", "difference", "reversed", "squared", "product")
-"""The forms in the order of kernels/rescaled_simd.py."""
+"""The forms in the order of kernels/int8/rescaled_simd.py."""
 _SIGNS = {"sum": (1, 1), "difference": (1, -1), "reversed": (-1, 1)}
 """Form -> the signs of its operands in the total."""
-_WORTH = 1 << 16  # elements for which it pays to look for a line
-_LEAST_BITS, _MOST_BITS = 14, 24  # of a line behind the point
+_MIN_FIT_SIZE = 1 << 16  # elements for which it pays to fit a line
+_MIN_BITS, _MAX_BITS = 14, 24  # of the fraction of a line
 _NO_LINE = constant(np.zeros(7, np.int64))
-_STEEP = (1 << 30, 0)  # the larger of two scales: half of the scale of both operands
+_HALF = (1 << 30, 0)  # the larger of two scales: half of the scale of both operands
 
 
 def pair(program, kind, a, b, out, terms):
     """out = the `kind` of a and b, named as its plain kernel; `terms` are of multipliers.py."""
-    vectorized = vectors(kind, out.dtype, terms.value)
+    vectorized = simd_form(kind, out.dtype, terms.value)
     if vectorized is None:
         elementwise(program, f"rescaled.{kind}", (a, b), out, terms)
         return
     name, numbers, swapped = vectorized
     operands = (b, a) if swapped else (a, b)
-    short = _NO_LINE
-    if out.dtype == np.int8 and out.size >= _WORTH and name in _SIGNS:
+    line = _NO_LINE
+    if out.dtype == np.int8 and out.size >= _MIN_FIT_SIZE and name in _SIGNS:
         rows = terms.value[[1, 0, 2, 3]] if swapped else terms.value
-        short = _line(program, _SIGNS[name], rows.tolist())
+        line = _line(program, _SIGNS[name], rows.tolist())
     kernel = f"rescaled_simd.pairs_{8 * out.itemsize}"
-    elementwise(program, kernel, operands, out, numbers, short, form=_FORMS.index(name))
+    elementwise(program, kernel, operands, out, numbers, line, form=_FORMS.index(name))
 
 
 def _line(program, signs, terms):
-    """The numbers of a line that gives the same results, found when the program is closed."""
+    """The numbers of a line that gives the same results, fitted when the program is closed."""
     (a_zero, *_), (b_zero, *b_scale), (zero, multiplier, shift), (low, high, left) = terms
     values = np.arange(-128, 128)
-    sides = [values << (left - 1), fixedpoint.scaled((values - b_zero) << left, *b_scale)]
-    sides = np.array(sides, np.int64) * np.array([signs]).T
+    contributions = [
+        values << (left - 1),
+        fixedpoint.multiply_by_quantized_multiplier((values - b_zero) << left, *b_scale),
+    ]
+    contributions = np.array(contributions, np.int64) * np.array([signs]).T
     factor = multiplier * 2.0 ** (shift - 31)
     p, q = signs[0] * 2.0 ** (left - 1) * factor, signs[1] * 2.0**left * factor
     q *= b_scale[0] * 2.0 ** (b_scale[1] - 31)
     c = zero + 0.5 - a_zero * p - b_zero * q
-    bits = min(floor(log2((1 << 30) / (128 * (abs(p) + abs(q)) + abs(c)))), _MOST_BITS)
-    if bits < _LEAST_BITS:
+    bits = min(floor(log2((1 << 30) / (128 * (abs(p) + abs(q)) + abs(c)))), _MAX_BITS)
+    if bits < _MIN_BITS:
         return _NO_LINE
     p, q = (round(number * (1 << bits)) for number in (p, q))
     c = round((zero + 0.5) * (1 << bits)) - a_zero * p - b_zero * q
     limit = signs[0] * (a_zero << (left - 1))
-    how = [multiplier, _start(zero, multiplier, -shift, limit), -shift, limit, low, high]
-    guess, short = [p, q, c, bits, a_zero, b_zero], arena((7,), np.int64)
-    given = (constant(np.array(row, np.int64)) for row in (sides, how, guess))
-    program.call("rescaled_sum.fit", *given, arena((3 * CRITICAL_PAIRS,), np.int64), short)
-    return short
+    rescale = [multiplier, _start(zero, multiplier, -shift, limit), -shift, limit, low, high]
+    guess, line = [p, q, c, bits, a_zero, b_zero], arena((7,), np.int64)
+    operands = (constant(np.array(row, np.int64)) for row in (contributions, rescale, guess))
+    program.call("rescaled_sum.fit", *operands, arena((3 * CRITICAL_PAIRS,), np.int64), line)
+    return line
 
 
-def vectors(kind, dtype, terms):
-    """The form of the vectors for `terms`, their numbers, and whether operands are swapped.
+def simd_form(kind, dtype, terms):
+    """The form of the SIMD kernel for `terms`, their numbers, and whether operands are swapped.
 
     None where there is none for such terms.
     """
     a, b, (zero, multiplier, shift), (low, high, left) = terms.tolist()
-    known, flip = np.iinfo(dtype), 128 if dtype == np.uint8 else 0
-    swapped = kind != "product" and tuple(a[1:]) != _STEEP
+    limits, flip = np.iinfo(dtype), 128 if dtype == np.uint8 else 0
+    swapped = kind != "product" and tuple(a[1:]) != _HALF
     if swapped:
         a, b = b, a
     zeros, right = (a[0] - flip, b[0] - flip), -shift
-    inside = all(known.min <= operand[0] <= known.max for operand in (a, b))
-    if kind not in KERNELS or not inside or (known.bits == 16 and any(zeros)) or right < 1:
+    zero_points_fit = all(limits.min <= operand[0] <= limits.max for operand in (a, b))
+    if (
+        kind not in KERNELS
+        or not zero_points_fit
+        or (limits.bits == 16 and any(zeros))
+        or right < 1
+    ):
         return None
     name = KERNELS[kind][swapped]
-    steps = 1 << known.bits
-    most = steps * steps
-    b_multiplier, b_right, limit, lefts = 0, 0, 0, (0, 0)
+    levels = 1 << limits.bits
+    largest = levels * levels
+    b_multiplier, b_right, limit, left_shifts = 0, 0, 0, (0, 0)
     if kind != "product":
-        if tuple(a[1:]) != _STEEP or b[2] > 0:
+        if tuple(a[1:]) != _HALF or b[2] > 0:
             return None
-        b_multiplier, b_right, lefts = b[1], -b[2], (left - 1, left + 1)
-        most = (2 * steps << (left - 1)) ** (2 if kind == "squared_difference" else 1)
+        b_multiplier, b_right, left_shifts = b[1], -b[2], (left - 1, left + 1)
+        largest = (2 * levels << (left - 1)) ** (2 if kind == "squared_difference" else 1)
         if kind != "squared_difference":
-            limit = (zeros[0] << lefts[0]) * (-1 if name == "reversed" else 1)
-    if min(most, 1 << 30) + (1 << right >> 1) + (abs(zero) << right) >= 1 << 31:
+            limit = (zeros[0] << left_shifts[0]) * (-1 if name == "reversed" else 1)
+    if min(largest, 1 << 30) + (1 << right >> 1) + (abs(zero) << right) >= 1 << 31:
         return None
-    b_start = (1 << 31) + (1 << b_right >> 1 << 32) - (zeros[1] << lefts[1]) * b_multiplier
+    b_start = (1 << 31) + (1 << b_right >> 1 << 32) - (zeros[1] << left_shifts[1]) * b_multiplier
     start = _start(zero, multiplier, right, limit)
-    numbers = [flip, *zeros, *lefts, b_multiplier, b_start, b_right, -1 if b_right else 0]
+    numbers = [flip, *zeros, *left_shifts, b_multiplier, b_start, b_right, -1 if b_right else 0]
     numbers += [limit, multiplier, start, right, -1, low, high]
     numbers += [b_multiplier] * 8 + [multiplier] * 8
     return name, constant(np.array(numbers, np.int64)), swapped

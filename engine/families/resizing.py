@@ -1,4 +1,4 @@
-"""Images of another size."""
+"""Resizing of images."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ def bilinear(program, x, out, scales, half):
     """out = means of the four pixels of `x` around, both float32 [batch, height, width, channels].
 
     Args:
-        program: where the row goes.
+        program: where the instruction goes.
         x: the images; each must have an element.
         out: the images in their new size.
         scales: steps in `x` for one step in `out`, in height and width.
-        half: whether pixels are where their middles are.
+        half_pixel_centers: whether the coordinate of a pixel is that of its centre.
     """
     column = 4 * x.shape[3]
     rows, below = _around(out.shape[1], scales[0], half, x.shape[1], column * x.shape[2])

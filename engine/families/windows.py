@@ -9,18 +9,18 @@ import numpy as np
 from ..plan.buffer import arena
 
 POOLS = {"average": True, "root_mean_square": True, "maximum": False}
-"""Kernel of kernels/pool.py -> whether it sums."""
-_EXACT = 1 << 24  # what float32 counts to
-_FEW = 8  # rows and columns of a window whose sum in float32 is good enough
-_SIZES = {"int8": 1 << 7, "uint8": 1 << 8, "int16": 1 << 15}
-"""Type -> the largest size of its numbers."""
+"""Kernel of kernels/plain/pool.py -> whether it sums."""
+_EXACT_INTEGERS = 1 << 24  # float32 represents all integers below
+_MAX_WINDOW = 8  # rows and columns of a window whose sum in float32 is good enough
+_MAX_ABS = {"int8": 1 << 7, "uint8": 1 << 8, "int16": 1 << 15}
+"""Type -> the largest absolute value of its numbers."""
 
 
 def pool(program, kind, x, out, *, size, stride, before, clamp=(-inf, inf)):
     """out = clamp(`kind` of the part of each window that lies in `x`), both float32 or integers.
 
     Args:
-        program: where the row goes.
+        program: where the instruction goes.
         kind: "average", "root_mean_square" or "maximum".
         x: [batch, height, width, channels].
         out: [batch, height, width, channels].
@@ -46,10 +46,10 @@ def pool(program, kind, x, out, *, size, stride, before, clamp=(-inf, inf)):
         name = f"pool_i8.{kind}_{x.dtype}" if x.is_integer else f"pool_f32.{kind}"
         program.call(name, x, out, split=items, **numbers)
         return
-    wide = np.int64 if x.is_integer else np.float64
-    scratch = [arena((items, out.shape[3]), wide)] if POOLS[kind] else []
+    accumulator = np.int64 if x.is_integer else np.float64
+    scratch = [arena((items, out.shape[3]), accumulator)] if POOLS[kind] else []
     program.call(
-        f"pool.{kind}_stored" if x.is_integer and POOLS[kind] else f"pool.{kind}",
+        f"pool.{kind}_quantized" if x.is_integer and POOLS[kind] else f"pool.{kind}",
         x,
         out,
         *scratch,
@@ -59,9 +59,9 @@ def pool(program, kind, x, out, *, size, stride, before, clamp=(-inf, inf)):
 
 
 def fits(kind, dtype, size):
-    """Whether the vectors are exact enough: a mean of integers divides numbers of 24 bits."""
+    """Whether the SIMD kernels are exact enough: a mean of integers divides numbers of 24 bits."""
     if kind == "maximum":
         return True
     if dtype == np.float32:
-        return max(size) <= _FEW
-    return 2 * prod(size) * _SIZES[dtype.name] < _EXACT
+        return max(size) <= _MAX_WINDOW
+    return 2 * prod(size) * _MAX_ABS[dtype.name] < _EXACT_INTEGERS

@@ -5,7 +5,7 @@ from math import inf, prod
 import numpy as np
 
 from ...engine.families.layout import move
-from ...engine.families.multipliers import fixed_scale
+from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import arena
 from ...engine.plan.view import View
 from ..checks import one_scale, required, supported
@@ -102,8 +102,8 @@ def _slopes(node, x, alpha):
     )
     one_scale(node, x, alpha)
     scale, slope_scale = x.quantization.scale, alpha.quantization.scale
-    multiplier, shift = fixed_scale(quotient((scale,), (output_params.scale,)))
-    slope, slope_shift = fixed_scale(quotient((scale, slope_scale), (output_params.scale,)))
+    multiplier, shift = quantize_multiplier(quotient((scale,), (output_params.scale,)))
+    slope, slope_shift = quantize_multiplier(quotient((scale, slope_scale), (output_params.scale,)))
     limits = np.iinfo(x.dtype)
     return {
         "x_zero": x.quantization.zero_point,

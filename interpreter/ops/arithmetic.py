@@ -98,7 +98,7 @@ def _requantization(node, x, weights, bias, clamp, rounding):
             narrow = (np.float32(before) * scales).astype(np.float64) / after
         factors = np.where(np.isfinite(narrow), narrow, factors)
     many = "wide" if sums is np.int64 else "narrow"
-    return quantized_gemm.Stored(
+    return quantized_gemm.Quantized(
         factors,
         (x.quantization.zero_point, _zero_point(weights), result.zero_point),
         quantized_limits(node, node.outputs[0].dtype or x.dtype, result, fused=clamp is not None),

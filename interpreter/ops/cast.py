@@ -5,9 +5,9 @@ from math import prod
 import numpy as np
 
 from ...engine.families.elementwise import look_up
-from ...engine.families.fixedpoint import scaled
+from ...engine.families.fixedpoint import multiply_by_quantized_multiplier
 from ...engine.families.layout import move
-from ...engine.families.multipliers import fixed_scale
+from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View
 from ..checks import required
@@ -117,10 +117,13 @@ def _requantize(node, x, quantization):
     out = node.result(x.shape, dtype)
     limits = np.iinfo(out.dtype)
     ratio = float(np.float32(before.scale)) / float(np.float32(quantization.scale))
-    multiplier, shift = fixed_scale(ratio)
+    multiplier, shift = quantize_multiplier(ratio)
     if x.itemsize == out.itemsize == 1:
         values = np.arange(256).astype(np.uint8).view(x.dtype).astype(np.int64)
-        values = scaled(values - before.zero_point, multiplier, shift) + quantization.zero_point
+        values = (
+            multiply_by_quantized_multiplier(values - before.zero_point, multiplier, shift)
+            + quantization.zero_point
+        )
         table = constant(np.clip(values, limits.min, limits.max).astype(out.dtype))
         return lambda program: look_up(program, x, table, out)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...engine.families.elementwise import broadcast_shape, elementwise
-from ...engine.families.multipliers import fixed_scale
+from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import arena
 from ..checks import required, same_dtype
 from ..registry import op
@@ -57,7 +57,7 @@ def _comparable(program, x, quantized):
         return x
     wide = arena(x.shape, np.int32)
     scale, zero_point = (x.quantization.scale, x.quantization.zero_point) if quantized else (1.0, 0)
-    multiplier, shift = fixed_scale(scale)
+    multiplier, shift = quantize_multiplier(scale)
     if x.size:
         program.call(
             "quantize.rescale",

@@ -140,7 +140,7 @@ def conv_3d_transpose(node):
     steps = _steps(spans, out.shape[1:4])
 
     def emit(program):
-        filters = gemm.permuted(program, weights, (0, 1, 2, 4, 3))
+        filters = gemm.permute(program, weights, (0, 1, 2, 4, 3))
         gemm.transposed_convolution(program, x, filters, bias, out, clamp=clamp, **steps)
 
     return emit

@@ -94,7 +94,7 @@ def lstm(node):
         return basic_lstm(node)
     x, *_ = required(node, 1)
     rank(node, "input", x, 2)
-    return _one_direction(node, x, recurrent.Walk(x.shape[0], 1, True))
+    return _one_direction(node, x, recurrent.SequenceLayout(x.shape[0], 1, True))
 
 
 @op("BIDIRECTIONAL_SEQUENCE_LSTM")
@@ -260,7 +260,7 @@ def _stacked(program, parts, n):
     rows = [
         constant(np.zeros((1, n), np.float32)) if x is None else x.reshape((1, n)) for x in parts
     ]
-    return recurrent.joined(program, rows, len(rows), np.float32)
+    return recurrent.concatenate_rows(program, rows, len(rows), np.float32)
 
 
 def _norms(program, norms, biases, n):

@@ -176,4 +176,4 @@ def _clips(node, memory):
 def _stacked(program, parts, n, dtype):
     """Rows of `n` elements as a matrix, an omitted one as zeros."""
     rows = [constant(np.zeros((1, n), dtype)) if x is None else x.reshape((1, n)) for x in parts]
-    return recurrent.joined(program, rows, len(rows), dtype)
+    return recurrent.concatenate_rows(program, rows, len(rows), dtype)

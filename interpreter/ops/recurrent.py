@@ -18,7 +18,7 @@ def rnn(node):
     """hidden = activation(x @ weights + hidden @ recurrent + bias), which is also the result."""
     x, *_ = required(node, 5)
     rank(node, "input", x, 2)
-    walk = recurrent.Walk(x.shape[0], 1, True)
+    walk = recurrent.SequenceLayout(x.shape[0], 1, True)
     return _emit_all([_cell(node, [(x, 1)], (2, 3, 4), walk)])
 
 
@@ -141,13 +141,13 @@ def walk_of(node, x):
     rank(node, "input", x, 3)
     time_major = bool(node.options.time_major)
     batch, steps = x.shape[:2] if not time_major else x.shape[1::-1]
-    return recurrent.Walk(batch, steps, time_major)
+    return recurrent.SequenceLayout(batch, steps, time_major)
 
 
 def in_directions(walk, units, merged):
     """`walk` forwards, and backwards beside `units` columns of it when `merged`."""
     column = units if merged else 0
-    backward = recurrent.Walk(walk.batch, walk.steps, walk.time_major, True, column)
+    backward = recurrent.SequenceLayout(walk.batch, walk.steps, walk.time_major, True, column)
     return walk, backward
 
 

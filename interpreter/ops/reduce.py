@@ -6,7 +6,7 @@ import numpy as np
 
 from ...engine.families import reductions
 from ...engine.families.layout import fill
-from ...engine.families.multipliers import fixed_scale
+from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import constant
 from ..checks import one_scale, required, supported
 from ..registry import op
@@ -80,16 +80,16 @@ def _quantized(node, kind, x, out):
             f"scales must not be that far apart, got {before.scale} and {after.scale}",
         )
         numbers = {"scale": float(scale), "bias": float(bias), **ends}
-        return partial(reductions.sum_stored, kernel="round_sums", **numbers)
+        return partial(reductions.sum_quantized, kernel="round_sums", **numbers)
     if kind == "mean":
-        multiplier, shift = fixed_scale(before.scale / after.scale)
+        multiplier, shift = quantize_multiplier(before.scale / after.scale)
         places = min(count.bit_length() - 1, 32, 31 + shift)
         numbers = {"multiplier": (multiplier << places) // count, "shift": shift - places, **ends}
         offset = before.zero_point * count
-        return partial(reductions.sum_stored, kernel="rescale_sums", offset=offset, **numbers)
-    multiplier, shift = fixed_scale(before.scale / after.scale ** (1 / count))
+        return partial(reductions.sum_quantized, kernel="rescale_sums", offset=offset, **numbers)
+    multiplier, shift = quantize_multiplier(before.scale / after.scale ** (1 / count))
     numbers = {"x_zero": before.zero_point, "multiplier": multiplier, "shift": shift, **ends}
-    return partial(reductions.multiply_stored, **numbers)
+    return partial(reductions.multiply_quantized, **numbers)
 
 
 def _empty_reduction(kind, quantization, limits):

@@ -4,8 +4,12 @@ from math import floor, prod
 
 import numpy as np
 
-from ...engine.families.fixedpoint import exp_of_negative, rounding_shift, scaled
-from ...engine.families.multipliers import fixed_scale
+from ...engine.families.fixedpoint import (
+    exp_on_negative_values,
+    multiply_by_quantized_multiplier,
+    rounding_divide_by_pot,
+)
+from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import constant
 from ..checks import one_scale, required, supported
 from ..registry import op
@@ -63,7 +67,7 @@ def _stored(node, x):
     _, exps, _ = _exponents(x, float(node.options.beta))
     numbers = {"low": int(limits.min), "high": int(limits.max)}
     if result == x.dtype:
-        rounded = rounding_shift(exps.astype(np.int64), 12)[0]
+        rounded = rounding_divide_by_pot(exps.astype(np.int64), 12)[0]
         planes = np.array([rounded >> 8 * i & 255 for i in range(3)], np.uint8)
         return f"softmax_i8.softmax_{result}", (constant(exps), constant(planes)), numbers
     numbers["bits"] = limits.bits
@@ -81,18 +85,18 @@ def _exponents(x, beta):
     """
     real = beta * float(np.float32(x.quantization.scale)) * (1 << 26)
     real = min(max(real, _FINEST), (1 << 31) - 1.0)
-    multiplier, shift = fixed_scale(real)
+    multiplier, shift = quantize_multiplier(real)
     radius = floor(31 * (1 << 26) / (1 << max(shift, 0)))
     steps = -np.arange(256)
     near = steps >= -radius
-    fine = scaled(np.where(near, steps, 0), multiplier, shift)
-    exps = np.where(near, exp_of_negative(fine), 0)
+    fine = multiply_by_quantized_multiplier(np.where(near, steps, 0), multiplier, shift)
+    exps = np.where(near, exp_on_negative_values(fine), 0)
     return fine.astype(np.int32)[None], exps.astype(np.int32)[None], (multiplier, shift, radius)
 
 
 def _log_softmax(x):
     fine, exps, (multiplier, shift, radius) = _exponents(x, 1.0)
-    reverse, reverse_shift = fixed_scale((1 << (31 - shift)) / multiplier)
+    reverse, reverse_shift = quantize_multiplier((1 << (31 - shift)) / multiplier)
     limits = np.iinfo(x.dtype)
     numbers = {
         "radius": radius,
@@ -108,12 +112,12 @@ def _softmax_16(node, x):
     from .tables import sampled
 
     rescale = float(np.float32(x.quantization.scale) * np.float32(node.options.beta)) / (10 / 65535)
-    multiplier, shift = fixed_scale(rescale)
+    multiplier, shift = quantize_multiplier(rescale)
     ends = [(np.float64(-10), np.float64(0)), (np.float64(0), np.float64(1))]
     functions = (np.exp, lambda y: 1 / (1 + y))
     tables = [
         sampled(function, *end, 32768.0) for function, end in zip(functions, ends, strict=True)
     ]
-    steps = 65535 + scaled(-np.arange(65536), multiplier, shift)
+    steps = 65535 + multiply_by_quantized_multiplier(-np.arange(65536), multiplier, shift)
     tables[0] = tables[0][np.clip(steps, 0, 65535)]
     return "quantized.softmax_16", (constant(np.array(tables, np.int16)),), {}

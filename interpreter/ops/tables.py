@@ -12,8 +12,12 @@ from math import erfc, log
 import numpy as np
 
 from ...engine.families import elementwise
-from ...engine.families.fixedpoint import inverse_root, rounding_shift, scaled
-from ...engine.families.multipliers import fixed_scale
+from ...engine.families.fixedpoint import (
+    inverse_sqrt,
+    multiply_by_quantized_multiplier,
+    rounding_divide_by_pot,
+)
+from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import constant
 from ..checks import one_scale
 from .quantized import quantize_limit, quotient
@@ -149,8 +153,11 @@ def _rescaled(values, input_params, output_params, factor=1.0):
         return 2 * output_params.zero_point - _rescaled(
             values, input_params, output_params, -factor
         )
-    fixed = fixed_scale(quotient((input_params.scale, factor), (output_params.scale,)))
-    return scaled(values - input_params.zero_point, *fixed) + output_params.zero_point
+    fixed = quantize_multiplier(quotient((input_params.scale, factor), (output_params.scale,)))
+    return (
+        multiply_by_quantized_multiplier(values - input_params.zero_point, *fixed)
+        + output_params.zero_point
+    )
 
 
 def _clamp(low, high):
@@ -173,7 +180,9 @@ def _leaky(node, values, input_params, output_params):
 def _absolute(node, values, input_params, output_params):
     sizes = abs(values - input_params.zero_point)
     if input_params.scale != output_params.scale:
-        sizes = scaled(sizes, *fixed_scale(quotient((input_params.scale,), (output_params.scale,))))
+        sizes = multiply_by_quantized_multiplier(
+            sizes, *quantize_multiplier(quotient((input_params.scale,), (output_params.scale,)))
+        )
     return sizes + output_params.zero_point
 
 
@@ -203,8 +212,8 @@ def _halved(fixed):
 def _hard_swish(node, values, input_params, output_params):
     """x * clamp(x + 3, 0, 6) / 6 in 16-bit steps, as TFLite's reference kernel."""
     fine = float(_F(1 / 128) * _F(input_params.scale))
-    multiplier, shift = _halved(fixed_scale(quotient((fine,), (output_params.scale,))))
-    gate_multiplier, gate_shift = _halved(fixed_scale(quotient((fine,), (3 / 32768,))))
+    multiplier, shift = _halved(quantize_multiplier(quotient((fine,), (output_params.scale,))))
+    gate_multiplier, gate_shift = _halved(quantize_multiplier(quotient((fine,), (3 / 32768,))))
     node.require(shift <= 0, f"output scale must exceed {fine}, got {output_params.scale}")
     x = (values - input_params.zero_point) << 7
     on_output = _product_16(x, multiplier)
@@ -214,10 +223,10 @@ def _hard_swish(node, values, input_params, output_params):
     gate = _product_16(gate, gate_multiplier)
     if gate_shift > 0:
         gate = _within_16(gate << 1)
-    gate = (rounding_shift(gate, -gate_shift) + (1 << 15)) >> 1
+    gate = (rounding_divide_by_pot(gate, -gate_shift) + (1 << 15)) >> 1
     product = gate * on_output
     product = np.where(product < 0, -(-product >> 15), product >> 15)
-    return rounding_shift(product, -shift) + output_params.zero_point
+    return rounding_divide_by_pot(product, -shift) + output_params.zero_point
 
 
 def _product_16(a, b):
@@ -275,12 +284,19 @@ def _sigmoid_16(node, values, input_params, output_params):
 def _inverse_root(node, values, input_params, output_params):
     """1 / sqrt(x); the largest result where x is not positive."""
     sizes = values - input_params.zero_point
-    multiplier, shift = fixed_scale(
+    multiplier, shift = quantize_multiplier(
         1 / (float(np.sqrt(_F(input_params.scale))) * float(_F(output_params.scale)))
     )
-    pairs = [inverse_root(size) for size in np.maximum(sizes, 1).tolist()]
-    roots = np.array([int(scaled(1, inverse, 20 - places)) for inverse, places in pairs])
-    results = scaled(roots, multiplier, shift - 20) + output_params.zero_point
+    pairs = [inverse_sqrt(size) for size in np.maximum(sizes, 1).tolist()]
+    roots = np.array(
+        [
+            int(multiply_by_quantized_multiplier(1, inverse, 20 - places))
+            for inverse, places in pairs
+        ]
+    )
+    results = (
+        multiply_by_quantized_multiplier(roots, multiplier, shift - 20) + output_params.zero_point
+    )
     return np.where(sizes > 0, results, 127)
 
 

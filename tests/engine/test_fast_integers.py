@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from llvmlite import ir
 
 from flatlite.engine.build import driver, image
-from flatlite.engine.build.kernel import PIECES
-from flatlite.engine.build.simd import lanes
+from flatlite.engine.build.kernel import MICROKERNELS
+from flatlite.engine.build.simd import widest_simd
 from flatlite.engine.build.target import HOST, SHIPPED, Target, flags
 from flatlite.engine.families import gemm_i8, quantized_gemm
-from flatlite.engine.kernels.int8 import _gemm_i8_tile as _byte_tile  # noqa: F401 (declares its pieces)
+from flatlite.engine.kernels.int8 import _gemm_i8_tile  # noqa: F401 (declares its microkernels)
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -56,7 +56,7 @@ def run(emit, x, weights, bias, shape, dtype, *, plain=False, dealt=False):
         if dealt:
             patch.setattr(instruction, "LONG", 0)
         if plain:
-            patch.setattr(quantized_gemm, "_TILES", ())
+            patch.setattr(quantized_gemm, "_TILED", ())
         program = Program(guard=guard.START if dealt else guard.END)
         fed, middle, out = bound(x.shape, x.dtype), arena(x.shape, x.dtype), arena(shape, dtype)
         program.call("copy.copy", fed.ravel(), middle.ravel(), split=x.size)
@@ -114,7 +114,7 @@ def wide_schemes(draw, n, depth):
     scales *= draw(st.sampled_from([1.0, 1.0, 2.0**-8, 2.0**-20, 2.0**8, 2.0**14]))
     low, high = draw(st.sampled_from([(-32768, 32767), (0, 32767), (-5, 20000)]))
     zero_points = (0, 0, draw(st.sampled_from([0, 0, 7])))
-    return quantized_gemm.Stored(scales, zero_points, (low, high), sums,
+    return quantized_gemm.Quantized(scales, zero_points, (low, high), sums,
                            rounding)  # fmt: skip
 
 
@@ -130,7 +130,7 @@ def schemes(draw, n, depth):
     scales = 2.0 ** random.uniform(-4, 0, draw(st.sampled_from([1, n]))) / (60 * depth**0.5)
     scales *= draw(st.sampled_from([1.0, 1.0, 2.0**-22, 2.0**12]))
     rounding = draw(st.sampled_from(["narrow", "narrow", "exact"]))
-    scheme = quantized_gemm.Stored(
+    scheme = quantized_gemm.Quantized(
         scales,
         (zeros[0], weights_zero, zeros[1]),
         (known.min + limits[0], known.max - limits[1]),
@@ -147,7 +147,7 @@ def stored(dtype, *shape):
     return np.clip(values, known.min, known.max).astype(dtype)
 
 
-BOTH = pytest.mark.parametrize("module", ["byte_product", "short_product"])
+BOTH = pytest.mark.parametrize("module", ["gemm_i8", "gemm_i16"])
 
 
 class Operands:
@@ -155,7 +155,7 @@ class Operands:
 
     def __init__(self, draw, module, n, depth):
         self.draw, self.weights_dtype = draw, "int8"
-        if module == "short_product":
+        if module == "gemm_i16":
             self.scheme, self.dtype = draw(wide_schemes(n, depth)), "int16"
             self.least = draw(st.booleans())
         else:
@@ -174,7 +174,7 @@ class Operands:
         """Numbers of sums' type, or None."""
         if not self.draw(st.booleans()):
             return None
-        dtype = np.dtype(self.scheme.sums)
+        dtype = np.dtype(self.scheme.accumulator)
         most = self.draw(
             st.sampled_from([1000, 1 << 29, np.iinfo(dtype).max >> 3 * dtype.itemsize])
         )
@@ -228,7 +228,7 @@ def test_matmul(vectors, module, data):
 @pytest.mark.parametrize(("depth", "fast"), [(9000, True), (60_000, True), (170_000, False)])
 def test_long_rows(vectors, depth, fast):
     """Rows of which there is room for few, for less than a tile, and for none."""
-    scheme = quantized_gemm.Stored(
+    scheme = quantized_gemm.Quantized(
         np.array([2.0**-15]), (3, 0, -5), (-128, 127), np.int32, "narrow"
     )
     arrays = stored("int8", 9, depth), stored("int8", 5, depth), None, (9, 5), "int8"
@@ -243,7 +243,7 @@ def test_long_rows(vectors, depth, fast):
 
 def test_deep_windows(vectors):
     """As `test_long_rows`, for windows of three by three."""
-    scheme = quantized_gemm.Stored(
+    scheme = quantized_gemm.Quantized(
         np.array([2.0**-15]), (3, 0, -5), (-128, 127), np.int32, "narrow"
     )
     x, weights = stored("int8", 1, 3, 4, 8001), stored("int8", 5, 3, 3, 8001)
@@ -294,7 +294,7 @@ def test_conv2d_of_reals(vectors, data):
         quantized_gemm.conv2d(program, *buffers, scheme=scheme, **steps, groups=groups)
 
     arrays = x, stored("int8", groups * n, *taps, depth), real_biases(groups * n, data.draw)
-    check(emit, shape, np.float32, *arrays, "gemm_i8.convolution_reals")
+    check(emit, shape, np.float32, *arrays, "gemm_i8.convolution_float32")
 
 
 @SOME
@@ -311,7 +311,7 @@ def test_matmul_of_reals(vectors, data):
         quantized_gemm.matmul(program, *buffers, scheme=scheme, transpose_b=transpose)
 
     arrays = a, b, real_biases(n, data.draw)
-    check(emit, (batch, height, n), np.float32, *arrays, "gemm_i8.matmul_reals")
+    check(emit, (batch, height, n), np.float32, *arrays, "gemm_i8.matmul_float32")
 
 
 @pytest.mark.parametrize("depth", [64, 512, 576])
@@ -319,7 +319,7 @@ def test_matmul_of_whole_blocks(vectors, depth):
     """Rows that may be multiplied where they lie, as far as they are blocks of 16."""
     random, n = np.random.default_rng(depth), 40
     weights, bias = stored("int8", n, depth), random.normal(size=n).astype(np.float32)
-    stored_scheme = quantized_gemm.Stored(np.full(n, 2e-4), (3, 5, -4), (-128, 127), np.int32)
+    stored_scheme = quantized_gemm.Quantized(np.full(n, 2e-4), (3, 5, -4), (-128, 127), np.int32)
     for height in (16, 40, 48, 176):
         for scheme, x, name in (
             (stored_scheme, stored("int8", height, depth), "matmul"),
@@ -330,7 +330,7 @@ def test_matmul_of_whole_blocks(vectors, depth):
             def emit(program, *buffers, scheme=scheme):
                 quantized_gemm.matmul(program, *buffers, scheme=scheme, transpose_b=True)
 
-            own = bias if scheme.real else None
+            own = bias if scheme.is_hybrid else None
             check(emit, (height, n), x.dtype, x, weights, own, f"gemm_i8.{name}")
 
 
@@ -369,8 +369,8 @@ def test_rounded(vectors, asymmetric):
                 patch.setattr(instruction, "LONG", 0 if dealt else instruction.LONG)
                 program, fed = Program(guard=not dealt), bound(x.shape, x.dtype)
                 pitch = count + 7 * dealt
-                made = gemm_i8.rounded(program, fed, rows_of_x, 3, asymmetric, pitch)
-                outs = made.values, *made.rows
+                made = gemm_i8.quantize_rows(program, fed, rows_of_x, 3, asymmetric, pitch)
+                outs = made.values, *made.row_terms
                 for out in outs:
                     program.keep(out)
                 program.close({fed: x})
@@ -388,11 +388,11 @@ def test_tile_for_arm():
     llvm.initialize_all_asmprinters()
     aim = llvm.Target.from_triple("aarch64-linux-gnu")
     machine = aim.create_target_machine(features="+neon,+dotprod", opt=3)
-    module, made = ir.Module(), PIECES["flatlite_piece__byte_tile_byte_tile"]
+    module, made = ir.Module(), MICROKERNELS["flatlite_microkernel__gemm_i8_tile_i8_tile"]
     kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * len(made.signature.args))
     function = ir.Function(module, kind, "tile")
     builder = ir.IRBuilder(function.append_basic_block())
-    made.emit(builder, lanes({"neon", "dotprod"}), *function.args)
+    made.emit(builder, widest_simd({"neon", "dotprod"}), *function.args)
     builder.ret_void()
     text = machine.emit_assembly(llvm.parse_assembly(str(module)))
     loops = [block for block in text.split("\n.LBB") if block.count("sdot") == 16]
@@ -404,8 +404,8 @@ def test_features_of_a_processor():
     """LLVM and Linux spell them differently."""
     features = {"avx512f", "avx512bw", "avx512_vnni", "amx_int8", "avx2", "fma"}
     spelt = {name.replace("avx512_", "avx512").replace("amx_", "amx-") for name in features}
-    assert lanes(features) == lanes(spelt) == (16, 32, True, "unsigned", True, False)
-    assert lanes(features - {"amx_int8"}) == (16, 32, True, "unsigned", False, False)
-    assert lanes(features | {"avx512vbmi"}).permutes
-    assert lanes({"avx2", "fma", "avx_vnni"}) == lanes({"avx2", "fma", "avxvnni"})
-    assert lanes({"avx2", "fma"}).dots == lanes({"neon"}).dots == ""
+    assert widest_simd(features) == widest_simd(spelt) == (16, 32, True, "unsigned", True, False)
+    assert widest_simd(features - {"amx_int8"}) == (16, 32, True, "unsigned", False, False)
+    assert widest_simd(features | {"avx512vbmi"}).permutes
+    assert widest_simd({"avx2", "fma", "avx_vnni"}) == widest_simd({"avx2", "fma", "avxvnni"})
+    assert widest_simd({"avx2", "fma"}).dots == widest_simd({"neon"}).dots == ""

@@ -48,7 +48,7 @@ SIZES = (1, 7, 64, 333)
 def everything_is_shared(monkeypatch):
     monkeypatch.setattr(instruction, "LONG", 0)
     monkeypatch.setattr(instruction, "SHARED", 0)
-    monkeypatch.setattr(plan_runner, "WORTH", 0)
+    monkeypatch.setattr(plan_runner, "MIN_SHARED", 0)
 
 
 def kernels():
@@ -60,7 +60,7 @@ def kernels():
 
 
 FOUND = dict(kernels())
-VECTORS = [name for name in FOUND if name.startswith("scaled_vectors.")]
+VECTORS = [name for name in FOUND if name.startswith("rescaled_simd.")]
 PAIRS = [name for name in FOUND if "geometry" in FOUND[name].text and name not in VECTORS]
 SHAPES = (
     ((3, -1), (3, -1)),
@@ -190,7 +190,7 @@ def test_several_operands(name):
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
 @pytest.mark.parametrize("line", [False, True])
 def test_scaled_vectors(kind, dtype, line, monkeypatch):
-    monkeypatch.setattr(rescaled, "_WORTH", 1 if line else 1 << 40)
+    monkeypatch.setattr(rescaled, "_MIN_FIT_SIZE", 1 if line else 1 << 40)
     zeros = (0, 0, 0) if dtype == "int16" else (3, 5, 2)
     a, b, out = zip((0.5, 0.25, 0.7), zeros, strict=True)
     for turned in (False, True):

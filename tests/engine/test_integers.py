@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flatlite.engine.families import fixedpoint, quantized_gemm
-from flatlite.engine.families.multipliers import fixed_scale
+from flatlite.engine.families.multipliers import quantize_multiplier
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -48,7 +48,7 @@ def wrapped(value):
 
 def narrow(value, scale):
     """The product rounded to 31 bits, then by the right shift."""
-    multiplier, shift = fixed_scale(scale)
+    multiplier, shift = quantize_multiplier(scale)
     left, right = max(shift, 0), max(-shift, 0)
     first = half_up(Fraction(wrapped(value << left) * multiplier, 1 << 31))
     return half_away(Fraction(first, 1 << right))
@@ -56,7 +56,7 @@ def narrow(value, scale):
 
 def wide(value, scale):
     """The product with 15 bits of the multiplier, rounded once."""
-    multiplier, shift = fixed_scale(scale)
+    multiplier, shift = quantize_multiplier(scale)
     short = min((multiplier + (1 << 15)) >> 16, 0x7FFF)
     return half_up(Fraction(value * short, 1) / Fraction(2) ** (15 - shift))
 
@@ -81,9 +81,9 @@ def test_requantize(rounding, definition, sums, data):
     scales = np.array(data.draw(st.lists(st.floats(2.0**-34, top), min_size=n, max_size=n)))
     zero, known = data.draw(st.integers(-128, 255)), np.iinfo(dtype)
     limits = (known.min, known.max - data.draw(st.integers(0, 9)))
-    scheme = quantized_gemm.Stored(scales, (0, 0, zero), limits, sums, rounding)
+    scheme = quantized_gemm.Quantized(scales, (0, 0, zero), limits, sums, rounding)
     out = arena(values.shape, dtype)
-    got = run(lambda p, x, out: scheme.finish(p, x, None, None, out), values, out)
+    got = run(lambda p, x, out: scheme.requantize(p, x, None, None, out), values, out)
     want = [
         [definition(int(v), float(s)) for v, s in zip(row, scales, strict=True)] for row in values
     ]
@@ -94,13 +94,15 @@ def test_requantize(rounding, definition, sums, data):
 @FEW
 @given(st.integers(LOWEST, HIGHEST), SCALE)
 def test_scaled_arrays(value, scale):
-    assert fixedpoint.scaled(np.array([value]), *fixed_scale(scale))[0] == narrow(value, scale)
+    assert fixedpoint.multiply_by_quantized_multiplier(
+        np.array([value]), *quantize_multiplier(scale)
+    )[0] == narrow(value, scale)
 
 
 @FEW
 @given(SCALE)
 def test_fixed_scale_is_near(scale):
-    multiplier, shift = fixed_scale(scale)
+    multiplier, shift = quantize_multiplier(scale)
     if shift > -31 and multiplier:
         assert 1 << 30 <= multiplier < 1 << 31
         assert (
@@ -110,23 +112,23 @@ def test_fixed_scale_is_near(scale):
 
 @pytest.mark.parametrize("scale", [0.0, 2.0**-33, 1e-300])
 def test_scale_too_small_counts_as_0(scale):
-    assert fixed_scale(scale) == (0, 0)
+    assert quantize_multiplier(scale) == (0, 0)
 
 
 @pytest.mark.parametrize("scale", [2.0**30, 1e300])
 def test_scale_too_large_is_held(scale):
-    assert fixed_scale(scale) == (HIGHEST, 30)
+    assert quantize_multiplier(scale) == (HIGHEST, 30)
 
 
 def test_exp_is_near():
     values = -np.arange(0, 1 << 31, 999_983)
-    got = fixedpoint.exp_of_negative(values) / 2**31
+    got = fixedpoint.exp_on_negative_values(values) / 2**31
     np.testing.assert_allclose(got, np.exp(values / 2**26), rtol=0, atol=1e-6)
 
 
 def test_inverse_root_is_near():
     for value in (0, 1, 2, 3, 255, 65025, (1 << 29) + 1, HIGHEST):
-        inverse, places = fixedpoint.inverse_root(value)
+        inverse, places = fixedpoint.inverse_sqrt(value)
         assert inverse * 2.0 ** (-31 - places) == pytest.approx(max(value, 1) ** -0.5, rel=2e-5)
 
 
@@ -142,9 +144,11 @@ def test_reals_to_8_bits(asymmetric, data):
     out = arena(shape, np.int16)
 
     def build(program, given_x, out):
-        made, made_scales = scheme.centred(program, given_x, shape[0])
+        made, made_scales = scheme.int16_input(program, given_x, shape[0])
         sums = arena(shape, np.int32)
-        program.call("plain_int.centre", made.ravel(), out.ravel(), split=out.size, zero_point=0)
+        program.call(
+            "plain_int.subtract_zero_point", made.ravel(), out.ravel(), split=out.size, zero_point=0
+        )
         program.keep(made_scales)
         scales.append((program, made_scales, sums))
 
@@ -171,7 +175,7 @@ def test_matmul(data):
     sums = data.draw(st.sampled_from([np.int32, np.int64]))
     a, b, bias = centred(random, 2, m, k), centred(random, k, n), random.integers(-9, 9, n)
     known = np.iinfo(np.int16)
-    scheme = quantized_gemm.Stored(np.ones(1), (0, 0, 0), (known.min, known.max), sums, "exact")
+    scheme = quantized_gemm.Quantized(np.ones(1), (0, 0, 0), (known.min, known.max), sums, "exact")
 
     def build(program, x, out):
         start = constant(bias.astype(sums))
@@ -193,7 +197,9 @@ def test_conv2d(data):
     x, weights = centred(random, 2, 7, 6, groups * depth), centred(random, groups * n, *taps, depth)
     shape = (2, data.draw(SMALL), data.draw(SMALL), groups * n)
     known = np.iinfo(np.int16)
-    scheme = quantized_gemm.Stored(np.ones(1), (0, 0, 0), (known.min, known.max), np.int32, "exact")
+    scheme = quantized_gemm.Quantized(
+        np.ones(1), (0, 0, 0), (known.min, known.max), np.int32, "exact"
+    )
     padded = np.pad(x.astype(np.int64), [(0, 0), (9, 40), (9, 40), (0, 0)])
     want = np.zeros(shape, np.int64)
     for y, c in np.ndindex(shape[1:3]):

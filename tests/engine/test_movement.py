@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from flatlite.engine.families.elementwise import broadcast_shape, elementwise
 from flatlite.engine.families.layout import fill, move
-from flatlite.engine.families.multipliers import fixed_scale
+from flatlite.engine.families.multipliers import quantize_multiplier
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -22,7 +22,7 @@ DTYPES = st.sampled_from(["int8", "uint16", "float32", "complex64"])
 
 
 def run(build, out, *arrays, dealt):
-    """The memory of `out` after the rows that `build(program, *buffers)` appends."""
+    """The memory of `out` after the instructions that `build(program, *buffers)` appends."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
             patch.setattr(instruction, "LONG", 0)
@@ -158,7 +158,7 @@ def test_nothing_is_added_without_elements():
     empty, out = bound((0, 3), np.float32), arena((0, 3), np.float32)
     move(program, empty, out)
     elementwise(program, "arithmetic.maximum", (empty, empty), out)
-    assert program.rows == []
+    assert program.instructions == []
 
 
 def test_what_does_not_fit_is_refused():
@@ -189,13 +189,13 @@ def test_collapse():
 
 @pytest.mark.parametrize("scale", [1.0, 0.5, 0.25, 1e-3, 3.7, 0.99999999999])
 def test_fixed_scale(scale):
-    multiplier, shift = fixed_scale(scale)
+    multiplier, shift = quantize_multiplier(scale)
     assert 0 <= multiplier < 1 << 31
     assert multiplier * 2.0 ** (shift - 31) == pytest.approx(scale, rel=2**-30)
 
 
 def test_a_scale_too_small_is_zero():
-    assert fixed_scale(1e-12) == (0, 0)
+    assert quantize_multiplier(1e-12) == (0, 0)
 
 
 def test_squares(monkeypatch, vectors):

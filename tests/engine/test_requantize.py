@@ -6,7 +6,7 @@ from numba import types
 from targets import TARGETS
 
 from flatlite.engine.build import compiler, driver, image
-from flatlite.engine.build.kernel import KERNELS, address, kernel, piece
+from flatlite.engine.build.kernel import KERNELS, address, kernel, microkernel
 from flatlite.engine.families import multipliers
 from flatlite.engine.kernels._int32 import Integers
 from flatlite.engine.kernels.int8._requantize import Requantizer, each_rounding, terms_at
@@ -17,10 +17,10 @@ EXTREMES = [-(1 << 31), 1 - (1 << 31), -1, 0, 1, (1 << 31) - 1]
 SMALLER = [1 - (1 << 30), -1, 0, 1, (1 << 30) - 1]
 
 
-@piece(types.void(*[types.int64] * 8))
-def row_of_bytes(builder, lanes, sums, out, terms, rounding, *limits):
+@microkernel(types.void(*[types.int64] * 8))
+def row_of_bytes(builder, simd, sums, out, terms, rounding, *limits):
     """A block of 16 sums as bytes."""
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     sums, out = w.pointer(sums), w.pointer(out)
     with each_rounding(w, rounding) as roundings:
         for kind in roundings:
@@ -62,13 +62,16 @@ def both(sums, scales, zero_point, limits, dtype, **how):
     """What the vectors give, the scalar code, and the kind of rounding."""
     program, given = Program(), bound(sums.shape, np.int32)
     n = sums.shape[1]
-    terms, numbers = multipliers.byte_terms(scales, n, zero_point, limits, dtype, **how)
+    terms, numbers = multipliers.requantize_terms_i8(scales, n, zero_point, limits, dtype, **how)
     got, want = arena(sums.shape, dtype), arena(sums.shape, dtype)
     program.call("vectors.as_bytes", given, terms, got, split=len(sums), **numbers)
     kernel, factors = "requantize.exact", [np.broadcast_to(scales, (n,)).copy()]
     if not how.get("real"):
         kernel = "requantize.narrow"
-        fixed = [multipliers.fixed_scale(scale) for scale in np.broadcast_to(scales, (n,)).tolist()]
+        fixed = [
+            multipliers.quantize_multiplier(scale)
+            for scale in np.broadcast_to(scales, (n,)).tolist()
+        ]
         factors = [*np.array(fixed, np.int32).T.copy()]
     limits = {"zero_point": zero_point, "low": limits[0], "high": limits[1]}
     program.call(kernel, given, *map(constant, factors), want, split=len(sums), **limits)
@@ -126,7 +129,7 @@ def test_scales_as_fixed_numbers():
     random = np.random.default_rng(1)
     scales = 2.0 ** random.uniform(-40, 40, 500)
     scales[:6] = 0.0, 1.0, 0.5, 1 - 2.0**-40, 2.0**-33, 1e300
-    got = np.stack(multipliers.fixed_scales(scales), 1)
+    got = np.stack(multipliers.quantize_multipliers(scales), 1)
     np.testing.assert_array_equal(
-        got, [multipliers.fixed_scale(scale) for scale in scales.tolist()]
+        got, [multipliers.quantize_multiplier(scale) for scale in scales.tolist()]
     )

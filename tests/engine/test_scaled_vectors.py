@@ -45,7 +45,7 @@ def run(kind, a, b, terms, *, plain=False, dealt=False, guard=False):
         if dealt:
             patch.setattr(instruction, "LONG", 0)
         if plain:
-            patch.setattr(rescaled, "vectors", lambda *_: None)
+            patch.setattr(rescaled, "simd_form", lambda *_: None)
         program = Program(guard=guard)
         given = [bound(x.shape, x.dtype) for x in (a, b)]
         inner, out = [arena(x.shape, x.dtype) for x in given], arena(shape, a.dtype)
@@ -80,8 +80,8 @@ def test_pairs(vectors, kind, dtype, shapes, data):
         terms = common_terms(first, second, wanted, limits, left, 1 + squared)
     a, b = (numbers(dtype, s, i).astype(dtype) for i, s in enumerate(shapes))
     got, name = run(kind, a, b, terms)
-    found = rescaled.vectors(kind, np.dtype(dtype), terms.value)
-    assert name.startswith("scaled." if found is None else "scaled_vectors.")
+    found = rescaled.simd_form(kind, np.dtype(dtype), terms.value)
+    assert name.startswith("rescaled." if found is None else "rescaled_simd.")
     np.testing.assert_array_equal(got, run(kind, a, b, terms, dealt=True)[0])
     np.testing.assert_array_equal(got, run(kind, a, b, terms, plain=True)[0])
 
@@ -101,7 +101,7 @@ def test_every_pair_of_bytes(vectors, kind, dtype):
         if kind == "product":
             terms = product_terms(first, second, wanted, limits, first[0] * second[0] / wanted[0])
         got, name = run(kind, a, b, terms)
-        assert name.startswith("scaled_vectors.")
+        assert name.startswith("rescaled_simd.")
         np.testing.assert_array_equal(got, run(kind, a, b, terms, plain=True)[0])
 
 
@@ -147,7 +147,7 @@ def test_line(vectors, kind, seed):
 
         patch.setattr(rescaled, "_line", kept)
         got, name = run(kind, a, b, terms)
-    assert name.startswith("scaled_vectors.")
+    assert name.startswith("rescaled_simd.")
     assert shorts[1].array(shorts[0])[6] == 1
     np.testing.assert_array_equal(got, run(kind, a, b, terms, plain=True)[0])
     column, row = np.ascontiguousarray(a[:, :1]), b[0]

@@ -69,7 +69,7 @@ def test_a_long_sequence_is_several_rows(sort, monkeypatch):
     found, counts = [], []
     for longest in (1 << 60, 6000, 1):  # whole sequences, a few steps in a row, each by itself
         rows.clear()
-        monkeypatch.setattr(recurrent, "_LONGEST", longest)
+        monkeypatch.setattr(recurrent, "_MAX_PRODUCTS", longest)
         found.append([[x.tobytes() for x in got] for got in answers(model, steps)])
         counts.append(len(rows))
     assert found[1] == found[0] and found[2] == found[0]

@@ -67,8 +67,8 @@ def is_fast(names, x_shape, taps, n, steps, shape):
     """Whether one of the kernels that should do a layer is among `names`."""
     modules = {name.partition(".")[0] for name in names}
     if x_shape[3] > 1 or depthwise_i8.in_strips(taps, steps["stride"], steps["dilation"]):
-        return "channelwise_stored" in modules
-    return bool({"byte_product", "short_product"} & modules)  # as filters of a convolution
+        return "depthwise_i8" in modules
+    return bool({"gemm_i8", "gemm_i16"} & modules)  # as filters of a convolution
 
 
 KINDS = {
@@ -96,7 +96,9 @@ def test_stored(vectors, kind, layer, data):
     if kind != "int16":
         middle = data.draw(st.integers(0, 255)) if dtype == "uint8" else 0
         zero_points = (int(x.flat[0]), middle, data.draw(st.integers(known.min, known.max)))
-    scheme = quantized_gemm.Stored(scales, zero_points, (known.min, known.max - 3), sums, rounding)
+    scheme = quantized_gemm.Quantized(
+        scales, zero_points, (known.min, known.max - 3), sums, rounding
+    )
     arguments = (scheme, steps, x, weights, bias, shape, dtype)
     got, names = run(*arguments)
     assert is_fast(names, *layer)
@@ -127,7 +129,7 @@ def test_results_end_where_their_memory_ends(vectors, kind):
     dtype, rounding, sums = KINDS[kind]
     for channels in (1, 5, 19, 33):
         x, weights = numbers(dtype, 1, 6, 7, channels), numbers("int8", 3, 3, channels)
-        scheme = quantized_gemm.Stored(np.array([2.0**-9]), (0, 0, 0), (0, 100), sums, rounding)
+        scheme = quantized_gemm.Quantized(np.array([2.0**-9]), (0, 0, 0), (0, 100), sums, rounding)
         steps = {"stride": (1, 1), "before": (1, 1), "dilation": (1, 1)}
         arguments = (scheme, steps, x, weights, None, x.shape, dtype)
         guarded, _ = run(*arguments, guard=True)

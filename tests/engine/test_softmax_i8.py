@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flatlite.engine.families.fixedpoint import exp_of_negative, rounding_shift
+from flatlite.engine.families.fixedpoint import exp_on_negative_values, rounding_divide_by_pot
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -24,9 +24,9 @@ def many_parts():
 def test_softmax(vectors, dtype, step):
     """Rows of all lengths; alike and long ones have sums beyond what the vectors take."""
     limits, random = np.iinfo(dtype), np.random.default_rng(4)
-    exps = exp_of_negative(-np.int64(np.arange(256) * min(step * 2**26, 2**22)))
+    exps = exp_on_negative_values(-np.int64(np.arange(256) * min(step * 2**26, 2**22)))
     exps = exps.astype(np.int32)[None]
-    rounded = rounding_shift(exps.astype(np.int64), 12)[0]
+    rounded = rounding_divide_by_pot(exps.astype(np.int64), 12)[0]
     planes = np.array([rounded >> 8 * i & 255 for i in range(3)], np.uint8)
     span = {"low": int(limits.min), "high": int(limits.max)}
     for n in (1, 2, 63, 64, 65, 200, 1000, 5000):
