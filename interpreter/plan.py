@@ -110,7 +110,7 @@ class Plan:
         return self._planner.report
 
     @property
-    def short_cut(self) -> Callable[[], bool] | None:
+    def fast_run(self) -> Callable[[], bool] | None:
         """A builtin function that does what `run` does, where that is a single native call.
 
         When it gives False, `run(begun=True)` has to follow. After a run that failed there is
@@ -123,7 +123,7 @@ class Plan:
     def run(self, begun: bool = False) -> None:
         """Runs every operator; `finished` is False when it did not come to the end.
 
-        `begun` says that `short_cut` was called and came back before the end.
+        `begun` says that `fast_run` was called and came back before the end.
 
         Raises:
             PlanError: an operator failed; the message names it.
