@@ -101,7 +101,7 @@ class Plan:
         return Planner(self._scope, self.spec)
 
     def _node(self, tag: Any) -> Any:
-        """The node, or part of a delegate, of an instruction, by its tag."""
+        """The node, or partition of a delegate, of an instruction, by its tag."""
         return self._planner.node_at(tag) if isinstance(tag, tuple) else tag
 
     @property
