@@ -50,12 +50,12 @@ def window_of(op: Node) -> tuple[Window, Window]:
 
 def paddings(op: Node) -> list[tuple[int, int]]:
     """(before, after) of each dimension that the window of `op` slides over."""
-    found = []
+    pairs = []
     sizes, counts = required(op, 1)[0].shape[1:3], op.results[0].shape[1:3]
     for span, size, count in zip(window_of(op), sizes, counts, strict=True):
         before = span.before(size)
-        found.append((before, (count - 1) * span.stride + span.reach - size - before))
-    return found
+        pairs.append((before, (count - 1) * span.stride + span.reach - size - before))
+    return pairs
 
 
 class Uploaded(Generic[T]):

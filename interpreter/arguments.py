@@ -88,10 +88,10 @@ def check_strict(
             f"{rule}"
         )
     known = declared.signature + before[len(declared.signature) :]
-    for i, (new, wanted) in enumerate(zip(shape, known, strict=False)):
-        if wanted not in (-1, new):
+    for i, (new, size) in enumerate(zip(shape, known, strict=False)):
+        if size not in (-1, new):
             raise RuntimeError(
-                f"Attempting to resize dimension {i} of tensor {tensor} with value {wanted} to "
+                f"Attempting to resize dimension {i} of tensor {tensor} with value {size} to "
                 f"{new}. {rule}"
             )
 
@@ -103,10 +103,10 @@ def check_fits(tensor: int, got: tuple[int, ...], expected: tuple[int, ...]) -> 
             f"Cannot set tensor: Dimension mismatch. Got {len(got)} but expected {len(expected)} "
             f"for input {tensor}."
         )
-    for i, (n, wanted) in enumerate(zip(got, expected, strict=True)):
-        if n != wanted:
+    for i, (n, size) in enumerate(zip(got, expected, strict=True)):
+        if n != size:
             raise ValueError(
-                f"Cannot set tensor: Dimension mismatch. Got {n} but expected {wanted} for "
+                f"Cannot set tensor: Dimension mismatch. Got {n} but expected {size} for "
                 f"dimension {i} of input {tensor}."
             )
 

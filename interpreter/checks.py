@@ -27,10 +27,10 @@ _SMALL = (np.int8, np.uint8, np.int16)
 
 def required(node: Node, count: int) -> list[Operand]:
     """The first `count` inputs, none of which may be omitted."""
-    given = [operand for operand in node.inputs[:count] if operand is not None]
+    operands = [operand for operand in node.inputs[:count] if operand is not None]
     for i in range(count):
         node.require(node.optional(i) is not None, f"input {i} is missing")
-    return given
+    return operands
 
 
 def supported(
@@ -45,17 +45,21 @@ def supported(
 
 
 def one_scale(node: Node, *operands: Operand) -> None:
-    """Refuses operands, or a first output, without one scale and a zero point that is stored."""
+    """Refuses operands, or a first output, without one scale and a zero point of its type."""
     result = node.outputs[0]
-    for given in (*operands, result):
-        scheme, name = given.quantization, given.name
-        if scheme is None or scheme.is_per_channel or not 0 < scheme.scale < np.inf:
+    for tensor in (*operands, result):
+        quantization, name = tensor.quantization, tensor.name
+        if (
+            quantization is None
+            or quantization.is_per_channel
+            or not 0 < quantization.scale < np.inf
+        ):
             node.fail(f"'{name}' must have one positive scale")
-        zero_point = scheme.zero_point
-        if given.dtype is not None:
-            lowest, highest = limits_of(given.dtype)
+        zero_point = quantization.zero_point
+        if tensor.dtype is not None:
+            lowest, highest = limits_of(tensor.dtype)
             if not lowest <= zero_point <= highest:
-                node.fail(f"the zero point of '{name}' must be {given.dtype}, got {zero_point}")
+                node.fail(f"the zero point of '{name}' must be {tensor.dtype}, got {zero_point}")
 
 
 @cache
@@ -79,10 +83,11 @@ def same_dtype(node: Node, operands: Iterable[Operand | None]) -> None:
             node.fail(f"inputs must be {first.dtype}, got {other.dtype}")
 
 
-def rank(node: Node, name: str, operand: Operand, wanted: int) -> None:
+def rank(node: Node, name: str, operand: Operand, expected_rank: int) -> None:
     """Refuses an operand that has not `wanted` dimensions."""
     node.require(
-        operand.ndim == wanted, f"{name} must have {wanted} dimensions, got shape {operand.shape}"
+        operand.ndim == expected_rank,
+        f"{name} must have {expected_rank} dimensions, got shape {operand.shape}",
     )
 
 
@@ -141,17 +146,17 @@ class Window:
 def windows(node: Node, sizes: Sequence[int], axes: str = "hw") -> tuple[Window, ...]:
     """The windows of `sizes` along `axes`, by the options for strides, dilations and padding."""
     padding = name_of("Padding", node.options.padding)
-    found = []
+    axis_windows = []
     for size, axis in zip(sizes, axes, strict=True):
         stride = int(getattr(node.options, f"stride_{axis}"))
         dilation = int(getattr(node.options, f"dilation_{axis}_factor", 1))
         node.require(size > 0, f"filter must not be empty, got {size} along {axis}")
         node.require(stride > 0, f"stride_{axis} must be positive, got {stride}")
         node.require(dilation > 0, f"dilation_{axis}_factor must be positive, got {dilation}")
-        found.append(
+        axis_windows.append(
             Window(size if isinstance(size, int) else int(size), stride, dilation, padding)
         )
-    return tuple(found)
+    return tuple(axis_windows)
 
 
 def slide(node: Node, spans: Sequence[Window], sizes: Sequence[int]) -> tuple[int, ...]:

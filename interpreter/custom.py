@@ -25,14 +25,14 @@ def prepare_custom(node: Node, class_of: Callable[[str], type]):
         inputs = [None] * n_inputs
         for i, array in zip(present, arrays, strict=False):
             inputs[i] = array
-        given = operator.run(*inputs)
-        results = list(given) if isinstance(given, (tuple, list)) else [given]
+        output = operator.run(*inputs)
+        results = list(output) if isinstance(output, (tuple, list)) else [output]
         if len(results) != len(node.outputs):
             node.fail(f"run must give {len(node.outputs)} results, got {len(results)}")
         return [np.asarray(result) for result in results]
 
     if not hasattr(operator, "prepare"):
-        shapes = [declared.shape or () for declared in node.outputs]
+        shapes = [declaration.shape or () for declaration in node.outputs]
         return DynamicResult(lambda *arrays: call([arrays[i] for i in present]), shapes)
     shapes = operator.prepare(*node.inputs)
     outs = [node.result(shape, dtype) for shape, dtype in shapes]

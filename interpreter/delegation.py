@@ -89,7 +89,7 @@ class Delegation:
     Args:
         nodes: the prepared operators, in the order of the model.
         delegates: whoever comes first may choose first.
-        wanted: ids of the Operands that must be readable after the stage.
+        readable: ids of the Operands that must be readable after the stage.
 
     Attributes:
         steps: Nodes and Partitions in an order in which they can run.
@@ -100,11 +100,11 @@ class Delegation:
         NodeError: a delegate without fallback to the CPU failed to compile a partition.
     """
 
-    def __init__(self, nodes: Sequence[Node], delegates: Sequence[Any], wanted: Collection[int]):
+    def __init__(self, nodes: Sequence[Node], delegates: Sequence[Any], readable: Collection[int]):
         self.steps: list[Node | Partition] = list(nodes)
         self.runs: dict[Partition, Run] = {}
         self.reasons: dict[int, list[str]] = {}
-        self._wanted = wanted
+        self._readable = readable
         self._number = 0
         for delegate in delegates:
             self._offer(delegate)
@@ -167,11 +167,11 @@ class Delegation:
             self.reasons.setdefault(op.index, []).append(f"{delegate.name}: {failure}")
 
     def _needed(self, group: Sequence[Node]) -> set[int]:
-        """The ids of what is read outside the group, or wanted after the stage."""
+        """The ids of what is read outside the group, or readable after the stage."""
         inside = {id(op) for op in group}
         readers = [op for step in self.steps for op in getattr(step, "ops", (step,))]
         outside = {id(x) for op in readers if id(op) not in inside for x in op.inputs}
-        return outside.union(self._wanted)
+        return outside.union(self._readable)
 
     def _find_copies(self) -> None:
         """Finds what each partition reads from host memory, and what it has to put there.
@@ -185,7 +185,7 @@ class Delegation:
             for x in step.inputs:
                 if x is not None and (x not in maker or not _same_owner(maker[x], step)):
                     on_host.add(x.storage)
-            on_host.update(x.storage for x in step.results if id(x) in self._wanted)
+            on_host.update(x.storage for x in step.results if id(x) in self._readable)
         for partition in self.partitions:
             input_storages = {x.storage for x in partition.inputs}
             on_device = {

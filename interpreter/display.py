@@ -92,9 +92,9 @@ def _shape(end: End) -> str:
 
 
 def _quantization(end: End) -> str:
-    scheme = end.tensor.quantization
-    if scheme is None:
+    quantization = end.tensor.quantization
+    if quantization is None:
         return ""
-    if scheme.is_per_channel:
-        return f"{len(scheme.scales)} scales along dimension {scheme.axis}"
-    return f"scale {np.float32(scheme.scale)}, zero point {scheme.zero_point}"
+    if quantization.is_per_channel:
+        return f"{len(quantization.scales)} scales along dimension {quantization.axis}"
+    return f"scale {np.float32(quantization.scale)}, zero point {quantization.zero_point}"

@@ -35,7 +35,7 @@ def subgraph_of(model: Any, index: int) -> SubgraphSpec:
 
 def signatures_of(model: Any) -> dict[str, SignatureSpec]:
     """The signatures of a model's record by key; their names in alphabetical order as in LiteRT."""
-    found = [
+    signatures = [
         SignatureSpec(
             record.signature_key or "",
             _by_name(record.inputs),
@@ -44,7 +44,7 @@ def signatures_of(model: Any) -> dict[str, SignatureSpec]:
         )
         for record in model.signature_defs or ()
     ]
-    return {signature.key: signature for signature in found}
+    return {signature.key: signature for signature in signatures}
 
 
 def _tensor(index: int, record: Any, data: np.ndarray | None) -> TensorSpec:

@@ -110,7 +110,7 @@ class Plan:
         return self._planner.report
 
     @property
-    def short_cut(self) -> Callable[[], bool] | None:
+    def fast_run(self) -> Callable[[], bool] | None:
         """A builtin function that does what `run` does, where that is a single native call.
 
         When it gives False, `run(begun=True)` has to follow. After a run that failed there is
@@ -123,7 +123,7 @@ class Plan:
     def run(self, begun: bool = False) -> None:
         """Runs every operator; `finished` is False when it did not come to the end.
 
-        `begun` says that `short_cut` was called and came back before the end.
+        `begun` says that `fast_run` was called and came back before the end.
 
         Raises:
             PlanError: an operator failed; the message names it.
@@ -246,19 +246,19 @@ class Plan:
                 self._times.append((node, perf_counter() - start))
         except expected as error:
             raise self._planner.failed(node, error, "invoke") from error
-        made = self._checked(node, operator, results)
-        key = tuple((array.shape, array.dtype.num) for array in made.values())
+        results_by_tensor = self._checked(node, operator, results)
+        key = tuple((array.shape, array.dtype.num) for array in results_by_tensor.values())
         following = self._recall(stage, key)
         if following is None:
             operands, arrays = self._planner.carried(stage)
-            for tensor, array in made.items():
+            for tensor, array in results_by_tensor.items():
                 arrays[tensor] = aligned(array.shape, array.dtype)
                 operands[tensor] = self._planner.bound(tensor, arrays[tensor])
             following = self._planner.stage(operator.position + 1, operands, arrays)
-            following.results = tuple(made)
+            following.results = tuple(results_by_tensor)
             stage.following[key] = following
         for tensor in following.results:
-            following.arrays[tensor][...] = made[tensor]
+            following.arrays[tensor][...] = results_by_tensor[tensor]
         return following
 
     def _recall(self, stage: Stage, key: Any) -> Stage | None:
@@ -278,7 +278,7 @@ class Plan:
                 f"the model declares {len(operator.outputs)}"
             )
             raise self._planner.failed(node, error, "invoke")
-        made = {}
+        results_by_tensor = {}
         for tensor, array in zip(operator.outputs, results, strict=True):
             if tensor < 0:
                 continue
@@ -289,8 +289,8 @@ class Plan:
                     f"{declared.dtype}, got {array.dtype}"
                 )
                 raise self._planner.failed(node, error, "invoke")
-            made[tensor] = array
-        return made
+            results_by_tensor[tensor] = array
+        return results_by_tensor
 
     def _value(self, stage: Stage, tensor: int) -> np.ndarray | None:
         array = stage.arrays.get(tensor)

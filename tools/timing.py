@@ -78,10 +78,10 @@ def by_kind(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The rows of `profile_rows` summed by operator, the slowest first."""
     kinds: dict[str, dict[str, Any]] = {}
     for row in rows:
-        one = kinds.setdefault(
+        kind_times = kinds.setdefault(
             row["operator"], {"operator": row["operator"], "count": 0, "ms": 0.0, "share": 0.0}
         )
-        one["count"] += 1
-        one["ms"] += row["ms"]
-        one["share"] += row["share"]
-    return sorted(kinds.values(), key=lambda one: -one["ms"])
+        kind_times["count"] += 1
+        kind_times["ms"] += row["ms"]
+        kind_times["share"] += row["share"]
+    return sorted(kinds.values(), key=lambda kind_times: -kind_times["ms"])

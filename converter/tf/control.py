@@ -24,35 +24,36 @@ WIDENINGS = 32
 @lower("If", "StatelessIf")
 def if_(node, b):
     """IF of a bool, what is constant within the branches; the branch where the bool is known."""
-    condition, *given = node.inputs
+    condition, *arguments = node.inputs
     bodies = [body_of(node, name) for name in ("then_branch", "else_branch")]
     flag = _flag(node, b, condition)
     if flag.value is not None:
-        return _inlined(bodies[0] if flag.value.item() else bodies[1], b, given)
-    used = [i for i in range(len(given)) if any(_is_used(body, i) for body in bodies)]
-    passed = [i for i in used if given[i].value is None]
+        return _inlined(bodies[0] if flag.value.item() else bodies[1], b, arguments)
+    used = [i for i in range(len(arguments)) if any(_is_used(body, i) for body in bodies)]
+    passed = [i for i in used if arguments[i].value is None]
     graphs = [
-        lower_body(body, f"{node.name}_{name}", b, given, passed)
+        lower_body(body, f"{node.name}_{name}", b, arguments, passed)
         for body, name in zip(bodies, ("then", "else"), strict=True)
     ]
-    for one, other in zip(graphs[0].outputs, graphs[1].outputs, strict=True):
+    for then_output, else_output in zip(graphs[0].outputs, graphs[1].outputs, strict=True):
         node.require(
-            one.dtype == other.dtype, f"both branches must give the same types, got {one.dtype} "
-            f"and {other.dtype}",
-        )  # fmt: skip
+            then_output.dtype == else_output.dtype,
+            "both branches must give the same types, "
+            f"got {then_output.dtype} and {else_output.dtype}",
+        )
     if not graphs[0].outputs:
         return ()
-    inputs = [given[i] for i in passed]
+    inputs = [arguments[i] for i in passed]
     results = b.IF(flag, *inputs, graphs=graphs, n_outputs=len(node.op.outputs))
     return results if isinstance(results, tuple) else (results,)
 
 
-def _inlined(body: tf.Graph, b: Builder, given: Sequence[Tensor]) -> tuple[Tensor, ...]:
+def _inlined(body: tf.Graph, b: Builder, arguments: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """The results of a function whose operators come among those of its caller."""
     from .lower import Work
 
     work = Work.of(body)
-    tensors = dict(zip(work.inputs, given, strict=True))
+    tensors = dict(zip(work.inputs, arguments, strict=True))
     for _ in work.lower(b, tensors):
         pass
     return tuple(tensors[tensor] for tensor in work.outputs)
@@ -61,55 +62,58 @@ def _inlined(body: tf.Graph, b: Builder, given: Sequence[Tensor]) -> tuple[Tenso
 @lower("While", "StatelessWhile")
 def while_(node, b):
     """WHILE of what changes; constants that do not go into condition and body."""
-    given = node.inputs
+    arguments = node.inputs
     condition, body = body_of(node, "cond"), body_of(node, "body")
-    kept = [_is_kept(body, i) for i in range(len(given))]
-    passed = [i for i, x in enumerate(given) if not (kept[i] and x.value is not None)]
+    is_invariant = [_is_loop_invariant(body, i) for i in range(len(arguments))]
+    passed = [i for i, x in enumerate(arguments) if not (is_invariant[i] and x.value is not None)]
     if not passed:
-        return tuple(given)
-    given, sizes, turn = _settled(node, b, body, given, passed)
-    for i, result in zip(passed, turn.outputs, strict=True):
+        return tuple(arguments)
+    arguments, sizes, body_graph = _lower_until_shapes_settle(node, b, body, arguments, passed)
+    for i, result in zip(passed, body_graph.outputs, strict=True):
         node.require(
-            result.dtype == given[i].dtype,
-            f"the body must keep the types of its values, got {result.dtype} for {given[i].dtype}",
+            result.dtype == arguments[i].dtype,
+            "the body must keep the types of its values, "
+            f"got {result.dtype} for {arguments[i].dtype}",
         )
-    check = lower_body(condition, f"{node.name}_cond", b, given, passed, sizes)
+    check = lower_body(condition, f"{node.name}_cond", b, arguments, passed, sizes)
     node.require(
         len(check.outputs) == 1 and check.outputs[0].dtype == bool,
         f"the condition must give one bool, got {[x.dtype.name for x in check.outputs]}",
     )
-    results = b.WHILE(*(given[i] for i in passed), graphs=(check, turn))
-    outputs = list(given)
+    results = b.WHILE(*(arguments[i] for i in passed), graphs=(check, body_graph))
+    outputs = list(arguments)
     for i, result in zip(passed, results, strict=True):
         outputs[i] = result
     return tuple(outputs)
 
 
-def _settled(node, b, body, given, passed):
-    """What enters a loop, the sizes it has in every turn, and the graph of its body."""
-    sizes, free = {i: given[i].sizes for i in passed}, {i: set() for i in passed}
+def _lower_until_shapes_settle(node, b, body, arguments, passed):
+    """What enters a loop, the sizes it has in every iteration, and the graph of its body."""
+    sizes, free = {i: arguments[i].sizes for i in passed}, {i: set() for i in passed}
     for _ in range(WIDENINGS):
-        turn = lower_body(body, f"{node.name}_body", b, given, passed, sizes, outputs=passed)
-        if any(isinstance(given[i], Reserved) for i in passed):
-            given = _with_lists(node, b, given, passed, turn)
-            sizes = {i: given[i].sizes for i in passed}
+        body_graph = lower_body(
+            body, f"{node.name}_body", b, arguments, passed, sizes, outputs=passed
+        )
+        if any(isinstance(arguments[i], Reserved) for i in passed):
+            arguments = _with_lists(node, b, arguments, passed, body_graph)
+            sizes = {i: arguments[i].sizes for i in passed}
             continue
         differing = [
             (i, result)
-            for i, result in zip(passed, turn.outputs, strict=True)
+            for i, result in zip(passed, body_graph.outputs, strict=True)
             if not _fits(sizes[i], result.sizes, free[i])
         ]
         if not differing:
-            return given, sizes, turn
+            return arguments, sizes, body_graph
         for i, result in differing:
             sizes[i] = _widened(b.graph, sizes[i], result.sizes, free[i])
     return node.fail("the shapes of its values must settle")
 
 
-def _with_lists(node, b, given, passed, turn):
-    """What is given, with tensors for lists whose elements the loop's body has told."""
-    values = list(given)
-    for i, result in zip(passed, turn.outputs, strict=True):
+def _with_lists(node, b, arguments, passed, body_graph):
+    """The arguments, with tensors for lists whose elements the loop's body has told."""
+    values = list(arguments)
+    for i, result in zip(passed, body_graph.outputs, strict=True):
         if isinstance(values[i], Reserved):
             node.require(
                 result.sizes is not None,
@@ -129,7 +133,7 @@ def lower_body(
     body: tf.Graph,
     name: str,
     b: Builder,
-    given: Sequence[Tensor],
+    arguments: Sequence[Tensor],
     passed: Sequence[int],
     sizes: dict | None = None,
     outputs: Sequence[int] | None = None,
@@ -140,9 +144,9 @@ def lower_body(
         body: the function.
         name: of the graph.
         b: the builder of the caller.
-        given: what the caller gives to the function's inputs; constants where not passed.
+        arguments: what the caller gives to the function's inputs; constants where not passed.
         passed: positions of the inputs of the graph among them.
-        sizes: of these inputs, where they are not those of what is given.
+        sizes: of these inputs, where they are not those of the arguments.
         outputs: positions of the function's outputs that the graph has; all of them by default.
     """
     from ..ir.builder import Builder
@@ -155,19 +159,19 @@ def lower_body(
     for i, tensor in enumerate(work.inputs):
         inner.origin(tensor.op.name)
         if i in passed:
-            own = given[i]
-            if isinstance(own, Reserved):
-                known = own.count
+            outer = arguments[i]
+            if isinstance(outer, Reserved):
+                known = outer.count
                 count = Tensor("", known.dtype, (), known.value, elements=known.elements)
-                tensors[tensor] = argument = Reserved(tensor.op.name, own.dtype, count)
+                tensors[tensor] = argument = Reserved(tensor.op.name, outer.dtype, count)
             elif sizes is None:
-                argument = Tensor(tensor.op.name, own.dtype, own.sizes, elements=own.elements)
+                argument = Tensor(tensor.op.name, outer.dtype, outer.sizes, elements=outer.elements)
             else:
-                argument = Tensor(tensor.op.name, own.dtype, sizes[i])
+                argument = Tensor(tensor.op.name, outer.dtype, sizes[i])
             tensors[tensor] = argument
             graph.inputs.append(argument)
-        elif given[i].value is not None:
-            tensors[tensor] = inner.constant(given[i].value)
+        elif arguments[i].value is not None:
+            tensors[tensor] = inner.constant(arguments[i].value)
     certain, graph.scope.is_certain = graph.scope.is_certain, False
     try:
         for _ in work.lower(inner, tensors):
@@ -202,7 +206,7 @@ def _widened(graph: Graph, sizes: Sizes | None, new_sizes: Sizes | None, free: s
     ).sizes
 
 
-def _is_kept(body: tf.Graph, i: int) -> bool:
+def _is_loop_invariant(body: tf.Graph, i: int) -> bool:
     """Whether a loop's body gives its i-th input back as it is."""
     inputs, outputs = body.inputs or [], body.outputs or []
     return copied_from(outputs[i]) is inputs[i]

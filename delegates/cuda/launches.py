@@ -163,9 +163,9 @@ def mean(op):
     """The mean along some dimensions."""
     x, out = op.inputs[0], op.results[0]
     axes = {int(axis) % x.ndim for axis in op.constant(1).ravel()} if x.ndim else set()
-    kept = _five([1 if i in axes else n for i, n in enumerate(x.shape)])
+    out_shape = _five([1 if i in axes else n for i, n in enumerate(x.shape)])
     folded = _five([n if i in axes else 1 for i, n in enumerate(x.shape)])
-    sizes = (out.size, prod(folded), *kept, *folded, *_steps(_five(x.shape)))
+    sizes = (out.size, prod(folded), *out_shape, *folded, *_steps(_five(x.shape)))
     return [Launch("mean", out, (x,), sizes)]
 
 
@@ -192,14 +192,14 @@ def concatenation(op):
     out = op.results[0]
     axis = op.options.axis % out.ndim
     inner = prod(out.shape[axis + 1 :])
-    found, first = [], 0
+    copies, first = [], 0
     for x in op.inputs:
         if x.size:
             row = x.shape[axis] * inner
             sizes = (x.size, row, out.shape[axis] * inner, first)
-            found.append(Launch("place", out, (x,), sizes))
+            copies.append(Launch("place", out, (x,), sizes))
             first += row
-    return found
+    return copies
 
 
 @launches("RESHAPE", "SQUEEZE", "EXPAND_DIMS", parameters=(1,))
@@ -236,8 +236,8 @@ def _steps(shape):
     return tuple(prod(shape[i + 1 :]) for i in range(len(shape)))
 
 
-def _repeated_steps(shape, wanted):
-    """Steps through an array of `shape` repeated to `wanted`."""
+def _repeated_steps(shape, out_shape):
+    """Steps through an array of `shape` repeated to `out_shape`."""
     shape = _five(shape)
-    pairs = zip(shape, wanted, _steps(shape), strict=True)
+    pairs = zip(shape, out_shape, _steps(shape), strict=True)
     return [0 if n == 1 and n != m else step for n, m, step in pairs]

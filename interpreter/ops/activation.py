@@ -56,8 +56,8 @@ def gelu(node):
 def prelu(node):
     """`x`, times `alpha` where it is negative; `alpha` is repeated to the shape of `x`."""
     x, alpha = required(node, 2)
-    stored = is_quantized(x)
-    if not stored:
+    quantized = is_quantized(x)
+    if not quantized:
         supported(node, (x, alpha))
     missing = x.ndim - alpha.ndim
     node.require(
@@ -65,24 +65,24 @@ def prelu(node):
         and all(a in (1, n) for a, n in zip(alpha.shape, x.shape[missing:], strict=True)),
         f"alpha must be repeatable to the input's shape {x.shape}, got {alpha.shape}",
     )
-    terms = _slopes(node, x, alpha) if stored else {}
+    terms = _slopes(node, x, alpha) if quantized else {}
     out = node.result(x.shape, x.dtype)
-    own = alpha.shape
-    while own and own[0] == 1:
-        own = own[1:]
-    tail = x.shape[x.ndim - len(own) :]
-    rows = (prod(x.shape[: x.ndim - len(own)]), prod(tail))
+    slope_shape = alpha.shape
+    while slope_shape and slope_shape[0] == 1:
+        slope_shape = slope_shape[1:]
+    tail = x.shape[x.ndim - len(slope_shape) :]
+    rows = (prod(x.shape[: x.ndim - len(slope_shape)]), prod(tail))
 
     def emit(program):
         if not x.size:
             return
         repeated = alpha
-        if own != tail:
+        if slope_shape != tail:
             repeated = arena(tail, alpha.dtype)
-            move(program, View.of(alpha, own).broadcast(tail), View.of(repeated))
-        name, slopes = "stored" if stored else "unary", repeated.ravel()
+            move(program, View.of(alpha, slope_shape).broadcast(tail), View.of(repeated))
+        module, slopes = "quantized" if quantized else "unary", repeated.ravel()
         program.call(
-            f"{name}.leaky_rows",
+            f"{module}.leaky_rows",
             x.reshape(rows),
             slopes,
             out.reshape(rows),
@@ -94,16 +94,16 @@ def prelu(node):
 
 
 def _slopes(node, x, alpha):
-    """The numbers of stored.leaky_rows."""
-    wanted = node.outputs[0].quantization
+    """The numbers of quantized.leaky_rows."""
+    output_params = node.outputs[0].quantization
     node.require(
         x.dtype in (np.int8, np.uint8) and alpha.dtype == x.dtype,
         f"quantized {x.dtype} and {alpha.dtype} are not supported, only int8 or uint8",
     )
     one_scale(node, x, alpha)
     scale, slope_scale = x.quantization.scale, alpha.quantization.scale
-    multiplier, shift = quantize_multiplier(quotient((scale,), (wanted.scale,)))
-    slope, slope_shift = quantize_multiplier(quotient((scale, slope_scale), (wanted.scale,)))
+    multiplier, shift = quantize_multiplier(quotient((scale,), (output_params.scale,)))
+    slope, slope_shift = quantize_multiplier(quotient((scale, slope_scale), (output_params.scale,)))
     limits = np.iinfo(x.dtype)
     return {
         "x_zero": x.quantization.zero_point,
@@ -112,7 +112,7 @@ def _slopes(node, x, alpha):
         "shift": shift,
         "slope": slope,
         "slope_shift": slope_shift,
-        "out_zero": wanted.zero_point,
+        "out_zero": output_params.zero_point,
         "low": int(limits.min),
         "high": int(limits.max),
     }

@@ -1,4 +1,4 @@
-"""Which arithmetic an operator on inputs and weights needs: reals, stored integers, or both."""
+"""Which arithmetic an operator on inputs and weights needs: float32, quantized, or hybrid."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ...engine.families import gemm, quantized_gemm
 from ...engine.plan.buffer import Buffer, constant
 from ..checks import NO_LIMIT, name_of_dtype, one_scale
 from ..node import Node, Operand
-from .quantized import stored_limits
+from .quantized import quantized_limits
 
-_STORED = {
+_SUM_TYPES = {
     ("int8", "int8"): np.int32,
     ("int8", "int4"): np.int32,
     ("uint8", "uint8"): np.int32,
@@ -35,23 +35,23 @@ def arithmetic(
     clamp: tuple[float, float] | None = None,
     **rounding: bool,
 ) -> tuple[ModuleType, Buffer, dict[str, Any]]:
-    """The module with the products, the weights for it, and its clamp or scheme by keyword.
+    """The module with the products, the weights for it, and its clamp or quantization by keyword.
 
     Args:
         node: an operator with one result.
         x: its input.
         weights: what the input is multiplied with.
         bias: None when there is none.
-        clamp: the limits of reals; None when the operator has no fused activation.
-        rounding: `exact`, whether stored results are rounded from float64; `narrow`, whether
+        clamp: the limits of float32; None when the operator has no fused activation.
+        rounding: `exact`, whether quantized results are rounded from float64; `narrow`, whether
             the scales are multiplied in float32, as those of uint8 always are; `asymmetric`,
-            whether reals get a zero point when they meet stored weights; `infinite`, whether
+            whether float32 inputs get a zero point when weights are quantized; `infinite`, whether
             their results may be infinite.
     """
     pair = (name_of_dtype(x.dtype), name_of_dtype(weights.dtype))
-    if pair in _STORED:
-        scheme = _stored(node, x, weights, bias, clamp, rounding)
-        return quantized_gemm, _whole(weights), {"scheme": scheme}
+    if pair in _SUM_TYPES:
+        quantization = _requantization(node, x, weights, bias, clamp, rounding)
+        return quantized_gemm, _whole(weights), {"scheme": quantization}
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported yet")
     node.require(
         bias is None or bias.dtype == x.dtype, f"bias must be float32, got {bias and bias.dtype}"
@@ -59,20 +59,20 @@ def arithmetic(
     if weights.dtype == x.dtype:
         return gemm, weights, {} if clamp is None else {"clamp": clamp}
     node.require(name_of_dtype(weights.dtype) in _HYBRID, f"{weights.dtype} is not supported yet")
-    scheme = quantized_gemm.Hybrid(
+    quantization = quantized_gemm.Hybrid(
         scales_of(node, weights),
         rounding.get("asymmetric", False),
         _without_ends(clamp) if clamp and rounding.get("infinite") else clamp or gemm.NO_CLAMP,
     )
-    return quantized_gemm, bytes_of(weights), {"scheme": scheme}
+    return quantized_gemm, bytes_of(weights), {"scheme": quantization}
 
 
 def one_scale_each(node: Node, how: dict[str, Any], n: int) -> None:
     """Refuses scales that are neither one nor one for each of `n` output channels."""
-    scheme = how.get("scheme")
+    quantization = how.get("scheme")
     node.require(
-        scheme is None or len(scheme.scales) in (1, n),
-        f"weights must have 1 or {n} scales, got {scheme and len(scheme.scales)}",
+        quantization is None or len(quantization.scales) in (1, n),
+        f"weights must have 1 or {n} scales, got {quantization and len(quantization.scales)}",
     )
 
 
@@ -81,10 +81,10 @@ def _without_ends(clamp):
     return tuple(float(np.copysign(np.inf, x)) if abs(x) >= NO_LIMIT else x for x in clamp)
 
 
-def _stored(node, x, weights, bias, clamp, rounding):
+def _requantization(node, x, weights, bias, clamp, rounding):
     result = node.outputs[0].quantization
     one_scale(node, x)
-    sums = _STORED[name_of_dtype(x.dtype), name_of_dtype(weights.dtype)]
+    sums = _SUM_TYPES[name_of_dtype(x.dtype), name_of_dtype(weights.dtype)]
     if bias is not None:
         allowed = _BIASES[name_of_dtype(x.dtype)]
         if name_of_dtype(bias.dtype) not in allowed:
@@ -101,29 +101,29 @@ def _stored(node, x, weights, bias, clamp, rounding):
     return quantized_gemm.Quantized(
         factors,
         (x.quantization.zero_point, _zero_point(weights), result.zero_point),
-        stored_limits(node, node.outputs[0].dtype or x.dtype, result, fused=clamp is not None),
+        quantized_limits(node, node.outputs[0].dtype or x.dtype, result, fused=clamp is not None),
         sums,
         "exact" if rounding.get("exact") else many,
     )
 
 
 def scales_of(node: Node, weights: Operand) -> np.ndarray:
-    """The scales of stored weights, none of them negative."""
-    scheme = weights.quantization
-    if scheme is None:
+    """The scales of quantized weights, none of them negative."""
+    quantization = weights.quantization
+    if quantization is None:
         node.fail("weights must have a scale")
-    scales = np.asarray(scheme.scales, np.float32)
+    scales = np.asarray(quantization.scales, np.float32)
     node.require((scales >= 0).all(), f"scales must not be negative, got {scales.min()}")
     return scales
 
 
 def _zero_point(weights):
-    scheme = weights.quantization
-    return 0 if scheme.is_per_channel else scheme.zero_point
+    quantization = weights.quantization
+    return 0 if quantization.is_per_channel else quantization.zero_point
 
 
 def bytes_of(weights: Operand) -> Buffer:
-    """Weights that stand for reals beside them, as int8."""
+    """Quantized weights of a hybrid product, as int8."""
     return weights.view(np.int8) if weights.dtype == np.uint8 else _whole(weights)
 
 

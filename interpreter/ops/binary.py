@@ -151,16 +151,16 @@ def _common(node, a, b):
 
 
 def _require_scale(node):
-    """Refuses operands that are not stored with the output's scale."""
-    wanted = node.outputs[0].quantization
+    """Refuses operands that do not have the output's scale."""
+    output_params = node.outputs[0].quantization
     for x in node.inputs:
-        given = x.quantization
+        input_params = x.quantization
         node.require(
-            wanted is None
+            output_params is None
             or (
-                given is not None
-                and given.scale == wanted.scale
-                and given.zero_point == wanted.zero_point
+                input_params is not None
+                and input_params.scale == output_params.scale
+                and input_params.zero_point == output_params.zero_point
             ),
             "inputs and output must have one scale and zero point",
         )

@@ -12,16 +12,16 @@ from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View
 from ..checks import required
 from ..registry import op
-from .quantized import scheme_of
+from .quantized import quantization_of
 
-_STORED = (np.int8, np.uint8, np.int16)
+_QUANTIZED = (np.int8, np.uint8, np.int16)
 _REQUANTIZED = {
     "int8": ("int8", "uint8", "int16"),
     "uint8": ("int8", "uint8", "int16"),
     "int16": ("int8", "int16", "int32"),
     "int32": ("int8", "int16"),
 }
-"""Stored type -> the types QUANTIZE turns it into, beside floats."""
+"""Quantized type -> the types QUANTIZE turns it into, beside floats."""
 _LEAST, _MOST = 2.0**-60, 2.0**60  # scales of which all quotients that count are normal numbers
 _BEYOND = 4  # ranges of a type, that all results beyond are the lowest or the highest
 
@@ -32,8 +32,8 @@ def cast(node):
     (x,) = required(node, 1)
     dtype = node.outputs[0].dtype
     node.require(dtype is not None, "the output's type is not declared")
-    for given in (x.dtype, dtype):
-        node.require(_castable(given), f"{given} is not supported yet")
+    for kind in (x.dtype, dtype):
+        node.require(_castable(kind), f"{kind} is not supported yet")
     if dtype == x.dtype:
         node.alias(x, x.shape)
         return None
@@ -61,22 +61,22 @@ def bitcast(node):
 
 @op("QUANTIZE")
 def quantize(node):
-    """Reals as integers with the output's scale, or integers with another scale than before."""
-    (x,), declared = required(node, 1), node.outputs[0]
-    scheme, dtype = scheme_of(node, declared, "the output"), declared.dtype
-    _require_fit(node, x.shape, scheme)
+    """float32 as integers with the output's scale, or integers with another scale than before."""
+    (x,), declaration = required(node, 1), node.outputs[0]
+    quantization, dtype = quantization_of(node, declaration, "the output"), declaration.dtype
+    _require_fit(node, x.shape, quantization)
     if x.dtype != np.float32:
-        return _requantize(node, x, scheme)
-    node.require(dtype in _STORED, f"float32 cannot be quantized to {dtype} yet")
+        return _requantize(node, x, quantization)
+    node.require(dtype in _QUANTIZED, f"float32 cannot be quantized to {dtype} yet")
     out = node.result(x.shape, dtype)
     limits = np.iinfo(out.dtype)
-    scale = float(np.float32(scheme.scale))
-    quick = not scheme.is_per_channel and _LEAST <= scale <= _MOST
-    quick = quick and limits.min <= scheme.zero_point <= limits.max
+    scale = float(np.float32(quantization.scale))
+    quick = not quantization.is_per_channel and _LEAST <= scale <= _MOST
+    quick = quick and limits.min <= quantization.zero_point <= limits.max
 
     def emit(program):
         if out.size and quick:
-            zero = int(scheme.zero_point)
+            zero = int(quantization.zero_point)
             ends = {"low": int(limits.min), "high": int(limits.max)}
             call = (x.ravel(), out.ravel())
             program.call(
@@ -89,7 +89,7 @@ def quantize(node):
                 **ends,
             )
         elif out.size:
-            shape, scales, zero_points = _by_channel(x.shape, scheme)
+            shape, scales, zero_points = _by_channel(x.shape, quantization)
             program.call(
                 "quantize.quantize",
                 x.reshape(shape),
@@ -104,25 +104,25 @@ def quantize(node):
     return emit
 
 
-def _requantize(node, x, scheme):
+def _requantize(node, x, quantization):
     """Integers with another scale than before."""
     dtype = node.outputs[0].dtype
     known = _REQUANTIZED.get(x.dtype.name, ())
     node.require(str(dtype) in known, f"{x.dtype} cannot be quantized to {dtype}")
-    before = scheme_of(node, x, "the input")
+    before = quantization_of(node, x, "the input")
     node.require(
-        not before.is_per_channel and not scheme.is_per_channel,
+        not before.is_per_channel and not quantization.is_per_channel,
         "integers must have one scale before and after",
     )
     out = node.result(x.shape, dtype)
     limits = np.iinfo(out.dtype)
-    ratio = float(np.float32(before.scale)) / float(np.float32(scheme.scale))
+    ratio = float(np.float32(before.scale)) / float(np.float32(quantization.scale))
     multiplier, shift = quantize_multiplier(ratio)
     if x.itemsize == out.itemsize == 1:
         values = np.arange(256).astype(np.uint8).view(x.dtype).astype(np.int64)
         values = (
             multiply_by_quantized_multiplier(values - before.zero_point, multiplier, shift)
-            + scheme.zero_point
+            + quantization.zero_point
         )
         table = constant(np.clip(values, limits.min, limits.max).astype(out.dtype))
         return lambda program: look_up(program, x, table, out)
@@ -137,7 +137,7 @@ def _requantize(node, x, scheme):
                 x_zero=before.zero_point,
                 multiplier=multiplier,
                 shift=shift,
-                out_zero=scheme.zero_point,
+                out_zero=quantization.zero_point,
                 low=int(limits.min),
                 high=int(limits.max),
             )
@@ -147,19 +147,19 @@ def _requantize(node, x, scheme):
 
 @op("DEQUANTIZE")
 def dequantize(node):
-    """The reals that the stored integers, or float16, stand for."""
+    """The float32 values of quantized integers, or of float16."""
     (x,) = required(node, 1)
     if x.dtype == np.float16:
         out = node.result(x.shape, np.float32)
         return lambda program: convert(program, x, np.float32, out)
-    node.require(x.dtype in _STORED, f"{x.dtype} is not supported yet")
-    scheme = scheme_of(node, x, "the input")
-    _require_fit(node, x.shape, scheme)
+    node.require(x.dtype in _QUANTIZED, f"{x.dtype} is not supported yet")
+    quantization = quantization_of(node, x, "the input")
+    _require_fit(node, x.shape, quantization)
     out = node.result(x.shape, np.float32)
 
     def emit(program):
         if out.size:
-            shape, scales, zero_points = _by_channel(x.shape, scheme)
+            shape, scales, zero_points = _by_channel(x.shape, quantization)
             program.call(
                 "quantize.dequantize",
                 x.reshape(shape),
@@ -174,7 +174,7 @@ def dequantize(node):
 
 @op("FAKE_QUANT")
 def fake_quant(node):
-    """Reals rounded to what `num_bits` can tell apart between `min` and `max`."""
+    """float32 rounded to what `num_bits` can tell apart between `min` and `max`."""
     (x,) = required(node, 1)
     options = node.options
     bits = int(options.num_bits)
@@ -202,21 +202,22 @@ def fake_quant(node):
     return emit
 
 
-def _require_fit(node, shape, scheme):
-    if scheme.is_per_channel:
+def _require_fit(node, shape, quantization):
+    if quantization.is_per_channel:
         node.require(
-            0 <= scheme.axis < len(shape) and shape[scheme.axis] == len(scheme.scales),
-            f"{len(scheme.scales)} scales must fit axis {scheme.axis} of shape {shape}",
+            0 <= quantization.axis < len(shape)
+            and shape[quantization.axis] == len(quantization.scales),
+            f"{len(quantization.scales)} scales must fit axis {quantization.axis} of shape {shape}",
         )
 
 
-def _by_channel(shape, scheme):
+def _by_channel(shape, quantization):
     """The shape [before, channels, inside], and the scale and zero point of each channel."""
-    scales = constant(np.array(scheme.scales, np.float32))
-    zero_points = constant(np.broadcast_to(scheme.zero_points, scales.shape).astype(np.int32))
-    if not scheme.is_per_channel:
+    scales = constant(np.array(quantization.scales, np.float32))
+    zero_points = constant(np.broadcast_to(quantization.zero_points, scales.shape).astype(np.int32))
+    if not quantization.is_per_channel:
         return (1, 1, prod(shape)), scales, zero_points
-    axis = scheme.axis
+    axis = quantization.axis
     return (prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])), scales, zero_points
 
 

@@ -33,7 +33,7 @@ def compare(node):
     if a.dtype.hasobject:
         node.require(kernel in _TEXT, "strings have no order here; use EQUAL or NOT_EQUAL")
         return node.dynamic_result(lambda *texts: [_TEXT[kernel](*texts).astype(bool)], [shape])
-    scaled = (*_SCALED, np.int16) if kernel in _TEXT else _SCALED  # TFLite orders int16 as stored
+    scaled = (*_SCALED, np.int16) if kernel in _TEXT else _SCALED  # TFLite orders quantized int16
     quantized = a.dtype in scaled and None not in (a.quantization, b.quantization)
     kinds = _ORDERED if swapped or kernel not in _TEXT else (*_ORDERED, np.bool_)
     node.require(quantized or a.dtype in (*kinds, *_SCALED), f"{a.dtype} is not supported")

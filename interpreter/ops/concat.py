@@ -21,12 +21,12 @@ def concatenation(node):
     parts = required(node, max(1, len(node.inputs)))
     first = parts[0]
     axis = node.axis("axis", first)
-    rest = first.shape[:axis] + first.shape[axis + 1 :]
+    other_dims = first.shape[:axis] + first.shape[axis + 1 :]
     same_dtype(node, parts)
     for part in parts:
         node.require_equal(
             part.shape[:axis] + part.shape[axis + 1 :] if part.ndim == first.ndim else None,
-            rest,
+            other_dims,
             f"inputs must have equal shapes but for axis {axis}, "
             f"got {first.shape} and {part.shape}",
         )
@@ -47,8 +47,8 @@ def concatenation(node):
         for part, table in zip(parts, tables, strict=True):
             count = part.shape[axis]
             if table is not None:
-                given, part = part, arena(part.shape, part.dtype)
-                look_up(program, given, table, part)
+                source, part = part, arena(part.shape, part.dtype)
+                look_up(program, source, table, part)
             move(program, View.of(part), View.of(out).part(axis, start, count))
             start += count
 
@@ -57,20 +57,20 @@ def concatenation(node):
 
 def _table(node, part):
     """Bytes on the output's scale by bytes on the part's; None where these are the same."""
-    given, wanted = part.quantization, node.outputs[0].quantization
-    if given is None or wanted is None or _equal(given, wanted):
+    input_params, output_params = part.quantization, node.outputs[0].quantization
+    if input_params is None or output_params is None or _equal(input_params, output_params):
         return None
     one_scale(node, part)
     with np.errstate(all="ignore"):
-        scale = np.float32(given.scale) * (np.float32(1) / np.float32(wanted.scale))
-        offset = np.float32(-given.zero_point) * scale
+        scale = np.float32(input_params.scale) * (np.float32(1) / np.float32(output_params.scale))
+        offset = np.float32(-input_params.zero_point) * scale
         values = rounded(np.arange(256, dtype=np.float32) * scale + offset).astype(np.float64)
-    values = np.clip(np.nan_to_num(values) + wanted.zero_point, 0, 255)
+    values = np.clip(np.nan_to_num(values) + output_params.zero_point, 0, 255)
     return constant(values.astype(np.uint8))
 
 
-def _equal(given, wanted):
-    return given.scale == wanted.scale and given.zero_point == wanted.zero_point
+def _equal(first, second):
+    return first.scale == second.scale and first.zero_point == second.zero_point
 
 
 @op("PACK")
@@ -184,13 +184,13 @@ def _new_axis(node, rank):
 
 def _same_quantization(node):
     """Refuses inputs whose integers mean other real numbers than those of the output."""
-    wanted = node.outputs[0].quantization
+    output_params = node.outputs[0].quantization
     for part in node.inputs:
-        given = part.quantization
-        if part.is_integer and given is not None and wanted is not None:
+        input_params = part.quantization
+        if part.is_integer and input_params is not None and output_params is not None:
             node.require(
-                _equal(given, wanted),
-                f"inputs must have the output's scale {wanted.scale} and zero point "
-                f"{wanted.zero_point}, got {given.scale} and {given.zero_point} of "
-                f"'{part.name}'; put a QUANTIZE before it",
+                _equal(input_params, output_params),
+                f"inputs must have the output's scale {output_params.scale} and zero point "
+                f"{output_params.zero_point}, got {input_params.scale} and "
+                f"{input_params.zero_point} of '{part.name}'; put a QUANTIZE before it",
             )

@@ -147,7 +147,7 @@ def conv_3d_transpose(node):
 
 
 def _differ(weights):
-    """Whether the filters have scales of their own: only then reals get a zero point."""
+    """Whether filters have different scales: only then float32 inputs get a zero point."""
     scheme = weights.quantization
     return scheme is not None and bool((scheme.scales != scheme.scales[0]).any())
 

@@ -12,7 +12,7 @@ from ..checks import required, same_dtype
 from ..node import NeedsValue
 from ..registry import op
 from .cast import convert
-from .quantized import scheme_of
+from .quantized import quantization_of
 
 
 @op("GATHER")
@@ -97,9 +97,9 @@ def scatter_nd(node):
         f"indices must have 1 to {len(shape)} numbers in each row, got shape {indices.shape}",
     )
     depth = _depth(indices)
-    wanted = (*indices.shape[:-1], *shape[depth:])
-    message = f"updates must have shape {wanted}, got {updates.shape}"
-    node.require_equal(updates.shape, wanted, message)
+    expected_shape = (*indices.shape[:-1], *shape[depth:])
+    message = f"updates must have shape {expected_shape}, got {updates.shape}"
+    node.require_equal(updates.shape, expected_shape, message)
     out = node.result(shape, updates.dtype)
     count, inner = prod(indices.shape[:-1]), prod(shape[depth:])
 
@@ -161,16 +161,16 @@ def embedding_lookup(node):
     )
     node.require(table.ndim >= 2, f"the table must have 2 dimensions, got shape {table.shape}")
     out = node.result((rows.size, *table.shape[1:]), node.outputs[0].dtype or table.dtype)
-    stored = out.dtype != table.dtype
-    given_scales = _row_scales(node, table, out) if stored else np.ones(1)
+    quantized = out.dtype != table.dtype
+    row_scales = _row_scales(node, table, out) if quantized else np.ones(1)
 
     def emit(program):
         if not out.size:
             return
-        found = arena(out.shape, table.dtype) if stored else out
-        _take(program, table, rows, found)
-        if stored:
-            scales = constant(given_scales.astype(np.float32))
+        entries = arena(out.shape, table.dtype) if quantized else out
+        _take(program, table, rows, entries)
+        if quantized:
+            scales = constant(row_scales.astype(np.float32))
             each = arena((rows.size,), np.float32)
             if scales.size == 1:
                 fill(program, scales, each)
@@ -178,7 +178,7 @@ def embedding_lookup(node):
                 _take(program, scales.reshape((scales.size, 1)), rows, each)
             program.call(
                 "quantize.dequantize",
-                found.reshape((1, rows.size, prod(table.shape[1:]))),
+                entries.reshape((1, rows.size, prod(table.shape[1:]))),
                 each,
                 constant(np.zeros(rows.size, np.int32)),
                 out.reshape((1, rows.size, prod(table.shape[1:]))),
@@ -236,19 +236,19 @@ def _take(program, table, rows, out):
 
 def _row_scales(node, table, out):
     """The scales by which the lookup turns `table` to floats: one, or one for each row."""
-    given = scheme_of(node, table, "the table")
+    quantization = quantization_of(node, table, "the table")
     node.require(
         out.dtype == np.float32 and table.dtype in (np.int8, np.uint8),
         f"a table of {table.dtype} cannot give {out.dtype}",
     )
     node.require(
-        not given.zero_points.any()
-        and len(given.scales) in (1, table.shape[0])
-        and given.axis == 0,
+        not quantization.zero_points.any()
+        and len(quantization.scales) in (1, table.shape[0])
+        and quantization.axis == 0,
         f"the table must have zero points 0 and one scale, or one for each of {table.shape[0]} "
-        f"rows, got {len(given.scales)} along axis {given.axis}",
+        f"rows, got {len(quantization.scales)} along axis {quantization.axis}",
     )
-    return given.scales
+    return quantization.scales
 
 
 def _depth(indices):

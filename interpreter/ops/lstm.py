@@ -19,8 +19,8 @@ from .recurrent import (
     auxiliary,
     dequantized,
     in_directions,
-    reals,
-    refuse_stored,
+    require_float32,
+    require_float32_input,
     state_of,
     walk_of,
     weights_of,
@@ -75,9 +75,9 @@ class Parts:
         """Whether the input gate is one less the forget gate."""
         return self.weights[0] is None
 
-    def gates(self, given: list[Operand | None]) -> list[Operand]:
-        """What is given for the gates there are."""
-        return [part for part in given if part is not None]
+    def gates(self, operands: list[Operand | None]) -> list[Operand]:
+        """The operands of the gates there are."""
+        return [part for part in operands if part is not None]
 
 
 @op("UNIDIRECTIONAL_SEQUENCE_LSTM")
@@ -101,20 +101,20 @@ def lstm(node):
 def bidirectional_sequence_lstm(node):
     """A sequence forwards and backwards; the results lie side by side with `merge_outputs`.
 
-    An auxiliary input with weights of its own is added in both directions; without, it is what the
+    An auxiliary input with its own weights is added in both directions; without, it is what the
     second one takes.
     """
     x, *_ = required(node, 1)
-    given, other = auxiliary(node, x, 39, 41, 45)
+    backward_input, auxiliary_input = auxiliary(node, x, 39, 41, 45)
     walk = walk_of(node, x)
     first, second = _parts(node, FORWARD), _parts(node, BACKWARD)
     units = [_sizes(node, parts)[1] for parts in (first, second)]
     merged = bool(node.options.merge_outputs)
     walks = in_directions(walk, units[0], merged)
     out = node.result((*x.shape[:2], sum(units)), np.float32) if merged else None
-    more = [] if other is None else [other]
+    more = [] if auxiliary_input is None else [auxiliary_input]
     forward = _real(node, [x, *more], first, FORWARD, walks[0], out)
-    backward = _real(node, [given, *more], second, BACKWARD, walks[1], out)
+    backward = _real(node, [backward_input, *more], second, BACKWARD, walks[1], out)
 
     def emit(program):
         forward(program)
@@ -145,13 +145,13 @@ def _parts(node, places):
         places.four(node, places.auxiliary),
     )
     expected = [not parts.coupled, True, True, True]
-    for name, given in (
+    for name, operands in (
         ("input weights", parts.weights),
         ("recurrent weights", parts.recurrent),
         ("biases", parts.biases),
     ):
         node.require(
-            [x is not None for x in given] == expected,
+            [x is not None for x in operands] == expected,
             f"{name} must be given for all gates, or for all but the input gate",
         )
     if any(peepholes):
@@ -179,15 +179,15 @@ def _sizes(node, parts):
     square = (n, n_out)
     if getattr(node.options, "diagonal_recurrent_tensors", False):
         square = (n,)
-    wanted = [(part, (n, depth)) for part in parts.gates(parts.weights)]
-    wanted += [(part, square) for part in parts.gates(parts.recurrent)]
+    expected_shapes = [(part, (n, depth)) for part in parts.gates(parts.weights)]
+    expected_shapes += [(part, square) for part in parts.gates(parts.recurrent)]
     more = (*parts.peepholes, *parts.biases, *parts.norms)
-    wanted += [(part, (n,)) for part in more if part is not None]
+    expected_shapes += [(part, (n,)) for part in more if part is not None]
     if parts.projection is not None:
-        wanted.append((parts.projection, (n_out, n)))
+        expected_shapes.append((parts.projection, (n_out, n)))
     if parts.projection_bias is not None:
-        wanted.append((parts.projection_bias, (n_out,)))
-    for part, shape in wanted:
+        expected_shapes.append((parts.projection_bias, (n_out,)))
+    for part, shape in expected_shapes:
         node.require(
             part.shape == shape, f"'{part.name}' must have shape {shape}, got {part.shape}"
         )
@@ -195,12 +195,12 @@ def _sizes(node, parts):
 
 
 def _real(node, inputs, parts, places, walk, out=None):
-    """`emit` of one direction over reals."""
+    """`emit` of one direction over float32."""
     n, n_out = _sizes(node, parts)
     pairs = []
-    for x, given in zip(inputs, (parts.weights, parts.auxiliary), strict=False):
-        refuse_stored(node, x)
-        weights = weights_of(node, parts.gates(given))
+    for x, gate_weights in zip(inputs, (parts.weights, parts.auxiliary), strict=False):
+        require_float32_input(node, x)
+        weights = weights_of(node, parts.gates(gate_weights))
         for part in weights.rows:
             node.require(
                 part.shape == (n, x.shape[-1]),
@@ -225,17 +225,17 @@ def _cell(node, parts, n, first):
     """A function that adds to a program what makes an engine's LSTM of the parts."""
     options = node.options
     diagonal = bool(getattr(options, "diagonal_recurrent_tensors", False))
-    given = parts.gates(parts.recurrent)
+    gate_weights = parts.gates(parts.recurrent)
     if diagonal:
-        weights = recurrent.Weights(tuple(reals(node, part) for part in given))
+        weights = recurrent.Weights(tuple(require_float32(node, part) for part in gate_weights))
     else:
-        weights = weights_of(node, given)
-    biases = tuple(reals(node, part) for part in parts.gates(parts.biases))
+        weights = weights_of(node, gate_weights)
+    biases = tuple(require_float32(node, part) for part in parts.gates(parts.biases))
     peepholes = [dequantized(node, first + i) for i in (9, 10, 11)]
-    norms = [None if part is None else reals(node, part) for part in parts.norms]
+    norms = [None if part is None else require_float32(node, part) for part in parts.norms]
     projection = None if parts.projection is None else weights_of(node, [parts.projection])
     bias = parts.projection_bias
-    bias = None if bias is None else reals(node, bias)
+    bias = None if bias is None else require_float32(node, bias)
     clips = max(float(options.cell_clip), 0.0), max(float(options.proj_clip), 0.0)
 
     def build(program):
@@ -272,10 +272,10 @@ def _norms(program, norms, biases, n):
 
 def _diagonals(program, diagonals, n):
     """Weights whose matrices have `diagonals` and are 0 elsewhere."""
-    made = []
+    matrices = []
     for diagonal in diagonals:
         matrix = arena((n, n), np.float32)
         fill(program, constant(np.zeros(1, np.float32)), matrix)
         move(program, diagonal, View(matrix, (n,), (n + 1,)))
-        made.append(matrix)
-    return recurrent.Weights(tuple(made))
+        matrices.append(matrix)
+    return recurrent.Weights(tuple(matrices))

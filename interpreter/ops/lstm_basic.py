@@ -6,7 +6,7 @@ from ...engine.families import gemm, quantized_gemm
 from ...engine.families.layout import move
 from ...engine.plan.view import View
 from ..checks import rank, required
-from .quantized import scheme_of
+from .quantized import quantization_of
 
 _MIDDLE = 128
 """The zero point of inputs and results of uint8."""
@@ -24,20 +24,20 @@ def basic_lstm(node):
 
     Result and state also go to the inputs they are given as.
     """
-    x, last, weights, bias, state = given = required(node, 5)
+    x, last, weights, bias, state = inputs = required(node, 5)
     node.require(x.dtype.name in _TYPES, f"{x.dtype} is not supported yet")
-    for part, dtype in zip(given, _TYPES[x.dtype.name], strict=True):
+    for part, dtype in zip(inputs, _TYPES[x.dtype.name], strict=True):
         node.require(part.dtype.name == dtype, f"'{part.name}' must be {dtype}, got {part.dtype}")
     rank(node, "input", x, 2)
     rank(node, "state", state, 2)
     batch, depth, n = *x.shape, state.shape[1]
     shapes = ((batch, n), (4 * n, depth + n), (4 * n,), (batch, n))
-    for part, shape in zip(given[1:], shapes, strict=True):
+    for part, shape in zip(inputs[1:], shapes, strict=True):
         node.require(
             part.shape == shape, f"'{part.name}' must have shape {shape}, got {part.shape}"
         )
-    stored = x.dtype == np.uint8
-    scheme = _scheme(node, weights, bias) if stored else None
+    quantized = x.dtype == np.uint8
+    requantization = _requantization(node, weights, bias) if quantized else None
     for part in (last, state):
         node.require(
             node.scope is None or part.storage.kind == "bound",
@@ -46,27 +46,27 @@ def basic_lstm(node):
     out = node.result((batch, n), x.dtype)
     new_state = node.result((batch, n), state.dtype)
     both = node.result((batch, depth + n), x.dtype)
-    sums = node.result((batch, 4 * n), np.int16 if stored else x.dtype)
+    sums = node.result((batch, 4 * n), np.int16 if quantized else x.dtype)
 
     def emit(program):
         move(program, x, View.of(both).part(1, 0, depth))
         move(program, last, View.of(both).part(1, depth, n))
-        if stored:
+        if quantized:
             quantized_gemm.matmul(
-                program, both, weights, bias, sums, transpose_b=True, scheme=scheme
+                program, both, weights, bias, sums, transpose_b=True, scheme=requantization
             )
         else:
             gemm.matmul(program, both, weights, bias, sums, transpose_b=True)
-        kernel = "recurrent_i8.basic" if stored else "recurrent_f32.basic"
+        kernel = "recurrent_i8.basic" if quantized else "recurrent_f32.basic"
         program.call(kernel, sums, state, out, new_state, split=batch)
         move(program, out, last)
 
     return emit
 
 
-def _scheme(node, weights, bias):
+def _requantization(node, weights, bias):
     """How sums become gates with 12 bits after the point."""
-    scale = np.float32(scheme_of(node, bias, f"'{bias.name}'").scale)
-    zero_point = scheme_of(node, weights, f"'{weights.name}'").zero_point
+    scale = np.float32(quantization_of(node, bias, f"'{bias.name}'").scale)
+    zero_point = quantization_of(node, weights, f"'{weights.name}'").zero_point
     scales = np.full(bias.size, 4096.0 * float(scale))
     return quantized_gemm.Quantized(scales, (_MIDDLE, zero_point, 0), _SHORT, rounding="half_up")

@@ -1,4 +1,4 @@
-"""UNIDIRECTIONAL_SEQUENCE_LSTM and LSTM of stored integers: int8, with 16 bits for the cell.
+"""UNIDIRECTIONAL_SEQUENCE_LSTM and LSTM over quantized int8, with 16 bits for the cell.
 
 The scales stand at the tensors and, for values inside the cell, at five intermediate tensors.
 """
@@ -7,7 +7,7 @@ import numpy as np
 
 from ...engine.families import recurrent, recurrent_i8
 from ...engine.plan.buffer import constant
-from .quantized import scheme_of
+from .quantized import quantization_of
 from .recurrent import state_of
 
 GATE_SCALE = np.float32(2.0**-12)
@@ -27,12 +27,12 @@ def lstm_quantized(node, x, parts, places, walk, sizes):
     _check_types(node, parts)
     hidden = state_of(node, places[0], walk.batch, n_out)
     memory = state_of(node, places[1], walk.batch, n)
-    given = [node.inputs[place] for place in places]
-    for state, dtype in zip(given, (np.int8, np.int16), strict=True):
+    initial_states = [node.inputs[i] for i in places]
+    for state, dtype in zip(initial_states, (np.int8, np.int16), strict=True):
         node.require(
             state.dtype == dtype, f"'{state.name}' must be {np.dtype(dtype)}, got {state.dtype}"
         )
-    cell = _cell(node, x, parts, *given)
+    cell = _cell(node, x, parts, *initial_states)
     out = node.result((*x.shape[:-1], n_out), np.int8)
     weights = recurrent.Weights(tuple(parts.gates(parts.weights)))
 
@@ -52,11 +52,11 @@ def lstm_quantized(node, x, parts, places, walk, sizes):
 
 def _check_types(node, parts):
     """Refuses inputs that are not of the types the integer cell takes."""
-    bytes_ = [*parts.weights, *parts.recurrent, parts.projection]
-    rows = [(bytes_, np.int8), ([*parts.peepholes, *parts.norms], np.int16)]
+    int8_weights = [*parts.weights, *parts.recurrent, parts.projection]
+    rows = [(int8_weights, np.int8), ([*parts.peepholes, *parts.norms], np.int16)]
     rows.append(([*parts.biases, parts.projection_bias], np.int32))
-    for given, dtype in rows:
-        for part in given:
+    for operands, dtype in rows:
+        for part in operands:
             node.require(
                 part is None or part.dtype == dtype,
                 f"'{part and part.name}' must be {np.dtype(dtype)}, got {part and part.dtype}",
@@ -67,12 +67,12 @@ def _scale(node, part):
     """The one scale of an input, 1 of an omitted one."""
     if part is None:
         return np.float32(1)
-    scheme = scheme_of(node, part, f"'{part.name}'")
+    quantization = quantization_of(node, part, f"'{part.name}'")
     node.require(
-        not scheme.is_per_channel and scheme.scale > 0,
-        f"'{part.name}' must have one positive scale, got {scheme.scales.tolist()}",
+        not quantization.is_per_channel and quantization.scale > 0,
+        f"'{part.name}' must have one positive scale, got {quantization.scales.tolist()}",
     )
-    return np.float32(scheme.scale)
+    return np.float32(quantization.scale)
 
 
 def _cell(node, x, parts, hidden, memory):
@@ -80,19 +80,19 @@ def _cell(node, x, parts, hidden, memory):
     inner = [node.intermediates[i] for i in (0, 1, 3, 2)]
     if any(parts.norms):
         gates = [
-            _scale(node, given) if norm is not None else np.float32(1)
-            for given, norm in zip(inner, parts.norms, strict=True)
+            _scale(node, tensor) if norm is not None else np.float32(1)
+            for tensor, norm in zip(inner, parts.norms, strict=True)
         ]
     else:
         gates = [GATE_SCALE] * 4
-    own = scheme_of(node, node.intermediates[4], "intermediate tensor 4")
-    hidden_scale, exponent = np.float32(own.scale), _exponent(node, memory)
-    before, state = _scale(node, x), _scale(node, hidden)
+    hidden_params = quantization_of(node, node.intermediates[4], "intermediate tensor 4")
+    hidden_scale, exponent = np.float32(hidden_params.scale), _exponent(node, memory)
+    x_scale, state_scale = _scale(node, x), _scale(node, hidden)
 
-    def scales(given, factor):
+    def scales(operands, factor):
         return tuple(
             np.float32(_scale(node, part) * factor / gate)
-            for part, gate in zip(given, gates, strict=True)
+            for part, gate in zip(operands, gates, strict=True)
         )
 
     cell_scale = 2.0**exponent
@@ -100,15 +100,15 @@ def _cell(node, x, parts, hidden, memory):
         np.float32(np.float64(cell_scale) * _scale(node, part) / gate)
         for part, gate in zip(parts.peepholes, gates[:3], strict=True)
     )
-    projected = np.float32(_scale(node, parts.projection) * hidden_scale / state)
+    projected = np.float32(_scale(node, parts.projection) * hidden_scale / state_scale)
     zero_points = [
-        scheme_of(node, y, y.name).zero_point for y in (x, node.intermediates[4], hidden)
+        quantization_of(node, y, y.name).zero_point for y in (x, node.intermediates[4], hidden)
     ]
     if parts.projection is not None:  # TFLite takes its zero point off, and adds it again
         zero_points[1] *= -1
     fields = (
-        scales(parts.weights, before),
-        scales(parts.recurrent, state),
+        scales(parts.weights, x_scale),
+        scales(parts.recurrent, state_scale),
         peepholes,
         tuple(_scale(node, norm) for norm in parts.norms),
         np.float32(np.float64(2.0**-15) / hidden_scale * 2.0**-15),
@@ -157,20 +157,20 @@ def _exponent(node, memory):
 
 
 def _clips(node, memory):
-    """Stored limits of cell and projection."""
-    options, found = node.options, []
+    """Quantized limits of cell and projection."""
+    options, clips = node.options, []
     limits = (
         (options.cell_clip, _scale(node, memory), 1 << 15),
         (
             options.proj_clip,
-            np.float32(scheme_of(node, node.outputs[0], "the output").scale),
+            np.float32(quantization_of(node, node.outputs[0], "the output").scale),
             1 << 7,
         ),
     )
     for clip, scale, reach in limits:
         steps = float(np.float32(clip) / scale) if clip > 0 else 0.0
-        found.append(int(min(max(steps, -reach), reach - 1)))
-    return tuple(found)
+        clips.append(int(min(max(steps, -reach), reach - 1)))
+    return tuple(clips)
 
 
 def _stacked(program, parts, n, dtype):

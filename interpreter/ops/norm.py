@@ -51,7 +51,7 @@ def _rows(node, kernel, **numbers):
 
 
 def _stored_rows(node, x):
-    """What emits the kernel for stored integers; the result is in steps of 1 / 128."""
+    """What emits the kernel for quantized integers; the result is in steps of 1 / 128."""
     one_scale(node, x)
     node.require(x.dtype in (np.int8, np.uint8), f"quantized {x.dtype} is not supported")
     limits, zero_point = np.iinfo(x.dtype), require_prescribed(node, x.dtype).zero_point

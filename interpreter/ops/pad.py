@@ -84,8 +84,8 @@ def space_to_batch(node):
         message = f"padded sizes {sizes} must be multiples of the block {blocks}"
         node.require_equal(size % block, 0, message)
     steps = [size // block for size, block in zip(sizes, blocks, strict=True)]
-    rest = x.shape[1 + len(blocks) :]
-    out = node.result((x.shape[0] * prod(blocks), *steps, *rest), x.dtype)
+    inner_shape = x.shape[1 + len(blocks) :]
+    out = node.result((x.shape[0] * prod(blocks), *steps, *inner_shape), x.dtype)
 
     def emit(program):
         if any(map(any, paddings)):
@@ -111,8 +111,8 @@ def batch_to_space(node):
     sizes = [n * block for n, block in zip(x.shape[1:], blocks, strict=False)]
     sizes = [size - sum(crop) for size, crop in zip(sizes, crops, strict=True)]
     node.require(not negative(sizes), f"crops {crops} must not exceed shape {x.shape}")
-    rest = x.shape[1 + len(blocks) :]
-    out = node.result((x.shape[0] // prod(blocks), *sizes, *rest), x.dtype)
+    inner_shape = x.shape[1 + len(blocks) :]
+    out = node.result((x.shape[0] // prod(blocks), *sizes, *inner_shape), x.dtype)
 
     def emit(program):
         batches = View.of(x).split(0, *blocks, out.shape[0])
@@ -173,5 +173,5 @@ def _blocks(node, x, name):
 
 
 def _zero(x):
-    """The stored number that means 0."""
+    """The quantized value of 0."""
     return x.quantization.zero_point if x.is_integer and x.quantization is not None else 0

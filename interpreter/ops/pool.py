@@ -4,7 +4,7 @@ from ...engine.families.windows import pool
 from ...engine.sizes import largest
 from ..checks import clamp_of, one_scale, rank, required, supported, windows
 from ..registry import op
-from .quantized import is_quantized, stored_limits
+from .quantized import is_quantized, quantized_limits
 
 POOLS = {
     "AVERAGE_POOL_2D": "average",
@@ -40,12 +40,12 @@ def pool_2d(node):
 
 
 def same_limits(node, x):
-    """The stored limits of a result that must have the scale of `x`."""
+    """The quantized limits of a result that must have the scale of `x`."""
     one_scale(node, x)
-    scheme = node.outputs[0].quantization
+    quantization = node.outputs[0].quantization
     node.require(
-        abs(x.quantization.scale - scheme.scale) <= 1e-6
-        and x.quantization.zero_point == scheme.zero_point,
+        abs(x.quantization.scale - quantization.scale) <= 1e-6
+        and x.quantization.zero_point == quantization.zero_point,
         "input and output must have one scale and zero point",
     )
-    return stored_limits(node, x.dtype, scheme)
+    return quantized_limits(node, x.dtype, quantization)

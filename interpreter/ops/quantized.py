@@ -1,4 +1,4 @@
-"""Arithmetic of stored integers that stand for real numbers, for the families that have it."""
+"""Arithmetic of quantized integers, for the families that have it."""
 
 from collections.abc import Sequence
 from math import copysign, prod
@@ -12,7 +12,7 @@ from ...schema.quantization import Quantization
 from ..checks import NO_LIMIT, clamp_of, limits_of, name_of_dtype
 from ..node import Node, Operand, TensorDeclaration
 
-STORED = ("int8", "uint8", "int16")
+QUANTIZED_TYPES = ("int8", "uint8", "int16")
 _CODES = {"int8": "i8", "uint8": "u8", "int16": "i16"}
 
 QUANTIZED = {
@@ -30,35 +30,36 @@ _LEFT_SQUARED = 7
 
 def is_quantized(x):
     """Whether `x` holds small integers with a scale."""
-    return x.quantization is not None and name_of_dtype(x.dtype) in STORED
+    return x.quantization is not None and name_of_dtype(x.dtype) in QUANTIZED_TYPES
 
 
 def quantized_pair(node, a, b, shape):
     """The result of `node.kind` for each pair of elements, on the output's scale."""
-    schemes = []
-    for i, given in enumerate((a, b, node.outputs[0])):
-        scheme = scheme_of(node, given, f"input {i}" if i < 2 else "the output")
+    quantizations = []
+    for i, tensor in enumerate((a, b, node.outputs[0])):
+        quantization = quantization_of(node, tensor, f"input {i}" if i < 2 else "the output")
         node.require(
-            not scheme.is_per_channel and scheme.scale > 0,
-            f"inputs and output must have one positive scale each, got {scheme.scales.tolist()}",
+            not quantization.is_per_channel and quantization.scale > 0,
+            f"inputs and output must have one positive scale each, "
+            f"got {quantization.scales.tolist()}",
         )
-        schemes.append(scheme)
+        quantizations.append(quantization)
     squared = node.kind == "SQUARED_DIFFERENCE"
     node.require(
         not squared or a.dtype == np.int8, f"quantized {a.dtype} is not supported, only int8"
     )
-    limits = stored_limits(node, a.dtype, schemes[2], fused=not squared)
-    first, second, wanted = ((scheme.scale, scheme.zero_point) for scheme in schemes)
+    limits = quantized_limits(node, a.dtype, quantizations[2], fused=not squared)
+    first, second, output = ((q.scale, q.zero_point) for q in quantizations)
     if node.kind == "MUL":
-        scale = quotient((first[0], second[0]), (wanted[0],))
-        terms = product_terms(first, second, wanted, limits, scale)
+        scale = quotient((first[0], second[0]), (output[0],))
+        terms = product_terms(first, second, output, limits, scale)
     elif node.kind == "DIV":
-        scale = quotient((first[0],), (second[0], wanted[0]))
-        terms = product_terms(first, second, wanted, limits, scale)
+        scale = quotient((first[0],), (second[0], output[0]))
+        terms = product_terms(first, second, output, limits, scale)
     elif squared:
-        terms = common_terms(first, second, wanted, limits, _LEFT_SQUARED, 2)
+        terms = common_terms(first, second, output, limits, _LEFT_SQUARED, 2)
     else:
-        terms = common_terms(first, second, wanted, limits, _LEFT[a.dtype.name])
+        terms = common_terms(first, second, output, limits, _LEFT[a.dtype.name])
     out = node.result(shape, a.dtype)
     return lambda program: rescaled.pair(program, QUANTIZED[node.kind], a, b, out, terms)
 
@@ -73,11 +74,11 @@ def quotient(above: Sequence[float], below: Sequence[float]) -> float:
     return float(narrow) if np.isfinite(narrow) else prod(above) / prod(below)
 
 
-def scheme_of(node: Node, given: Operand | TensorDeclaration, name: str) -> Quantization:
+def quantization_of(node: Node, tensor: Operand | TensorDeclaration, name: str) -> Quantization:
     """The quantization of an input or output, which must have one."""
-    if given.quantization is None:
+    if tensor.quantization is None:
         node.fail(f"{name} must have a scale")
-    return given.quantization
+    return tensor.quantization
 
 
 def require_prescribed(node: Node, dtype: np.dtype, tolerance: float = 0.0) -> Quantization:
@@ -86,7 +87,7 @@ def require_prescribed(node: Node, dtype: np.dtype, tolerance: float = 0.0) -> Q
     if prescribed is None:
         raise LookupError(f"the row of {node.kind} prescribes no scale for {dtype}")
     scale, zero_point = prescribed
-    output = scheme_of(node, node.outputs[0], "the output")
+    output = quantization_of(node, node.outputs[0], "the output")
     node.require(
         abs(output.scale - scale) <= tolerance * scale and output.zero_point == zero_point,
         f"output must have scale 1/{1 / scale:g} and zero point {zero_point}, "
@@ -95,18 +96,18 @@ def require_prescribed(node: Node, dtype: np.dtype, tolerance: float = 0.0) -> Q
     return output
 
 
-def stored_limits(node, dtype, scheme, fused=True):
-    """The lowest and highest stored number: those of the type, or of the fused activation."""
+def quantized_limits(node, dtype, quantization, fused=True):
+    """The lowest and highest quantized value: those of the type, or of the fused activation."""
     limits = clamp_of(node) if fused else (-np.inf, np.inf)
-    return tuple(stored_limit(limit, dtype, scheme) for limit in limits)
+    return tuple(quantize_limit(limit, dtype, quantization) for limit in limits)
 
 
-def stored_limit(limit: float, dtype: np.dtype, scheme: Quantization) -> int:
-    """The stored number for the real `limit`, the type's own end where that is none."""
+def quantize_limit(limit: float, dtype: np.dtype, quantization: Quantization) -> int:
+    """The quantized value of the float32 `limit`, the type's own end where that is none."""
     lowest, highest = limits_of(dtype)
     if abs(limit) >= NO_LIMIT:
         return lowest if limit < 0 else highest
     with np.errstate(over="ignore"):
-        steps = float(np.float32(limit) / np.float32(scheme.scale))
-    nearest = np.trunc(steps + copysign(0.5, steps)) + scheme.zero_point
+        steps = float(np.float32(limit) / np.float32(quantization.scale))
+    nearest = np.trunc(steps + copysign(0.5, steps)) + quantization.zero_point
     return int(min(max(nearest, lowest), highest))

@@ -86,10 +86,10 @@ def svdf(node):
     state = state_of(node, 4, batch, filters * times.shape[1])
     if x.dtype == np.int8:
         return svdf_quantized(node, x, features, times, bias, state)
-    refuse_stored(node, x)
+    require_float32_input(node, x)
     weights = weights_of(node, [features])
     times = dequantized(node, 2)
-    bias = None if bias is None else reals(node, bias)
+    bias = None if bias is None else require_float32(node, bias)
     out = node.result((batch, units), np.float32)
 
     def emit(program):
@@ -109,14 +109,14 @@ def svdf(node):
 
 
 def dequantized(node, i):
-    """Weights that are input `i`, those of 8 bits as reals."""
+    """Weights that are input `i`, those of 8 bits as float32."""
     part = node.optional(i)
     if part is None or part.dtype == np.float32:
         return part
     node.require(part.dtype.name in _HYBRID, f"{part.dtype} is not supported yet")
     value = node.constant(i)
-    stored = value.view(np.int8) if value.dtype == np.uint8 else value
-    return constant(stored.astype(np.float32) * scales_of(node, part)[0])
+    quantized = value.view(np.int8) if value.dtype == np.uint8 else value
+    return constant(quantized.astype(np.float32) * scales_of(node, part)[0])
 
 
 def auxiliary(node, x, place, *weights):
@@ -168,26 +168,29 @@ def state_of(node: Node, i: int, batch: int, n: int) -> Buffer:
 
 
 def weights_of(node, operands):
-    """The Weights of operands [n, k], all float32 or all stored in 8 bits or less."""
-    stored = {operand.dtype.name in _HYBRID for operand in operands}
+    """The Weights of operands [n, k], all float32 or all quantized to 8 bits or less."""
+    quantized = {operand.dtype.name in _HYBRID for operand in operands}
     for operand in operands:
         rank(node, f"'{operand.name}'", operand, 2)
         node.require(
             operand.dtype == np.float32 or operand.dtype.name in _HYBRID,
             f"{operand.dtype} is not supported yet",
         )
-    node.require(len(stored) == 1, "weights must be all of reals or all of 8 bits")
-    if stored == {False}:
+    node.require(len(quantized) == 1, "weights must be all of reals or all of 8 bits")
+    if quantized == {False}:
         return recurrent.Weights(tuple(operands))
     scales = []
     for operand in operands:
-        own = scales_of(node, operand)
-        node.require(own.size == 1, f"'{operand.name}' must have one scale, got {own.size}")
-        scales.append(float(own[0]))
+        matrix_scales = scales_of(node, operand)
+        node.require(
+            matrix_scales.size == 1,
+            f"'{operand.name}' must have one scale, got {matrix_scales.size}",
+        )
+        scales.append(float(matrix_scales[0]))
     return recurrent.Weights(tuple(map(bytes_of, operands)), tuple(scales))
 
 
-def reals(node, operand):
+def require_float32(node, operand):
     """`operand`, which must be of float32."""
     node.require(
         operand.dtype == np.float32, f"'{operand.name}' must be float32, got {operand.dtype}"
@@ -207,7 +210,7 @@ def _cell(node, inputs, places, walk, out=None):
     )
     pairs = []
     for x, weights in inputs:
-        refuse_stored(node, x)
+        require_float32_input(node, x)
         node.require(
             weights.ndim == 2 and weights.shape == (n, x.shape[-1]),
             f"weights must have shape ({n}, {x.shape[-1]}), got {weights.shape}",
@@ -218,13 +221,13 @@ def _cell(node, inputs, places, walk, out=None):
     before = inputs[0][0].shape[:-1]
     if out is None:
         out = node.result((*before, n), np.float32)
-    own, bias = weights_of(node, [state_weights]), reals(node, bias).ravel()
+    recurrent_weights, bias = weights_of(node, [state_weights]), require_float32(node, bias).ravel()
 
     def emit(program):
         recurrent.rnn(
             program,
             pairs,
-            own,
+            recurrent_weights,
             bias,
             hidden,
             recurrent.rows_of(out),
@@ -236,7 +239,7 @@ def _cell(node, inputs, places, walk, out=None):
     return emit
 
 
-def refuse_stored(node, x):
+def require_float32_input(node, x):
     """Refuses inputs of another dtype than float32."""
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported yet")
 

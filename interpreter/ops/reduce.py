@@ -38,14 +38,16 @@ def reduce(node):
     folded = set()
     if x.ndim:  # a scalar has nothing to fold, whatever the axes say
         folded = {node.axis("axes", x, int(axis)) for axis in axes.ravel()}
-    stored = is_quantized(x)
-    if not stored:
+    quantized = is_quantized(x)
+    if not quantized:
         supported(node, (x,), dtypes)
-    kept = [1 if i in folded else n for i, n in enumerate(x.shape)]
+    out_shape = [1 if i in folded else n for i, n in enumerate(x.shape)]
     if not node.options.keep_dims:
-        kept = [n for i, n in enumerate(x.shape) if i not in folded]
-    out = node.result(kept, x.dtype)
-    add_rows = _stored(node, kind, x, out) if stored else partial(reductions.reduce, kind=kind)
+        out_shape = [n for i, n in enumerate(x.shape) if i not in folded]
+    out = node.result(out_shape, x.dtype)
+    add_rows = (
+        _quantized(node, kind, x, out) if quantized else partial(reductions.reduce, kind=kind)
+    )
 
     def emit(program):
         add_rows(program, x=x, axes=folded, out=out)
@@ -53,8 +55,8 @@ def reduce(node):
     return emit
 
 
-def _stored(node, kind, x, out):
-    """The family's function for stored integers, with its numbers."""
+def _quantized(node, kind, x, out):
+    """The family's function for quantized integers, with its numbers."""
     one_scale(node, x)
     before, after = x.quantization, out.quantization
     name, limits = x.dtype.name, np.iinfo(x.dtype)
@@ -66,7 +68,7 @@ def _stored(node, kind, x, out):
         return partial(reductions.reduce, kind=kind)
     node.require(kind != "multiply" or name != "uint8", f"quantized {name} is not supported")
     if not x.size:
-        return _of_nothing(kind, after, limits)
+        return _empty_reduction(kind, after, limits)
     count = max(x.size // max(out.size, 1), 1)
     ends = {"out_zero": after.zero_point, "low": int(limits.min), "high": int(limits.max)}
     if kind == "add":
@@ -90,16 +92,18 @@ def _stored(node, kind, x, out):
     return partial(reductions.multiply_quantized, **numbers)
 
 
-def _of_nothing(kind, scheme, limits):
+def _empty_reduction(kind, quantization, limits):
     """What fills the result of an empty tensor: a sum of 0, a product of 1.
 
-    A mean has no value: it is stored as 0, as TFLite leaves it.
+    A mean has no value: it is quantized to 0, as TFLite leaves it.
     """
-    real = 1 / scheme.scale if kind == "multiply" else 0.0
-    stored = (
-        0 if kind == "mean" else min(max(round(real) + scheme.zero_point, limits.min), limits.max)
+    real = 1 / quantization.scale if kind == "multiply" else 0.0
+    quantized = (
+        0
+        if kind == "mean"
+        else min(max(round(real) + quantization.zero_point, limits.min), limits.max)
     )
-    value = np.array([stored], limits.dtype)
+    value = np.array([quantized], limits.dtype)
 
     def add_rows(program, x, axes, out):
         if out.size:

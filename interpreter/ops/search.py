@@ -80,15 +80,15 @@ def top_k(node):
 
     def emit(program):
         if out.size:
-            found = where if where.dtype == np.int32 else arena(shape, np.int32)
+            indices = where if where.dtype == np.int32 else arena(shape, np.int32)
             program.call(
                 "search.top",
                 x.reshape((n, x.shape[-1])),
                 out.reshape((n, k)),
-                found.reshape((n, k)),
+                indices.reshape((n, k)),
                 split=n,
             )
-            if found is not where:
-                convert(program, found, where.dtype, where)
+            if indices is not where:
+                convert(program, indices, where.dtype, where)
 
     return emit

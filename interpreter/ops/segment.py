@@ -41,8 +41,8 @@ def segments(node):
         node.require(
             not negative([count]), f"the number of segments must not be negative, got {count}"
         )
-    rest = x.shape[ids.ndim :]
-    out = node.result((count, *rest), x.dtype)
+    inner_shape = x.shape[ids.ndim :]
+    out = node.result((count, *inner_shape), x.dtype)
     kernel, start = SEGMENTS[node.kind]
     limits = np.finfo(np.float32) if x.is_float else np.iinfo(x.dtype.name)
 
@@ -51,9 +51,9 @@ def segments(node):
         if x.size:
             program.call(
                 f"segment.{kernel}",
-                x.reshape((ids.size, prod(rest))),
+                x.reshape((ids.size, prod(inner_shape))),
                 ids.ravel(),
-                out.reshape((count, prod(rest))),
+                out.reshape((count, prod(inner_shape))),
                 sorted_ids=in_order,
             )
 

@@ -81,7 +81,7 @@ def strided_slice(node):
         raise NeedsValue(1)
     entries = _entries(node, x, begin.size)
     if begin.value is None and _only_picks(node, entries):
-        return _late_picks(node, x, begin, entries)
+        return _dynamic_picks(node, x, begin, entries)
     cuts = _cuts(node, x, entries)
     out = node.result([count for _, _, count, kept in cuts if kept], x.dtype)
 
@@ -123,7 +123,7 @@ def _entries(node, x, count):
         else:
             entries.append((i, axis))
             axis += 1
-    return entries + [(None, rest) for rest in range(axis, x.ndim)]
+    return entries + [(None, i) for i in range(axis, x.ndim)]
 
 
 def _only_picks(node, entries):
@@ -135,7 +135,7 @@ def _only_picks(node, entries):
     return all(whole >> i & 1 and strides[i] == 1 for i in named)
 
 
-def _late_picks(node, x, begin, entries):
+def _dynamic_picks(node, x, begin, entries):
     """STRIDED_SLICE of single indices known only at run time, and of whole dimensions."""
     picked = {i: axis for i, axis in entries if None not in (i, axis)}
     picked = {i: axis for i, axis in picked.items() if node.options.shrink_axis_mask >> i & 1}
@@ -144,11 +144,11 @@ def _late_picks(node, x, begin, entries):
     out = node.result(shape, x.dtype)
 
     def emit(program):
-        given = convert(program, begin, np.int64)
+        begin_int64 = convert(program, begin, np.int64)
         starts = arena((x.ndim,), np.int64)
         fill(program, constant(np.zeros(1, np.int64)), starts)
         for i, axis in picked.items():
-            move(program, View.of(given).part(0, i, 1), View.of(starts).part(0, axis, 1))
+            move(program, View.of(begin_int64).part(0, i, 1), View.of(starts).part(0, axis, 1))
         _take_box(program, x, starts, sizes, out, wrap=True)
 
     return emit
@@ -197,9 +197,9 @@ def _cut(node, i, n, begin, end, stride):
 def reverse(node):
     """`x` backwards along the axes of the second input."""
     (x,) = required(node, 1)
-    given = [int(axis) for axis in node.constant(1).ravel()]
-    axes = [node.axis("axis", x, axis) for axis in given]
-    node.require(len(set(axes)) == len(axes), f"axes must differ, got {given}")
+    listed_axes = [int(axis) for axis in node.constant(1).ravel()]
+    axes = [node.axis("axis", x, axis) for axis in listed_axes]
+    node.require(len(set(axes)) == len(axes), f"axes must differ, got {listed_axes}")
     out = node.result(x.shape, x.dtype)
 
     def emit(program):

@@ -50,7 +50,7 @@ _RESULTS = {"int8": ("int8", "int16"), "uint8": ("uint8", "int16"), "int16": ("i
 
 
 def _stored(node, x):
-    """The kernel for stored integers, its tables and numbers."""
+    """The kernel for quantized integers, its tables and numbers."""
     one_scale(node, x)
     result = node.outputs[0].dtype or x.dtype
     if node.kind == "LOG_SOFTMAX":

@@ -1,23 +1,31 @@
-"""SVDF of stored integers: int8, with 16 bits for weights over time and state."""
+"""SVDF over quantized int8, with 16 bits for weights over time and state."""
 
 import numpy as np
 
 from ...engine.families import recurrent_i8
 from ..checks import one_scale
-from .quantized import scheme_of
+from .quantized import quantization_of
 
 
 def svdf_quantized(node, x, features, times, bias, state):
     """`emit` over int8; the inputs are checked but for their types."""
-    kept = node.inputs[4]
-    for part, dtype in ((features, "int8"), (times, "int16"), (bias, "int32"), (kept, "int16")):
+    initial_state = node.inputs[4]
+    for part, dtype in (
+        (features, "int8"),
+        (times, "int16"),
+        (bias, "int32"),
+        (initial_state, "int16"),
+    ):
         node.require(
             part is None or part.dtype.name == dtype,
             f"'{part and part.name}' must be {dtype}, got {part and part.dtype}",
         )
-    one_scale(node, x, features, times, kept)
+    one_scale(node, x, features, times, initial_state)
     result = node.outputs[0].quantization
-    scale = [np.float32(scheme_of(node, y, y.name).scale) for y in (x, features, times, kept)]
+    scale = [
+        np.float32(quantization_of(node, y, y.name).scale)
+        for y in (x, features, times, initial_state)
+    ]
     before, of_features, of_times, of_state = scale
     scales = (
         float(np.float32(before * of_features / of_state)),

@@ -1,7 +1,7 @@
-"""Functions of one stored integer: a table of all its values, made when the plan is made.
+"""Functions of one quantized integer: a table of all its values, made when the plan is made.
 
-`TABLES` has for each operator and type a function (node, stored values, input's and output's
-quantization) -> stored results, with the roundings of TFLite's kernel.
+`TABLES` has for each operator and type a function (node, quantized values, input's and output's
+quantization) -> quantized results, with the roundings of TFLite's kernel.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...engine.families.fixedpoint import (
 from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import constant
 from ..checks import one_scale
-from .quantized import quotient, stored_limit
+from .quantized import quantize_limit, quotient
 
 _F = np.float32
 _STEPS = 512
@@ -30,13 +30,13 @@ _STEPS = 512
 def look_up(node, x):
     """What emits the instruction that replaces each element of `x` by its entry of the table."""
     one_scale(node, x)
-    wanted = node.outputs[0].quantization
+    output_params = node.outputs[0].quantization
     make = TABLES.get(node.kind, {}).get(x.dtype.name)
     node.require(make is not None, f"quantized {x.dtype} is not supported")
     unsigned = np.dtype(f"uint{8 * x.itemsize}")
     values = np.arange(1 << 8 * x.itemsize).astype(unsigned).view(x.dtype).astype(np.int64)
     limits = np.iinfo(x.dtype)
-    results = np.clip(make(node, values, x.quantization, wanted), limits.min, limits.max)
+    results = np.clip(make(node, values, x.quantization, output_params), limits.min, limits.max)
     table = constant(results.astype(x.dtype))
     out = node.result(x.shape, x.dtype)
     return lambda program: elementwise.look_up(program, x, table, out)
@@ -67,8 +67,8 @@ def sampled(function, low, high, inverse):
     points = np.append(point - rounded(error / kind(2)), last)
     points = np.clip(points, -32768, 32767).astype(np.int64)
     values = np.arange(-32768, 32768)
-    at, rest = 256 + (values >> 7), values & 127
-    return points[at] + (((points[at + 1] - points[at]) * rest + 64) >> 7)
+    at, fraction = 256 + (values >> 7), values & 127
+    return points[at] + (((points[at + 1] - points[at]) * fraction + 64) >> 7)
 
 
 def _through(function):
@@ -81,38 +81,40 @@ def _through(function):
     return apply
 
 
-def _real(make, node, values, given, wanted):
-    """The function of reals that `make(node, output's quantization)` gives, of stored values."""
-    return _real_by(make(node, wanted), values, given, wanted)
+def _real(make, node, values, input_params, output_params):
+    """The float function that `make(node, output's quantization)` gives, of quantized values."""
+    return _real_by(make(node, output_params), values, input_params, output_params)
 
 
-def _real_by(function, values, given, wanted):
-    scale = _F(wanted.scale)
+def _real_by(function, values, input_params, output_params):
+    scale = _F(output_params.scale)
     if len(values) > 1 << 8:
-        low, high = (_F(given.scale) * _F(v - given.zero_point) for v in (-32768, 32767))
+        low, high = (
+            _F(input_params.scale) * _F(v - input_params.zero_point) for v in (-32768, 32767)
+        )
         inverse = _F(65536) / (scale * _F(32767) - scale * _F(-32768))
         return sampled(function, low, high, inverse)[values + 32768]
     with np.errstate(all="ignore"):
-        x = _F(given.scale) * (values - given.zero_point).astype(_F)
+        x = _F(input_params.scale) * (values - input_params.zero_point).astype(_F)
         results = rounded(function(x) * (_F(1) / scale))
-    return np.nan_to_num(results, nan=0.0).astype(np.float64) + wanted.zero_point
+    return np.nan_to_num(results, nan=0.0).astype(np.float64) + output_params.zero_point
 
 
-def _log(node, wanted):
-    lowest = np.iinfo(node.inputs[0].dtype).min - wanted.zero_point
-    least = _F(lowest) * _F(wanted.scale)
+def _log(node, output_params):
+    lowest = np.iinfo(node.inputs[0].dtype).min - output_params.zero_point
+    least = _F(lowest) * _F(output_params.scale)
     log = _through(np.log)
     return lambda x: np.where(x > 0, log(np.where(x > 0, x, 1.0)), least)
 
 
-def _rsqrt(node, wanted):
-    most = _F(32767) * _F(wanted.scale)
+def _rsqrt(node, output_params):
+    most = _F(32767) * _F(output_params.scale)
     return lambda x: np.where(x > 0, 1 / np.sqrt(np.where(x > 0, x, _F(1))), most)
 
 
-def _gelu(node, values, given, wanted):
-    return _real_by(_gelu_by_tanh if node.options.approximate else _gelu_by_erfc, values, given,
-                    wanted)  # fmt: skip
+def _gelu(node, values, input_params, output_params):
+    gelu = _gelu_by_tanh if node.options.approximate else _gelu_by_erfc
+    return _real_by(gelu, values, input_params, output_params)
 
 
 def _gelu_by_erfc(x):
@@ -133,7 +135,7 @@ def _elu(x):
 
 
 def _plain(function):
-    return lambda node, wanted: function
+    return lambda node, output_params: function
 
 
 def _sigmoid(x):
@@ -145,48 +147,60 @@ def _sigmoid_by_steps(x):
     return 1 / (1 + _through(np.exp)(-x))
 
 
-def _rescaled(values, given, wanted, factor=1.0):
+def _rescaled(values, input_params, output_params, factor=1.0):
     """Stored values on the output's scale, times `factor`."""
     if factor < 0:  # halves go the other way
-        return 2 * wanted.zero_point - _rescaled(values, given, wanted, -factor)
-    fixed = quantize_multiplier(quotient((given.scale, factor), (wanted.scale,)))
-    return multiply_by_quantized_multiplier(values - given.zero_point, *fixed) + wanted.zero_point
+        return 2 * output_params.zero_point - _rescaled(
+            values, input_params, output_params, -factor
+        )
+    fixed = quantize_multiplier(quotient((input_params.scale, factor), (output_params.scale,)))
+    return (
+        multiply_by_quantized_multiplier(values - input_params.zero_point, *fixed)
+        + output_params.zero_point
+    )
 
 
 def _clamp(low, high):
-    def table(node, values, given, wanted):
-        limits = [stored_limit(limit, node.inputs[0].dtype, wanted) for limit in (low, high)]
-        return np.clip(_rescaled(values, given, wanted), limits[0], limits[1])
+    def table(node, values, input_params, output_params):
+        limits = [
+            quantize_limit(limit, node.inputs[0].dtype, output_params) for limit in (low, high)
+        ]
+        return np.clip(_rescaled(values, input_params, output_params), limits[0], limits[1])
 
     return table
 
 
-def _leaky(node, values, given, wanted):
-    below = _rescaled(values, given, wanted, node.options.alpha)
-    return np.where(values < given.zero_point, below, _rescaled(values, given, wanted))
-
-
-def _absolute(node, values, given, wanted):
-    sizes = abs(values - given.zero_point)
-    if given.scale != wanted.scale:
-        sizes = multiply_by_quantized_multiplier(
-            sizes, *quantize_multiplier(quotient((given.scale,), (wanted.scale,)))
-        )
-    return sizes + wanted.zero_point
-
-
-def _negative(node, values, given, wanted):
-    node.require(
-        given.scale == wanted.scale,
-        f"input and output must have one scale, got {given.scale} and {wanted.scale}",
+def _leaky(node, values, input_params, output_params):
+    below = _rescaled(values, input_params, output_params, node.options.alpha)
+    return np.where(
+        values < input_params.zero_point, below, _rescaled(values, input_params, output_params)
     )
-    return given.zero_point + wanted.zero_point - values
 
 
-def _square_root(node, values, given, wanted):
+def _absolute(node, values, input_params, output_params):
+    sizes = abs(values - input_params.zero_point)
+    if input_params.scale != output_params.scale:
+        sizes = multiply_by_quantized_multiplier(
+            sizes, *quantize_multiplier(quotient((input_params.scale,), (output_params.scale,)))
+        )
+    return sizes + output_params.zero_point
+
+
+def _negative(node, values, input_params, output_params):
+    node.require(
+        input_params.scale == output_params.scale,
+        f"input and output must have one scale, got {input_params.scale} and {output_params.scale}",
+    )
+    return input_params.zero_point + output_params.zero_point - values
+
+
+def _square_root(node, values, input_params, output_params):
     with np.errstate(over="ignore"):
-        x = _F(given.scale) * np.maximum(values - given.zero_point, 0).astype(_F)
-        return np.trunc(np.sqrt(x) / _F(wanted.scale)).astype(np.float64) + wanted.zero_point
+        x = _F(input_params.scale) * np.maximum(values - input_params.zero_point, 0).astype(_F)
+        return (
+            np.trunc(np.sqrt(x) / _F(output_params.scale)).astype(np.float64)
+            + output_params.zero_point
+        )
 
 
 def _halved(fixed):
@@ -195,13 +209,13 @@ def _halved(fixed):
     return min((multiplier + (1 << 15)) >> 16, 32767), shift
 
 
-def _hard_swish(node, values, given, wanted):
+def _hard_swish(node, values, input_params, output_params):
     """x * clamp(x + 3, 0, 6) / 6 in 16-bit steps, as TFLite's reference kernel."""
-    fine = float(_F(1 / 128) * _F(given.scale))
-    multiplier, shift = _halved(quantize_multiplier(quotient((fine,), (wanted.scale,))))
+    fine = float(_F(1 / 128) * _F(input_params.scale))
+    multiplier, shift = _halved(quantize_multiplier(quotient((fine,), (output_params.scale,))))
     gate_multiplier, gate_shift = _halved(quantize_multiplier(quotient((fine,), (3 / 32768,))))
-    node.require(shift <= 0, f"output scale must exceed {fine}, got {wanted.scale}")
-    x = (values - given.zero_point) << 7
+    node.require(shift <= 0, f"output scale must exceed {fine}, got {output_params.scale}")
+    x = (values - input_params.zero_point) << 7
     on_output = _product_16(x, multiplier)
     gate = x
     if gate_shift > 0:
@@ -212,7 +226,7 @@ def _hard_swish(node, values, given, wanted):
     gate = (rounding_divide_by_pot(gate, -gate_shift) + (1 << 15)) >> 1
     product = gate * on_output
     product = np.where(product < 0, -(-product >> 15), product >> 15)
-    return rounding_divide_by_pot(product, -shift) + wanted.zero_point
+    return rounding_divide_by_pot(product, -shift) + output_params.zero_point
 
 
 def _product_16(a, b):
@@ -234,13 +248,13 @@ def _sigmoids():
 _SIGMOIDS = _sigmoids()
 
 
-def _input_steps(values, given, whole_shifts):
-    """Stored values in steps of 1 / 3 / 4096."""
-    rough = _F(log(given.scale)) * (_F(1) / _F(log(2)))
+def _input_steps(values, input_params, whole_shifts):
+    """Quantized values in steps of 1 / 3 / 4096."""
+    rough = _F(log(input_params.scale)) * (_F(1) / _F(log(2)))
     shift = 12 + round(float(rough))
     if abs(rough - round(float(rough))) < 1e-3 and shift in whole_shifts:
         return values * (3 << shift)
-    factor, places = given.scale * 4096 * 3, 0
+    factor, places = input_params.scale * 4096 * 3, 0
     while factor <= 32767 / 2 and places <= 30:
         factor, places = factor * 2, places + 1
     return (values * int(factor) + ((1 << places) >> 1)) >> places
@@ -249,29 +263,29 @@ def _input_steps(values, given, whole_shifts):
 def _between(sizes, bits):
     """The sigmoid of sizes / 24 / 2 ** bits, times 2 ** (16 + bits)."""
     at = np.minimum(sizes >> bits, 255)
-    rest = sizes & ((1 << bits) - 1)
-    line = (_SIGMOIDS[at] << bits) + rest * (_SIGMOIDS[at + 1] - _SIGMOIDS[at])
+    fraction = sizes & ((1 << bits) - 1)
+    line = (_SIGMOIDS[at] << bits) + fraction * (_SIGMOIDS[at + 1] - _SIGMOIDS[at])
     return np.where(sizes >> bits >= 255, (65535 if bits == 8 else 65534) << bits, line)
 
 
-def _tanh_16(node, values, given, wanted):
-    x = _input_steps(values, given, (0, 1))
+def _tanh_16(node, values, input_params, output_params):
+    x = _input_steps(values, input_params, (0, 1))
     y = _between(abs(x), 8)
     y = np.where(x >= 0, y - (1 << 23) + (1 << 7), -y + (1 << 23) + (1 << 7) - 1)
     return y >> 8
 
 
-def _sigmoid_16(node, values, given, wanted):
-    x = _input_steps(values, given, (0,))
+def _sigmoid_16(node, values, input_params, output_params):
+    x = _input_steps(values, input_params, (0,))
     y = _between(abs(x), 9)
     return np.where(x >= 0, y + (1 << 9), (1 << 25) - y + (1 << 9) - 1) >> 10
 
 
-def _inverse_root(node, values, given, wanted):
+def _inverse_root(node, values, input_params, output_params):
     """1 / sqrt(x); the largest result where x is not positive."""
-    sizes = values - given.zero_point
+    sizes = values - input_params.zero_point
     multiplier, shift = quantize_multiplier(
-        1 / (float(np.sqrt(_F(given.scale))) * float(_F(wanted.scale)))
+        1 / (float(np.sqrt(_F(input_params.scale))) * float(_F(output_params.scale)))
     )
     pairs = [inverse_sqrt(size) for size in np.maximum(sizes, 1).tolist()]
     roots = np.array(
@@ -280,7 +294,9 @@ def _inverse_root(node, values, given, wanted):
             for inverse, places in pairs
         ]
     )
-    results = multiply_by_quantized_multiplier(roots, multiplier, shift - 20) + wanted.zero_point
+    results = (
+        multiply_by_quantized_multiplier(roots, multiplier, shift - 20) + output_params.zero_point
+    )
     return np.where(sizes > 0, results, 127)
 
 

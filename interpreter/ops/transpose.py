@@ -14,13 +14,13 @@ from ..registry import op
 def transpose(node):
     """`x` with its dimensions in the order of the second input."""
     (x,) = required(node, 1)
-    given = [int(axis) for axis in node.constant(1).ravel()]
+    permutation_axes = [int(axis) for axis in node.constant(1).ravel()]
     node.require(
-        sorted(axis % x.ndim if -x.ndim <= axis < x.ndim else -1 for axis in given)
+        sorted(axis % x.ndim if -x.ndim <= axis < x.ndim else -1 for axis in permutation_axes)
         == list(range(x.ndim)),
-        f"permutation must name each of the {x.ndim} axes once, got {given}",
+        f"permutation must name each of the {x.ndim} axes once, got {permutation_axes}",
     )
-    permutation = tuple(axis % x.ndim for axis in given)
+    permutation = tuple(axis % x.ndim for axis in permutation_axes)
     shape = [x.shape[axis] for axis in permutation]
     moving = [axis for axis in permutation if x.shape[axis] != 1]
     if moving == sorted(moving):
@@ -101,9 +101,11 @@ def matrix_set_diag(node):
     x, diagonals = required(node, 2)
     same_dtype(node, (x, diagonals))
     node.require(x.ndim >= 2, f"input must have two dimensions, got shape {x.shape}")
-    wanted = (*x.shape[:-2], least(*x.shape[-2:]))
+    expected_shape = (*x.shape[:-2], least(*x.shape[-2:]))
     node.require_equal(
-        diagonals.shape, wanted, f"diagonals must have shape {wanted}, got {diagonals.shape}"
+        diagonals.shape,
+        expected_shape,
+        f"diagonals must have shape {expected_shape}, got {diagonals.shape}",
     )
     out = node.result(x.shape, x.dtype)
 
