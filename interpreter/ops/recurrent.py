@@ -89,6 +89,7 @@ def svdf(node):
     refuse_stored(node, x)
     weights = weights_of(node, [features])
     times = dequantized(node, 2)
+    assert times is not None
     bias = None if bias is None else reals(node, bias)
     out = node.result((batch, units), np.float32)
 

@@ -60,7 +60,7 @@ def kernels():
 
 
 FOUND = dict(kernels())
-VECTORS = [name for name in FOUND if name.startswith("scaled_vectors.")]
+VECTORS = [name for name in FOUND if name.startswith("rescaled_simd.")]
 PAIRS = [name for name in FOUND if "geometry" in FOUND[name].text and name not in VECTORS]
 SHAPES = (
     ((3, -1), (3, -1)),

@@ -81,7 +81,7 @@ def test_pairs(vectors, kind, dtype, shapes, data):
     a, b = (numbers(dtype, s, i).astype(dtype) for i, s in enumerate(shapes))
     got, name = run(kind, a, b, terms)
     found = rescaled.simd_form(kind, np.dtype(dtype), terms.value)
-    assert name.startswith("scaled." if found is None else "scaled_vectors.")
+    assert name.startswith("rescaled." if found is None else "rescaled_simd.")
     np.testing.assert_array_equal(got, run(kind, a, b, terms, dealt=True)[0])
     np.testing.assert_array_equal(got, run(kind, a, b, terms, plain=True)[0])
 
@@ -101,7 +101,7 @@ def test_every_pair_of_bytes(vectors, kind, dtype):
         if kind == "product":
             terms = product_terms(first, second, wanted, limits, first[0] * second[0] / wanted[0])
         got, name = run(kind, a, b, terms)
-        assert name.startswith("scaled_vectors.")
+        assert name.startswith("rescaled_simd.")
         np.testing.assert_array_equal(got, run(kind, a, b, terms, plain=True)[0])
 
 
@@ -147,7 +147,7 @@ def test_line(vectors, kind, seed):
 
         patch.setattr(rescaled, "_line", kept)
         got, name = run(kind, a, b, terms)
-    assert name.startswith("scaled_vectors.")
+    assert name.startswith("rescaled_simd.")
     assert shorts[1].array(shorts[0])[6] == 1
     np.testing.assert_array_equal(got, run(kind, a, b, terms, plain=True)[0])
     column, row = np.ascontiguousarray(a[:, :1]), b[0]
