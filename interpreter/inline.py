@@ -1,4 +1,4 @@
-"""Subgraphs that run as rows of their caller's program: loops, branches and calls in machine code.
+"""Subgraphs as instructions of their caller's program: loops, branches and calls in machine code.
 
 A subgraph can when all its shapes are fixed and nothing has to be looked at between its operators;
 others are run by Python, one after the other (scope.py).
@@ -47,14 +47,14 @@ def branch(node: Node, flag: Operand, subgraphs: Sequence[int], inputs: Sequence
         node.alias(out, out.shape)
 
     def emit(program: Program) -> None:
-        to_other = program.jump(unless=flag)
+        to_other = program.branch(unless=flag)
         then.emit(program)
         _move_all(program, then.values, outs)
-        to_end = program.jump()
-        to_other.target = program.jump()
+        to_end = program.branch()
+        to_other.target = program.branch()
         otherwise.emit(program)
         _move_all(program, otherwise.values, outs)
-        to_end.target = program.jump()
+        to_end.target = program.branch()
 
     return emit
 
@@ -83,13 +83,13 @@ def loop(node: Node, condition: int, body: int, inputs: Sequence[Operand]) -> Em
 
     def emit(program: Program) -> None:
         _move_all(program, [inputs[i] for i in varying], targets)
-        head = program.jump()
+        head = program.branch()
         check.emit(program)
-        leave = program.jump(unless=check.values[0])
+        leave = program.branch(unless=check.values[0])
         turn.emit(program)
         _move_all(program, [turn.values[i] for i in varying], targets)
-        program.jump(to=head)
-        leave.target = program.jump()
+        program.branch(to=head)
+        leave.target = program.branch()
 
     return emit
 

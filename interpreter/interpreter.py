@@ -32,7 +32,7 @@ from .turn import Turn
 from .views import Views
 
 if TYPE_CHECKING:
-    from ..engine.run.disk_cache import Place
+    from ..engine.run.disk_cache import CacheEntry
     from .delegation import DelegateReport
     from .preparation import Note
     from .spec import SignatureSpec
@@ -127,11 +127,11 @@ class Interpreter:
         place = kept = None
         if status is not None and not (self._delegates or experimental_preserve_all_tensors):
             place = place_of(status, num_threads or 1)
-            kept = place.find()
+            kept = place.read()
         prepared = None if kept is None else Prepared(kept, content)
         self._start(LoadedModel(content, prepared), place)
 
-    def _start(self, model: LoadedModel, place: Place | None = None) -> None:
+    def _start(self, model: LoadedModel, place: CacheEntry | None = None) -> None:
         self._model = model
         self._place = place  # where to keep the first plan that is made
         self._turn = Turn()
@@ -417,7 +417,7 @@ class Interpreter:
             plan = Plan.kept(self._scope, model.prepared)
         if plan is None:
             note = None
-            if usual and self._place is not None and self._place.is_open:
+            if usual and self._place is not None and self._place.is_writable:
                 note = partial(keep, self._place, model)
             plan = self._prepare(subgraph, note)
         self._plans[subgraph] = plan

@@ -101,7 +101,7 @@ class Plan:
         return Preparation(self._scope, self.spec)
 
     def _node(self, tag: Any) -> Any:
-        """The node, or part of a delegate, of a row: its tag, or what its tag says the place of."""
+        """The node, or part of a delegate, of an instruction, by its tag."""
         return self._preparation.retrace(tag) if isinstance(tag, tuple) else tag
 
     @property
@@ -118,7 +118,7 @@ class Plan:
         """
         if not self.finished or self.first.cut is not None:
             return None
-        return self.first.program.short_cut
+        return self.first.program.fast_run
 
     def run(self, begun: bool = False) -> None:
         """Runs every operator; `finished` is False when it did not come to the end.
@@ -127,7 +127,7 @@ class Plan:
 
         Raises:
             PlanError: an operator failed; the message names it.
-            KeyboardInterrupt: between two rows of the plan; another run starts from the front.
+            KeyboardInterrupt: between two instructions; another run starts from the front.
         """
         self.finished = False
         stage: Stage | None = self.first
@@ -138,7 +138,7 @@ class Plan:
         self.finished = True
 
     def profile(self) -> list[tuple[Node, float]]:
-        """Runs every operator; gives (node, seconds) of each row and step, in order."""
+        """Runs every operator; gives (node, seconds) of each instruction and step, in order."""
         self._times = times = []
         try:
             self.run()
@@ -199,11 +199,11 @@ class Plan:
     def _run_stage(self, stage: Stage, begun: bool) -> None:
         try:
             if begun:
-                stage.program.go_on()
+                stage.program.resume()
                 return
-            rows = stage.program.run(profile=self._times is not None)
+            times = stage.program.run(profile=self._times is not None)
             if self._times is not None:
-                self._times.extend((self._node(tag), seconds) for tag, _, seconds in rows or ())
+                self._times.extend((self._node(tag), seconds) for tag, _, seconds in times or ())
         except Fault as fault:
             raise self._preparation.failed(self._node(fault.tag), fault, "invoke") from fault
         except Lost as error:

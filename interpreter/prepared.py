@@ -1,7 +1,7 @@
 """What is kept of a model that was prepared, so that the next process need not do it again.
 
-It is small: rows as plain data, and what the file says of inputs, outputs and signatures. Weights
-stay in the model file.
+It is small: the program as plain data, and what the file says of inputs, outputs and signatures.
+Weights stay in the model file.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__
-from ..engine.plan.serialized import Written, write
-from ..engine.run.disk_cache import Place
+from ..engine.plan.serialized import SerializedProgram, serialize
+from ..engine.run.disk_cache import CacheEntry
 from ..schema.quantization import Quantization
 from .plan import aligned
 from .spec import SignatureSpec, TensorSpec
@@ -48,7 +48,7 @@ class Prepared:
         self.n_subgraphs, self.inputs, self.outputs, tensors, signatures, *stage = fields
         self.tensors = {fields[0]: _tensor(fields) for fields in tensors}
         self.signatures = {fields[0]: SignatureSpec(*fields) for fields in signatures}
-        self._stop, self._bound, self._wanted, self._shapes, self._rows = stage
+        self._stop, self._bound, self._wanted, self._shapes, self._fields = stage
         self._content = np.frombuffer(content, np.uint8)
 
     def stage(self, scope: Scope) -> Stage | None:
@@ -57,7 +57,7 @@ class Prepared:
         None when a kernel it needs is not there any more.
         """
         try:
-            program = Written(self._rows, self._content, scope.n_threads)
+            program = SerializedProgram(self._fields, self._content, scope.n_threads)
         except LookupError:
             return None
         stage = Stage({}, {}, self._stop, program)
@@ -68,26 +68,26 @@ class Prepared:
             stage.arrays[tensor] = (
                 aligned(spec.shape, spec.dtype) if own else scope.state(0, tensor)
             )
-        program.close(dict(zip(program.given, stage.arrays.values(), strict=True)))
+        program.close(dict(zip(program.bound_buffers, stage.arrays.values(), strict=True)))
         kept = zip(self._wanted, program.readable, strict=True)
         stage.arrays.update((tensor, program.array(buffer)) for tensor, buffer in kept)
         return stage
 
 
-def place_of(status: os.stat_result, n_threads: int) -> Place:
+def place_of(status: os.stat_result, n_threads: int) -> CacheEntry:
     """Where the plan of a file is kept that is to be run by a number of threads."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sources = [os.path.join(package, name) for name in _SOURCES]
-    return Place(status, sources, __version__, n_threads)
+    return CacheEntry(status, sources, __version__, n_threads)
 
 
 def keep(
-    place: Place, model: LoadedModel, stage: Stage, wanted: Iterable[int], layout: Any
+    place: CacheEntry, model: LoadedModel, stage: Stage, wanted: Iterable[int], layout: Any
 ) -> None:
     """Keeps a model's plan, whose first stage is about to be closed, if it can be kept."""
     described = _describe(model, stage, wanted, layout)
     if described is not None:
-        place.keep(marshal.dumps(described))
+        place.store(marshal.dumps(described))
 
 
 def _describe(model: LoadedModel, stage: Stage, wanted: Iterable[int], layout: Any) -> tuple | None:
@@ -110,14 +110,14 @@ def _describe(model: LoadedModel, stage: Stage, wanted: Iterable[int], layout: A
         return None
     bound, kept = ([stage.operands[t] for t in tensors] for tensors in (stage.bound, wanted))
     content = np.frombuffer(model.content, np.uint8)
-    rows = write(stage.program, layout, content, bound, kept, _trace)
-    if rows is None:
+    program = serialize(stage.program, layout, content, bound, kept, _trace)
+    if program is None:
         return None
     shapes = {t: x.shape for t, x in stage.operands.items() if x.shape != spec.tensors[t].shape}
     return (
         *(model.n_subgraphs, spec.inputs, spec.outputs, tensors),
         [(s.key, s.inputs, s.outputs, s.subgraph) for s in model.signatures.values()],
-        *(stage.stop, [*stage.bound], wanted, shapes, rows),
+        *(stage.stop, [*stage.bound], wanted, shapes, program),
     )
 
 

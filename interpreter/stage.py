@@ -19,7 +19,7 @@ class Stage:
     """Operators that run without looking at data in between.
 
     Attributes:
-        program: their plan rows.
+        program: their instructions.
         steps: while the stage is made, its operators, each with what its `prepare` gave.
         repeatable: whether it may run again from its start when it did not come to its end.
         operands: every tensor known so far, by index.

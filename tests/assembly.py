@@ -1,4 +1,4 @@
-"""The instructions a piece of a kernel becomes on processors this machine need not have."""
+"""The instructions a microkernel of a kernel becomes on processors this machine need not have."""
 
 import re
 
@@ -7,8 +7,8 @@ import llvmlite.ir as ir
 from numba.core import types
 from numba.core.registry import cpu_target
 
-from flatlite.engine.build.kernel import PIECES
-from flatlite.engine.build.simd import lanes
+from flatlite.engine.build.kernel import MICROKERNELS
+from flatlite.engine.build.simd import widest_simd
 
 PROCESSORS = {
     "x86-64-v2": ("x86_64-unknown-linux-gnu", "x86-64-v2", ""),
@@ -33,9 +33,9 @@ _STACK = re.compile(r"\(%rsp[,)]|\[sp\b")
 
 
 def listing(symbol, processor):
-    """The lines of assembly of one piece."""
+    """The lines of assembly of one microkernel."""
     triple, cpu, features = PROCESSORS[processor]
-    module = llvm.parse_assembly(_written(symbol, lanes(FEATURES[processor]), triple))
+    module = llvm.parse_assembly(_written(symbol, widest_simd(FEATURES[processor]), triple))
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(triple).create_target_machine(
@@ -47,7 +47,7 @@ def listing(symbol, processor):
 
 
 def _written(symbol, wide, triple):
-    made = PIECES[symbol]
+    made = MICROKERNELS[symbol]
     context = cpu_target.target_context
     returns = made.signature.return_type
     kind = ir.VoidType() if returns == types.void else context.get_value_type(returns)

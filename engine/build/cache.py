@@ -26,7 +26,7 @@ except ImportError:
 
 ENGINE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PACKAGED = os.path.join(ENGINE, "images")
-ROOMS = (
+KERNEL_FOLDERS = (
     "kernels/elementwise",
     "kernels/float32",
     "kernels/int16",
@@ -64,12 +64,12 @@ def path_of(module: str) -> str:
 
 @cache
 def _paths() -> dict[str, str]:
-    """The files of all kernel modules by their names, which are the same in no two rooms."""
+    """The files of all kernel modules by their names, which are the same in no two folders."""
     paths = {}
-    for room in ROOMS:
-        for name in os.listdir(f"{ENGINE}/{room}"):
+    for group in KERNEL_FOLDERS:
+        for name in os.listdir(f"{ENGINE}/{group}"):
             if name.endswith(".py") and not name.startswith("_"):
-                paths[name[:-3]] = f"{room}/{name}"
+                paths[name[:-3]] = f"{group}/{name}"
     return paths
 
 

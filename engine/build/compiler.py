@@ -30,7 +30,7 @@ from .declaration import READ, named
 from .independent import independent
 from .linker import EXTERNALS
 from .lowering import economy
-from .simd import lanes as lanes_of
+from .simd import widest_simd
 
 WORD = ir.IntType(64)
 RAISES = "flatlite_kernel_raises"
@@ -90,7 +90,7 @@ def compile_kernels(label, made, aim=target.HOST, wanted=None):
             key = declaration.key(choice)
             if wanted is None or key in wanted:
                 _add(compiled, key, one, choice)
-    _add_pieces(compiled, lanes_of(aim.needs if aim.cpu else _host_features()))
+    _add_microkernels(compiled, widest_simd(aim.needs if aim.cpu else _host_features()))
     _optimise(compiled)
     _check_calls(compiled)
     return compiled
@@ -179,12 +179,12 @@ def _inliner():
     return llvm.create_pass_builder(machine, options), machine, options
 
 
-def _add_pieces(compiled, lanes):
-    """Links the bodies of the pieces the kernels call, for vectors of `lanes`."""
-    called = [f.name for f in compiled.module.functions if f.name in kernels.PIECES]
+def _add_microkernels(compiled, simd):
+    """Links the bodies of the microkernels the kernels call, for the vectors `simd`."""
+    called = [f.name for f in compiled.module.functions if f.name in kernels.MICROKERNELS]
     context = _context()
     for symbol in called:
-        made = kernels.PIECES[symbol]
+        made = kernels.MICROKERNELS[symbol]
         signature = made.signature
         returns = ir.VoidType()
         if signature.return_type != types.void:
@@ -192,7 +192,7 @@ def _add_pieces(compiled, lanes):
         arguments = [context.get_value_type(kind) for kind in signature.args]
         module, builder, function = _start(returns, arguments, symbol)
         function.attributes.add("alwaysinline" if made.inline else "noinline")
-        value = made.emit(builder, lanes, *function.args)
+        value = made.emit(builder, simd, *function.args)
         if value is None:
             builder.ret_void()
         else:

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import int32, int64, types
 from numba.core import cgutils
 
-from .kernel import inline, piece
+from .kernel import inline, microkernel
 
 WORD = ir.IntType(64)
 
@@ -51,8 +51,8 @@ def scaled_wide(value, multiplier, shift):
     return (value * short + (int64(1) << (places - 1))) >> places
 
 
-@piece(types.int64(types.int64), inline=True)
-def leading_zeros(builder, lanes, value):
+@microkernel(types.int64(types.int64), inline=True)
+def leading_zeros(builder, simd, value):
     """Zero bits above the highest set one of 32; 32 for 0. The value must not be negative."""
     kind = ir.FunctionType(WORD, [WORD, ir.IntType(1)])
     count = cgutils.get_or_insert_function(builder.module, kind, "llvm.ctlz.i64")

@@ -38,7 +38,7 @@ What holds inside:
   items of a call share the scratch array: an item may use only the part that is its own.
 * A helper or math function may only end in libm and libc (the list is in linker.py).
 * Each combination of dtypes costs 0.1 to 1 s to compile: prefer `WIDTHS`, keep the sets small.
-* What LLVM does not vectorise by itself is a `piece` (vector.py): a function written as LLVM
+* What LLVM does not vectorise by itself is a `microkernel` (vector.py): a function written as LLVM
   instructions, for the vectors of the processor the image is made for.
 * Kernels that differ by one expression are rows: `kernel("x:float32[1] out:float32[1]",
   name="exp")(unary(exp_of))`, where `unary` returns a function around `exp_of`.
@@ -54,14 +54,14 @@ from numba.np.arrayobj import make_array
 from .declaration import WIDTHS, WIDTHS16, Declaration
 from .lowering import Lowering
 
-__all__ = ["KERNELS", "PIECES", "WIDTHS", "WIDTHS16", "Kernel", "Piece", "address", "inline"]
-__all__ += ["kernel", "native", "piece", "room", "set_fault"]
+__all__ = ["KERNELS", "MICROKERNELS", "WIDTHS", "WIDTHS16", "Kernel", "Microkernel", "address"]
+__all__ += ["inline", "kernel", "microkernel", "native", "set_fault", "stack_buffer"]
 
 KERNELS = {}
 """What the decorators have met: module name -> list of kernels and native functions."""
 
-PIECES = {}
-"""Symbol -> what `piece` has declared."""
+MICROKERNELS = {}
+"""Symbol -> what `microkernel` has declared."""
 
 OPTIONS = {
     "error_model": "numpy",
@@ -90,24 +90,24 @@ def kernel(declaration, *, name=None, **sets):
     return declare
 
 
-class Piece:
+class Microkernel:
     """A function in LLVM instructions: numba's signature, and what writes its body."""
 
     def __init__(self, signature, emit, inline):
         self.signature, self.emit, self.inline = signature, emit, inline
 
 
-def piece(signature, *, inline=False):
+def microkernel(signature, *, inline=False):
     """Declares a function of numbers and addresses that kernels may call.
 
-    `emit(builder, lanes, *arguments)` writes its body, once for each image, and gives the value to
-    return; `lanes` are the vectors of the processor (target.py). `inline` makes it part of its
+    `emit(builder, simd, *arguments)` writes its body, once for each image, and gives the value to
+    return; `simd` describes the processor's vectors (simd.py). `inline` makes it part of its
     callers.
     """
 
     def declare(emit):
-        symbol = f"flatlite_piece_{emit.__module__.rpartition('.')[2]}_{emit.__name__}"
-        PIECES[symbol] = Piece(signature, emit, inline)
+        symbol = f"flatlite_microkernel_{emit.__module__.rpartition('.')[2]}_{emit.__name__}"
+        MICROKERNELS[symbol] = Microkernel(signature, emit, inline)
         return types.ExternalFunction(symbol, signature)
 
     return declare
@@ -173,7 +173,7 @@ def address(typing, array):
     return types.int64(array), emit
 
 
-def room(n_bytes):
+def stack_buffer(n_bytes):
     """A function without arguments that gives the address of `n_bytes` on the stack."""
 
     @intrinsic

@@ -8,7 +8,7 @@ from typing import NamedTuple
 UNSIGNED, SIGNED = "unsigned", "signed"
 
 
-class Lanes(NamedTuple):
+class Simd(NamedTuple):
     """The vectors of a processor.
 
     Attributes:
@@ -29,16 +29,16 @@ class Lanes(NamedTuple):
     permutes: bool = False
 
 
-def lanes(features):
-    """The widest vectors that code for features, as LLVM or Linux calls them, may use."""
+def widest_simd(features):
+    """The widest vectors that code for features may use, which are called as LLVM or Linux does."""
     features = {re.sub("[-_]", "", name) for name in features}
     if "avx512f" in features:
         dots, bytewise = "avx512vnni" in features, "avx512bw" in features
         matrices = dots and bytewise and "amxint8" in features
         permutes = bytewise and "avx512vbmi" in features
-        return Lanes(16, 32, True, UNSIGNED if dots else "", matrices, permutes)
+        return Simd(16, 32, True, UNSIGNED if dots else "", matrices, permutes)
     if {"avx2", "fma"} <= features:
-        return Lanes(8, 16, True, UNSIGNED if "avxvnni" in features else "")
+        return Simd(8, 16, True, UNSIGNED if "avxvnni" in features else "")
     if "neon" in features:
-        return Lanes(4, 32, True, SIGNED if "dotprod" in features else "")
-    return Lanes(4, 16, False)
+        return Simd(4, 32, True, SIGNED if "dotprod" in features else "")
+    return Simd(4, 16, False)

@@ -1,14 +1,14 @@
-"""Writes vector code as LLVM instructions: what the pieces of kernels are made of.
+"""Writes vector code as LLVM instructions: what the microkernels of kernels are made of.
 
-    from ..kernel import piece
+    from ..kernel import microkernel
     from ..vector import Writer
 
-    @piece(types.void(types.int64, types.int64, types.int64))
-    def double(builder, lanes, x, out, count):
+    @microkernel(types.void(types.int64, types.int64, types.int64))
+    def double(builder, simd, x, out, count):
         \"\"\"out[i] = 2 * x[i]; `count` is a multiple of the width.\"\"\"
-        w = Writer(builder, lanes)
+        w = Writer(builder, simd)
         x, out = w.pointer(x), w.pointer(out)
-        with w.loop(0, w.mul(count, 4), 4 * lanes.width) as (at, _):
+        with w.loop(0, w.mul(count, 4), 4 * simd.width) as (at, _):
             value = w.load(x, at)
             w.store(w.add(value, value), out, at)
 
@@ -29,16 +29,16 @@ POINTER = ir.PointerType()
 
 
 class Writer:
-    """Appends instructions at `builder` for vectors of `lanes`.
+    """Appends instructions at `builder` for the vectors `simd` describes.
 
     Attributes:
         width: float32 in a vector.
         bytes: bytes of a vector.
     """
 
-    def __init__(self, builder, lanes):
-        self.builder, self.lanes = builder, lanes
-        self.width, self.bytes = lanes.width, 4 * lanes.width
+    def __init__(self, builder, simd):
+        self.builder, self.simd = builder, simd
+        self.width, self.bytes = simd.width, 4 * simd.width
         self.vector = ir.VectorType(FLOAT, self.width)
 
     def word(self, value):
@@ -103,7 +103,7 @@ class Writer:
 
     def fma(self, a, b, c):
         """a * b + c, rounded once where the processor can."""
-        if not self.lanes.fused:
+        if not self.simd.fused:
             return self.builder.fadd(self.builder.fmul(a, b), c)
         name = f"v{self.width}f32" if a.type == self.vector else "f64"
         return self.call(f"llvm.fma.{name}", a.type, [a, b, c])

@@ -80,13 +80,13 @@ def depthwise(
         _hybrid(program, layer, x, weights, bias, out, scheme)
     elif is_int16:
         terms = _int16_terms(scheme, bias, out.shape[3]), scheme.limits
-        _quantized(program, layer, "shorts", x, 0, weights, None, out, terms)
+        _quantized(program, layer, "int16", x, 0, weights, None, out, terms)
     else:
         operand = scheme.int8_input(program, x, x.shape[0], out.shape[3])
         x, zero = operand.values.reshape(x.shape), operand.zero_point
         assert zero is not None
         terms = _int8_terms(scheme, weights, bias, out)
-        _quantized(program, layer, "bytes", x, zero, weights, bias, out, terms)
+        _quantized(program, layer, "int8", x, zero, weights, bias, out, terms)
 
 
 def _quantized(
@@ -135,7 +135,7 @@ def _hybrid(
     program.call("depthwise_i8.begin_at", start, totals, zero_points, starts)
     limits = constant(np.array(scheme.clamp, np.float32))
     epilogue = (starts, constant(terms), limits, scales, padding)
-    layer.run(program, "reals", operand.values.reshape(x.shape), packed, epilogue, out)
+    layer.run(program, "float32", operand.values.reshape(x.shape), packed, epilogue, out)
 
 
 class _Layer:

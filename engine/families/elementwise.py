@@ -81,7 +81,7 @@ def look_up(program: Program, x: Buffer, table: Buffer, out: Buffer) -> None:
     """Appends the instruction `out = table[x]`; `table` has an entry for each bit pattern."""
     if out.size:
         unsigned = f"uint{8 * x.itemsize}"
-        kernel = "lookup.look_up" if x.itemsize == 1 else "lookup.look_up_shorts"
+        kernel = "lookup.look_up" if x.itemsize == 1 else "lookup.look_up_int16"
         source, target = x.ravel().view(unsigned), out.ravel().view(unsigned)
         program.call(kernel, source, table.view(unsigned), target, split=x.size)
 

@@ -350,9 +350,9 @@ def pad_input(
     if padded_sizes == sizes:
         return x
     out = arena((batch, *padded_sizes, channels), x.dtype)
-    kernel, numbers = "gemm_f32_packing.frame", {}
+    kernel, numbers = "gemm_f32_packing.pad", {}
     if x.is_integer:
-        kernel, numbers = "gemm_i8_input.frame", {"zero": zero}
+        kernel, numbers = "gemm_i8_input.pad", {"zero": zero}
     program.call(
         kernel,
         x.reshape((batch, sizes[0], sizes[1] * channels)),

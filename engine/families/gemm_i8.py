@@ -255,7 +255,7 @@ def matmul(
     packed = _PackedWeights(program, x, b, bias, out, scheme, pitch=pitch)
     rows, columns, items = _partition(program, height, depth, n, pitch)
     program.call(
-        "gemm_i8.matmul_reals" if isinstance(scheme, Hybrid) else "gemm_i8.matmul",
+        "gemm_i8.matmul_float32" if isinstance(scheme, Hybrid) else "gemm_i8.matmul",
         _with_prefix(program, x.values, depth).reshape((*a.shape[:2], width)),
         packed.panels,
         packed.terms.reshape(packed.terms.shape[1:]),
@@ -376,7 +376,7 @@ def _windows(
     else:
         padding = x.row_terms[2].ravel()
     program.call(
-        "gemm_i8.convolution_reals" if isinstance(scheme, Hybrid) else "gemm_i8.convolution",
+        "gemm_i8.convolution_float32" if isinstance(scheme, Hybrid) else "gemm_i8.convolution",
         values,
         packed.panels,
         packed.terms,

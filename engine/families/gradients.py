@@ -175,7 +175,7 @@ def _pad_input(
         return x
     out = arena((batch, *padded_sizes, channels), np.float32)
     program.call(
-        "gemm_f32_packing.frame",
+        "gemm_f32_packing.pad",
         x.reshape((batch, sizes[0], sizes[1] * channels)),
         out.reshape((batch, padded_sizes[0], padded_sizes[1] * channels)),
         split=batch * padded_sizes[0],

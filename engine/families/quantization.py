@@ -85,7 +85,7 @@ def quantize_rows_i16(
     out, n_parts = arena(x.shape, np.int16), ceil(x.size // rows / _PARTITION)
     values = out.reshape(operand.values.shape)
     program.call(
-        "quantize_rows.centred",
+        "quantize_rows.subtract_zero_point",
         operand.values,
         zero_points,
         values,
@@ -102,7 +102,11 @@ def subtract_zero_point(program: Program, x: Buffer, zero_point: int) -> Buffer:
     out = arena(x.shape, np.int16)
     if x.size:
         program.call(
-            "plain_int.centre", x.ravel(), out.ravel(), split=x.size, zero_point=zero_point
+            "plain_int.subtract_zero_point",
+            x.ravel(),
+            out.ravel(),
+            split=x.size,
+            zero_point=zero_point,
         )
     return out
 
@@ -231,7 +235,7 @@ class Hybrid:
         n = out.shape[-1]
         rows = (out.size // n, n)
         program.call(
-            "requantize.real",
+            "requantize.to_float32",
             sums.reshape(rows),
             scales,
             constant(np.broadcast_to(self.scales, (n,)).astype(np.float32)),

@@ -150,7 +150,7 @@ def pack(program: Program, weights: Weights) -> tuple[str, Buffer, Buffer]:
     if weights.scales is None:
         matrix = concatenate_rows(program, weights.rows, sum(counts), np.float32)
         panels = gemm_f32.pack(program, matrix.reshape((1, *matrix.shape)), None, True)
-        return "real", panels.reshape(panels.shape[1:]), constant(np.zeros(1, np.float32))
+        return "float32", panels.reshape(panels.shape[1:]), constant(np.zeros(1, np.float32))
     matrix = concatenate_rows(program, weights.rows, sum(counts), np.int8)
     panels = arena((width // PANEL, ceil(depth / 2), PANEL, 2), np.int8)
     program.call("recurrent_f32.pack", matrix, panels, split=panels.shape[0])

@@ -65,7 +65,7 @@ def pool(
     accumulator = np.int64 if x.is_integer else np.float64
     scratch = [arena((items, out.shape[3]), accumulator)] if POOLS[kind] else []
     program.call(
-        f"pool.{kind}_stored" if x.is_integer and POOLS[kind] else f"pool.{kind}",
+        f"pool.{kind}_quantized" if x.is_integer and POOLS[kind] else f"pool.{kind}",
         x,
         out,
         *scratch,

@@ -3,7 +3,7 @@
 from llvmlite import ir
 from numba import types
 
-from ..build.kernel import inline, piece
+from ..build.kernel import inline, microkernel
 from ..build.vector import INT, POINTER, WORD
 
 COLUMNS = 16  # entries of a table
@@ -24,8 +24,8 @@ def results_of(taps, stride):
 strip_width = inline(results_of)
 
 
-@piece(types.void(*[types.int64] * 7), inline=True)
-def point_columns(builder, lanes, table, row, first, step, width, pitch, nothing):
+@microkernel(types.void(*[types.int64] * 7), inline=True)
+def point_columns(builder, simd, table, row, first, step, width, pitch, nothing):
     """Fills a table: columns first, first + step, ... of the input row at `row`."""
     kind = ir.VectorType(WORD, COLUMNS)
     whole, order = ir.Constant(kind, ir.Undefined), ir.Constant(ir.VectorType(INT, COLUMNS), None)

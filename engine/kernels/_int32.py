@@ -1,4 +1,4 @@
-"""Vectors of int32, for the pieces of kernels that sum products of small integers."""
+"""Vectors of int32, for the microkernels of kernels that sum products of small integers."""
 
 from llvmlite import ir
 
@@ -15,8 +15,8 @@ class Integers(Writer):
         bytes_of_it: that of as many int8.
     """
 
-    def __init__(self, builder, lanes):
-        super().__init__(builder, lanes)
+    def __init__(self, builder, simd):
+        super().__init__(builder, simd)
         self.ints = ir.VectorType(INT, self.width)
         self.bytes_of_it = ir.VectorType(BYTE, self.width)
 

@@ -16,38 +16,38 @@ LARGEST = 1 << 36
 _UNCHECKED = 1 << 26  # below this the memory left is not looked up
 
 
-def allocate(n_bytes):
+def allocate(n_bytes: int) -> np.ndarray:
     """`n_bytes` zero bytes at an aligned address, with slack after them; in huge pages if large."""
     if n_bytes >= HUGE_PAGE and _HUGE:
-        room = _huge(n_bytes + HUGE_PAGE + SLACK, n_bytes)
-        start = -address(room) % HUGE_PAGE
+        memory = _huge_pages(n_bytes + HUGE_PAGE + SLACK, n_bytes)
+        start = -address(memory) % HUGE_PAGE
     else:
-        room = np.zeros(n_bytes + ALIGNMENT + SLACK, np.uint8)
-        start = -address(room) % ALIGNMENT
-    return room[start : start + n_bytes]
+        memory = np.zeros(n_bytes + ALIGNMENT + SLACK, np.uint8)
+        start = -address(memory) % ALIGNMENT
+    return memory[start : start + n_bytes]
 
 
-def _huge(n_bytes, used):
+def _huge_pages(n_bytes: int, used: int) -> np.ndarray:
     """`n_bytes` of memory; the whole huge pages among the `used` are asked for as such."""
-    memory = mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    room = np.frombuffer(memory, np.uint8)
-    first = -address(room) % HUGE_PAGE
+    mapping = mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    array = np.frombuffer(mapping, np.uint8)
+    first = -address(array) % HUGE_PAGE
     with contextlib.suppress(OSError):  # a kernel without huge pages
-        memory.madvise(_HUGE, first, used // HUGE_PAGE * HUGE_PAGE)
-    return room
+        mapping.madvise(_HUGE, first, used // HUGE_PAGE * HUGE_PAGE)
+    return array
 
 
-def address(array):
+def address(array: np.ndarray) -> int:
     """Where an array's first byte lies."""
     return array.__array_interface__["data"][0]
 
 
-def aligned(n_bytes):
+def aligned(n_bytes: int) -> int:
     """`n_bytes` rounded up to the alignment."""
     return -(-n_bytes // ALIGNMENT) * ALIGNMENT
 
 
-def check_limit(n_bytes, limit=None):
+def check_limit(n_bytes: int, limit: int | None = None) -> None:
     """Refuses to plan for more memory than `limit`: 3/4 of what is left, at most 64 GiB.
 
     Raises MemoryError with both numbers.
@@ -63,7 +63,7 @@ def check_limit(n_bytes, limit=None):
         )
 
 
-def available():
+def available() -> int:
     """Bytes of memory the system can still give to this process."""
     left = [_meminfo() or os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     most, used = (_number(f"/sys/fs/cgroup/memory.{name}") for name in ("max", "current"))
@@ -72,7 +72,7 @@ def available():
     return min(left)
 
 
-def _meminfo():
+def _meminfo() -> int | None:
     try:
         with open("/proc/meminfo") as file:
             for line in file:
@@ -83,7 +83,7 @@ def _meminfo():
     return None
 
 
-def _number(path):
+def _number(path: str) -> int | None:
     """The number in a file of the control group; None when there is no limit."""
     try:
         with open(path) as file:

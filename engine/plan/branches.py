@@ -1,72 +1,82 @@
-"""Rows that say which row comes next: loops and branches within a program."""
+"""Branches: instructions that say which one comes next, for loops and conditions in a program."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from .. import abi
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .buffer import Buffer, Storage
+    from .instruction import AnyInstruction
 
 
 class _Flag:
-    """Where a jump's record has the address of its flag."""
+    """Where a branch's record has the address of its flag."""
 
     slot = abi.FLAG
 
 
-class Jump:
+class Branch:
     """Goes on at `target`, unless the bool `flag` holds; always when there is none.
 
     Attributes:
-        target: the Jump to go on at; None goes on at the row after this one.
+        target: the Branch to go on at; None goes on at the instruction after this one.
     """
 
     __slots__ = ("arguments", "buffers", "reads", "record", "tag", "target")
-    name, entry, split, once = "jump", 0, None, False
-    writes, alike = (), None
+    name, entry, split, is_pure = "branch", 0, None, False
+    writes: tuple[Storage, ...] = ()
+    elementwise = None
 
-    def __init__(self, flag, target, tag):
+    def __init__(self, flag: Buffer | None, target: Branch | None, tag: Any):
         self.buffers = () if flag is None else (flag,)
         self.arguments = (_Flag,) * len(self.buffers)
         self.reads = [buffer.storage for buffer in self.buffers]
         self.target, self.tag = target, tag
-        self.record = [0] * abi.JUMP_WORDS
+        self.record = [0] * abi.BRANCH_WORDS
 
-    def chunks(self, threads=1, time=None):
-        """0, by which the walker knows it from a kernel."""
+    def chunks(self, threads: int = 1, time: int | None = None) -> int:
+        """0, by which the plan runner knows it from a kernel."""
         return 0
 
 
-def settle(rows):
-    """Writes into each jump among `rows` where its target stands.
+def resolve_targets(instructions: Sequence[AnyInstruction]) -> None:
+    """Writes the position of its target into the record of each branch among `instructions`.
 
     Raises ValueError when that is not among them.
     """
-    places = {id(row): i for i, row in enumerate(rows) if isinstance(row, Jump)}
-    for i, row in enumerate(rows):
-        if isinstance(row, Jump):
-            place = i + 1 if row.target is None else places.get(id(row.target))
-            if place is None:
-                raise ValueError("no host step may stand between a jump and its target")
-            row.record[abi.TARGET] = place
+    positions = {id(x): i for i, x in enumerate(instructions) if isinstance(x, Branch)}
+    for i, instruction in enumerate(instructions):
+        if isinstance(instruction, Branch):
+            target = instruction.target
+            position = i + 1 if target is None else positions.get(id(target))
+            if position is None:
+                raise ValueError("no host step may stand between a branch and its target")
+            instruction.record[abi.TARGET] = position
 
 
-def loops(rows):
+def loops(instructions: Sequence[AnyInstruction]) -> list[tuple[int, int]]:
     """(first, last) positions of all loops, inner ones before those around them."""
-    places, found = {}, []
-    for i, row in enumerate(rows):
-        target = getattr(row, "target", None)
-        if id(target) in places:
-            found.append((places[id(target)], i))
-        if isinstance(row, Jump):
-            places[id(row)] = i
-    return sorted(found, key=lambda span: span[1] - span[0])
+    positions, spans = {}, []
+    for i, instruction in enumerate(instructions):
+        target = getattr(instruction, "target", None)
+        if id(target) in positions:
+            spans.append((positions[id(target)], i))
+        if isinstance(instruction, Branch):
+            positions[id(instruction)] = i
+    return sorted(spans, key=lambda span: span[1] - span[0])
 
 
-def by_turn(rows, times):
-    """`times` of rows as they are for one turn of the innermost loop around each.
+def per_iteration(instructions: Sequence[AnyInstruction], times: Sequence[int]) -> list[float]:
+    """`times` of instructions, each for one iteration of the innermost loop around it.
 
-    A jump's time is how often it jumped.
+    A branch's time is how often it was taken.
     """
-    found = list(times)
-    for first, last in reversed(loops(rows)):
-        turns = max(times[last], 1)
-        found[first:last] = [time / turns for time in times[first:last]]
-    return found
+    averages: list[float] = list(times)
+    for first, last in reversed(loops(instructions)):
+        n_iterations = max(times[last], 1)
+        averages[first:last] = [time / n_iterations for time in times[first:last]]
+    return averages

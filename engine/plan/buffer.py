@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, DTypeLike
 
 CONSTANT, ARENA, PERSISTENT, BOUND = "constant", "arena", "persistent", "bound"
 
@@ -13,24 +19,32 @@ CONSTANT, ARENA, PERSISTENT, BOUND = "constant", "arena", "persistent", "bound"
 class Storage:
     """Memory that one or more buffers look at.
 
-    A `constant` holds its bytes from the start. `arena` memory is shared among the rows of one
-    program and means something only between the first row that writes it and the last that reads
-    it. `persistent` memory keeps its bytes from run to run (a model's variables). `bound` memory
-    belongs to somebody else and may be another array at each run (feeds and fetches).
+    A `constant` holds its bytes from the start. `arena` memory is shared among the instructions of
+    one program and means something only between the first instruction that writes it and the last
+    that reads it. `persistent` memory keeps its bytes from run to run (a model's variables).
+    `bound` memory belongs to somebody else and may be another array at each run (feeds and
+    fetches).
 
     `alignment` is what its address must be a multiple of.
     """
 
     __slots__ = ("__weakref__", "alignment", "array", "kind", "name", "nbytes")
 
-    def __init__(self, kind, nbytes, array=None, name="", alignment=8):
+    def __init__(
+        self,
+        kind: str,
+        nbytes: int,
+        array: Any = None,
+        name: str = "",
+        alignment: int = 8,
+    ):
         self.kind = kind
         self.nbytes = nbytes
         self.array = array
         self.name = name
         self.alignment = alignment
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Storage({self.kind}, {self.nbytes} bytes, {self.name!r})"
 
 
@@ -39,52 +53,52 @@ class Buffer:
 
     __slots__ = ("dtype", "offset", "shape", "storage")
 
-    def __init__(self, dtype, shape, storage, offset=0):
+    def __init__(self, dtype: DTypeLike, shape: Sequence[int], storage: Storage, offset: int = 0):
         self.dtype = np.dtype(dtype)
         self.shape = tuple(shape)
         self.storage = storage
         self.offset = offset
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}({self.dtype}, {self.shape}, {self.storage!r})"
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         """Number of dimensions."""
         return len(self.shape)
 
     @property
-    def size(self):
+    def size(self) -> int:
         """Number of elements."""
         return prod(self.shape)
 
     @property
-    def itemsize(self):
+    def itemsize(self) -> int:
         """Bytes of one element."""
         return self.dtype.itemsize
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of all elements."""
         return prod(self.shape) * self.dtype.itemsize
 
     @property
-    def is_integer(self):
+    def is_integer(self) -> bool:
         """Whether the elements are signed or unsigned integers."""
         return self.dtype.kind in "iu"
 
     @property
-    def is_float(self):
+    def is_float(self) -> bool:
         """Whether the elements are real floats of numpy's own."""
         return self.dtype.kind == "f"
 
     @property
-    def is_constant(self):
+    def is_constant(self) -> bool:
         """Whether the bytes are known and never change."""
         return self.storage.kind == CONSTANT
 
     @property
-    def value(self):
+    def value(self) -> np.ndarray | None:
         """A constant's elements as a read-only array; None for everything else."""
         if self.storage.kind != CONSTANT or self.storage.array is None:
             return None
@@ -92,14 +106,14 @@ class Buffer:
         view.flags.writeable = False
         return view
 
-    def reshape(self, shape):
+    def reshape(self, shape: Sequence[int]) -> Buffer:
         """The same bytes in another shape with as many elements."""
         shape = tuple(shape)
         if prod(shape) != self.size:
             raise ValueError(f"cannot reshape {self.shape} to {shape}")
         return Buffer(self.dtype, shape, self.storage, self.offset)
 
-    def part(self, first, count):
+    def part(self, first: int, count: int) -> Buffer:
         """The `count` elements of the first dimension from `first` on."""
         if not 0 <= first <= first + count <= self.shape[0]:
             raise ValueError(f"{self.shape} has no elements {first} to {first + count}")
@@ -107,11 +121,11 @@ class Buffer:
         offset = self.offset + first * prod(self.shape[1:]) * self.dtype.itemsize
         return Buffer(self.dtype, shape, self.storage, offset)
 
-    def ravel(self):
+    def ravel(self) -> Buffer:
         """The same bytes in one dimension."""
         return Buffer(self.dtype, (self.size,), self.storage, self.offset)
 
-    def view(self, dtype):
+    def view(self, dtype: DTypeLike) -> Buffer:
         """The same bytes read as another dtype of the same width."""
         dtype = np.dtype(dtype)
         if dtype.itemsize != self.dtype.itemsize:
@@ -119,14 +133,14 @@ class Buffer:
         return Buffer(dtype, self.shape, self.storage, self.offset)
 
 
-def window(memory, buffer):
+def window(memory: np.ndarray, buffer: Buffer) -> np.ndarray:
     """The array of `buffer` within `memory`: its storage's bytes, or its objects."""
     if buffer.dtype.hasobject:
         return memory.reshape(buffer.shape)
     return np.ndarray(buffer.shape, buffer.dtype, memory, buffer.offset)
 
 
-def constant(array, name=""):
+def constant(array: ArrayLike, name: str = "") -> Buffer:
     """A buffer with the values of `array`, which must not change afterwards."""
     array = np.asarray(array, order="C")
     if not array.flags.aligned:
@@ -140,27 +154,27 @@ def constant(array, name=""):
 
 
 @lru_cache(256)
-def zeros(shape, dtype):
+def zeros(shape: tuple[int, ...], dtype: DTypeLike) -> Buffer:
     """A constant of zeros; those of one shape and dtype share their memory."""
     return constant(np.zeros(shape, dtype))
 
 
-def arena(shape, dtype, name=""):
-    """A buffer in the program's arena: alive from its first row to its last."""
+def arena(shape: Sequence[int], dtype: DTypeLike, name: str = "") -> Buffer:
+    """A buffer in the program's arena: alive from its first instruction to its last."""
     return _empty(ARENA, shape, dtype, name)
 
 
-def persistent(shape, dtype, name=""):
+def persistent(shape: Sequence[int], dtype: DTypeLike, name: str = "") -> Buffer:
     """A buffer that keeps its bytes from run to run, zero at first."""
     return _empty(PERSISTENT, shape, dtype, name)
 
 
-def bound(shape, dtype, name=""):
+def bound(shape: Sequence[int], dtype: DTypeLike, name: str = "") -> Buffer:
     """A buffer whose memory is given by `Program.rebind` before each run."""
     return _empty(BOUND, shape, dtype, name)
 
 
-def _empty(kind, shape, dtype, name):
+def _empty(kind: str, shape: Sequence[int], dtype: DTypeLike, name: str) -> Buffer:
     dtype, shape = np.dtype(dtype), tuple(shape)
     nbytes = prod(map(int, shape)) * dtype.itemsize
     return Buffer(dtype, shape, Storage(kind, nbytes, None, name))

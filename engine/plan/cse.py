@@ -1,53 +1,71 @@
-"""Rows that would do again what a row before has done: they are left out.
+"""Common subexpressions: instructions that would do again what one before has done are left out.
 
-Operators that read the same tensor often begin with the same row, such as the one that rounds it
-to bytes, which then is needed once.
+Operators that read the same tensor often begin with the same instruction, such as the one that
+rounds it to int8, which then is needed once.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
 
-from .buffer import ARENA, Buffer
-from .instruction import Row
+from .buffer import ARENA, Buffer, Storage
+from .instruction import Instruction
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from .instruction import AnyInstruction
 
 
-def without_repeats(rows, kept):
-    """`rows` but for the repeated ones, whose readers are given what the first has made.
+def eliminate_common(
+    instructions: Sequence[AnyInstruction], kept: AbstractSet[Storage]
+) -> list[AnyInstruction]:
+    """`instructions` without the repeated ones, whose readers read the results of the first.
 
-    A row repeats another if both run whenever one does (no jump leads in between), do the same to
-    the same bytes, and nobody else writes to their results. If these are `kept`, it stays.
+    An instruction repeats another if both run whenever one does (no branch leads in between), do
+    the same to the same bytes, and nobody else writes to their results. If these are `kept`, or
+    read by a host step, it stays.
     """
-    writers = Counter(storage for row in rows for storage in row.writes)
-    held = kept.union(*(row.reads for row in rows if not isinstance(row, Row)))
-    left, known, instead, states = [], {}, {}, {}
-    for row in rows:
-        if not isinstance(row, Row):
-            known.clear()
-            left.append(row)
+    writers = Counter(storage for x in instructions for storage in x.writes)
+    used = {*kept}.union(*(x.reads for x in instructions if not isinstance(x, Instruction)))
+    remaining: list[AnyInstruction] = []
+    first_of: dict[Hashable, Instruction] = {}
+    replacements: dict[Storage, Storage] = {}
+    last_writers: dict[Storage, Instruction] = {}
+    for instruction in instructions:
+        if not isinstance(instruction, Instruction):
+            first_of.clear()
+            remaining.append(instruction)
             continue
-        if not instead.keys().isdisjoint(row.reads):
-            _read_instead(row, instead)
-        own = all(s.kind == ARENA and writers[s] == 1 for s in row.writes)
-        first = known.setdefault(_work(row, states), row) if own else row
-        if first is row or not held.isdisjoint(row.writes):
-            left.append(row)
-            states.update((storage, row) for storage in row.writes)
+        if not replacements.keys().isdisjoint(instruction.reads):
+            _replace_reads(instruction, replacements)
+        is_only_writer = all(s.kind == ARENA and writers[s] == 1 for s in instruction.writes)
+        first = instruction
+        if is_only_writer:
+            first = first_of.setdefault(_expression(instruction, last_writers), instruction)
+        if first is instruction or not used.isdisjoint(instruction.writes):
+            remaining.append(instruction)
+            last_writers.update((storage, instruction) for storage in instruction.writes)
         else:
-            instead.update(zip(row.writes, first.writes, strict=True))
-    return left
+            replacements.update(zip(instruction.writes, first.writes, strict=True))
+    return remaining
 
 
-def _work(row, states):
-    """What a row does to which bytes: equal for rows that do the same."""
-    reads = tuple((storage, states.get(storage)) for storage in row.reads)
-    sizes = tuple(storage.nbytes for storage in row.writes)
-    return row.name, row.key, tuple(row.record), reads, sizes, tuple(b.offset for b in row.buffers)
+def _expression(instruction: Instruction, last_writers: Mapping[Storage, Instruction]) -> Hashable:
+    """What an instruction does to which bytes: equal for instructions that do the same."""
+    reads = tuple((storage, last_writers.get(storage)) for storage in instruction.reads)
+    sizes = tuple(storage.nbytes for storage in instruction.writes)
+    offsets = tuple(buffer.offset for buffer in instruction.buffers)
+    return instruction.name, instruction.key, tuple(instruction.record), reads, sizes, offsets
 
 
-def _read_instead(row, instead):
-    """Lets a row read other storages."""
-    row.buffers = tuple(
-        Buffer(b.dtype, b.shape, instead.get(b.storage, b.storage), b.offset) for b in row.buffers
+def _replace_reads(instruction: Instruction, replacements: Mapping[Storage, Storage]) -> None:
+    """Lets an instruction read other storages."""
+    instruction.buffers = tuple(
+        Buffer(b.dtype, b.shape, replacements.get(b.storage, b.storage), b.offset)
+        for b in instruction.buffers
     )
-    row.attach()
+    instruction.attach()

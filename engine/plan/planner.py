@@ -1,10 +1,13 @@
-"""Which rows run once, how long each storage is alive, and where it lies in the arena.
+"""Which instructions run once, how long each storage is alive, and where it lies in the arena.
 
-A row here is anything with `buffers`, `reads` and `writes`, the latter tuples of storages, and
-`once`, which is false for what must run every time (host steps). Positions are row numbers.
+An instruction here is anything with `buffers`, `reads` and `writes`, the latter tuples of storages,
+and `is_pure`, which is false for what must run every time (host steps). Positions are those of
+instructions.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,117 +16,139 @@ from .arena import aligned
 from .branches import loops
 from .buffer import ARENA, CONSTANT
 
-SHARED = 2048  # storages that share memory; the smallest beyond these get room of their own
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from .buffer import Buffer, Storage
+    from .fusion import Fusion
+    from .instruction import AnyInstruction
+
+SHARED = 2048  # storages that share memory; the smallest beyond these get memory of their own
 
 
 class Layout:
     """What is decided about a program before it gets any memory.
 
     Attributes:
-        once: positions of the rows that run once.
-        lasting: the storages these write and the other rows read.
-        passing: {storage: offset}, bytes in all, of what only they need.
-        arena: the same of what the other rows hand on.
+        constant_positions: positions of the constant instructions, which run once.
+        constants: the storages these write and the other instructions read.
+        scratch: {storage: offset}, bytes in all, of what only they need.
+        arena: the same of what the other instructions hand on.
         objects: {storage: number of elements} of what holds Python objects.
-        chains: those among the other rows.
+        fusions: those among the other instructions.
     """
 
-    __slots__ = ("arena", "chains", "lasting", "objects", "once", "passing")
+    __slots__ = ("arena", "constant_positions", "constants", "fusions", "objects", "scratch")
 
-    def __init__(self, once, lasting, passing, arena, objects=None, chains=()):
-        self.once, self.lasting = once, lasting
-        self.passing, self.arena = passing, arena
-        self.objects, self.chains = objects or {}, chains
+    def __init__(
+        self,
+        constant_positions: AbstractSet[int],
+        constants: Sequence[Storage],
+        scratch: tuple[dict[Storage, int], int],
+        arena: tuple[dict[Storage, int], int],
+        objects: dict[Storage, int] | None = None,
+        fusions: Sequence[Fusion] = (),
+    ):
+        self.constant_positions, self.constants = constant_positions, constants
+        self.scratch, self.arena = scratch, arena
+        self.objects, self.fusions = objects or {}, fusions
 
-    def split(self, rows):
-        """The rows that run once, and the others."""
-        return _split(rows, self.once)
+    def partition(
+        self, instructions: Sequence[AnyInstruction]
+    ) -> tuple[list[AnyInstruction], list[AnyInstruction]]:
+        """The constant instructions, and the others."""
+        return _partition(instructions, self.constant_positions)
 
 
-def layout(rows, kept):
-    """The Layout of a program's rows when the storages `kept` are readable at its end."""
-    once, objects = constant_rows(rows), _objects(rows)
-    first, others = _split(rows, once)
-    lasting, passing = [], ({}, 0)
+def layout(instructions: Sequence[AnyInstruction], kept: AbstractSet[Storage]) -> Layout:
+    """The Layout of a program's instructions when the storages `kept` are readable at its end."""
+    positions, objects = constant_instructions(instructions), _objects(instructions)
+    first, others = _partition(instructions, positions)
+    constants, scratch = [], ({}, 0)
     if first:
-        needed = kept.union(*(row.reads for row in others))
-        written = dict.fromkeys(storage for row in first for storage in row.writes)
-        lasting = [storage for storage in written if storage in needed]
-        alive = lifetimes(first, (), {*lasting})
-        passing = assign(alive, overlays(first, alive))
-    alive = lifetimes(others, kept, {*lasting})
+        read = {*kept}.union(*(instruction.reads for instruction in others))
+        written = dict.fromkeys(storage for x in first for storage in x.writes)
+        constants = [storage for storage in written if storage in read]
+        alive = lifetimes(first, (), {*constants})
+        scratch = assign(alive, overlays(first, alive))
+    alive = lifetimes(others, kept, {*constants})
     for storage in objects:
         alive.pop(storage, None)
-    linked = fusion.chains(others)
-    over = overlays(others, alive, linked)
-    arena = assign(fusion.lifetimes(alive, others, linked), over)
-    return Layout(once, lasting, passing, arena, objects, linked)
+    fused = fusion.fusions(others)
+    over = overlays(others, alive, fused)
+    arena = assign(fusion.lifetimes(alive, others, fused), over)
+    return Layout(positions, constants, scratch, arena, objects, fused)
 
 
-def _split(rows, once):
-    if not once:
-        return [], rows
-    first = [row for i, row in enumerate(rows) if i in once]
-    return first, [row for i, row in enumerate(rows) if i not in once]
+def _partition(
+    instructions: Sequence[AnyInstruction], constant: AbstractSet[int]
+) -> tuple[list[AnyInstruction], list[AnyInstruction]]:
+    pairs = [*enumerate(instructions)]
+    return [x for i, x in pairs if i in constant], [x for i, x in pairs if i not in constant]
 
 
-def _objects(rows):
+def _objects(instructions: Iterable[AnyInstruction]) -> dict[Storage, int]:
     return {
         buffer.storage: buffer.storage.nbytes // buffer.itemsize
-        for row in rows
-        for buffer in row.buffers
+        for instruction in instructions
+        for buffer in instruction.buffers
         if buffer.dtype.hasobject and buffer.storage.kind == ARENA
     }
 
 
-def constant_rows(rows):
-    """The set of positions of the rows whose result is the same in every run.
+def constant_instructions(instructions: Sequence[AnyInstruction]) -> set[int]:
+    """The positions of the instructions whose result is the same in every run.
 
-    These read only constants and what such rows wrote, and write only arena storages that no
-    other row writes.
+    These read only constants and what such instructions wrote, and write only arena storages that
+    no other instruction writes.
     """
-    varying, once, before = set(), set(), -1
+    varying, constant, before = set(), set(), -1
     while len(varying) != before:
-        before, once = len(varying), set()
-        for i, row in enumerate(rows):
-            fixed = row.once
-            for storage in row.reads:
+        before, constant = len(varying), set()
+        for i, instruction in enumerate(instructions):
+            is_constant = instruction.is_pure
+            for storage in instruction.reads:
                 kind = storage.kind
                 if kind != CONSTANT and (kind != ARENA or storage in varying):
-                    fixed = False
+                    is_constant = False
                     break
-            for storage in row.writes:
+            for storage in instruction.writes:
                 if storage.kind != ARENA or storage in varying:
-                    fixed = False
-            if fixed:
-                once.add(i)
+                    is_constant = False
+            if is_constant:
+                constant.add(i)
             else:
-                varying.update(storage for storage in row.writes if storage.kind == ARENA)
-    return once
+                varying.update(storage for storage in instruction.writes if storage.kind == ARENA)
+    return constant
 
 
-def lifetimes(rows, kept, known):
-    """{storage: [first row, last row]} of every arena storage not `known` beforehand.
+def lifetimes(
+    instructions: Sequence[AnyInstruction], kept: Iterable[Storage], known: Container[Storage]
+) -> dict[Storage, list[int]]:
+    """{storage: [first position, last position]} of every arena storage not `known` beforehand.
 
-    Raises ValueError when a row reads what no row before has written.
+    Raises ValueError when an instruction reads what no instruction before has written.
     """
-    alive, end = {}, len(rows)
-    for i, row in enumerate(rows):
-        for storage in row.reads:
+    alive, end = {}, len(instructions)
+    for i, instruction in enumerate(instructions):
+        for storage in instruction.reads:
             if storage.kind == ARENA and storage not in known:
                 span = alive.get(storage)
-                if span is None and not storage.nbytes:  # nothing that a row could write
+                if span is None and not storage.nbytes:  # nothing that could be written
                     span = alive[storage] = [i, i]
                 if span is None:
                     name = storage.name or f"a buffer of {storage.nbytes} bytes"
-                    raise ValueError(f"{row.name}: reads {name} before any row has written it")
+                    raise ValueError(
+                        f"{instruction.name}: reads {name} before any instruction has written it"
+                    )
                 span[1] = i
-        for storage in row.writes:
+        for storage in instruction.writes:
             if storage.kind == ARENA and storage not in known:
                 alive.setdefault(storage, [i, i])[1] = i
-    for first, last in loops(rows):
+    for first, last in loops(instructions):
         for span in alive.values():
-            if span[0] < first <= span[1] < last:  # read again in the next turn
+            if span[0] < first <= span[1] < last:  # read again in the next iteration
                 span[1] = last
     for storage in kept:
         if storage in alive:
@@ -131,45 +156,56 @@ def lifetimes(rows, kept, known):
     return alive
 
 
-def overlays(rows, alive, linked=()):
-    """{storage: storage whose memory it takes over}, where a row may do what it does in place.
+def overlays(
+    instructions: Sequence[AnyInstruction],
+    alive: Mapping[Storage, Sequence[int]],
+    fused: Iterable[Fusion] = (),
+) -> dict[Storage, Storage]:
+    """{storage: storage whose memory it takes over}, where an instruction may work in place.
 
-    The row is the first to write the one and the last to read the other, all of both. The rows of
-    a chain run at the same time: none of those before may touch more of that either.
+    The instruction is the first to write the one and the last to read the other, all of both. The
+    instructions of a fusion run at the same time: none of those before may touch more of that
+    either.
     """
-    found, starts = {}, {}
-    for chain in linked:
-        starts.update((i, chain.first) for i in range(chain.first, chain.last + 1))
-    for i, row in enumerate(rows):
-        if row.alike is None:
+    over, starts = {}, {}
+    for one in fused:
+        starts.update((i, one.first) for i in range(one.first, one.last + 1))
+    for i, instruction in enumerate(instructions):
+        if instruction.elementwise is None:
             continue
-        result = row.buffers[row.alike[0]]
+        position, operands = instruction.elementwise
+        result = instruction.buffers[position]
         if not _is_whole(result) or alive.get(result.storage, (-1,))[0] != i:
             continue
-        together = rows[starts.get(i, i) : i + 1]
+        at_once = instructions[starts.get(i, i) : i + 1]
         ending = [
             x.storage
-            for x in (row.buffers[k] for k in row.alike[1])
+            for x in (instruction.buffers[k] for k in operands)
             if x.itemsize == result.itemsize and alive.get(x.storage, (-1, -1))[1] == i
-            if all(_is_alike(other, x.storage) for other in together)
+            if all(_is_elementwise(other, x.storage) for other in at_once)
         ]
         if ending:  # the one written last is still near
-            found[result.storage] = max(ending, key=lambda storage: alive[storage][0])
-    return found
+            over[result.storage] = max(ending, key=lambda storage: alive[storage][0])
+    return over
 
 
-def _is_whole(buffer):
+def _is_whole(buffer: Buffer) -> bool:
     return buffer.nbytes == buffer.storage.nbytes
 
 
-def _is_alike(row, storage):
-    """Whether each item of a row touches no more of a storage than what stands in its place."""
-    alike = (row.alike[0], *row.alike[1])
-    touched = [(i, x) for i, x in enumerate(row.buffers) if x.storage is storage]
-    return all(i in alike and _is_whole(x) for i, x in touched)
+def _is_elementwise(instruction: AnyInstruction, storage: Storage) -> bool:
+    """Whether each item of an instruction touches no more of a storage than its own elements."""
+    if instruction.elementwise is None:
+        return False
+    result, operands = instruction.elementwise
+    positions = (result, *operands)
+    touched = [(i, x) for i, x in enumerate(instruction.buffers) if x.storage is storage]
+    return all(i in positions and _is_whole(x) for i, x in touched)
 
 
-def assign(alive, over=None):
+def assign(
+    alive: Mapping[Storage, Sequence[int]], over: Mapping[Storage, Storage] | None = None
+) -> tuple[dict[Storage, int], int]:
     """({storage: offset}, bytes in all) so that what is alive at once does not overlap.
 
     Greedy by size: the largest first, each into the smallest gap it fits among those placed
@@ -187,33 +223,35 @@ def assign(alive, over=None):
     return offsets, total
 
 
-def _assign_over(alive, over):
+def _assign_over(
+    alive: Mapping[Storage, Sequence[int]], over: Mapping[Storage, Storage]
+) -> tuple[dict[Storage, int], int]:
     roots = {storage: _root(storage, over) for storage in alive}
-    spans = {}
+    spans: dict[Storage, list[int]] = {}
     for storage, root in roots.items():
         first, last = spans.get(root, alive[storage])
         spans[root] = [min(first, alive[storage][0]), max(last, alive[storage][1])]
-    places, total = _places(spans)
-    return {storage: places[root] for storage, root in roots.items()}, total
+    offsets, total = _offsets(spans)
+    return {storage: offsets[root] for storage, root in roots.items()}, total
 
 
-def _root(storage, over):
+def _root(storage: Storage, over: Mapping[Storage, Storage]) -> Storage:
     while storage in over:
         storage = over[storage]
     return storage
 
 
-def _places(alive):
+def _offsets(alive: Mapping[Storage, Sequence[int]]) -> tuple[dict[Storage, int], int]:
     order = sorted(alive, key=lambda storage: (-storage.nbytes, alive[storage]))
     offsets, total = {}, 0
     spans = np.array([alive[storage] for storage in order[:SHARED]], np.int64).reshape(-1, 2)
-    firsts, lasts, places = spans[:, 0], spans[:, 1], []
+    firsts, lasts, extents = spans[:, 0], spans[:, 1], []
     for i, storage in enumerate(order[:SHARED]):
         size = aligned(storage.nbytes)
-        together = (firsts[:i] <= lasts[i]) & (lasts[:i] >= firsts[i])
-        offset = _gap(sorted([places[k] for k in together.nonzero()[0]]), size)
+        overlapping = (firsts[:i] <= lasts[i]) & (lasts[:i] >= firsts[i])
+        offset = _gap(sorted([extents[k] for k in overlapping.nonzero()[0]]), size)
         offsets[storage] = offset
-        places.append((offset, offset + size))
+        extents.append((offset, offset + size))
         total = max(total, offset + size)
     for storage in order[SHARED:]:
         offsets[storage] = total
@@ -221,12 +259,12 @@ def _places(alive):
     return offsets, total
 
 
-def _gap(others, size):
-    """The start of the smallest gap between `others` that holds `size` bytes, or their end."""
-    best, best_room, end = None, None, 0
-    for start, stop in others:
-        room = start - end
-        if room >= size and (best is None or room < best_room):
-            best, best_room = end, room
+def _gap(extents: Iterable[tuple[int, int]], size: int) -> int:
+    """The start of the smallest gap between `extents` that holds `size` bytes, or their end."""
+    best, best_size, end = None, 0, 0
+    for start, stop in extents:
+        gap = start - end
+        if gap >= size and (best is None or gap < best_size):
+            best, best_size = end, gap
         end = max(end, stop)
     return end if best is None else best

@@ -1,109 +1,136 @@
-"""Programs put down as plain data, so that another process need not make their rows again.
+"""Programs as plain data, so that another process need not make their instructions again.
 
-`write` gives what `marshal` takes: the records of all rows with their pointers left out, and for
-each pointer the region of memory it goes to and how far into that. `Written` is the program of it:
-it gives the regions their memory, fills the pointers in and runs what runs once. Constants in the
-model file stay there, but for the small ones that each run reads: these lie together.
+`serialize` gives what `marshal` takes: the records of all instructions with their pointers left
+out, and for each pointer the region of memory it goes to and how far into that.
+`SerializedProgram` is the program of it: it gives the regions their memory, fills the pointers in
+and runs the constant instructions. Constants in the model file stay there, but for the small ones
+that each run reads: these lie together.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import abi
 from ..build import image
-from ..run.plan_runner import Walk
+from ..run.plan_runner import PlanRunner
 from . import arena
-from .branches import Jump, settle
+from .branches import Branch, resolve_targets
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, Buffer, Storage
-from .fusion import Chain
-from .instruction import Row, Step
-from .program import MOST_CHUNKS, SMALL, Program
+from .fusion import Fusion
+from .instruction import HostStep, Instruction
+from .program import MOST_CHUNKS, SMALL, AnyBuffer, Program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from typing import TypeAlias
+
+    from .instruction import AnyInstruction
+    from .planner import Layout
+
+    SerializedTable: TypeAlias = "tuple[bytes, bytes, list[tuple]]"
 
 MOST_BYTES = 1 << 22
-"""Of constants that are not in the file; a program with more is not put down."""
+"""Of constants that are not in the file; a program with more is not serialized."""
 
-_FAULTS, _CONTENT, _BLOB, _LASTING, _PASSING, _ARENA, _PERSISTENT, _FIRST_BOUND = range(8)
+_FAULTS, _CONTENT, _BLOB, _CONSTANTS, _SCRATCH, _ARENA, _PERSISTENT, _FIRST_BOUND = range(8)
 """Regions. After the last come the bound buffers, each a region of its own."""
 
 
-class _Unwritable(Exception):
+class _Unserializable(Exception):
     """A program with Python functions or objects in it, or too large."""
 
 
-class _Writer:
+class _Serializer:
     """Says where in which region each storage lies.
 
     Args:
         layout: what was decided about the program.
         content: the model file, as bytes in an array.
         bound: the bound storages, in their order.
-        gathered: the constants that each run reads.
+        read: the storages that each run reads.
     """
 
-    def __init__(self, layout, content, bound, gathered):
+    def __init__(
+        self,
+        layout: Layout,
+        content: np.ndarray,
+        bound: Iterable[Storage],
+        read: Container[Storage],
+    ):
         self._start, self._size = arena.address(content), content.nbytes
-        self._gathered = gathered
-        self.blob, self.persistent = bytearray(), 0
-        self._places = {s: (_FIRST_BOUND + i, 0) for i, s in enumerate(bound)}
-        for region, plan in (_PASSING, layout.passing), (_ARENA, layout.arena):
-            self._places.update((storage, (region, at)) for storage, at in plan[0].items())
-        self.lasting = 0
-        for storage in layout.lasting:
-            self._places[storage] = (_LASTING, self.lasting)
-            self.lasting += arena.aligned(storage.nbytes)
+        self._read = read
+        self.blob, self.persistent_bytes = bytearray(), 0
+        self._locations = {s: (_FIRST_BOUND + i, 0) for i, s in enumerate(bound)}
+        for region, (offsets, _) in (_SCRATCH, layout.scratch), (_ARENA, layout.arena):
+            self._locations.update((s, (region, offset)) for s, offset in offsets.items())
+        self.constant_bytes = 0
+        for storage in layout.constants:
+            self._locations[storage] = (_CONSTANTS, self.constant_bytes)
+            self.constant_bytes += arena.aligned(storage.nbytes)
 
-    def place(self, storage):
+    def location(self, storage: Storage) -> tuple[int, int]:
         """(region, offset) of a storage."""
-        known = self._places.get(storage)
-        if known is None:
-            known = self._places[storage] = self._new(storage)
-        return known
+        location = self._locations.get(storage)
+        if location is None:
+            location = self._locations[storage] = self._new_location(storage)
+        return location
 
-    def _new(self, storage):
+    def _new_location(self, storage: Storage) -> tuple[int, int]:
         array = storage.array
         if storage.kind == PERSISTENT and array is None:
-            first = self.persistent
-            self.persistent += arena.aligned(storage.nbytes)
-            return _PERSISTENT, first
-        if storage.kind != CONSTANT or array.dtype.hasobject:
-            raise _Unwritable
-        at = arena.address(array) - self._start
-        gathered = storage.nbytes <= SMALL and storage in self._gathered
-        inside = 0 <= at <= at + storage.nbytes <= self._size
-        if inside and not gathered and not at % storage.alignment:
-            return _CONTENT, at
+            offset = self.persistent_bytes
+            self.persistent_bytes += arena.aligned(storage.nbytes)
+            return _PERSISTENT, offset
+        if storage.kind != CONSTANT or array is None or array.dtype.hasobject:
+            raise _Unserializable
+        offset = arena.address(array) - self._start
+        is_gathered = storage.nbytes <= SMALL and storage in self._read
+        is_inside = 0 <= offset <= offset + storage.nbytes <= self._size
+        if is_inside and not is_gathered and not offset % storage.alignment:
+            return _CONTENT, offset
         if len(self.blob) + storage.nbytes > MOST_BYTES:
-            raise _Unwritable
+            raise _Unserializable
         self.blob += bytes(-len(self.blob) % arena.ALIGNMENT)
-        first = len(self.blob)
+        offset = len(self.blob)
         self.blob += array.tobytes()
-        return _BLOB, first
+        return _BLOB, offset
 
-    def table(self, rows, tag):
-        """The records of rows, their pointers as (word, region, offset), and the rows."""
-        content, pointers, made = [], [], []
-        for row in rows:
-            if isinstance(row, Step):
-                raise _Unwritable
+    def table(
+        self, instructions: Iterable[AnyInstruction], tag: Callable[[Any], Any]
+    ) -> SerializedTable:
+        """The records of instructions, pointers as (word, region, offset), and other fields."""
+        content, pointers, lines = [], [], []
+        for instruction in instructions:
+            if isinstance(instruction, HostStep):
+                raise _Unserializable
             start = len(content)
-            for argument, buffer in zip(row.arguments, row.buffers, strict=True):
-                region, first = self.place(buffer.storage)
+            for argument, buffer in zip(instruction.arguments, instruction.buffers, strict=True):
+                region, first = self.location(buffer.storage)
                 pointers.append((start + argument.slot, region, first + buffer.offset))
-            if isinstance(row, Jump):
-                target = None if row.target is None else row.record[abi.TARGET]
-                made.append((start, None, target, bool(row.buffers), None, 0, tag(row.tag)))
+            if isinstance(instruction, Branch):
+                target = None if instruction.target is None else instruction.record[abi.TARGET]
+                fields = (None, target, bool(instruction.buffers), None, 0)
             else:
                 pointers.append((start + abi.FAULT, _FAULTS, 0))
-                module = row.name.partition(".")[0]
-                fields = (start, module, row.key, row.name, row.split, row.nbytes, tag(row.tag))
-                made.append(fields)
-            content += row.record
+                module, key = instruction.name.partition(".")[0], instruction.key
+                fields = (module, key, instruction.name, instruction.split, instruction.nbytes)
+            lines.append((start, *fields, tag(instruction.tag)))
+            content += instruction.record
         columns = np.array(pointers, np.int64).reshape(-1, 3).T
-        return np.array(content, np.int64).tobytes(), columns.tobytes(), made
+        return np.array(content, np.int64).tobytes(), columns.tobytes(), lines
 
 
-def write(program, layout, content, bound, kept, tag):
+def serialize(
+    program: Program,
+    layout: Layout,
+    content: np.ndarray,
+    bound: Sequence[Buffer],
+    kept: Sequence[Buffer],
+    tag: Callable[[Any], Any],
+) -> tuple | None:
     """A program whose `close` has called its note, as plain data; None where that cannot be.
 
     Args:
@@ -112,85 +139,90 @@ def write(program, layout, content, bound, kept, tag):
         content: the bytes of the model file, as an array of uint8.
         bound: all its bound buffers.
         kept: the buffers to be read after a run.
-        tag: function that gives plain data for a row's tag.
+        tag: function that gives plain data for an instruction's tag.
     """
-    first, rows = layout.split(program.rows)
-    reads = {storage for row in rows for storage in row.reads}
-    writer = _Writer(layout, content, [buffer.storage for buffer in bound], reads)
-    written = {storage for row in rows for storage in row.writes}
+    constant, instructions = layout.partition(program.instructions)
+    read = {storage for instruction in instructions for storage in instruction.reads}
+    serializer = _Serializer(layout, content, [buffer.storage for buffer in bound], read)
+    written = {storage for instruction in instructions for storage in instruction.writes}
     try:
         if layout.objects:
             return None
-        settle(rows)
-        tables = writer.table(first, tag), writer.table(rows, tag)
+        resolve_targets(instructions)
+        tables = serializer.table(constant, tag), serializer.table(instructions, tag)
         sizes = (
-            *(0, 0, 0, writer.lasting, layout.passing[1], layout.arena[1]),
-            writer.persistent,
+            *(0, 0, 0, serializer.constant_bytes, layout.scratch[1], layout.arena[1]),
+            serializer.persistent_bytes,
         )
         return (
-            *(_images(program), *tables, [chain.fields for chain in layout.chains], sizes),
-            bytes(writer.blob),
+            *(_images(program), *tables, [x.fields for x in layout.fusions], sizes),
+            bytes(serializer.blob),
             [(b.dtype.str, b.shape, b.storage in written) for b in bound],
-            [(b.dtype.str, b.shape, b.offset, *writer.place(b.storage)) for b in kept],
+            [(b.dtype.str, b.shape, b.offset, *serializer.location(b.storage)) for b in kept],
         )
-    except _Unwritable:
+    except _Unserializable:
         return None
 
 
-def _images(program):
+def _images(program: Program) -> list[tuple]:
     """(module, path, stamp) of the image files that are needed."""
-    needed = {}
+    needed: dict[str, set[str]] = {}
     for module in ["launch"] if program.threads == 1 else ["launch", "threads"]:
         needed[module] = set(image.loaded(module).addresses)
-    for row in program.rows:
-        if row.entry:
-            needed.setdefault(row.name.partition(".")[0], set()).add(row.key)
-    found = set()
+    for instruction in program.instructions:
+        if isinstance(instruction, Instruction) and instruction.entry:
+            needed.setdefault(instruction.name.partition(".")[0], set()).add(instruction.key)
+    images = set()
     for module, keys in needed.items():
         files = image.files(module)
         if not keys <= files.keys():
-            raise _Unwritable
-        found.update((module, *files[key]) for key in keys)
-    return sorted(found)
+            raise _Unserializable
+        images.update((module, *files[key]) for key in keys)
+    return sorted(images)
 
 
-class _Row(Row):
-    """A row whose record is filled in already."""
+class _SerializedInstruction(Instruction):
+    """An instruction whose record is filled in already."""
 
     __slots__ = ("_nbytes",)
 
-    def __init__(self, name, split, nbytes, entry, tag):
+    def __init__(self, name: str, split: int | None, nbytes: int, entry: int, tag: Any):
         super().__init__(name, (), {}, split, tag)
         self._nbytes, self.entry = nbytes, entry
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of all that it touches."""
         return self._nbytes
 
 
-class Written(Program):
-    """A program from what `write` has put down.
+class SerializedProgram(Program):
+    """A program from what `serialize` has given.
 
     Attributes:
-        given: its bound buffers, in their order.
+        bound_buffers: its bound buffers, in their order.
         readable: the buffers to be read after a run.
 
     Raises LookupError when a kernel it needs is not compiled any more.
     """
 
-    def __init__(self, data, content, threads):
+    def __init__(self, fields: Sequence[Any], content: np.ndarray, threads: int):
         super().__init__(threads=threads)
-        images, self._first, self._table_of_rows, linked, self._sizes, blob, bound, kept = data
-        self._kernels = {one[0]: image.adopt(*one) for one in images}
-        self._content, self._blob = content, blob
-        self._linked = [Chain(*fields) for fields in linked]
-        self.given = [_buffer(dtype, shape, BOUND) for dtype, shape, _ in bound]
-        pairs = zip(self.given, bound, strict=True)
-        self._written = {buffer.storage for buffer, fields in pairs if fields[2]}
-        self._kept_places, self.readable = kept, []
+        images, self._constant_table, self._main_table, fused, self._sizes, *rest = fields
+        self._blob, bound, kept = rest
+        self._images = {one[0]: image.adopt(*one) for one in images}
+        self._content = content
+        self._fusions = [Fusion(*one) for one in fused]
+        self.bound_buffers = [_buffer(dtype, shape, BOUND) for dtype, shape, _ in bound]
+        pairs = zip(self.bound_buffers, bound, strict=True)
+        self._written = {buffer.storage for buffer, (_, _, is_written) in pairs if is_written}
+        self._kept_locations, self.readable = kept, []
 
-    def close(self, bind=None, note=None):
+    def close(
+        self,
+        bind: Mapping[AnyBuffer, np.ndarray] | None = None,
+        note: Callable[[Layout], object] | None = None,
+    ) -> None:
         """As for any program."""
         self._require_open()
         arena.check_limit(sum(self._sizes), self.memory_limit)
@@ -199,19 +231,21 @@ class Written(Program):
         regions[_CONTENT] = self._content
         regions[_BLOB] = arena.allocate(len(self._blob))
         regions[_BLOB][:] = np.frombuffer(self._blob, np.uint8)
-        bases = [arena.address(region) for region in regions] + [0] * len(self.given)
-        if self._first[2]:
-            self._records, table, rows, _ = self._fill(self._first, bases)
-            Walk(rows, table, self._faults, trials=0).run()
-            regions[_PASSING] = None
-        self._records, table, self.rows, pointers = self._fill(self._table_of_rows, bases)
-        pool = None
+        bases = [arena.address(region) for region in regions] + [0] * len(self.bound_buffers)
+        if self._constant_table[2]:
+            self._records, table, constant, _ = self._deserialize(self._constant_table, bases)
+            PlanRunner(constant, table, self._faults, trials=0).run()
+            regions[_SCRATCH] = None
+        self._records, table, natives, pointers = self._deserialize(self._main_table, bases)
+        self.instructions = [*natives]
+        pools = None
         if self.threads > 1:
             from ..run import thread_pool
 
-            pool = thread_pool.pool(self.threads)
-        if self.rows:
-            self._segments = [Walk(self.rows, table, self._faults, pool, chains=self._linked)]
+            pools = thread_pool.pool_set(self.threads)
+        if natives:
+            runner = PlanRunner(natives, table, self._faults, pools, fusions=self._fusions)
+            self._segments = [runner]
         self._memory = regions  # what the records point to
         self._bind_and_keep(regions, pointers)
         self.arena_bytes = self._sizes[_ARENA]
@@ -219,47 +253,52 @@ class Written(Program):
         for buffer, array in (bind or {}).items():
             self.rebind(buffer, array)
 
-    def _fill(self, written, bases):
-        """(records, table, rows, pointers) of a table that was put down."""
-        content, pointers, fields = written
+    def _deserialize(
+        self, serialized: SerializedTable, bases: Sequence[int]
+    ) -> tuple[np.ndarray, np.ndarray, list[Instruction | Branch], np.ndarray]:
+        """(records, table, instructions, pointers) of a serialized table."""
+        content, pointers, lines = serialized
         records = np.frombuffer(content, np.int64).copy()
-        places, regions, offsets = np.frombuffer(pointers, np.int64).reshape(3, -1)
-        records[places] = np.array(bases, np.int64)[regions] + offsets
-        rows, kernels = [], self._kernels
-        for _, module, key, name, split, nbytes, tag in fields:
+        columns = np.frombuffer(pointers, np.int64).reshape(3, -1)
+        words, regions, offsets = columns
+        records[words] = np.array(bases, np.int64)[regions] + offsets
+        instructions, entries = [], []
+        for _, module, key, name, split, nbytes, tag in lines:
             if module is None:
-                rows.append(Jump(None, key, tag))
+                instructions.append(Branch(None, None, tag))
+                entries.append(0)
             else:
-                rows.append(_Row(name, split, nbytes, kernels[module].addresses[key], tag))
-        for row in rows:
-            if isinstance(row, Jump) and row.target is not None:
-                row.target = rows[row.target]
+                entries.append(self._images[module].addresses[key])
+                instructions.append(_SerializedInstruction(name, split, nbytes, entries[-1], tag))
+        for instruction, line in zip(instructions, lines, strict=True):
+            if isinstance(instruction, Branch) and line[2] is not None:
+                instruction.target = instructions[line[2]]
         base = arena.address(records)
-        lines = [
-            (row.entry, base + abi.WORD * line[0], 1, 0)
-            for row, line in zip(rows, fields, strict=True)
+        table = [
+            (entry, base + abi.WORD * line[0], 1, 0)
+            for entry, line in zip(entries, lines, strict=True)
         ]
-        table = np.array(lines, np.int64).reshape(len(rows), abi.ROW_WORDS)
-        return records, table, rows, (places, regions, offsets)
+        shape = len(instructions), abi.INSTRUCTION_WORDS
+        return records, np.array(table, np.int64).reshape(shape), instructions, columns
 
-    def _bind_and_keep(self, regions, pointers):
-        places, numbers, offsets = pointers
-        for i, buffer in enumerate(self.given):
-            own = numbers == _FIRST_BOUND + i
-            pairs = zip(places[own].tolist(), offsets[own].tolist(), strict=True)
+    def _bind_and_keep(self, regions: Sequence[Any], pointers: np.ndarray) -> None:
+        words, numbers, offsets = pointers
+        for i, buffer in enumerate(self.bound_buffers):
+            is_own = numbers == _FIRST_BOUND + i
+            pairs = zip(words[is_own].tolist(), offsets[is_own].tolist(), strict=True)
             self._bound[buffer.storage] = [*pairs]
         self._unbound.update(self._bound)
-        for dtype, shape, offset, region, first in self._kept_places:
+        for dtype, shape, offset, region, first in self._kept_locations:
             buffer = _buffer(dtype, shape, ARENA, offset)
             if region >= _FIRST_BOUND:
-                buffer.storage = self.given[region - _FIRST_BOUND].storage
+                buffer.storage = self.bound_buffers[region - _FIRST_BOUND].storage
             else:
-                self._places[buffer.storage] = (regions[region], first)
+                self._locations[buffer.storage] = (regions[region], first)
             self.kept.add(buffer.storage)
             self.readable.append(buffer)
 
 
-def _buffer(dtype, shape, kind, offset=0):
+def _buffer(dtype: str, shape: Sequence[int], kind: str, offset: int = 0) -> Buffer:
     buffer = Buffer(dtype, shape, Storage(kind, 0), offset)
     buffer.storage.nbytes = buffer.nbytes
     return buffer

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from math import prod
+from typing import TYPE_CHECKING
 
 from .buffer import Buffer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class View:
@@ -98,19 +102,21 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def broadcast_strides(strides, shape, wanted):
-    """`strides` of `shape` for a walk over the shape `wanted`, repeating where it is larger."""
-    missing = len(wanted) - len(shape)
-    found = [0] * missing
-    for size, full, stride in zip(shape, wanted[missing:], strides, strict=True):
+def broadcast_strides(
+    strides: Sequence[int], shape: Sequence[int], target: Sequence[int]
+) -> tuple[int, ...]:
+    """`strides` of `shape` to iterate over the shape `target`, repeating where it is larger."""
+    n_new = len(target) - len(shape)
+    broadcast = [0] * n_new
+    for size, full, stride in zip(shape, target[n_new:], strides, strict=True):
         if size not in (1, full):
-            raise ValueError(f"cannot broadcast {shape} to {wanted}")
-        found.append(stride if size == full else 0)
-    return tuple(found)
+            raise ValueError(f"cannot broadcast {shape} to {target}")
+        broadcast.append(stride if size == full else 0)
+    return tuple(broadcast)
 
 
-def collapse(shape, *strides):
-    """The fewest dimensions that walk the same positions in the same order.
+def collapse(shape: Sequence[int], *strides: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """The fewest dimensions that visit the same positions in the same order.
 
     Returns the shape and as many stride tuples as were given: dimensions of size 1 are gone, and
     neighbours are one where every stride allows it.

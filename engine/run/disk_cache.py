@@ -1,8 +1,9 @@
-"""Small files of data made once and found again, in a folder of this user's alone.
+"""A disk cache: small files of data in a folder of this user's alone.
 
-A file's name is a digest of all its content depends on, so that nothing stale is ever found, and it
-begins with a digest of itself, so that nothing damaged is read. FLATLITE_PLANS names another folder
-than `plans` in the cache folder; when that is empty, nothing is kept.
+The key of an entry, its file's name, is a digest of all its content depends on, so that nothing
+stale is ever read, and the file begins with a digest of its content, so that nothing damaged is.
+FLATLITE_PLANS names another folder than `plans` in the cache folder; when that is empty, nothing is
+stored.
 """
 
 from __future__ import annotations
@@ -13,22 +14,26 @@ import re
 import sys
 import time
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..build import cache, target
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 SETTLED = 3_000_000_000  # nanoseconds after which no change of a file hides in a tick of its clock
 MOST_FILES, MOST_BYTES = 64, 1 << 26
 _DIGEST = 32  # bytes
-_NAME = r"[0-9a-f]{64}(\.\d+\.tmp)?"  # compiled when something is kept, not at each start
+_NAME = r"[0-9a-f]{64}(\.\d+\.tmp)?"  # compiled when something is stored, not at each start
 
 
-class Place:
-    """Where what is made of one file is kept.
+class CacheEntry:
+    """The cache entry of one file.
 
-    It depends on the file itself (device, inode, size, times of change), on the sources of what
-    makes it, on the versions of Python and numpy and on the processor.
+    Its key depends on the file itself (device, inode, size, times of change), on the sources of
+    what makes the content, on the versions of Python and numpy and on the processor.
 
     Args:
         status: `os.fstat` of the open file.
@@ -36,7 +41,7 @@ class Place:
         *choices: whatever else it depends on.
     """
 
-    def __init__(self, status, sources, *choices):
+    def __init__(self, status: os.stat_result, sources: Iterable[str], *choices: object):
         self._changed = max(status.st_mtime_ns, status.st_ctime_ns)
         self._folder = self._path = ""
         if not target.supports_images():
@@ -48,12 +53,12 @@ class Place:
                 words = [getattr(status, name) for name in names]
                 words += [*choices, sys.version, np.__version__]
                 words += [*target.processor(), target.matrices()]
-                words += [entry for source in sources for entry in _code(source)]
+                words += [entry for source in sources for entry in _first_listing(source)]
                 self._path = os.path.join(folder, cache.digest(repr(words).encode()).hex())
                 self._folder = folder
 
-    def find(self):
-        """What was kept, as bytes; None when there is nothing."""
+    def read(self) -> memoryview | None:
+        """What was stored; None when there is nothing."""
         if not self._path:
             return None
         try:
@@ -66,12 +71,12 @@ class Place:
         return content if cache.digest(content) == data[:_DIGEST] else None
 
     @property
-    def is_open(self):
-        """Whether something can be kept: not of a file that was changed just now."""
+    def is_writable(self) -> bool:
+        """Whether something can be stored: not of a file that was changed just now."""
         return bool(self._path) and time.time_ns() - self._changed >= SETTLED
 
-    def keep(self, content):
-        """Keeps some bytes in place of those before; does nothing where that cannot be."""
+    def store(self, content: bytes) -> None:
+        """Stores some bytes in place of those before; does nothing where that cannot be."""
         with contextlib.suppress(OSError, RuntimeError):
             cache.private(self._folder, create=True)
             temporary = f"{self._path}.{os.getpid()}.tmp"
@@ -86,8 +91,8 @@ class Place:
             _prune(self._folder)
 
 
-def _folder():
-    """The folder to keep files in, which need not be there; "" for none."""
+def _folder() -> str:
+    """The folder of the cache, which need not be there; "" for none."""
     path = os.environ.get("FLATLITE_PLANS")
     if path is None:
         home = cache.location()
@@ -102,33 +107,33 @@ def _folder():
 
 
 @lru_cache
-def _code(folder):
-    """What `_entries` gives when it is first asked for: a process keeps the code it began with."""
-    return _entries(folder)
+def _first_listing(folder: str) -> list:
+    """What `_listing` gives when it is first asked for: a process keeps the code it began with."""
+    return _listing(folder)
 
 
-def _entries(folder):
+def _listing(folder: str) -> list:
     """Name, size and time of change of each Python file in a folder and those in it, in order."""
     with os.scandir(folder) as entries:
         entries = sorted(entries, key=lambda entry: entry.name)
-    found = []
+    listing = []
     for entry in entries:
         if entry.name.endswith(".py"):
             status = entry.stat()
-            found.append((entry.name, status.st_size, status.st_mtime_ns))
+            listing.append((entry.name, status.st_size, status.st_mtime_ns))
         elif entry.is_dir() and entry.name != "__pycache__":
-            found += [entry.name, *_entries(entry.path)]
-    return found
+            listing += [entry.name, *_listing(entry.path)]
+    return listing
 
 
-def _prune(folder):
+def _prune(folder: str) -> None:
     """Removes the oldest of our files while there are too many; others are none of our business."""
     with os.scandir(folder) as entries:
         ours = [(entry.stat(), entry.path) for entry in entries if re.fullmatch(_NAME, entry.name)]
     files = sorted(((s.st_mtime_ns, s.st_size, path) for s, path in ours), reverse=True)
-    room = MOST_BYTES
+    bytes_left = MOST_BYTES
     for i, (_, size, path) in enumerate(files):
-        room -= size
-        if i >= MOST_FILES or room < 0:
+        bytes_left -= size
+        if i >= MOST_FILES or bytes_left < 0:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)

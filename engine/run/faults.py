@@ -1,8 +1,10 @@
 """What can go wrong inside a kernel, and the words for it.
 
 A kernel cannot raise: it writes one of these codes into the fault word (`set_fault` of kernel.py)
-and returns; the plan stops after that row and `Program.run` raises the `Fault`.
+and returns; the plan stops after that instruction and `Program.run` raises the `Fault`.
 """
+
+from typing import Any
 
 INDEX_OUT_OF_RANGE = 1
 DIVISION_BY_ZERO = 2
@@ -29,14 +31,14 @@ class Fault(Exception):
     """A kernel's complaint about the values it was given.
 
     Attributes:
-        tag: what `Program.tag` was when the row was made.
+        tag: what `Program.tag` was when the instruction was made.
         code: one of the constants of this module.
         i: where, usually the flat position of the offending element.
         value: the offending value.
         limit: what it was held against.
     """
 
-    def __init__(self, tag, code, i, value, limit=0):
+    def __init__(self, tag: Any, code: int, i: int, value: int, limit: int = 0):
         self.tag, self.code, self.i, self.value, self.limit = tag, code, i, value, limit
         words = TEMPLATES.get(code, "fault {code} at position {i}, value {value}, limit {limit}")
         super().__init__(words.format(code=code, i=i, value=value, limit=limit))

@@ -10,7 +10,7 @@ import numpy as np
 END, START = "end", "start"
 
 
-def guarded(n_bytes, side=END):
+def guarded(n_bytes: int, side: str = END) -> np.ndarray:
     """`n_bytes` zero bytes up to the end of a page before one that faults when touched.
 
     Where `side` is START, from the start of a page after such a one. At the end, the start is

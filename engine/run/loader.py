@@ -7,21 +7,25 @@ import ctypes
 import mmap
 import os
 import struct
+from typing import TYPE_CHECKING
 
 from ..build.target import PAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 _READ, _WRITE, _EXECUTE = mmap.PROT_READ, mmap.PROT_WRITE, mmap.PROT_EXEC
 _PRIVATE, _ANONYMOUS, _FIXED = mmap.MAP_PRIVATE, mmap.MAP_ANONYMOUS, 0x10
 _VOID, _SIZE, _INT = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
 _FAILED = ctypes.c_void_p(-1).value
-_libraries = []
+_libraries: list[ctypes.CDLL] = []
 
 
 class LoadError(RuntimeError):
     """An image that names functions this system does not have."""
 
 
-def map_file(descriptor, offset, size, slots):
+def map_file(descriptor: int, offset: int, size: int, slots: Mapping[str, int]) -> int:
     """Maps `size` bytes of an open file as code; gives its address.
 
     The code's pages are the file's own and never writable. Where the system does not allow that
@@ -38,7 +42,7 @@ def map_file(descriptor, offset, size, slots):
     return base
 
 
-def map_bytes(code, slots):
+def map_bytes(code: bytes, slots: Mapping[str, int]) -> int:
     """Copies code to fresh memory and makes it executable; gives its address."""
     addresses = _resolve(slots)
     base = _mmap(None, len(code) + PAGE, _READ | _WRITE, _PRIVATE | _ANONYMOUS, -1, 0)
@@ -56,25 +60,25 @@ def map_bytes(code, slots):
     return base
 
 
-def _fill(page, addresses):
+def _fill(page: int, addresses: Sequence[int]) -> None:
     """Writes the addresses of external functions to their page and closes it."""
     ctypes.memmove(page, struct.pack(f"<{len(addresses)}Q", *addresses), 8 * len(addresses))
     _libc().mprotect(page, PAGE, _READ)
 
 
-def _resolve(slots):
+def _resolve(slots: Mapping[str, int]) -> list[int]:
     """The addresses of external functions, in the order of their slots."""
     return [_address(name) for name in sorted(slots, key=slots.__getitem__)]
 
 
-def _address(name):
+def _address(name: str) -> int:
     for library in _find_libraries():
         with contextlib.suppress(AttributeError):
-            return ctypes.cast(library[name], ctypes.c_void_p).value
+            return ctypes.cast(library[name], ctypes.c_void_p).value or 0
     raise LoadError(f"this system's libc and libm have no function '{name}'")
 
 
-def _find_libraries():
+def _find_libraries() -> list[ctypes.CDLL]:
     if not _libraries:
         libc = ctypes.CDLL(None, use_errno=True)
         libc.mmap.restype = ctypes.c_void_p
@@ -87,10 +91,12 @@ def _find_libraries():
     return _libraries
 
 
-def _libc():
+def _libc() -> ctypes.CDLL:
     return _find_libraries()[0]
 
 
-def _mmap(address, size, protection, flags, descriptor, offset):
-    got = _libc().mmap(address, size, protection, flags, descriptor, offset)
-    return None if got == _FAILED else got
+def _mmap(
+    address: int | None, size: int, protection: int, flags: int, descriptor: int, offset: int
+) -> int | None:
+    base = _libc().mmap(address, size, protection, flags, descriptor, offset)
+    return None if base == _FAILED else base

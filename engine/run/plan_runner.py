@@ -1,7 +1,7 @@
-"""Walks: the native rows of a program between two host steps, entered as one call of machine code.
+"""Plan runners: the instructions between two host steps, entered as one call of machine code.
 
-The order says what to run; machine code gets its address. Python calls machine code through a
-builtin function made around the order, which costs 0.1 us; a call through ctypes costs 0.4.
+The run context says what to run; machine code gets its address. Python calls machine code through a
+builtin function made around the context, which costs 0.1 us; a call through ctypes costs 0.4.
 """
 
 from __future__ import annotations
@@ -10,174 +10,193 @@ import ctypes
 import sys
 from math import inf
 from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import abi
 from ..build import image
 from ..plan import arena
-from ..plan.branches import by_turn
-from ..plan.fusion import linked
+from ..plan.branches import per_iteration
+from ..plan.fusion import fused_table
 from .faults import Fault
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..plan.branches import Branch
+    from ..plan.fusion import Fusion
+    from ..plan.instruction import Instruction
+    from .thread_pool import PoolSet, ThreadPool
+
 BUDGET = 50_000_000  # nanoseconds before machine code comes back to look for Ctrl-C
-QUICK = 6 if sys.platform == "linux" else abi.EXACT  # CLOCK_MONOTONIC_COARSE, 5 ns, not 25
-TRIALS = 2  # runs that are timed before the rows are dealt out in earnest
-WORTH = 30_000  # nanoseconds of work that repay waking a crew
-DOUBTFUL = 500_000  # nanoseconds of work up to which it is tried whether a crew is quicker
-MATCHES = 10  # runs alone and as many with a crew, by which that is decided
-BETTER = 0.95  # of the time alone that a crew may take: it keeps other processors busy
+COARSE_CLOCK = 6 if sys.platform == "linux" else abi.CLOCK_MONOTONIC  # 5 ns, not 25
+TRIALS = 2  # runs that are timed before the instructions are partitioned by their times
+MIN_SHARED = 30_000  # nanoseconds of work that repay waking a thread pool
+MAX_COMPARED = 500_000  # nanoseconds of work up to which it is tried whether a pool is quicker
+COMPARISONS = 10  # runs alone and as many with a pool, by which that is decided
+MAX_RATIO = 0.95  # of the time alone that a pool may take: it keeps other processors busy
 _METH_NOARGS = 4
 _DATA = 16  # bytes before the address of its elements in a numpy array
 _WORD_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
-_known = {}
+_python: dict[str, Any] = {}  # what builtin functions are made of
 
 
-class Walk:
-    """Rows to be run one after the other, by one thread or a crew.
+class PlanRunner:
+    """Runs instructions one after the other, by one thread or a thread pool.
 
     Args:
-        rows: the rows.
-        table: their part of the table, a row of ROW_WORDS words for each.
-        faults: FAULT_WORDS words for each chunk a row may have.
-        pool: where crews are found; None to run alone.
-        trials: runs that are timed first, where rows can be dealt out.
-        chains: those among the rows.
+        instructions: the instructions.
+        table: their part of the plan's table, INSTRUCTION_WORDS words for each.
+        faults: FAULT_WORDS words for each chunk an instruction may have.
+        pools: the thread pools to take one of; None to run alone.
+        trials: runs that are timed first, where instructions can be partitioned.
+        fusions: those among the instructions.
     """
 
-    def __init__(self, rows, table, faults, pool=None, trials=TRIALS, chains=()):
-        self.rows, self._faults = rows, faults
-        self._chains, self._each, self._table = chains, table, table
-        if chains:
-            self._table, self._links = linked(table, chains)
-        self._pool, self._crew = pool, None
-        self._threads = 1 if pool is None else pool.threads
-        order = np.zeros(abi.ORDER_WORDS, np.int64)
-        order[abi.TABLE] = arena.address(self._table)
-        order[abi.STOP] = len(rows)
-        order[abi.FAULTS] = arena.address(faults)
-        order[abi.CLOCK] = QUICK
-        order[abi.BUDGET] = BUDGET
-        self._order = order.data
-        self._begin, self._resume = (_function(order, name) for name in ("begin", "resume"))
-        self._trials = trials if any((row.split or 0) > 1 for row in rows) else 0
-        self._times = None
-        self._best = []  # nanoseconds of the quickest run alone, and with a crew
-        self._deal()
+    def __init__(
+        self,
+        instructions: Sequence[Instruction | Branch],
+        table: np.ndarray,
+        faults: np.ndarray,
+        pools: PoolSet | None = None,
+        trials: int = TRIALS,
+        fusions: Sequence[Fusion] = (),
+    ):
+        self.instructions, self._faults = instructions, faults
+        self._fusions, self._unfused_table, self._table = fusions, table, table
+        if fusions:
+            self._table, self._fusion_records = fused_table(table, fusions)
+        self._pools = pools
+        self._pool: ThreadPool | None = None
+        self._threads = 1 if pools is None else pools.threads
+        context = np.zeros(abi.CONTEXT_WORDS, np.int64)
+        context[abi.TABLE] = arena.address(self._table)
+        context[abi.STOP] = len(instructions)
+        context[abi.FAULTS] = arena.address(faults)
+        context[abi.CLOCK] = COARSE_CLOCK
+        context[abi.BUDGET] = BUDGET
+        self._context = context.data
+        self._begin, self._resume = (_function(context, name) for name in ("begin", "resume"))
+        self._trials = trials if any((x.split or 0) > 1 for x in instructions) else 0
+        self._times: list[int] | None = None
+        self._best: list[float] = []  # nanoseconds of the quickest run alone, and with a pool
+        self._partition()
 
     @property
-    def short_cut(self):
+    def fast_run(self) -> Callable[[], bool] | None:
         """A builtin function that does what `run` does; None while there is none.
 
-        It gives False when it came back before the end: `go_on` has to follow.
+        It gives False when it came back before the end: `resume` has to follow.
         """
-        return self._begin if self._settled else None
+        return self._begin if self._is_final else None
 
-    def run(self, check=None):
-        """Runs the rows; `check()` is called whenever machine code comes back.
+    def run(self, check: Callable[[], object] | None = None) -> None:
+        """Runs the instructions; `check()` is called whenever machine code comes back.
 
         Raises Fault when a kernel refuses its data. After any exception a run starts anew.
         """
-        if self._settled and check is None:
+        if self._is_final and check is None:
             if not self._begin():
-                self.go_on()
+                self.resume()
         elif self._trials:
-            self._try(check)
+            self._run_trial(check)
         else:
             self._run(check)
 
-    def _try(self, check):
-        """A run that is timed; after the last of these the rows are dealt out in earnest."""
+    def _run_trial(self, check: Callable[[], object] | None) -> None:
+        """A run that is timed; after the last of these the times say how to partition."""
         if self._best:
-            self._match(check)
+            self._compare(check)
             return
         times = self.time(check)
         self._times = times if self._times is None else [*map(min, self._times, times)]
         self._trials -= 1
         if not self._trials:
-            self._deal()
-            if self._sharing and sum(self._times) < DOUBTFUL:
-                self._trials, self._best, self._settled = 2 * MATCHES, [inf, inf], False
+            self._partition()
+            if self._shared_pools and sum(self._times) < MAX_COMPARED:
+                self._trials, self._best, self._is_final = 2 * COMPARISONS, [inf, inf], False
 
-    def _match(self, check):
-        """A run alone, or later with a crew; after the last the quicker way is kept.
+    def _compare(self, check: Callable[[], object] | None) -> None:
+        """A run alone, or later with a pool; after the last the quicker way is kept.
 
-        Not by turns, as what a run leaves in the cores' caches is part of the matter.
+        Not in alternation, as what a run leaves in the cores' caches is part of the matter.
         """
-        way = int(self._trials <= MATCHES)
-        self._deal(alone=not way)
+        is_shared = self._trials <= COMPARISONS
+        self._partition(alone=not is_shared)
         start = perf_counter_ns()
         self._run(check)
-        self._best[way] = min(self._best[way], perf_counter_ns() - start)
+        self._best[is_shared] = min(self._best[is_shared], perf_counter_ns() - start)
         self._trials -= 1
         if not self._trials:
             alone, shared = self._best
-            self._deal(alone=shared > BETTER * alone)
+            self._partition(alone=shared > MAX_RATIO * alone)
 
-    def time(self, check=None):
-        """Runs the rows as `run` does, but one after the other; gives the nanoseconds each took."""
-        self._each[:, abi.NANOSECONDS] = 0
-        self._order[abi.TABLE] = arena.address(self._each)
-        self._order[abi.CLOCK] = abi.EXACT
+    def time(self, check: Callable[[], object] | None = None) -> list[int]:
+        """Runs as `run` does, but nothing fused; gives the nanoseconds each instruction took."""
+        self._unfused_table[:, abi.NANOSECONDS] = 0
+        self._context[abi.TABLE] = arena.address(self._unfused_table)
+        self._context[abi.CLOCK] = abi.CLOCK_MONOTONIC
         try:
             self._run(check)
         finally:
-            self._order[abi.TABLE] = arena.address(self._table)
-            self._order[abi.CLOCK] = QUICK
-        return self._each[:, abi.NANOSECONDS].tolist()
+            self._context[abi.TABLE] = arena.address(self._table)
+            self._context[abi.CLOCK] = COARSE_CLOCK
+        return self._unfused_table[:, abi.NANOSECONDS].tolist()
 
-    def _deal(self, alone=False):
-        """Decides in how many chunks each row is run; `alone`, by one thread."""
-        times: list = [None] * len(self.rows)
+    def _partition(self, alone: bool = False) -> None:
+        """Decides in how many chunks each instruction is run; `alone`, by one thread."""
+        times: list = [None] * len(self.instructions)
         threads = 1 if alone else self._threads
         if self._times:
-            times = by_turn(self.rows, self._times)
-            pairs = zip(self.rows, self._times, strict=True)
-            if sum(time for row, time in pairs if row.split) < WORTH:
+            times = per_iteration(self.instructions, self._times)
+            pairs = zip(self.instructions, self._times, strict=True)
+            if sum(time for instruction, time in pairs if instruction.split) < MIN_SHARED:
                 threads = 1
-        pairs = zip(self.rows, times, strict=True)
-        chunks = [min(row.chunks(threads, time), len(self._faults)) for row, time in pairs]
-        self._each[:, abi.CHUNKS] = self._table[:, abi.CHUNKS] = chunks
-        for chain in self._chains:
-            part = slice(chain.first, chain.last + 1)
-            time = sum(times[part]) if self._times else None
-            self._table[part, abi.CHUNKS] = 0
-            chunks.append(min(chain.chunks(threads, time), len(self._faults)))
-            self._table[chain.first, abi.CHUNKS] = chunks[-1]
-        self._sharing = pool = self._pool if max(chunks) > 1 and threads > 1 else None
-        self._settled = not self._trials and (pool is None or not pool.needs_calls)
-        module, name = ("threads", "lead") if pool else ("launch", "walk")
-        self._order[abi.RUN] = image.loaded(module).addresses[name]
+        most = len(self._faults)
+        pairs = zip(self.instructions, times, strict=True)
+        chunks = [min(instruction.chunks(threads, time), most) for instruction, time in pairs]
+        self._unfused_table[:, abi.CHUNKS] = self._table[:, abi.CHUNKS] = chunks
+        for fusion in self._fusions:
+            members = slice(fusion.first, fusion.last + 1)
+            time = sum(times[members]) if self._times else None
+            self._table[members, abi.CHUNKS] = 0
+            chunks.append(min(fusion.chunks(threads, time), most))
+            self._table[fusion.first, abi.CHUNKS] = chunks[-1]
+        self._shared_pools = pools = self._pools if max(chunks) > 1 and threads > 1 else None
+        self._is_final = not self._trials and (pools is None or not pools.needs_wake)
+        module, name = ("threads", "run_threaded") if pools else ("launch", "run_plan")
+        self._context[abi.RUN] = image.loaded(module).addresses[name]
 
-    def _run(self, check):
-        if self._crew is not None:
-            self._crew.call()
+    def _run(self, check: Callable[[], object] | None) -> None:
+        if self._pool is not None:
+            self._pool.wake()
         if not self._begin():
-            self.go_on(check)
+            self.resume(check)
         if check is not None:
             check()
 
-    def go_on(self, check=None):
+    def resume(self, check: Callable[[], object] | None = None) -> None:
         """Goes on until all is done with what machine code came back from."""
         while True:
-            if self._order[abi.CURSOR] < 0:
-                raise self._fault(~self._order[abi.CURSOR])
-            pool = self._sharing
-            if pool and not self._order[abi.CREW]:  # another program runs with the last one
-                self._crew = pool.crew()
-                self._crew.call()
-                self._order[abi.CREW] = self._crew.address
+            if self._context[abi.CURSOR] < 0:
+                raise self._fault(~self._context[abi.CURSOR])
+            pools = self._shared_pools
+            if pools and not self._context[abi.POOL]:  # another program runs with the last one
+                self._pool = pools.idle_pool()
+                self._pool.wake()
+                self._context[abi.POOL] = self._pool.address
             elif check is not None:
                 check()
             if self._resume():
                 return
 
-    def _fault(self, cursor):
-        """The fault of the first chunk that reported one, in the row before the cursor."""
-        row = (cursor - 1) >> abi.CHUNK_BITS
-        chunks = cursor & abi.CHUNK_MASK or self._table[row, abi.CHUNKS]
+    def _fault(self, cursor: int) -> Fault:
+        """The fault of the first chunk that reported one, in the instruction before the cursor."""
+        position = (cursor - 1) >> abi.CHUNK_BITS
+        chunks = cursor & abi.CHUNK_MASK or self._table[position, abi.CHUNKS]
         reports = self._faults[:chunks]
-        return Fault(self.rows[row].tag, *reports[reports[:, 0] != 0][0].tolist())
+        return Fault(self.instructions[position].tag, *reports[reports[:, 0] != 0][0].tolist())
 
 
 class _Method(ctypes.Structure):
@@ -191,39 +210,39 @@ class _Method(ctypes.Structure):
     )
 
 
-def _function(order, name):
-    """A function without arguments that runs an order; true when it was run to its end.
+def _function(context: np.ndarray, name: str) -> Callable[[], bool]:
+    """A function without arguments that runs a plan; true when it was run to its end.
 
     `name` says how: "begin" or "resume".
     """
-    if not _builtin(order):
-        return lambda: _run_by_ctypes(order, name)
-    order[abi.SAVE_THREAD : abi.FALSE + 1] = _known["python"]
-    return _known["make"](ctypes.byref(_known[name]), order, None)
+    if not _has_builtins(context):
+        return lambda: bool(_run_by_ctypes(context, name))
+    context[abi.SAVE_THREAD : abi.FALSE + 1] = _python["functions"]
+    return _python["make"](ctypes.byref(_python[name]), context, None)
 
 
-def _run_by_ctypes(order, name):
+def _run_by_ctypes(context: np.ndarray, name: str) -> int:
     if name == "begin":
-        order[abi.CURSOR] = 0
-    return _WORD_FUNCTION(int(order[abi.RUN]))(arena.address(order))
+        context[abi.CURSOR] = 0
+    return _WORD_FUNCTION(int(context[abi.RUN]))(arena.address(context))
 
 
-def _builtin(order):
+def _has_builtins(context: np.ndarray) -> bool:
     """Whether builtin functions can be made: arrays are laid out as `begin` takes them to be."""
-    if "make" not in _known:
-        elements = ctypes.c_int64.from_address(id(order) + _DATA).value
-        _known["make"] = None
-        if sys.implementation.name == "cpython" and elements == arena.address(order):
+    if "make" not in _python:
+        elements = ctypes.c_int64.from_address(id(context) + _DATA).value
+        _python["make"] = None
+        if sys.implementation.name == "cpython" and elements == arena.address(context):
             python = ctypes.pythonapi
             names = "PyEval_SaveThread", "PyEval_RestoreThread", "Py_IncRef"
             functions = [ctypes.cast(python[name], ctypes.c_void_p).value for name in names]
-            _known["python"] = (*functions, id(True), id(False))
+            _python["functions"] = (*functions, id(True), id(False))
             kind = ctypes.PYFUNCTYPE(
                 ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
             )
             for name in ("begin", "resume"):
                 address = image.loaded("launch").addresses[name]
-                method = _known[name] = _Method(name.encode(), address, _METH_NOARGS, None)
+                method = _python[name] = _Method(name.encode(), address, _METH_NOARGS, None)
                 python.Py_IncRef(ctypes.py_object(method))  # functions need it to the very end
-            _known["make"] = kind(("PyCFunction_NewEx", python))
-    return _known["make"] is not None
+            _python["make"] = kind(("PyCFunction_NewEx", python))
+    return _python["make"] is not None

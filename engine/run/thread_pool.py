@@ -1,13 +1,13 @@
-"""Threads that run the chunks of a program's rows together.
+"""Thread pools that run the chunks of a program's instructions.
 
-A crew is the thread that runs a program and the workers that help it. Programs of as many threads
-share a pool of crews. A program keeps to the crew it ran with last and takes another when that one
-is busy: so there are as many crews as programs run at once. Workers start with the first run that
-has something to share. They are gone when the last program that could use them is, before the
-process forks (the child has none of its parent's threads), and at exit.
+A pool is the thread that runs a program, the caller, and the workers that help it. Programs of as
+many threads have a set of pools in common. A program keeps to the pool it ran with last and takes
+another when that one is busy: so there are as many pools as programs run at once. Workers start
+with the first run that has chunks for them. They are gone when the last program that could use them
+is, before the process forks (the child has none of its parent's threads), and at exit.
 
-How a crew shares a row out is written in run/native/threads.py. Nobody waits for a worker that
-holds no chunk, so a crew whose workers are gone still does everything, by its leader alone.
+How a pool partitions an instruction is written in run/native/threads.py. Nobody waits for a worker
+that holds no chunk, so a pool whose workers are gone still does everything, by its caller alone.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import ctypes
 import os
 import threading
 import weakref
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,151 +26,157 @@ from .. import abi
 from ..build import image, target
 from ..plan import arena
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
 MOST = 256
-"""The highest number of threads, and of chunks of a row."""
-PATIENCE = 10_000  # pauses, about 100 us, before a thread that has nothing to do falls asleep
-HURRY = 100  # the same where there are more threads than processors
-_PATIENCE_AWAKE = 100_000  # where sleeping needs Python
-_FAREWELL = 1.0  # seconds to wait for a worker to end what it does
-_pools = weakref.WeakValueDictionary()
+"""The highest number of threads, and of chunks of an instruction."""
+SPINS = 10_000  # pauses, about 100 us, before a thread that has nothing to do falls asleep
+SPINS_OVERSUBSCRIBED = 100  # the same where there are more threads than processors
+_SPINS_AWAKE = 100_000  # where sleeping needs Python
+_JOIN_TIMEOUT = 1.0  # seconds to wait for a worker to end what it does
+_pool_sets: weakref.WeakValueDictionary[int, PoolSet] = weakref.WeakValueDictionary()
 
 
-class Crew:
-    """The state that leader and workers share, and the workers.
+class ThreadPool:
+    """The state that caller and workers share, and the workers.
 
     Attributes:
         address: of the state.
 
-    With `parks` false the workers sleep in Python, as they do where the system has no futex.
+    Without `native_sleep` the workers sleep in Python, as they do where the system has no futex.
     """
 
-    def __init__(self, threads, parks):
-        n_words = abi.PLACES + threads * abi.APART
+    def __init__(self, threads: int, native_sleep: bool):
+        n_words = abi.SLOTS + threads * abi.SLOT_WORDS
         self._state = state = arena.allocate(n_words * abi.WORD).view(np.int64)
         self.address = address = arena.address(state)
-        patience = PATIENCE if threads <= _processors() else HURRY
-        state[abi.PATIENCE] = patience if parks else _PATIENCE_AWAKE
-        state[abi.PARKS] = parks
+        spins = SPINS if threads <= _processors() else SPINS_OVERSUBSCRIBED
+        state[abi.SPINS] = spins if native_sleep else _SPINS_AWAKE
+        state[abi.NATIVE_SLEEP] = native_sleep
         state[abi.THREADS] = threads
-        places = range(abi.PLACES, n_words, abi.APART)
-        for i, place in enumerate(places):
-            state[place + abi.OWN], state[place + abi.CREW_OF] = i, address
-        serve, self._native_halt = (_native(name) for name in ("serve", "halt"))
-        self._bells = [threading.Lock() for _ in range(threads - 1)]
+        slots = range(abi.SLOTS, n_words, abi.SLOT_WORDS)
+        for i, slot in enumerate(slots):
+            state[slot + abi.INDEX], state[slot + abi.POOL_OF] = i, address
+        work, self._native_halt = (_native(name) for name in ("work", "halt"))
+        self._wake_locks = [threading.Lock() for _ in range(threads - 1)]
         self._workers = []
         with contextlib.suppress(RuntimeError):  # the system has no more threads: do with fewer
-            for place, bell in zip(places[1:], self._bells, strict=True):
-                bell.acquire()
+            for slot, lock in zip(slots[1:], self._wake_locks, strict=True):
+                lock.acquire()
                 worker = threading.Thread(
-                    target=_work,
-                    args=(serve, state, place * abi.WORD, bell),
+                    target=_work_loop,
+                    args=(work, state, slot * abi.WORD, lock),
                     name="flatlite",
                     daemon=True,
                 )
                 worker.start()
                 self._workers.append(worker)
-        self._end = weakref.finalize(self, _halt, self._native_halt, state, self._bells)
-        self._end.atexit = False
-        self._parks = parks
+        self._finalizer = weakref.finalize(self, _halt, self._native_halt, state, self._wake_locks)
+        self._finalizer.atexit = False
+        self._native_sleep = native_sleep
 
     @property
-    def is_busy(self):
+    def is_busy(self) -> bool:
         """Whether a program runs with it, or it is closed."""
         return bool(self._state[abi.BUSY])
 
-    def call(self):
-        """Calls the workers that sleep in Python."""
-        if not self._parks:
-            _ring(self._bells)
+    def wake(self) -> None:
+        """Wakes the workers that sleep in Python."""
+        if not self._native_sleep:
+            _release(self._wake_locks)
 
-    def close(self):
+    def close(self) -> bool:
         """Ends the workers, unless a program runs with them; gives whether it did."""
         if not self._native_halt(self.address):
             return False
-        self._end.detach()
-        _ring(self._bells)
+        self._finalizer.detach()
+        _release(self._wake_locks)
         for worker in self._workers:
-            worker.join(_FAREWELL)
+            worker.join(_JOIN_TIMEOUT)
         return True
 
 
-class Pool:
-    """Crews of a number of threads.
+class PoolSet:
+    """Thread pools of one number of threads.
 
     Attributes:
-        needs_calls: whether Python has to call the workers before each run.
+        needs_wake: whether Python has to wake the workers before each run.
     """
 
-    def __init__(self, threads, parks=bool(target.FUTEX)):
-        self.threads, self.needs_calls, self._crews = threads, not parks, []
+    def __init__(self, threads: int, native_sleep: bool = bool(target.FUTEX)):
+        self.threads, self.needs_wake = threads, not native_sleep
+        self._pools: list[ThreadPool] = []
 
-    def crew(self):
-        """A crew no program runs with just now; another may be quicker."""
-        for crew in self._crews:
-            if not crew.is_busy:
-                return crew
-        crew = Crew(self.threads, not self.needs_calls)
-        self._crews.append(crew)
-        return crew
+    def idle_pool(self) -> ThreadPool:
+        """A pool no program runs with just now; another may be quicker."""
+        for pool in self._pools:
+            if not pool.is_busy:
+                return pool
+        pool = ThreadPool(self.threads, not self.needs_wake)
+        self._pools.append(pool)
+        return pool
 
-    def rest(self):
-        """Ends the workers of crews that no program runs with."""
-        self._crews = [crew for crew in self._crews if not crew.close()]
+    def close_idle(self) -> None:
+        """Ends the workers of pools that no program runs with."""
+        self._pools = [pool for pool in self._pools if not pool.close()]
 
-    def forget(self):
-        """Drops the crews of the parent process, whose workers are not in this one."""
-        self._crews = []
+    def discard(self) -> None:
+        """Drops the pools of the parent process, whose workers are not in this one."""
+        self._pools = []
 
 
-def pool(threads):
-    """The pool for programs of `threads` threads, which is gone when none of them is left."""
+def pool_set(threads: int) -> PoolSet:
+    """The pools for programs of `threads` threads, which are gone when none of them is left."""
     threads = min(threads, MOST)
-    found = _pools.get(threads)
-    if found is None:
-        found = _pools.setdefault(threads, Pool(threads))
-    return found
+    pools = _pool_sets.get(threads)
+    if pools is None:
+        pools = _pool_sets.setdefault(threads, PoolSet(threads))
+    return pools
 
 
-def _processors():
+def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def _native(name):
-    """A function of run/native/threads.py that takes the address of a crew's state."""
+def _native(name: str) -> Callable[[int], int]:
+    """A function of run/native/threads.py that takes one address."""
     address = image.loaded("threads").addresses[name]
     return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)
 
 
-def _work(serve, state, place, bell):
-    """The life of a worker. It must not know the crew, which ends it by being gone."""
-    address = arena.address(state) + place
-    while serve(address):
-        bell.acquire()
+def _work_loop(
+    work: Callable[[int], int], state: np.ndarray, offset: int, lock: threading.Lock
+) -> None:
+    """The life of a worker. It must not know the pool, which ends it by being gone."""
+    address = arena.address(state) + offset
+    while work(address):
+        lock.acquire()
 
 
-def _halt(halt, state, bells):
+def _halt(halt: Callable[[int], int], state: np.ndarray, locks: Iterable[threading.Lock]) -> None:
     halt(arena.address(state))
-    _ring(bells)
+    _release(locks)
 
 
-def _ring(bells):
-    for bell in bells:
-        if bell.locked():
-            bell.release()
+def _release(locks: Iterable[threading.Lock]) -> None:
+    for lock in locks:
+        if lock.locked():
+            lock.release()
 
 
-def _rest_all():
-    for one in list(_pools.values()):
-        one.rest()
+def _close_all_idle() -> None:
+    for pools in list(_pool_sets.values()):
+        pools.close_idle()
 
 
-def _forget_all():
-    for one in list(_pools.values()):
-        one.forget()
+def _discard_all() -> None:
+    for pools in list(_pool_sets.values()):
+        pools.discard()
 
 
-atexit.register(_rest_all)
+atexit.register(_close_all_idle)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_rest_all, after_in_child=_forget_all)
+    os.register_at_fork(before=_close_all_idle, after_in_child=_discard_all)

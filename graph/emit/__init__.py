@@ -1,4 +1,4 @@
-"""How TensorFlow's ops become rows of the engine's programs; see registry.py."""
+"""How TensorFlow's ops become instructions of the engine's programs; see registry.py."""
 
 FAMILIES = ("array", "elementwise", "nn", "products", "reduce", "update")
 """The modules that hold rows; all are imported when a Session first compiles."""

@@ -1,6 +1,6 @@
-"""Operations that one row does together: a product, its bias and its activation.
+"""Operations that one instruction does together: a product, its bias and its activation.
 
-    Conv2D or MatMul -> BiasAdd or Add -> Relu or Relu6       becomes       one row
+    Conv2D or MatMul -> BiasAdd or Add -> Relu or Relu6       becomes       one instruction
 
 Holds off when something else reads, fetches or feeds what lies between.
 """

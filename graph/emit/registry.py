@@ -7,9 +7,9 @@
         return out
 
 The function takes the program, the operation as a `Site` (attributes, shapes and values that are
-known), and one buffer for each input. It adds rows and gives one buffer for each output, or just
-the one; or None before it added anything, and the op's numpy kernel runs instead. Where the rows
-change a variable, the buffer is the variable's own memory.
+known), and one buffer for each input. It adds instructions and gives one buffer for each output, or
+just the one; or None before it added anything, and the op's numpy kernel runs instead. Where the
+instructions change a variable, the buffer is the variable's own memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from . import FAMILIES
 
 @dataclass(frozen=True)
 class Emitter:
-    """How one op type becomes rows, and for which dtypes of its inputs; None for all."""
+    """How one op type becomes instructions, and for which dtypes of its inputs; None for all."""
 
     function: Callable
     dtypes: frozenset[np.dtype] | None = None

@@ -6,7 +6,7 @@ after it is compiled for the sizes it gave, or found again. Within a stage an op
 order of preference,
 
 * known: it depends only on constants and on shapes, and is computed while compiling;
-* rows of the engine (emit/);
+* instructions of the engine (emit/);
 * a step in Python that calls its numpy kernel.
 
 Operations run in the order in which they were added to the graph, as far as data and control
@@ -48,7 +48,7 @@ class Plan:
         state: The Session's variables.
         fetches: Tensors to compute and operations to run.
         feeds: Shape and dtype of each fed tensor.
-        n_threads: How many threads share the rows.
+        n_threads: How many threads share the instructions.
 
     Raises:
         InvalidArgumentError: A placeholder is not fed, or shapes do not go together.
@@ -196,7 +196,7 @@ class Plan:
         return True
 
     def _add_chain(self, stage: Stage, chain: list[Operation]) -> bool:
-        """Compiles several operations as one row; False when that is not possible."""
+        """Compiles several operations as one instruction; False when that is not possible."""
         between = {op.outputs[0] for op in chain[:-1]}
         for op in chain:
             for tensor in op.inputs:

@@ -48,7 +48,7 @@ class Stage:
     """One program of a plan.
 
     Attributes:
-        program: Its rows and steps.
+        program: Its instructions and host steps.
         inputs: The buffers to bind before each run, by the tensor whose array they show.
         kept: The buffers to read after each run.
         reads: For each variable that must have a value before, the operation that reads it.

@@ -41,7 +41,7 @@ def resize_bilinear(node):
     node.require(x.dtype in (np.float32, np.uint8, *_INTEGERS), f"{x.dtype} is not supported")
     kernel, scale, more = "resize.bilinear", _scale, {"rounding": 0.5 if x.is_integer else 0.0}
     if x.dtype in _INTEGERS:
-        kernel = "resize.bilinear_bytes" if x.dtype == np.int8 else "resize.bilinear_integer"
+        kernel = "resize.bilinear_int8" if x.dtype == np.int8 else "resize.bilinear_integer"
         scale, more = _scale_integer, {}
 
     def emit(program):

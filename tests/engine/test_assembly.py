@@ -12,33 +12,33 @@ from flatlite.engine.build.compiler import import_kernels
 from flatlite.engine.build.target import find
 
 KINDS = ("1_1", "3_1", "3_2", "5_1", "5_2")
-TILES = ("tile", "tile_narrow", "part_4", "part_7", "part_10")
-PIECES = {
-    "gemm_f32": [f"_gemm_f32_tile_{name}" for name in ("wide", "narrow", *TILES[2:])],
+TILES = ("tile", "partial_tile", "part_4", "part_7", "part_10")
+MICROKERNELS = {
+    "gemm_f32": [f"_gemm_f32_tile_{name}" for name in TILES],
     "depthwise_f32": [f"depthwise_f32_strip_{kind}" for kind in KINDS],
     "depthwise_i8": [
-        *(f"depthwise_i8_bytes_{kind}" for kind in ("3_1", "5_1")),
-        "depthwise_i8_shorts_5_1",
+        *(f"depthwise_i8_int8_{kind}" for kind in ("3_1", "5_1")),
+        "depthwise_i8_int16_5_1",
     ],
     "dots": ["dots_few"],
-    "gemm_i8": [*(f"_gemm_i8_tile_byte_{name}" for name in TILES), "_gemv_i8_byte_line"],
-    "gemm_i16": [f"_gemm_i16_tile_short_{name}" for name in TILES[:2]],
+    "gemm_i8": [*(f"_gemm_i8_tile_i8_{name}" for name in TILES), "_gemv_i8_gemv_i8"],
+    "gemm_i16": [f"_gemm_i16_tile_i16_{name}" for name in TILES[:2]],
     "softmax": ["softmax_exponential_1_2"],
-    "recurrent_f32": ["_matvec_real"],
+    "recurrent_f32": ["_matvec_f32_panels"],
 }
-"""Kernel module -> the pieces in which it spends its time."""
+"""Kernel module -> the microkernels in which it spends its time."""
 
-NOT_THERE = {("_gemv_i8_byte_line", "x86-64-v2")}
-"""Pieces that a processor does without."""
+NOT_THERE = {("_gemv_i8_gemv_i8", "x86-64-v2")}
+"""Microkernels that a processor does without."""
 
 ALLOWED = {
     ("depthwise_f32_strip_5_1", "x86-64-v2"): 3,
-    ("depthwise_i8_bytes_5_1", "x86-64-v2"): 22,
-    ("depthwise_i8_bytes_5_1", "x86-64-v3"): 6,
-    ("depthwise_i8_shorts_5_1", "x86-64-v2"): 6,
-    ("depthwise_i8_shorts_5_1", "x86-64-v3"): 6,
-    ("depthwise_i8_shorts_5_1", "cortex-a76"): 30,
-    ("depthwise_i8_shorts_5_1", "apple-m1"): 29,
+    ("depthwise_i8_int8_5_1", "x86-64-v2"): 22,
+    ("depthwise_i8_int8_5_1", "x86-64-v3"): 6,
+    ("depthwise_i8_int16_5_1", "x86-64-v2"): 6,
+    ("depthwise_i8_int16_5_1", "x86-64-v3"): 6,
+    ("depthwise_i8_int16_5_1", "cortex-a76"): 30,
+    ("depthwise_i8_int16_5_1", "apple-m1"): 29,
     ("softmax_exponential_1_2", "x86-64-v3"): 2,
 }
 """How often, at most, vectors go through the stack in the innermost loop; nowhere else do they.
@@ -53,25 +53,29 @@ MULTIPLICATIONS = (
 
 
 def cases():
-    """(module, piece, processor) of all that is there."""
-    both = ((module, piece) for module, pieces in PIECES.items() for piece in pieces)
-    for (module, piece), processor in product(both, assembly.PROCESSORS):
+    """(module, microkernel, processor) of all that is there."""
+    both = (
+        (module, microkernel)
+        for module, microkernels in MICROKERNELS.items()
+        for microkernel in microkernels
+    )
+    for (module, microkernel), processor in product(both, assembly.PROCESSORS):
         as_another = processor == "x86-64-v3-vnni" and module not in find(processor).modules
-        if not as_another and (piece, processor) not in NOT_THERE:
-            yield module, piece, processor
+        if not as_another and (microkernel, processor) not in NOT_THERE:
+            yield module, microkernel, processor
 
 
 def products(lines):
     return sum(any(name in line for name in MULTIPLICATIONS) for line in lines)
 
 
-@pytest.mark.parametrize(("module", "piece", "processor"), list(cases()))
-def test_sums_stay_in_registers(module, piece, processor):
+@pytest.mark.parametrize(("module", "microkernel", "processor"), list(cases()))
+def test_sums_stay_in_registers(module, microkernel, processor):
     import_kernels(module)
-    loops = assembly.loops(assembly.listing(f"flatlite_piece_{piece}", processor))
+    loops = assembly.loops(assembly.listing(f"flatlite_microkernel_{microkernel}", processor))
     densest = max(loops, key=lambda lines: products(lines) / len(lines))
     assert products(densest) >= 4
-    assert assembly.spills(densest) <= ALLOWED.get((piece, processor), 0)
+    assert assembly.spills(densest) <= ALLOWED.get((microkernel, processor), 0)
 
 
 def test_spills_are_seen():

@@ -224,35 +224,35 @@ HERE = {
 
 ELSEWHERE = {
     "engine/test_fast.py": (
-        "depthwise_f32.depthwise dots.packed dots.rows product.convolution product.matmul "
-        "gemm_f32_packing.columns packing.frame packing.rows packing.widen"
+        "depthwise_f32.depthwise dots.packed dots.rows gemm_f32.convolution gemm_f32.matmul "
+        "gemm_f32_packing.columns gemm_f32_packing.pad gemm_f32_packing.rows gemm_f32_packing.widen"
     ),
     "engine/test_families.py": (
-        "depthwise.depthwise gemm.convolution gemm.matmul gemm.transposed_convolution "
-        "pool.average pool.maximum pool.root_mean_square"
+        "depthwise.depthwise plain_float.convolution plain_float.matmul "
+        "plain_float.transposed_convolution pool.average pool.maximum pool.root_mean_square"
     ),
     "engine/test_float_vectors.py": (
-        "pool_f32.average pool_float.maximum pool_float.root_mean_square power.power "
-        "reduce_f32.add reduce_float.maximum reduce_float.minimum reduce_float.multiply "
-        "reduce_f32.row_maximum reduce_float.row_minimum reduce_float.row_product "
-        "reduce_f32.row_sum resize_float.bilinear"
+        "pool_f32.average pool_f32.maximum pool_f32.root_mean_square power.power "
+        "reduce_f32.add reduce_f32.maximum reduce_f32.minimum reduce_f32.multiply "
+        "reduce_f32.row_maximum reduce_f32.row_minimum reduce_f32.row_product "
+        "reduce_f32.row_sum resize_f32.bilinear"
     ),
     "engine/test_fast_integers.py": (
-        "gemm_i8.convolution_reals byte_product.matmul_reals byte_rounding.asymmetric "
-        "quantize_rows.extremes byte_rounding.symmetric"
+        "gemm_i8.convolution_float32 gemm_i8.matmul_float32 quantize_rows.asymmetric "
+        "quantize_rows.extremes quantize_rows.symmetric"
     ),
-    "engine/test_channelwise_stored.py": (
-        "depthwise_i8.reals_1_1 channelwise_stored.reals_3_1 channelwise_stored.reals_3_2 "
-        "depthwise_i8.reals_5_1 channelwise_stored.reals_5_2 channelwise_stored.reals_pairs"
+    "engine/test_depthwise_i8.py": (
+        "depthwise_i8.float32_1_1 depthwise_i8.float32_3_1 depthwise_i8.float32_3_2 "
+        "depthwise_i8.float32_5_1 depthwise_i8.float32_5_2 depthwise_i8.float32_pairs"
     ),
-    "engine/test_requantize.py": "requantize.real",
+    "engine/test_requantize.py": "requantize.to_float32",
     "engine/test_unary.py": (
         "unary.cos unary.elu unary.exp unary.gelu unary.gelu_tanh unary.hard_swish unary.log "
         "unary.logistic unary.rsqrt unary.sin unary.sqrt unary.tanh"
     ),
     "interpreter/test_recurrent.py": (
-        "recurrent_f32.basic recurrent.lstm_hybrid recurrent.lstm_real recurrent.rnn_hybrid "
-        "recurrent_f32.rnn_real recurrent.svdf"
+        "recurrent_f32.basic recurrent_f32.lstm_hybrid recurrent_f32.lstm_float32 "
+        "recurrent_f32.rnn_hybrid recurrent_f32.rnn_float32 recurrent_f32.svdf"
     ),
     "cases/indexing.py": "search.top",
     "engine/test_bounds.py": "outer.filters",
@@ -266,7 +266,7 @@ ELSEWHERE = {
 
 
 def kernels():
-    """The kernels that give reals."""
+    """The kernels that give float32."""
     for module in cache.modules():
         made = image.loaded(module)
         for name in made.kernels:
@@ -279,7 +279,7 @@ def kernels():
                     break
 
 
-def test_every_kernel_of_reals_has_a_row():
+def test_every_kernel_of_float32_has_a_row():
     elsewhere = [name for names in ELSEWHERE.values() for name in names.split()]
     listed = [*HERE, *elsewhere]
     assert len(listed) == len(set(listed))
@@ -336,43 +336,43 @@ def test_bound(kernel):
 
 ON_OTHER_VECTORS = {
     "test_bounds": "backward outer softmax unary",
-    "test_channelwise_stored": "depthwise_i8",
+    "test_depthwise_i8": "depthwise_i8",
     "test_fast": "depthwise_f32 dots gemm_f32",
     "test_fast_integers": "gemm_i8 quantize_rows gemm_i16",
     "test_float_vectors": "pool_f32 power reduce_f32 resize_f32",
     "test_movement": "layout",
-    "test_pool_stored": "pool_i8",
+    "test_pool_i8": "pool_i8",
     "test_recurrent": "recurrent_f32 recurrent_i8",
     "test_resize": "resize",
     "test_rounding": "quantize_f32",
     "test_scaled_vectors": "rescaled_simd",
     "test_small_sums": "sum_i8",
-    "test_softmax_stored": "softmax_i8",
+    "test_softmax_i8": "softmax_i8",
     "test_tables": "lookup",
 }
-"""Test -> the modules with pieces in LLVM instructions that it runs for AVX2 and SSE2 too."""
+"""Test -> the modules with microkernels in LLVM instructions that it runs for AVX2 and SSE2 too."""
 
 
-def with_pieces():
+def with_microkernels():
     """The modules whose code, or that of files they import, differs by the kind of vectors."""
     paths = Path(cache.ENGINE, "kernels").rglob("*.py")
     texts = {path.stem: path.read_text() for path in paths}
     texts |= {name: "" for name in cache.modules() if name not in texts}
 
-    def has_pieces(name, *above):
+    def has_microkernels(name, *above):
         inside = set(re.findall(r"^from \.[.\w]*?(_\w+) import", texts[name], re.MULTILINE)) - {
             *above
         }
-        return bool(re.search(r"[@ ]piece\(|from \.+build\.vector", texts[name])) or any(
-            has_pieces(needed, name, *above) for needed in inside
+        return bool(re.search(r"[@ ]microkernel\(|from \.+build\.vector", texts[name])) or any(
+            has_microkernels(needed, name, *above) for needed in inside
         )
 
-    return {name for name in cache.modules() if has_pieces(name)}
+    return {name for name in cache.modules() if has_microkernels(name)}
 
 
-def test_all_pieces_are_run_on_other_vectors():
+def test_all_microkernels_are_run_on_other_vectors():
     listed = " ".join(ON_OTHER_VECTORS.values()).split()
-    assert with_pieces() == set(listed)
+    assert with_microkernels() == set(listed)
     texts = [(TESTS / "engine" / f"{name}.py").read_text() for name in ON_OTHER_VECTORS]
     marks = "compile_flat", "compiled_for", "MODULES = "  # the last are what `vectors` compiles
     assert all(any(mark in text for mark in marks) for text in texts)

@@ -187,4 +187,4 @@ def test_constant_weights_are_packed_once():
     program.keep(out)
     program.close({x: numbers(1, 5, 5, 3)})
     names = [name for _, name, _ in program.run(profile=True)]
-    assert names == ["gemm_f32_packing.frame", "gemm_f32.convolution"]
+    assert names == ["gemm_f32_packing.pad", "gemm_f32.convolution"]

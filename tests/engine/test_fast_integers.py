@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from llvmlite import ir
 
 from flatlite.engine.build import driver, image
-from flatlite.engine.build.kernel import PIECES
-from flatlite.engine.build.simd import lanes
+from flatlite.engine.build.kernel import MICROKERNELS
+from flatlite.engine.build.simd import widest_simd
 from flatlite.engine.build.target import HOST, SHIPPED, Target, flags
 from flatlite.engine.families import quantization, quantized_gemm
-from flatlite.engine.kernels.int8 import _gemm_i8_tile as _byte_tile  # noqa: F401 (declares its pieces)
+from flatlite.engine.kernels.int8 import _gemm_i8_tile  # noqa: F401 (declares its microkernels)
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -147,7 +147,7 @@ def stored(dtype, *shape):
     return np.clip(values, known.min, known.max).astype(dtype)
 
 
-BOTH = pytest.mark.parametrize("module", ["byte_product", "short_product"])
+BOTH = pytest.mark.parametrize("module", ["gemm_i8", "gemm_i16"])
 
 
 class Operands:
@@ -155,7 +155,7 @@ class Operands:
 
     def __init__(self, draw, module, n, depth):
         self.draw, self.weights_dtype = draw, "int8"
-        if module == "short_product":
+        if module == "gemm_i16":
             self.scheme, self.dtype = draw(wide_schemes(n, depth)), "int16"
             self.least = draw(st.booleans())
         else:
@@ -294,7 +294,7 @@ def test_conv2d_of_reals(vectors, data):
         quantized_gemm.conv2d(program, *buffers, scheme=scheme, **steps, groups=groups)
 
     arrays = x, stored("int8", groups * n, *taps, depth), real_biases(groups * n, data.draw)
-    check(emit, shape, np.float32, *arrays, "gemm_i8.convolution_reals")
+    check(emit, shape, np.float32, *arrays, "gemm_i8.convolution_float32")
 
 
 @SOME
@@ -311,7 +311,7 @@ def test_matmul_of_reals(vectors, data):
         quantized_gemm.matmul(program, *buffers, scheme=scheme, transpose_b=transpose)
 
     arrays = a, b, real_biases(n, data.draw)
-    check(emit, (batch, height, n), np.float32, *arrays, "gemm_i8.matmul_reals")
+    check(emit, (batch, height, n), np.float32, *arrays, "gemm_i8.matmul_float32")
 
 
 @pytest.mark.parametrize("depth", [64, 512, 576])
@@ -388,11 +388,11 @@ def test_tile_for_arm():
     llvm.initialize_all_asmprinters()
     aim = llvm.Target.from_triple("aarch64-linux-gnu")
     machine = aim.create_target_machine(features="+neon,+dotprod", opt=3)
-    module, made = ir.Module(), PIECES["flatlite_piece__byte_tile_byte_tile"]
+    module, made = ir.Module(), MICROKERNELS["flatlite_microkernel__gemm_i8_tile_i8_tile"]
     kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * len(made.signature.args))
     function = ir.Function(module, kind, "tile")
     builder = ir.IRBuilder(function.append_basic_block())
-    made.emit(builder, lanes({"neon", "dotprod"}), *function.args)
+    made.emit(builder, widest_simd({"neon", "dotprod"}), *function.args)
     builder.ret_void()
     text = machine.emit_assembly(llvm.parse_assembly(str(module)))
     loops = [block for block in text.split("\n.LBB") if block.count("sdot") == 16]
@@ -404,8 +404,8 @@ def test_features_of_a_processor():
     """LLVM and Linux spell them differently."""
     features = {"avx512f", "avx512bw", "avx512_vnni", "amx_int8", "avx2", "fma"}
     spelt = {name.replace("avx512_", "avx512").replace("amx_", "amx-") for name in features}
-    assert lanes(features) == lanes(spelt) == (16, 32, True, "unsigned", True, False)
-    assert lanes(features - {"amx_int8"}) == (16, 32, True, "unsigned", False, False)
-    assert lanes(features | {"avx512vbmi"}).permutes
-    assert lanes({"avx2", "fma", "avx_vnni"}) == lanes({"avx2", "fma", "avxvnni"})
-    assert lanes({"avx2", "fma"}).dots == lanes({"neon"}).dots == ""
+    assert widest_simd(features) == widest_simd(spelt) == (16, 32, True, "unsigned", True, False)
+    assert widest_simd(features - {"amx_int8"}) == (16, 32, True, "unsigned", False, False)
+    assert widest_simd(features | {"avx512vbmi"}).permutes
+    assert widest_simd({"avx2", "fma", "avx_vnni"}) == widest_simd({"avx2", "fma", "avxvnni"})
+    assert widest_simd({"avx2", "fma"}).dots == widest_simd({"neon"}).dots == ""

@@ -48,7 +48,7 @@ SIZES = (1, 7, 64, 333)
 def everything_is_shared(monkeypatch):
     monkeypatch.setattr(instruction, "LONG", 0)
     monkeypatch.setattr(instruction, "SHARED", 0)
-    monkeypatch.setattr(plan_runner, "WORTH", 0)
+    monkeypatch.setattr(plan_runner, "MIN_SHARED", 0)
 
 
 def kernels():

@@ -146,7 +146,9 @@ def test_reals_to_8_bits(asymmetric, data):
     def build(program, given_x, out):
         made, made_scales = scheme.int16_input(program, given_x, shape[0])
         sums = arena(shape, np.int32)
-        program.call("plain_int.centre", made.ravel(), out.ravel(), split=out.size, zero_point=0)
+        program.call(
+            "plain_int.subtract_zero_point", made.ravel(), out.ravel(), split=out.size, zero_point=0
+        )
         program.keep(made_scales)
         scales.append((program, made_scales, sums))
 

@@ -22,7 +22,7 @@ DTYPES = st.sampled_from(["int8", "uint16", "float32", "complex64"])
 
 
 def run(build, out, *arrays, dealt):
-    """The memory of `out` after the rows that `build(program, *buffers)` appends."""
+    """The memory of `out` after the instructions that `build(program, *buffers)` appends."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
             patch.setattr(instruction, "LONG", 0)
@@ -158,7 +158,7 @@ def test_nothing_is_added_without_elements():
     empty, out = bound((0, 3), np.float32), arena((0, 3), np.float32)
     move(program, empty, out)
     elementwise(program, "arithmetic.maximum", (empty, empty), out)
-    assert program.rows == []
+    assert program.instructions == []
 
 
 def test_what_does_not_fit_is_refused():

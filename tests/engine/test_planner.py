@@ -10,8 +10,8 @@ from flatlite.engine.plan.buffer import Storage
 ROWS = 12
 
 
-def row(reads=(), writes=(), once=True):
-    return SimpleNamespace(name="row", reads=list(reads), writes=list(writes), once=once)
+def instruction(reads=(), writes=(), is_pure=True):
+    return SimpleNamespace(name="copy", reads=list(reads), writes=list(writes), is_pure=is_pure)
 
 
 spans = st.tuples(st.integers(0, ROWS - 1), st.integers(0, ROWS - 1)).map(sorted)
@@ -41,9 +41,9 @@ def test_arena_is_between_the_fullest_moment_and_the_sum(wanted):
 
 def test_a_chain_needs_two_of_its_tensors_at_once():
     tensors = [Storage("arena", 64 * n) for n in (1, 4, 2, 3)]
-    rows = [row(tensors[i : i + 1], tensors[i + 1 : i + 2]) for i in range(3)]
-    rows.insert(0, row((), tensors[:1]))
-    _, total = planner.assign(planner.lifetimes(rows, (), ()))
+    instructions = [instruction(tensors[i : i + 1], tensors[i + 1 : i + 2]) for i in range(3)]
+    instructions.insert(0, instruction((), tensors[:1]))
+    _, total = planner.assign(planner.lifetimes(instructions, (), ()))
     assert total == 64 * 6
 
 
@@ -56,29 +56,29 @@ def test_many_small_storages_do_not_make_planning_slow():
 
 def test_kept_storages_live_to_the_end():
     a, b = Storage("arena", 8), Storage("arena", 8)
-    alive = planner.lifetimes([row((), [a]), row([a], [b])], {a}, ())
+    alive = planner.lifetimes([instruction((), [a]), instruction([a], [b])], {a}, ())
     assert alive == {a: [0, 2], b: [1, 1]}
 
 
 def test_reading_what_nobody_wrote_is_refused():
-    with pytest.raises(ValueError, match="row: reads x before any row has written it"):
-        planner.lifetimes([row([Storage("arena", 8, name="x")])], (), ())
+    with pytest.raises(ValueError, match="copy: reads x before any instruction has written it"):
+        planner.lifetimes([instruction([Storage("arena", 8, name="x")])], (), ())
 
 
 def test_constant_rows_depend_on_constants_alone():
     constant, bound = Storage("constant", 8), Storage("bound", 8)
     packed, mixed, shared, host = (Storage("arena", 8) for _ in range(4))
-    rows = [
-        row([constant], [packed]),
-        row([packed], [shared]),  # written again below: not constant
-        row([packed, bound], [mixed]),
-        row([mixed], [shared]),
-        row([constant], [host], once=False),
-        row([host], [Storage("arena", 8)]),
-        row([constant], [Storage("persistent", 8)]),
-        row([], [Storage("arena", 8)]),
+    instructions = [
+        instruction([constant], [packed]),
+        instruction([packed], [shared]),  # written again below: not constant
+        instruction([packed, bound], [mixed]),
+        instruction([mixed], [shared]),
+        instruction([constant], [host], is_pure=False),
+        instruction([host], [Storage("arena", 8)]),
+        instruction([constant], [Storage("persistent", 8)]),
+        instruction([], [Storage("arena", 8)]),
     ]
-    assert planner.constant_rows(rows) == {0, 7}
+    assert planner.constant_instructions(instructions) == {0, 7}
 
 
 def test_memory_limit_names_both_numbers():

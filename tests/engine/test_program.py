@@ -324,7 +324,9 @@ def test_absurd_sizes_fail_before_anything_is_allocated():
 def test_reading_before_writing_is_refused():
     program = Program()
     program.call("copy.copy", arena((4,), f32, "x"), arena((4,), f32))
-    with pytest.raises(ValueError, match=r"copy\.copy: reads x before any row has written it"):
+    with pytest.raises(
+        ValueError, match=r"copy\.copy: reads x before any instruction has written it"
+    ):
         program.close()
 
 

@@ -6,7 +6,7 @@ from numba import types
 from targets import TARGETS
 
 from flatlite.engine.build import compiler, driver, image
-from flatlite.engine.build.kernel import KERNELS, address, kernel, piece
+from flatlite.engine.build.kernel import KERNELS, address, kernel, microkernel
 from flatlite.engine.families import multipliers
 from flatlite.engine.kernels._int32 import Integers
 from flatlite.engine.kernels.int8._requantize import Requantizer, each_rounding, terms_at
@@ -17,10 +17,10 @@ EXTREMES = [-(1 << 31), 1 - (1 << 31), -1, 0, 1, (1 << 31) - 1]
 SMALLER = [1 - (1 << 30), -1, 0, 1, (1 << 30) - 1]
 
 
-@piece(types.void(*[types.int64] * 8))
-def row_of_bytes(builder, lanes, sums, out, terms, rounding, *limits):
+@microkernel(types.void(*[types.int64] * 8))
+def row_of_bytes(builder, simd, sums, out, terms, rounding, *limits):
     """A block of 16 sums as bytes."""
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     sums, out = w.pointer(sums), w.pointer(out)
     with each_rounding(w, rounding) as roundings:
         for kind in roundings:

@@ -23,7 +23,7 @@ def test_bilinear(monkeypatch, vectors):
             scales = [(1024 * a + b // 2) // b for a, b in zip(shape[1:3], size, strict=True)]
             numbers = {"scale_h": scales[0], "scale_w": scales[1], "half": half}
             outs = []
-            for kernel in ("bytes", "integer"):
+            for kernel in ("int8", "integer"):
                 outs.append(arena((shape[0], *size, shape[3]), np.int8))
                 items = shape[0] * size[0]
                 program.call(f"resize.bilinear_{kernel}", inner, outs[-1], split=items, **numbers)

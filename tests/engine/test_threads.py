@@ -29,11 +29,11 @@ FORKS = hasattr(os, "fork")
 
 @pytest.fixture(autouse=True)
 def everything_is_shared(testing, monkeypatch):
-    """Rows are shared however short they are."""
+    """Instructions are shared however short they are."""
     monkeypatch.setattr(instruction, "LONG", 0)
     monkeypatch.setattr(instruction, "SHARED", 0)
-    monkeypatch.setattr(plan_runner, "WORTH", 0)
-    monkeypatch.setattr(plan_runner, "DOUBTFUL", 0)
+    monkeypatch.setattr(plan_runner, "MIN_SHARED", 0)
+    monkeypatch.setattr(plan_runner, "MAX_COMPARED", 0)
 
 
 def workers():
@@ -57,14 +57,14 @@ def alone():
     assert wait_until(lambda: not workers())
 
 
-def chain(n_threads, seed, n=4096, n_rows=20):
-    """(program, output): rows of many items and of one, each over the one before."""
+def chain(n_threads, seed, n=4096, n_instructions=20):
+    """(program, output): instructions of many items and of one, each over the one before."""
     program = Program(threads=n_threads)
     x = bound((n,), f32)
     last = x
-    for i in range(n_rows):
+    for i in range(n_instructions):
         out = arena((n,), f32)
-        program.call("testing.at_least", last, out, low=i / n_rows - 0.5, split=n)
+        program.call("testing.at_least", last, out, low=i / n_instructions - 0.5, split=n)
         program.call("testing.reverse_twice", out, arena((n,), f32), last := arena((n,), f32))
     program.keep(last)
     data = np.random.default_rng(seed).standard_normal(n).astype(f32)
@@ -72,10 +72,10 @@ def chain(n_threads, seed, n=4096, n_rows=20):
     return program, last
 
 
-def expected(n, seed, n_rows=20):
+def expected(n, seed, n_instructions=20):
     data = np.random.default_rng(seed).standard_normal(n).astype(f32)
-    for i in range(n_rows):
-        data = np.maximum(data, f32(i / n_rows - 0.5))
+    for i in range(n_instructions):
+        data = np.maximum(data, f32(i / n_instructions - 0.5))
     return data
 
 
@@ -88,11 +88,11 @@ def test_results_do_not_depend_on_threads(n_threads):
         assert np.array_equal(program.array(out), expected(4096, 7))
 
 
-@pytest.mark.parametrize("parks", [True, False])
-def test_programs_run_at_once(parks, monkeypatch):
+@pytest.mark.parametrize("native_sleep", [True, False])
+def test_programs_run_at_once(native_sleep, monkeypatch):
     """A few seconds of programs of 2 to 4 threads in Python threads of their own."""
     monkeypatch.setattr(
-        thread_pool, "pool", lambda n: pools.setdefault(n, thread_pool.Pool(n, parks))
+        thread_pool, "pool_set", lambda n: pools.setdefault(n, thread_pool.PoolSet(n, native_sleep))
     )
     pools, wrong, counts = {}, [], [0] * 5
     made = [chain(n, n) for n in (2, 2, 3, 4, 4)]
@@ -118,7 +118,7 @@ def test_programs_run_at_once(parks, monkeypatch):
     assert wrong == []
     assert min(counts) > TRIALS
     for one in pools.values():
-        one.rest()
+        one.close_idle()
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_programs_run_at_once(parks, monkeypatch):
     ["C/lenet_k3/float.tflite", "C/mobilenet_v2_k3/float.tflite", "D/basic_pitch/nmp.tflite"],
 )
 def test_models_give_the_same_bytes(corpus, path, monkeypatch):
-    monkeypatch.undo()  # rows are shared as they are for everybody
+    monkeypatch.undo()  # instructions are shared as they are for everybody
     results = []
     for n_threads in (1, 2, 3, 4):
         interpreter = Interpreter(corpus / path, num_threads=n_threads)
@@ -175,20 +175,22 @@ def test_what_is_too_short_to_share_starts_no_workers(alone, monkeypatch):
 def test_rows_are_dealt_out_by_the_time_they_take():
     program = Program(threads=3)
     program.call("testing.dealt", bound((1000, 2), np.int64), split=1000)
-    (row,) = program.rows
-    assert row.chunks(3, instruction.UNEVEN - 1) == 3
+    (copy,) = program.instructions
+    assert copy.chunks(3, instruction.UNEVEN - 1) == 3
     assert (
-        row.chunks(3, instruction.PART // 2) == row.chunks(3, 2 * instruction.PART) == 3 * abi.EACH
+        copy.chunks(3, instruction.PART // 2)
+        == copy.chunks(3, 2 * instruction.PART)
+        == 3 * abi.MAX_PER_THREAD
     )
-    assert row.chunks(3, 9 * instruction.PART) == 27
-    assert row.chunks(1, instruction.PART // 2) == 1
-    assert row.chunks(1, 5 * instruction.PART) == 5
-    assert row.chunks(3, 10_000 * instruction.PART) == 1000
-    assert row.chunks(3) == 33
+    assert copy.chunks(3, 9 * instruction.PART) == 27
+    assert copy.chunks(1, instruction.PART // 2) == 1
+    assert copy.chunks(1, 5 * instruction.PART) == 5
+    assert copy.chunks(3, 10_000 * instruction.PART) == 1000
+    assert copy.chunks(3) == 33
 
 
 def test_little_work_is_not_shared(monkeypatch):
-    monkeypatch.setattr(plan_runner, "WORTH", 1 << 40)
+    monkeypatch.setattr(plan_runner, "MIN_SHARED", 1 << 40)
     got = np.zeros((1000, 2), np.int64)
     program, out = Program(threads=3), bound((1000, 2), np.int64)
     program.call("testing.dealt", out, split=1000)
@@ -199,46 +201,46 @@ def test_little_work_is_not_shared(monkeypatch):
 
 
 @pytest.mark.parametrize(("better", "chunks"), [(np.inf, 3), (0, 1)])
-def test_a_crew_that_is_not_quicker_is_not_used(better, chunks, monkeypatch):
+def test_a_pool_that_is_not_quicker_is_not_used(better, chunks, monkeypatch):
     monkeypatch.setattr(instruction, "UNEVEN", 1 << 40)
-    monkeypatch.setattr(plan_runner, "DOUBTFUL", 1 << 40)
-    monkeypatch.setattr(plan_runner, "BETTER", better)
+    monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
+    monkeypatch.setattr(plan_runner, "MAX_RATIO", better)
     got = np.zeros((1000, 2), np.int64)
     program, out = Program(threads=3), bound((1000, 2), np.int64)
     program.call("testing.dealt", out, split=1000)
     program.close({out: got})
-    for tried in (0, *[1] * plan_runner.MATCHES, *[3] * plan_runner.MATCHES, *[chunks] * 5):
+    for tried in (0, *[1] * plan_runner.COMPARISONS, *[3] * plan_runner.COMPARISONS, *[chunks] * 5):
         if not tried:
             program.run()
             program.run()
             continue
-        assert program.short_cut is None or tried == chunks
+        assert program.fast_run is None or tried == chunks
         program.run()
         assert len(np.unique(got, axis=0)) == tried
-    assert program.short_cut is not None
+    assert program.fast_run is not None
 
 
 def test_a_refused_run_decides_nothing(monkeypatch):
-    """A run that ends early is no trial of a crew."""
-    monkeypatch.setattr(plan_runner, "DOUBTFUL", 1 << 40)
-    monkeypatch.setattr(plan_runner, "BETTER", 0)
+    """A run that ends early is no trial of a pool."""
+    monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
+    monkeypatch.setattr(plan_runner, "MAX_RATIO", 0)
     program, x, out = Program(threads=2), bound((64,), i32), arena((64,), i32)
     program.call("testing.digits", x, out, split=64)
     program.keep(out)
     good, bad = np.zeros(64, i32), np.full(64, 10, i32)
     program.close({x: good})
-    for _ in range(TRIALS + 2 * plan_runner.MATCHES):
-        assert program.short_cut is None
+    for _ in range(TRIALS + 2 * plan_runner.COMPARISONS):
+        assert program.fast_run is None
         program.rebind(x, bad)
         with pytest.raises(Fault):
             program.run()
         program.rebind(x, good)
         program.run()
-    assert program.short_cut is not None
+    assert program.fast_run is not None
 
 
-def test_a_program_takes_another_crew_when_its_own_is_busy():
-    """Two programs that have run with one crew run at once, and are right."""
+def test_a_program_takes_another_pool_when_its_own_is_busy():
+    """Two programs that have run with one pool run at once, and are right."""
     made = [chain(2, seed) for seed in (1, 2)]
     for _ in range(TRIALS + 1):
         for program, _ in made:
@@ -250,8 +252,8 @@ def test_a_program_takes_another_crew_when_its_own_is_busy():
         right = expected(4096, number + 1)
         for _ in range(300):
             program.array(out)[:] = 0
-            if not program.short_cut():
-                program.go_on()
+            if not program.fast_run():
+                program.resume()
             if not np.array_equal(program.array(out), right):
                 wrong.append(number)
 
@@ -313,11 +315,11 @@ def test_rows_after_a_fault_do_not_run():
     assert not counts.any()
 
 
-def spinning(n_threads, n_rows, items, steps=1 << 34):
+def spinning(n_threads, n_instructions, items, steps=1 << 34):
     """A program that runs for a minute or more."""
     program, out = Program(threads=n_threads), bound((items,), np.float64)
-    for _ in range(n_rows):
-        program.call("testing.spin", out, turns=steps // n_rows // items, split=items)
+    for _ in range(n_instructions):
+        program.call("testing.spin", out, turns=steps // n_instructions // items, split=items)
     program.close({out: np.zeros(items)})
     return program
 
@@ -351,7 +353,7 @@ def test_an_interrupted_run_goes_on_where_it_was(monkeypatch):
 @pytest.mark.parametrize("budget", [0, 2000, 50_000_000])
 @pytest.mark.parametrize("n_threads", [2, 4])
 def test_rows_of_different_chunk_counts(n_threads, budget, monkeypatch):
-    """Every item is done once per run however late a thread sees the next row."""
+    """Every item is done once per run however late a thread sees the next instruction."""
     monkeypatch.setattr(plan_runner, "BUDGET", budget)
     monkeypatch.setattr(instruction, "PART", 1)  # as many chunks as items
     sizes = np.random.default_rng(budget).integers(1, 9, 60).tolist()
@@ -397,10 +399,10 @@ def test_fewer_threads_than_asked_for_will_do(alone, monkeypatch):
 def test_thread_counts_are_checked():
     with pytest.raises(ValueError, match="threads must be at least 1, got 0"):
         Program(threads=0)
-    program, out = chain(100_000, 5, n_rows=2)
+    program, out = chain(100_000, 5, n_instructions=2)
     assert program.threads == 100_000
     program.run()
-    assert np.array_equal(program.array(out), expected(4096, 5, n_rows=2))
+    assert np.array_equal(program.array(out), expected(4096, 5, n_instructions=2))
 
 
 def test_a_program_may_run_inside_another():
@@ -424,12 +426,14 @@ def test_a_program_may_run_inside_another():
 SCRIPT = """
 import os, sys, threading, time, warnings
 import numpy as np
-from flatlite.engine import rows, walk
+from flatlite.engine.plan import instruction
+from flatlite.engine.run import plan_runner
 from flatlite.engine.plan.buffer import arena, bound
 from flatlite.engine.plan.program import Program
 
 warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads that are not ours
-rows.LONG = rows.SHARED = walk.WORTH = walk.DOUBTFUL = 0
+instruction.LONG = instruction.SHARED = 0
+plan_runner.MIN_SHARED = plan_runner.MAX_COMPARED = 0
 N = 1 << 16
 
 def make(threads=2):

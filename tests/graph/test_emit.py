@@ -1,10 +1,10 @@
-"""Rows of the engine give what the numpy kernels give."""
+"""Instructions of the engine give what the numpy kernels give."""
 
 import numpy as np
 import pytest
 
 import flatlite.compat.v1 as tf
-from flatlite.engine.plan.instruction import Row
+from flatlite.engine.plan.instruction import Instruction
 from flatlite.graph.core.build import ops
 from flatlite.graph.core.registry import row_of
 from flatlite.graph.emit.registry import EMITTERS
@@ -194,11 +194,15 @@ def test_rows(case, threads, monkeypatch):
         config = tf.ConfigProto(intra_op_parallelism_threads=threads)
         with tf.Session(config=config) as session:
             found = session.run(result, feeds)
-            steps = [row for plan in session._plans.values() for row in plan.first.program.rows]
+            steps = [
+                instruction
+                for plan in session._plans.values()
+                for instruction in plan.first.program.instructions
+            ]
         monkeypatch.setattr(executor.EMITTERS, "get", lambda kind: None)
         with tf.Session() as session:
             expected = session.run(result, feeds)
-    assert all(type(row) is Row for row in steps)
+    assert all(type(instruction) is Instruction for instruction in steps)
     pairs = zip(found, expected, strict=True) if isinstance(found, list) else [(found, expected)]
     for got, wanted in pairs:
         assert got.dtype == wanted.dtype
@@ -217,7 +221,7 @@ def _network(x, activation):
 
 @pytest.mark.parametrize("activation", [tf.nn.relu, tf.nn.relu6, tf.nn.tanh])
 def test_chains(activation, monkeypatch):
-    """A product, its bias and its activation are one row, unless something else looks at them."""
+    """A product, its bias and its activation are one instruction, unless another reads them."""
     x = 3 * f32(2, 5, 5, 2)
     with tf.Graph().as_default():
         given = tf.placeholder(tf.float32, [None, 5, 5, 2])
@@ -276,6 +280,6 @@ def test_updates(kind, values, given, attrs, resource, monkeypatch):
 
 
 def test_every_row_has_a_kernel():
-    """Whatever a row declines, a numpy kernel can do."""
+    """Whatever an instruction declines, a numpy kernel can do."""
     without = {"RefIdentity", "Snapshot", "ResourceGather", "BatchMatMul", "BiasAddV1"}
     assert [k for k in EMITTERS.names() if k not in without and row_of(k) is None] == []

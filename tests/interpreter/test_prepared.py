@@ -108,22 +108,22 @@ def test_variables_last_from_call_to_call(sort, tmp_path, plans, lazy):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_rows_that_run_together(threads, builder, saved, tmp_path, plans, lazy, monkeypatch):
-    made, link = [], plan_runner.linked
+def test_fused_instructions(threads, builder, saved, tmp_path, plans, lazy, monkeypatch):
+    fused, fuse = [], plan_runner.fused_table
 
-    def linked(table, chains):
-        made.append([chain.fields for chain in chains])
-        return link(table, chains)
+    def fused_table(table, fusions):
+        fused.append([fusion.fields for fusion in fusions])
+        return fuse(table, fusions)
 
-    monkeypatch.setattr(plan_runner, "linked", linked)
+    monkeypatch.setattr(plan_runner, "fused_table", fused_table)
     b = builder()
     tensors = [b.input("x", (200, 300)), *(b.tensor(name, (200, 300)) for name in "uvy")]
     for kind, x, y in zip(("ABS", "SQUARE", "NEG"), tensors, tensors[1:], strict=False):
         b.op(kind, [x], [y])
     check_kept(written(tmp_path / "m.tflite", saved(b.outputs(tensors[-1]))), lazy, threads)
-    assert len(made) == 2
-    assert made[0] == made[1]
-    assert [fields[:2] for fields in made[0]] == [(0, 2)]
+    assert len(fused) == 2
+    assert fused[0] == fused[1]
+    assert [fields[:2] for fields in fused[0]] == [(0, 2)]
 
 
 def test_loops(builder, saved, tmp_path, plans, lazy):
@@ -275,7 +275,7 @@ def test_without_the_kernels_it_is_prepared(corpus, plans, monkeypatch):
     def gone(*_):
         raise LookupError("no such image")
 
-    monkeypatch.setattr(prepared, "Written", gone)
+    monkeypatch.setattr(prepared, "SerializedProgram", gone)
     np.testing.assert_array_equal(answers(Interpreter(path))[0], want)
 
 
@@ -369,7 +369,7 @@ def test_every_source_file_has_a_say(tmp_path):
     inner = tmp_path / "package" / "inner"
     inner.mkdir(parents=True)
     source = written(inner / "instruction.py", b"one")
-    before = disk_cache._entries(str(tmp_path))
-    assert before == disk_cache._entries(str(tmp_path))
+    before = disk_cache._listing(str(tmp_path))
+    assert before == disk_cache._listing(str(tmp_path))
     written(source, b"three")
-    assert disk_cache._entries(str(tmp_path)) != before
+    assert disk_cache._listing(str(tmp_path)) != before

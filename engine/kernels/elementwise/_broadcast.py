@@ -1,7 +1,7 @@
 """The loop of kernels with two operands, the smaller repeated by numpy's rule. Imports numba.
 
 `geometry` has the rows shape, a_strides, b_strides over the fewest dimensions that say it; along
-the last one an operand runs with stride 1 or repeats one element (0). `out` lies in one piece, and
+the last one an operand runs with stride 1 or repeats one element (0). `out` is contiguous, and
 an item is an element of it. An operand with as many elements is walked in their order.
 """
 

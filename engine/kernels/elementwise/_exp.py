@@ -4,7 +4,7 @@ import math
 
 from numba import types
 
-from ...build.kernel import inline, piece
+from ...build.kernel import inline, microkernel
 from ...build.vector import DOUBLE, WORD, Writer
 
 _LOG2_E, _LN_2 = 1 / math.log(2), math.log(2)
@@ -22,22 +22,22 @@ _TERMS = (
 _TO_WHOLE = 1.5 * 2.0**52  # what is added to this is rounded to a whole number in the low bits
 
 
-@piece(types.int64(types.float64), inline=True)
-def bits_of(builder, lanes, value):
+@microkernel(types.int64(types.float64), inline=True)
+def bits_of(builder, simd, value):
     """The bits of a float64 as an int64."""
     return builder.bitcast(value, WORD)
 
 
-@piece(types.float64(types.int64), inline=True)
-def of_bits(builder, lanes, bits):
+@microkernel(types.float64(types.int64), inline=True)
+def of_bits(builder, simd, bits):
     """The float64 with these bits."""
     return builder.bitcast(bits, DOUBLE)
 
 
-@piece(types.float64(types.float64, types.float64, types.float64), inline=True)
-def fma(builder, lanes, a, b, c):
+@microkernel(types.float64(types.float64, types.float64, types.float64), inline=True)
+def fma(builder, simd, a, b, c):
     """a * b + c, rounded once where the processor can."""
-    return Writer(builder, lanes).fma(a, b, c)
+    return Writer(builder, simd).fma(a, b, c)
 
 
 @inline

@@ -96,13 +96,13 @@ def _scale(power):
 def _exponent(x, offset):
     """n + offset and 2 ** r, where exp(x) = 2 ** (n + r) and |r| is at most 1 / 2."""
     power = x.fma(_LOG2_E, offset)
-    r = x.fma(_LOG2_E_REST, x.less(_LOG2_E, power - offset))
+    r = x.fma(_LOG2_E_REST, x.fms(_LOG2_E, power - offset))
     return power, r.polynomial(*_EXP2_SHORT)
 
 
 def exp(x):
     """The exponential."""
-    power, y = _exponent(x.above(_LEAST).below(_MOST), _TO_WHOLE)
+    power, y = _exponent(x.maximum(_LEAST).minimum(_MOST), _TO_WHOLE)
     return _times_power(y, power)
 
 
@@ -116,37 +116,37 @@ def expm1(x):
     return scale.fma(small, scale - 1.0)
 
 
-def fading(x):
+def exp_nonpositive(x):
     """The exponential of what is not positive."""
-    power, y = _exponent(x.above(_LEAST), _TO_SCALE)
+    power, y = _exponent(x.maximum(_LEAST), _TO_SCALE)
     return y * _scale(power) * _FRACTION
 
 
 def logistic(x):
     """e / (1 + e), where e = exp(x); e is 2 ** 64 too large until the end"""
-    power, y = _exponent(x.above(_LEAST).below(_LAST), _TO_SCALE)
+    power, y = _exponent(x.maximum(_LEAST).minimum(_LAST), _TO_SCALE)
     y = y * _scale(power)
-    return y.over(y.fma(_FRACTION, 1.0)) * _FRACTION
+    return y.approx_div(y.fma(_FRACTION, 1.0)) * _FRACTION
 
 
 def tanh(x):
     """t / (t + 2) with the sign of x, where t = exp(2 |x|) - 1"""
-    t = expm1(2.0 * x.size().below(10.0))
-    return t.over(t + 2.0).signed_like(x)
+    t = expm1(2.0 * x.abs().minimum(10.0))
+    return t.approx_div(t + 2.0).copysign(x)
 
 
 def elu(x):
     """x, or exp(x) - 1 where x is negative"""
-    return expm1(x.above(-20.0)).where(x.is_("<", 0.0), x)
+    return expm1(x.maximum(-20.0)).where(x.compare("<", 0.0), x)
 
 
 def gelu(x):
     """max(x, 0) - a * P(normal variable > a), where a = |x|; the product is 2 ** 64 too large"""
-    a = x.size().below(_FARTHEST)
+    a = x.abs().minimum(_FARTHEST)
     square, more = a.square()
     power = square.fma(-_HALF_LOG2_E, _TO_SCALE)
-    r = more.fma(-_HALF_LOG2_E, square.less(-_HALF_LOG2_E, power - _TO_SCALE))
-    ratio = _in_pairs(a, _TAIL_ABOVE).over(_in_pairs(a, _TAIL_BELOW))
+    r = more.fma(-_HALF_LOG2_E, square.fms(-_HALF_LOG2_E, power - _TO_SCALE))
+    ratio = _in_pairs(a, _TAIL_ABOVE).approx_div(_in_pairs(a, _TAIL_BELOW))
     part = a * _scale(power) * ratio
     part = part.fma(r * r.polynomial(*_EXP2_SHORT[1:]), part)
     return part.fma(-_FRACTION, _rectified(x))
@@ -163,20 +163,20 @@ def gelu_tanh(x):
 
     u is sqrt(2 / pi) * (x + 0.044715 x^3).
     """
-    a = x.size().below(_FARTHEST_TANH)
+    a = x.abs().minimum(_FARTHEST_TANH)
     power, r = _cubic(a)
     y = r.polynomial(*_EXP2_SHORT) * _scale(power)
-    part = (a * y).over(y.fma(_FRACTION, 1.0))
+    part = (a * y).approx_div(y.fma(_FRACTION, 1.0))
     return part.fma(-_FRACTION, _rectified(x))
 
 
 def _cubic(a):
     """n + _TO_SCALE and r, where exp(-2 u) of gelu_tanh is 2 ** (n + r), of a from 0 to 11."""
-    if not a.w.lanes.fused:
-        wide = a.wide()
+    if not a.w.simd.fused:
+        wide = a.to_float64()
         u = wide * (wide * wide).fma(-_CUBE, -_CUBE / 0.044715)
         n = u + _TO_WHOLE_64 - _TO_WHOLE_64
-        return n.narrow() + _TO_SCALE, (u - n).narrow()
+        return n.to_float32() + _TO_SCALE, (u - n).to_float32()
     whole = a.fma(a, _FLAT)
     rest = a.fma(a, _FLAT - whole) + _FLAT_REST
     steep = a * -_STEEP
@@ -188,7 +188,7 @@ def _cubic(a):
 
 def _rectified(x):
     """max(x, 0); nan for negative infinity, where TFLite's GELU multiplies it by 0."""
-    return x.fma(0.5, x.size() * 0.5)
+    return x.fma(0.5, x.abs() * 0.5)
 
 
 def _split(x):
@@ -201,37 +201,37 @@ def _split(x):
 
 def log(x):
     """The natural logarithm."""
-    small = x.is_("<", 2.0**-126)
+    small = x.compare("<", 2.0**-126)
     n, m = _split((x * 2.0**25).where(small, x))
     n = (n - 25.0).where(small, n)
     f = m - 1.0
     square = f * f
     y = (square * f).fma(f.polynomial(*_LOG), n * _LN_2_REST)
     y = n.fma(_LN_2_SHORT, f + square.fma(-0.5, y))
-    y = y.where(x.is_("<", math.inf), x)
-    y = (x * math.nan).where(x.is_("<", 0.0), y)
-    return (x - math.inf).where(x.is_("==", 0.0), y)
+    y = y.where(x.compare("<", math.inf), x)
+    y = (x * math.nan).where(x.compare("<", 0.0), y)
+    return (x - math.inf).where(x.compare("==", 0.0), y)
 
 
 def power(x, y):
     """x ** y, of normal and finite x above 0 and of finite y."""
     n, m = _split(x)
-    m = m.wide()
+    m = m.to_float64()
     s = (m - 1.0) / (m + 1.0)
-    logarithm = s.fma((s * s).polynomial(*_LOG2), n.wide())
-    exponent = (y.wide() * logarithm).above(-400.0).below(400.0)
+    logarithm = s.fma((s * s).polynomial(*_LOG2), n.to_float64())
+    exponent = (y.to_float64() * logarithm).maximum(-400.0).minimum(400.0)
     whole = exponent + _TO_WHOLE_64
     result = (exponent - (whole - _TO_WHOLE_64)).polynomial(*_EXP2)
     bits = x.builder.add(result.bits(), x.builder.shl(whole.bits(), result.whole(52)))
-    return result.of_bits(bits).narrow()
+    return result.of_bits(bits).to_float32()
 
 
 def _turned(x, quarters):
     """sin(x + quarters * pi / 2) for |x| <= TURNS"""
-    wide, builder = x.wide(), x.builder
+    wide, builder = x.to_float64(), x.builder
     power = wide.fma(2 / math.pi, _TO_WHOLE_64)
     n = power - _TO_WHOLE_64
-    r = n.fma(-_QUARTER_REST, n.fma(-_QUARTER, wide)).narrow()
+    r = n.fma(-_QUARTER_REST, n.fma(-_QUARTER, wide)).to_float32()
     square = r * r
     sin = (square * r).fma(square.polynomial(*_SIN), r)
     cos = (square * square).fma(square.polynomial(*_COS), square.fma(-0.5, 1.0))
@@ -254,4 +254,4 @@ def cos(x):
 
 def rsqrt(x):
     """1 / sqrt(x)"""
-    return x.inverse_root()
+    return x.rsqrt()

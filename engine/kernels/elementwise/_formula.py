@@ -1,4 +1,4 @@
-"""Vectors of real numbers in formulas: `x * x + 1.0` writes the instructions for a vector `x`."""
+"""Vectors of floats in formulas: `x * x + 1.0` writes the instructions for a vector `x`."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import math
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import piece
+from ...build.kernel import microkernel
 from ...build.vector import DOUBLE, FLOAT, INT, WORD, Writer
 
 _POINTS = {FLOAT: INT, DOUBLE: WORD}
-_TOGETHER = {16: 2, 32: 4}
+_UNROLL = {16: 2, 32: 4}
 """By registers: vectors at a time, as each instruction of a formula waits for the one before."""
 _ESTIMATES = 16
 """float32 in the vectors of processors that estimate reciprocals to 14 bits (AVX-512)."""
 
 
-class Real:
+class FloatVector:
     """A vector of float32 or float64 with the operators of numbers; comparisons give masks."""
 
     def __init__(self, w, value):
@@ -25,13 +25,13 @@ class Real:
 
     def of(self, number):
         """What is meant by an operand: a vector, or a number for all places."""
-        if isinstance(number, Real):
+        if isinstance(number, FloatVector):
             return number.value
         kind = self.value.type
         return ir.Constant(kind, [number] * kind.count)
 
     def _with(self, write, a, b):
-        return Real(self.w, write(self.of(a), self.of(b)))
+        return FloatVector(self.w, write(self.of(a), self.of(b)))
 
     def __add__(self, other):
         return self._with(self.builder.fadd, self, other)
@@ -54,30 +54,32 @@ class Real:
     __radd__, __rmul__ = __add__, __mul__
 
     def __neg__(self):
-        return Real(self.w, self.builder.fneg(self.value))
+        return FloatVector(self.w, self.builder.fneg(self.value))
 
-    def is_(self, sign, other):
-        """The mask of the places where `self sign other`; none where one is nan."""
-        return self.builder.fcmp_ordered(sign, self.value, self.of(other))
+    def compare(self, operator, other):
+        """The mask of the places where `self operator other`; none where one is nan."""
+        return self.builder.fcmp_ordered(operator, self.value, self.of(other))
 
     def fma(self, factor, term):
         """self * factor + term, rounded once where the processor can."""
         factor, term = self.of(factor), self.of(term)
-        if not self.w.lanes.fused:
-            return Real(self.w, self.builder.fadd(self.builder.fmul(self.value, factor), term))
+        if not self.w.simd.fused:
+            return FloatVector(
+                self.w, self.builder.fadd(self.builder.fmul(self.value, factor), term)
+            )
         kind = self.value.type
         name = f"llvm.fma.v{kind.count}f{32 if kind.element == FLOAT else 64}"
-        return Real(self.w, self.w.call(name, kind, [self.value, factor, term]))
+        return FloatVector(self.w, self.w.call(name, kind, [self.value, factor, term]))
 
-    def less(self, factor, whole):
-        """self * factor - whole, where float32 hardly differ: rounded once."""
-        if self.w.lanes.fused:
+    def fms(self, factor, whole):
+        """self * factor - whole of float32 that hardly differ: a fused multiply-subtract."""
+        if self.w.simd.fused:
             return self.fma(factor, -whole)
         front, (fraction, exponent) = self._front(), math.frexp(factor)
         short = math.ldexp(round(fraction * 2.0**12), exponent - 12)
         return front * short - whole + (front * (factor - short) + (self - front) * factor)
 
-    def over(self, divisor):
+    def approx_div(self, divisor):
         """self / divisor of float32 to a unit in the last place, if all are far from the limits."""
         if self.w.width < _ESTIMATES:
             return self / divisor
@@ -85,14 +87,14 @@ class Real:
         ratio = self * inverse
         return (-divisor).fma(ratio, self).fma(inverse, ratio)
 
-    def inverse_root(self):
+    def rsqrt(self):
         """1 / sqrt(self) of float32 to a unit in the last place."""
         if self.w.width < _ESTIMATES:
-            return 1.0 / self.root()
+            return 1.0 / self.sqrt()
         near = self.estimate("rsqrt14")
         rest = (-(self * near)).fma(near, 1.0)
         result = (near * rest).fma(rest.fma(0.375, 0.5), near)
-        return result.where(rest.is_("==", rest), near)  # of 0 and infinity it is nan
+        return result.where(rest.compare("==", rest), near)  # of 0 and infinity it is nan
 
     def estimate(self, name):
         """What an instruction of AVX-512 gives to 14 bits."""
@@ -107,7 +109,7 @@ class Real:
             order = ir.Constant(ir.VectorType(INT, n), list(range(n)))
             pairs = zip(parts[::2], parts[1::2], strict=True)
             parts = [builder.shuffle_vector(*pair, order) for pair in pairs]
-        return Real(self.w, parts[0])
+        return FloatVector(self.w, parts[0])
 
     def _parts(self, n):
         """Vectors of `n` elements each."""
@@ -119,22 +121,22 @@ class Real:
     def polynomial(self, *coefficients):
         """coefficients[0] + self * coefficients[1] + self ** 2 * coefficients[2] + ..."""
         *rest, highest = coefficients
-        value = Real(self.w, self.of(highest))
+        value = FloatVector(self.w, self.of(highest))
         for coefficient in reversed(rest):
             value = self.fma(value, coefficient)
         return value
 
     def where(self, mask, other):
         """`self` where the mask is, `other` elsewhere."""
-        return Real(self.w, self.builder.select(mask, self.value, self.of(other)))
+        return FloatVector(self.w, self.builder.select(mask, self.value, self.of(other)))
 
-    def below(self, limit):
+    def minimum(self, limit):
         """The smaller of both; nan stays nan."""
-        return Real(self.w, self.of(limit)).where(self.is_(">", limit), self)
+        return FloatVector(self.w, self.of(limit)).where(self.compare(">", limit), self)
 
-    def above(self, limit):
+    def maximum(self, limit):
         """The larger of both; nan stays nan."""
-        return Real(self.w, self.of(limit)).where(self.is_("<", limit), self)
+        return FloatVector(self.w, self.of(limit)).where(self.compare("<", limit), self)
 
     def bits(self):
         """The bits as whole numbers: an LLVM vector."""
@@ -143,18 +145,18 @@ class Real:
 
     def of_bits(self, bits):
         """The numbers of this type with these bits."""
-        return Real(self.w, self.builder.bitcast(bits, self.value.type))
+        return FloatVector(self.w, self.builder.bitcast(bits, self.value.type))
 
     def whole(self, number):
         """A whole number in all places, as wide as an element of this."""
         kind = self.bits().type
         return ir.Constant(kind, [number] * kind.count)
 
-    def size(self):
-        """Without the sign."""
+    def abs(self):
+        """The absolute value."""
         return self.of_bits(self.builder.and_(self.bits(), self.whole(self._sign() - 1)))
 
-    def signed_like(self, other):
+    def copysign(self, other):
         """A number that is not negative, with the sign of another."""
         sign = self.builder.and_(other.bits(), self.whole(-self._sign()))
         return self.of_bits(self.builder.or_(self.bits(), sign))
@@ -164,7 +166,7 @@ class Real:
 
     def square(self):
         """The square of a float32, and what it has been rounded by."""
-        if self.w.lanes.fused:
+        if self.w.simd.fused:
             whole = self * self
             return whole, self.fma(self, -whole)
         front = self._front()
@@ -174,41 +176,41 @@ class Real:
         """The first 12 bits of a float32."""
         return self.of_bits(self.builder.and_(self.bits(), self.whole(-1 << 12)))
 
-    def root(self):
+    def sqrt(self):
         """The square root."""
         kind = self.value.type
         name = f"llvm.sqrt.v{kind.count}f{32 if kind.element == FLOAT else 64}"
-        return Real(self.w, self.w.call(name, kind, [self.value]))
+        return FloatVector(self.w, self.w.call(name, kind, [self.value]))
 
-    def wide(self):
+    def to_float64(self):
         """As float64."""
         kind = ir.VectorType(DOUBLE, self.value.type.count)
-        return Real(self.w, self.builder.fpext(self.value, kind))
+        return FloatVector(self.w, self.builder.fpext(self.value, kind))
 
-    def narrow(self):
+    def to_float32(self):
         """As float32."""
         kind = ir.VectorType(FLOAT, self.value.type.count)
-        return Real(self.w, self.builder.fptrunc(self.value, kind))
+        return FloatVector(self.w, self.builder.fptrunc(self.value, kind))
 
 
-def over_elements(formula, operands=1, numbers=0, total=False):
-    """The piece out[i] = formula(x[i], ..., number, ...) for `count` float32.
+def elementwise(formula, operands=1, numbers=0, total=False):
+    """The microkernel out[i] = formula(x[i], ..., number, ...) for `count` float32.
 
     Its arguments are the addresses x, ... and out, then count, then the numbers, of float32; with
-    `total` it gives the sum of `out` in float64. `formula` takes and gives Reals.
+    `total` it gives the sum of `out` in float64. `formula` takes and gives FloatVectors.
     """
 
-    def emit(builder, lanes, *arguments):
-        w = Writer(builder, lanes)
+    def emit(builder, simd, *arguments):
+        w = Writer(builder, simd)
         *sources, out = (w.pointer(p) for p in arguments[: operands + 1])
         count, *more = arguments[operands + 1 :]
 
         def result(vectors):
             n = vectors[0].type.count
             values = [*vectors, *(_repeated(w, number, n) for number in more)]
-            return formula(*(Real(w, value) for value in values)).value
+            return formula(*(FloatVector(w, value) for value in values)).value
 
-        several = _TOGETHER[lanes.registers] * w.width
+        several = _UNROLL[simd.registers] * w.width
         whole, kind = builder.and_(count, WORD(-several)), ir.VectorType(FLOAT, several)
         wide = ir.VectorType(DOUBLE, w.width)
         sums = [ir.Constant(wide, None)] if total else []
@@ -227,7 +229,7 @@ def over_elements(formula, operands=1, numbers=0, total=False):
     emit.__name__ = f"{formula.__name__}_{operands}_{numbers}"
     emit.__module__ = formula.__module__
     words, kinds = [types.int64] * (operands + 2), [types.float32] * numbers
-    return piece((types.float64 if total else types.void)(*words, *kinds))(emit)
+    return microkernel((types.float64 if total else types.void)(*words, *kinds))(emit)
 
 
 def _added(builder, total, value):

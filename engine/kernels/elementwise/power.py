@@ -8,12 +8,12 @@ from numba import float32
 from ...build.kernel import address, inline, kernel
 from . import _float32
 from ._broadcast import walking
-from ._formula import over_elements
+from ._formula import elementwise
 
 _BLOCK = 256  # elements looked over at a time
 _LEAST_NORMAL, _LARGEST = float32(2.0**-126), float32(np.finfo(np.float32).max)
-_powers = over_elements(_float32.power, operands=2)
-_powers_of_one = over_elements(_float32.power, numbers=1)
+_powers = elementwise(_float32.power, operands=2)
+_powers_of_one = elementwise(_float32.power, numbers=1)
 
 
 @inline

@@ -7,7 +7,7 @@ from numba import float32, float64, int16, int32, int64
 
 from ...build.kernel import address, inline, kernel
 from . import _float32
-from ._formula import over_elements
+from ._formula import elementwise
 
 TURNS = float32(_float32.TURNS)
 _BLOCK = 256  # elements looked over at a time
@@ -35,7 +35,7 @@ def each(function):
 
 def in_vectors(formula):
     """The kernel out = formula(x), a formula of vectors."""
-    vectors = over_elements(formula)
+    vectors = elementwise(formula)
 
     def apply(x, out, first, last, fault):
         vectors(address(x[first:]), address(out[first:]), last - first)
@@ -45,7 +45,7 @@ def in_vectors(formula):
 
 def turning(formula, far):
     """The kernel out = formula(x), or far(x) in float64 where |x| is large."""
-    vectors = over_elements(formula)
+    vectors = elementwise(formula)
 
     def apply(x, out, first, last, fault):
         while first < last:

@@ -9,7 +9,7 @@ that lie next to each other.
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import piece
+from ...build.kernel import microkernel
 from ...build.vector import FLOAT, INT, POINTER, WORD, Writer
 from ...tiling import BLOCK_ROWS, PANEL
 
@@ -22,37 +22,37 @@ _TILES = {(16, 32): (14, 2), (8, 16): (6, 2), (4, 32): (6, 4), (4, 16): (4, 2)}
 """Width and number of the vector registers -> rows and vectors of a tile."""
 
 
-def shape(lanes):
+def shape(simd):
     """Rows and vectors of a tile: as many as the registers hold beside weights and inputs."""
-    return _TILES[lanes.width, lanes.registers]
+    return _TILES[simd.width, simd.registers]
 
 
-@piece(types.int64(), inline=True)
-def tile_rows(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def tile_rows(builder, simd):
     """How many rows a tile has."""
-    return WORD(shape(lanes)[0])
+    return WORD(shape(simd)[0])
 
 
-@piece(types.int64(), inline=True)
-def vector_width(builder, lanes):
-    """How many columns a narrow tile has."""
-    return WORD(lanes.width)
+@microkernel(types.int64(), inline=True)
+def vector_width(builder, simd):
+    """How many columns a partial tile has."""
+    return WORD(simd.width)
 
 
-@piece(types.int64(), inline=True)
-def tile_columns(builder, lanes):
-    """How many columns a wide tile has."""
-    return WORD(shape(lanes)[1] * lanes.width)
+@microkernel(types.int64(), inline=True)
+def tile_columns(builder, simd):
+    """How many columns a tile has."""
+    return WORD(shape(simd)[1] * simd.width)
 
 
 _SIGNATURE = types.void(*[types.int64] * 11, types.float32, types.float32, types.int64)
 
 
-def _tile(builder, lanes, n_rows, n_vectors, arguments):
-    """Writes the tile with `n_rows` rows of `n_vectors` vectors; `wide` says what it does."""
+def _tile(builder, simd, n_rows, n_vectors, arguments):
+    """Writes the tile with `n_rows` rows of `n_vectors` vectors; `tile` says what it does."""
     rows, segments, skip, depth, panel, start, step, out, out_skip, columns, sums = arguments[:11]
     low, high, ahead = arguments[11:]
-    w = Writer(builder, lanes)
+    w = Writer(builder, simd)
     end = w.mul(depth, 4)
     carried = [w.pointer(panel), w.pointer(ahead)]
     carried += [w.zero()] * (n_rows * n_vectors)
@@ -118,8 +118,8 @@ def _store(w, found, targets, masks):
                 w.store_some(value, target, masks[v], at)
 
 
-@piece(_SIGNATURE)
-def wide(builder, lanes, *arguments):
+@microkernel(_SIGNATURE)
+def tile(builder, simd, *arguments):
     """out = clamp(start + sums of products) for a tile.
 
     Arguments: the tables of addresses of the inputs; how many segments; bytes to skip in each;
@@ -128,51 +128,51 @@ def wide(builder, lanes, *arguments):
     and how many columns are to be written; where the totals go when more is to come, else 0; the
     limits; and an address from where to fetch ahead.
     """
-    n_rows, n_vectors = shape(lanes)
-    _tile(builder, lanes, n_rows, n_vectors, arguments)
+    n_rows, n_vectors = shape(simd)
+    _tile(builder, simd, n_rows, n_vectors, arguments)
 
 
-@piece(_SIGNATURE)
-def narrow(builder, lanes, *arguments):
-    """What `wide` does, for one vector of columns."""
-    _tile(builder, lanes, shape(lanes)[0], 1, arguments)
+@microkernel(_SIGNATURE)
+def partial_tile(builder, simd, *arguments):
+    """What `tile` does, for one vector of columns."""
+    _tile(builder, simd, shape(simd)[0], 1, arguments)
 
 
 def part_of_tile(share):
-    """A piece that does what `wide` does, for the first rows only: `share` of 14, rounded up."""
+    """What `tile` does, for the first rows only: `share` of 14, rounded up."""
 
-    def emit(builder, lanes, *arguments):
-        n_rows, n_vectors = shape(lanes)
-        _tile(builder, lanes, -(-n_rows * share // 14), n_vectors, arguments)
+    def emit(builder, simd, *arguments):
+        n_rows, n_vectors = shape(simd)
+        _tile(builder, simd, -(-n_rows * share // 14), n_vectors, arguments)
 
     emit.__name__ = f"part_{share}"
-    return piece(_SIGNATURE)(emit)
+    return microkernel(_SIGNATURE)(emit)
 
 
 PARTS = (4, 7, 10)
 part_4, part_7, part_10 = (part_of_tile(share) for share in PARTS)
 
 
-@piece(types.int64(types.int64), inline=True)
-def part_for(builder, lanes, n_rows):
-    """The number of the piece for so many rows: 0, 1, 2 for the parts, 3 for a whole tile."""
-    number, most = WORD(len(PARTS)), shape(lanes)[0]
+@microkernel(types.int64(types.int64), inline=True)
+def part_for(builder, simd, n_rows):
+    """The number of the microkernel for so many rows: 0, 1, 2 for the parts, 3 for a whole tile."""
+    number, most = WORD(len(PARTS)), shape(simd)[0]
     for i, share in reversed(list(enumerate(PARTS))):
         enough = builder.icmp_signed("<=", n_rows, WORD(-(-most * share // 14)))
         number = builder.select(enough, WORD(i), number)
     return number
 
 
-@piece(types.void(*[types.int64] * 4), inline=True)
-def point(builder, lanes, table, begin, step, n_rows):
+@microkernel(types.void(*[types.int64] * 4), inline=True)
+def point(builder, simd, table, begin, step, n_rows):
     """Fills a table: row m begins at `begin + m * step`, and rows beyond `n_rows` like the last."""
     wide = _Wide(builder)
     row = wide.least(wide.places(), builder.sub(n_rows, WORD(1)))
     wide.store(builder.add(wide.repeat(begin), builder.mul(row, wide.repeat(step))), table)
 
 
-@piece(types.void(*[types.int64] * 8), inline=True)
-def point_tap(builder, lanes, table, pixels, offset, down, right, height, width, nothing):
+@microkernel(types.void(*[types.int64] * 8), inline=True)
+def point_tap(builder, simd, table, pixels, offset, down, right, height, width, nothing):
     """Fills the table of one tap of a filter.
 
     `pixels` are three tables: addresses, rows and columns of the input under the first tap. The
@@ -190,10 +190,10 @@ def point_tap(builder, lanes, table, pixels, offset, down, right, height, width,
     wide.store(builder.select(inside, begin, wide.repeat(nothing)), table)
 
 
-@piece(types.void(types.int64, types.int64, types.int64), inline=True)
-def put(builder, lanes, table, i, value):
+@microkernel(types.void(types.int64, types.int64, types.int64), inline=True)
+def put(builder, simd, table, i, value):
     """table[i] = value"""
-    w = Writer(builder, lanes)
+    w = Writer(builder, simd)
     w.store(value, w.move(w.pointer(table), w.mul(i, 8)))
 
 

@@ -8,31 +8,31 @@ of x, two int8 for each column. What a panel has beyond the last column or eleme
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import inline, piece
+from ...build.kernel import inline, microkernel
 from ...build.vector import BYTE, FLOAT, INT, WORD, Writer
 from ...tiling import PANEL
 
 _SUMS = 8  # vectors of sums held at a time
-_ROW = 4 * PANEL  # bytes of a row of real weights
-_PAIR = 2 * PANEL  # bytes of two rows of stored weights
+_ROW = 4 * PANEL  # bytes of a row of float32 weights
+_PAIR = 2 * PANEL  # bytes of two rows of int8 weights
 _CHAIN = 64  # products added before their sum goes to the total: keeps rounding errors small
 _SHORT = ir.IntType(16)
 _SIGNATURE = types.void(*[types.int64] * 4)
 
 
-def _several(lanes):
+def _several(simd):
     """Panels of which all sums are held at a time."""
-    return max(_SUMS * lanes.width // PANEL, 1)
+    return max(_SUMS * simd.width // PANEL, 1)
 
 
-@piece(types.int64(), inline=True)
-def several(builder, lanes):
-    """How many panels `real` and `stored` do."""
-    return WORD(_several(lanes))
+@microkernel(types.int64(), inline=True)
+def several(builder, simd):
+    """How many panels `f32_panels` and `i8_panels` do."""
+    return WORD(_several(simd))
 
 
-def _real(builder, lanes, n_panels, x, weights, depth, sums):
-    w = Writer(builder, lanes)
+def _f32(builder, simd, n_panels, x, weights, depth, sums):
+    w = Writer(builder, simd)
     x, weights, sums = (w.pointer(p) for p in (x, weights, sums))
     pitch = w.mul(w.add(depth, 1), _ROW)
     panels = [w.move(weights, w.add(w.mul(pitch, p), _ROW)) for p in map(WORD, range(n_panels))]
@@ -51,8 +51,8 @@ def _real(builder, lanes, n_panels, x, weights, depth, sums):
         w.store(total, sums, i * w.bytes)
 
 
-def _stored(builder, lanes, n_panels, x, weights, depth, sums):
-    w = Writer(builder, lanes)
+def _i8(builder, simd, n_panels, x, weights, depth, sums):
+    w = Writer(builder, simd)
     x, weights, sums = (w.pointer(p) for p in (x, weights, sums))
     whole, pairs = ir.VectorType(INT, w.width), ir.VectorType(_SHORT, 2 * w.width)
     small = ir.VectorType(BYTE, 2 * w.width)
@@ -88,51 +88,51 @@ def _add_pairs(w, total, a, b):
     return builder.add(total, builder.add(even, odd))
 
 
-@piece(_SIGNATURE)
-def real(builder, lanes, x, weights, depth, sums):
+@microkernel(_SIGNATURE)
+def f32_panels(builder, simd, x, weights, depth, sums):
     """sums += x @ weights for `several` panels."""
-    _real(builder, lanes, _several(lanes), x, weights, depth, sums)
+    _f32(builder, simd, _several(simd), x, weights, depth, sums)
 
 
-@piece(_SIGNATURE)
-def real_one(builder, lanes, x, weights, depth, sums):
+@microkernel(_SIGNATURE)
+def f32_panel(builder, simd, x, weights, depth, sums):
     """sums += x @ weights for one panel."""
-    _real(builder, lanes, 1, x, weights, depth, sums)
+    _f32(builder, simd, 1, x, weights, depth, sums)
 
 
-@piece(_SIGNATURE)
-def stored(builder, lanes, x, weights, depth, sums):
+@microkernel(_SIGNATURE)
+def i8_panels(builder, simd, x, weights, depth, sums):
     """sums += x @ weights of int16 and int8 for `several` panels."""
-    _stored(builder, lanes, _several(lanes), x, weights, depth, sums)
+    _i8(builder, simd, _several(simd), x, weights, depth, sums)
 
 
-@piece(_SIGNATURE)
-def stored_one(builder, lanes, x, weights, depth, sums):
+@microkernel(_SIGNATURE)
+def i8_panel(builder, simd, x, weights, depth, sums):
     """sums += x @ weights of int16 and int8 for one panel."""
-    _stored(builder, lanes, 1, x, weights, depth, sums)
+    _i8(builder, simd, 1, x, weights, depth, sums)
 
 
 @inline
-def add_real(x, weights, n_panels, depth, sums):
+def matvec_f32(x, weights, n_panels, depth, sums):
     """sums += x @ weights, all at addresses and of float32."""
     many, i = several(), 0
     pitch = (depth + 1) * 128
     while i + many <= n_panels:
-        real(x, weights + i * pitch, depth, sums + 128 * i)
+        f32_panels(x, weights + i * pitch, depth, sums + 128 * i)
         i += many
     while i < n_panels:
-        real_one(x, weights + i * pitch, depth, sums + 128 * i)
+        f32_panel(x, weights + i * pitch, depth, sums + 128 * i)
         i += 1
 
 
 @inline
-def add_stored(x, weights, n_panels, depth, sums):
+def matvec_i8(x, weights, n_panels, depth, sums):
     """sums += x @ weights, at addresses: int16 (one more, 0, when odd), panels of int8, int32."""
     many, i = several(), 0
     pitch = (depth + 1) // 2 * 64
     while i + many <= n_panels:
-        stored(x, weights + i * pitch, depth, sums + 128 * i)
+        i8_panels(x, weights + i * pitch, depth, sums + 128 * i)
         i += many
     while i < n_panels:
-        stored_one(x, weights + i * pitch, depth, sums + 128 * i)
+        i8_panel(x, weights + i * pitch, depth, sums + 128 * i)
         i += 1

@@ -7,21 +7,21 @@ three or five wide with stride 1 or 2 read each column once; any other is done t
 
 from numba import types
 
-from ...build.kernel import address, inline, kernel, piece, room
+from ...build.kernel import address, inline, kernel, microkernel, stack_buffer
 from ...build.vector import WORD, Writer
 from ...tiling import DEPTHWISE_TAPS
 from .._columns import KINDS, TABLE, point_columns, results_of, strip_width
 
-_tables = room(DEPTHWISE_TAPS * TABLE)
+_tables = stack_buffer(DEPTHWISE_TAPS * TABLE)
 _SIGNATURE = types.void(*[types.int64] * 8, types.float32, types.float32)
 
 
 def strip(taps, stride, few=False):
-    """The piece for a strip of results, or a `few`, under filter rows `taps` wide."""
+    """The microkernel for a strip of results, or a `few`, under filter rows `taps` wide."""
     results = _FEW if few else results_of(taps, stride)
 
-    def emit(builder, lanes, tables, rows, weights, bias, out, count, channels, pitch, low, high):
-        w = Writer(builder, lanes)
+    def emit(builder, simd, tables, rows, weights, bias, out, count, channels, pitch, low, high):
+        w = Writer(builder, simd)
         tables, weights, bias = (w.pointer(p) for p in (tables, weights, bias))
         targets, target, last = [], w.pointer(out), builder.sub(count, WORD(1))
         for i in range(results):
@@ -40,7 +40,7 @@ def strip(taps, stride, few=False):
             _vector(w, shape, tables, rows, weights, bias, targets, whole, pitch, low, high, mask)
 
     emit.__name__ = f"strip_{taps}_{stride}{'_few' if few else ''}"
-    return piece(_SIGNATURE)(emit)
+    return microkernel(_SIGNATURE)(emit)
 
 
 def _vector(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high, mask):

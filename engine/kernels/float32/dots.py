@@ -5,18 +5,18 @@ Large weights are read once, as they lie, and never packed; small ones that stay
 
 from numba import types
 
-from ...build.kernel import address, kernel, piece
+from ...build.kernel import address, kernel, microkernel
 from ...build.vector import FLOAT, WORD, Writer
 from ...tiling import DOT_PANELS, DOT_ROWS, PANEL
-from ._matvec import add_real
+from ._matvec import matvec_f32
 
 _SIGNATURE = types.void(*[types.int64] * 6, types.float32, types.float32)
 
 
-@piece(_SIGNATURE)
-def few(builder, lanes, x, weights, count, depth, bias, out, low, high):
+@microkernel(_SIGNATURE)
+def few(builder, simd, x, weights, count, depth, bias, out, low, high):
     """out[r] = clamp(bias[r] + sum of x * weights[r]) for up to eight rows of weights."""
-    w = Writer(builder, lanes)
+    w = Writer(builder, simd)
     x, weights, bias, out = (w.pointer(p) for p in (x, weights, bias, out))
     pitch = w.mul(depth, 4)
     last = builder.sub(count, WORD(1))
@@ -88,7 +88,7 @@ def packed(a, panels, a_of, b_of, out, scratch, low, high, first, last, fault):
         for panel in range(own.shape[0]):
             for j in range(PANEL):
                 sums[panel * PANEL + j] = own[panel, 0, j]
-        add_real(address(a[a_of[batch]]), address(own), own.shape[0], depth, address(sums))
+        matvec_f32(address(a[a_of[batch]]), address(own), own.shape[0], depth, address(sums))
         target = out[batch, start * PANEL : min((start + own.shape[0]) * PANEL, n)]
         for j in range(target.size):
             y = low if sums[j] < low else sums[j]

@@ -6,44 +6,44 @@ is computed in. The weights of a convolution are packed with the taps of the fil
 other.
 """
 
-from ...build.kernel import address, inline, kernel, room
+from ...build.kernel import address, inline, kernel, stack_buffer
 from ...tiling import BLOCK_ROWS, PANEL, TABLES
 from .._items import even, part_of
 from .._pixels import point_pixels
 from ._gemm_f32_tile import (
     CHAIN,
-    narrow,
     part_4,
     part_7,
     part_10,
     part_for,
+    partial_tile,
     point,
     point_tap,
+    tile,
     tile_columns,
     tile_rows,
     vector_width,
-    wide,
 )  # fmt: skip
 
 ROWS = 168
 """Done at once, at most: a multiple of what each processor's tile has."""
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
-_tables = room(TABLES * _TABLE)
-_sums = room(BLOCK_ROWS * _ROW)
-_pixels = room(3 * _TABLE)
+_tables = stack_buffer(TABLES * _TABLE)
+_sums = stack_buffer(BLOCK_ROWS * _ROW)
+_pixels = stack_buffer(3 * _TABLE)
 
 
 @inline
 def one_tile(part, tables, segments, depth, weights, columns, column, low, high, sums, ahead):
     """One tile from its tables: the results' first, then the inputs'."""
-    pieces = (depth + CHAIN - 1) // CHAIN
-    piece = (depth + pieces - 1) // pieces
-    together = max(1, CHAIN // depth)
+    n_chains = (depth + CHAIN - 1) // CHAIN
+    chain = (depth + n_chains - 1) // n_chains
+    k_block = max(1, CHAIN // depth)
     start, step, at = weights, 0, weights + _ROW
     segment = done = 0
     while segment < segments:
-        count, length = min(together, segments - segment), min(piece, depth - done)
+        count, length = min(k_block, segments - segment), min(chain, depth - done)
         skip, entry = 4 * done, tables + (1 + segment) * _TABLE
         done += length
         if done >= depth:
@@ -51,7 +51,7 @@ def one_tile(part, tables, segments, depth, weights, columns, column, low, high,
             done = 0
         goes_on = sums if segment < segments else 0
         if columns <= vector_width():
-            narrow(
+            partial_tile(
                 entry, count, skip, length, at, start, step, tables, column, columns, goes_on,
                 low, high, ahead,
             )  # fmt: skip
@@ -71,7 +71,7 @@ def one_tile(part, tables, segments, depth, weights, columns, column, low, high,
                 low, high, ahead,
             )  # fmt: skip
         else:
-            wide(
+            tile(
                 entry, count, skip, length, at, start, step, tables, column, columns, goes_on,
                 low, high, ahead,
             )  # fmt: skip

@@ -20,7 +20,7 @@ def put_bias(bias, column, target):
 
 @kernel("weights:float32[batch,n,k] bias:float32[*,n] out:float32[batch,panels,*,32]")
 def columns(weights, bias, out, first, last, fault):
-    """Packs matrices whose columns lie in one piece each. An item is a panel."""
+    """Packs matrices whose columns are contiguous. An item is a panel."""
     panels, n, depth = out.shape[1], weights.shape[1], weights.shape[2]
     for item in range(first, last):
         batch = item // panels
@@ -43,7 +43,7 @@ def columns(weights, bias, out, first, last, fault):
 
 @kernel("weights:float32[batch,k,n] bias:float32[*,n] out:float32[batch,panels,*,32]")
 def rows(weights, bias, out, first, last, fault):
-    """Packs matrices whose rows lie in one piece each. An item is a panel."""
+    """Packs matrices whose rows are contiguous. An item is a panel."""
     panels, depth, n = out.shape[1], weights.shape[1], weights.shape[2]
     for item in range(first, last):
         batch = item // panels
@@ -69,7 +69,7 @@ def widen(x, out, first, last, fault):
 
 
 @kernel("x:float32[batch,*,*] out:float32[batch,*,*] top:i left:i")
-def frame(x, out, top, left, first, last, fault):
+def pad(x, out, top, left, first, last, fault):
     """`x` amid zeros, `top` rows and `left` elements from the start. An item is a row."""
     rows = out.shape[1]
     for item in range(first, last):

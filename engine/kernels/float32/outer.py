@@ -7,7 +7,7 @@ and adds one outer product for each position. An item is one run times a block o
 
 from numba import types
 
-from ...build.kernel import address, inline, kernel, piece
+from ...build.kernel import address, inline, kernel, microkernel
 from ...build.vector import FLOAT, WORD, Writer
 from ...tiling import OUTER_BLOCK
 
@@ -22,16 +22,16 @@ _SIGNATURE = types.void(*[types.int64] * 10)
 
 
 def _tile(number, n_vectors):
-    """The piece of tile `number` with so many vectors: sums += its outer products.
+    """The microkernel of tile `number` with so many vectors: sums += its outer products.
 
     Arguments: where input and gradient begin; the bytes between their rows; between their columns;
     how many rows and columns there are; how many channels; and where the sums are.
     """
 
-    def emit(builder, lanes, *arguments):
+    def emit(builder, simd, *arguments):
         x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums = arguments
-        n_results = _HEIGHTS[lanes.width][number]
-        w = Writer(builder, lanes)
+        n_results = _HEIGHTS[simd.width][number]
+        w = Writer(builder, simd)
         masks = [w.mask(builder.sub(channels, WORD(v * w.width))) for v in range(n_vectors)]
         carried = [w.pointer(x), w.pointer(dy), *[w.zero()] * (n_results * n_vectors)]
         with w.loop(0, rows, 1, carried) as (_, outer):
@@ -55,30 +55,30 @@ def _tile(number, n_vectors):
                 w.store(total, target, at)
 
     emit.__name__ = f"tile_{number}_{n_vectors}"
-    return piece(_SIGNATURE)(emit)
+    return microkernel(_SIGNATURE)(emit)
 
 
 tall_1, long_1, half_1, five_1, three_1, two_1, one_1 = (_tile(i, 1) for i in range(7))
 tall_2, long_2, half_2, five_2, three_2, two_2, one_2 = (_tile(i, 2) for i in range(7))
 
 
-@piece(types.int64(types.int64), inline=True)
-def height_of(builder, lanes, number):
+@microkernel(types.int64(types.int64), inline=True)
+def height_of(builder, simd, number):
     """How many results tile `number` has."""
     height = WORD(1)
-    for i, n in reversed(list(enumerate(_HEIGHTS[lanes.width]))):
+    for i, n in reversed(list(enumerate(_HEIGHTS[simd.width]))):
         height = builder.select(builder.icmp_signed("==", number, WORD(i)), WORD(n), height)
     return height
 
 
-@piece(types.int64(), inline=True)
-def width(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def width(builder, simd):
     """Channels of a vector."""
-    return WORD(lanes.width)
+    return WORD(simd.width)
 
 
 @inline
-def narrow(number, x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums):
+def one_vector(number, x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums):
     """The tile `number` of one vector."""
     if number == 0:
         tall_1(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
@@ -97,7 +97,7 @@ def narrow(number, x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channel
 
 
 @inline
-def wide(number, x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums):
+def two_vectors(number, x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums):
     """The tile `number` of two vectors."""
     if number == 0:
         tall_2(x, dy, x_row, dy_row, x_step, dy_step, rows, columns, channels, sums)
@@ -132,7 +132,7 @@ def filters(
     pixel = 4 * x.shape[3]
     line, image = pixel * x.shape[2], pixel * x.shape[2] * x.shape[1]
     blocks = (n + OUTER_BLOCK - 1) // OUTER_BLOCK
-    together = max(1, CHAIN // max(columns, 1))
+    k_block = max(1, CHAIN // max(columns, 1))
     for item in range(first, last):
         place = item // blocks
         channel = (item - place * blocks) * OUTER_BLOCK
@@ -148,7 +148,7 @@ def filters(
         for b in range(batch):
             row = 0
             while row < height:
-                rows = min(together, height - row)
+                rows = min(k_block, height - row)
                 source = begin + b * image + row * stride_h * line
                 given = address(dy) + 4 * ((b * height + row) * columns * n + channel)
                 part = 0
@@ -159,12 +159,12 @@ def filters(
                             number += 1
                         at, target_at = source + 4 * t, base + t * _ROW + 4 * part
                         if channels - part <= width():
-                            narrow(
+                            one_vector(
                                 number, at, given + 4 * part, stride_h * line, 4 * columns * n,
                                 stride_w * pixel, 4 * n, rows, columns, channels - part, target_at,
                             )  # fmt: skip
                         else:
-                            wide(
+                            two_vectors(
                                 number, at, given + 4 * part, stride_h * line, 4 * columns * n,
                                 stride_w * pixel, 4 * n, rows, columns, channels - part, target_at,
                             )  # fmt: skip
@@ -177,10 +177,10 @@ def filters(
                 target[channel + c] = sums[t, c]
 
 
-@piece(types.void(types.int64, types.int64, types.int64), inline=True)
-def accumulate(builder, lanes, source, target, count):
+@microkernel(types.void(types.int64, types.int64, types.int64), inline=True)
+def accumulate(builder, simd, source, target, count):
     """target += source, so many numbers."""
-    w = Writer(builder, lanes)
+    w = Writer(builder, simd)
     source, target = w.pointer(source), w.pointer(target)
     whole = builder.sub(count, builder.urem(count, WORD(w.width)))
     with w.loop(0, w.mul(whole, 4), w.bytes) as (at, _):

@@ -6,11 +6,11 @@ An item is one row of the result.
 from llvmlite import ir
 from numba import float32, types
 
-from ...build.kernel import address, kernel, piece
+from ...build.kernel import address, kernel, microkernel
 from ...build.vector import FLOAT, INT, WORD, Writer
 from .._windows import reach
 
-_TOGETHER = 2  # vectors of channels at a time
+_UNROLL = 2  # vectors of channels at a time
 _SIGNATURE = types.void(*[types.int64] * 6, *[types.float32] * 3)
 
 
@@ -41,14 +41,14 @@ def _itself(w, total, count):
 
 
 def window(name, step, join, finish, from_low):
-    """The piece for one position of the window, all channels.
+    """The microkernel for one position of the window, all channels.
 
     A row of the window is folded with `step`, rows are folded with `join`: so no sum has more than
     as many terms one after another as the window has rows and columns.
     """
 
-    def emit(builder, lanes, x, out, rows, columns, pitch, channels, count, low, high):
-        w = Writer(builder, lanes)
+    def emit(builder, simd, x, out, rows, columns, pitch, channels, count, low, high):
+        w = Writer(builder, simd)
         x, out, next_pixel = w.pointer(x), w.pointer(out), w.mul(channels, 4)
 
         def vector(channel, n, mask):
@@ -67,7 +67,7 @@ def window(name, step, join, finish, from_low):
             else:
                 w.store_some(value, out, mask, at)
 
-        several = _TOGETHER * w.width
+        several = _UNROLL * w.width
         whole = builder.and_(channels, WORD(-several))
         with w.loop(0, whole, several) as (channel, _):
             vector(channel, several, None)
@@ -75,7 +75,7 @@ def window(name, step, join, finish, from_low):
             vector(channel, w.width, w.mask(builder.sub(channels, channel)))
 
     emit.__name__ = name
-    return piece(_SIGNATURE)(emit)
+    return microkernel(_SIGNATURE)(emit)
 
 
 def _repeated(builder, number, n):
@@ -85,7 +85,7 @@ def _repeated(builder, number, n):
 
 
 def pool_with(done):
-    """The kernel that does a position of its window with the piece `done`."""
+    """The kernel that does a position of its window with the microkernel `done`."""
 
     def pool(
         x, out, size_h, size_w, stride_h, stride_w, before_h, before_w, low, high, first, last,

@@ -2,20 +2,20 @@
 
 from numba import float32, types
 
-from ...build.kernel import address, kernel, piece
+from ...build.kernel import address, kernel, microkernel
 from ...build.vector import FLOAT, WORD, Writer
 
 _SIGNATURE = types.void(*[types.int64] * 7, types.float32)
 
 
-@piece(_SIGNATURE)
-def blend(builder, lanes, upper, lower, out, channels, count, places, weights, below):
+@microkernel(_SIGNATURE)
+def blend(builder, simd, upper, lower, out, channels, count, places, weights, below):
     """One row of the result: `count` pixels between those of two rows of the input.
 
     `places` has for each pixel the offsets in bytes of the left and the right one, `weights` how
     much the right one counts; `below` is how much the lower row does.
     """
-    w = Writer(builder, lanes)
+    w = Writer(builder, simd)
     upper, lower, places, weights = (w.pointer(p) for p in (upper, lower, places, weights))
     step, one = w.mul(channels, 4), FLOAT(1.0)
     above = builder.fsub(one, below)

@@ -6,16 +6,16 @@ from numba import float32, float64
 
 from ...build.kernel import address, inline, kernel
 from ..elementwise import _float32
-from ..elementwise._formula import over_elements
+from ..elementwise._formula import elementwise
 from ..reduction._sums import largest_of, squares_of
 
 
 def exponential(x, top, beta):
     """exp(beta * (x - top))"""
-    return _float32.fading((x - top) * beta)
+    return _float32.exp_nonpositive((x - top) * beta)
 
 
-_exponentials = over_elements(exponential, numbers=2, total=True)
+_exponentials = elementwise(exponential, numbers=2, total=True)
 
 
 @inline

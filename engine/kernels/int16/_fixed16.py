@@ -1,26 +1,26 @@
 """Logistic and tanh of 16-bit fixed-point numbers as gemmlowp computes them, bit for bit.
 
-Numbers are int16 held in int32. The instructions are written out, as numba would make int64 of
+Numbers are int16 in the type int32. The instructions are written out, as numba would make int64 of
 them, which half as many fit a vector.
 """
 
 from numba import types
 
-from ...build.kernel import piece
+from ...build.kernel import microkernel
 from ...build.vector import INT
 
 _LOWEST, _HIGHEST = -(1 << 15), (1 << 15) - 1
 
 
-def _short(value):
+def _in_15_bits(value):
     """31 bits of a constant as 15, rounded."""
     return (value + (1 << 15)) >> 16
 
 
-_EXP_OF_EIGHTH, _THIRD = _short(1895147668), _short(715827883)
+_EXP_OF_EIGHTH, _THIRD = _in_15_bits(1895147668), _in_15_bits(715827883)
 _POWERS = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)
 """exp(-1/4), exp(-1/2), exp(-1), ... exp(-16), times 2 ** 31."""
-_48_OVER_17, _NEGATIVE_32_OVER_17 = _short(1515870810), _short(-1010580540)
+_48_OVER_17, _NEGATIVE_32_OVER_17 = _in_15_bits(1515870810), _in_15_bits(-1010580540)
 
 
 class _Fixed:
@@ -42,7 +42,7 @@ class _Fixed:
         is_so = self.builder.icmp_signed(comparison, self.number(a), self.number(b))
         return self.builder.select(is_so, self.number(chosen), self.number(other))
 
-    def held(self, value):
+    def saturate(self, value):
         """`value` within int16."""
         value = self.where("<", value, _LOWEST, _LOWEST, value)
         return self.where(">", value, _HIGHEST, _HIGHEST, value)
@@ -52,17 +52,17 @@ class _Fixed:
         product = self.builder.mul(self.number(a), self.number(b))
         return self.builder.ashr(self.add(product, 1 << 14), INT(15))
 
-    def widened(self, value, places):
+    def saturating_shift(self, value, places):
         """value * 2 ** places within int16."""
-        return self.held(self.builder.shl(value, self.number(places)))
+        return self.saturate(self.builder.shl(value, self.number(places)))
 
     def rounding_shift(self, value, places):
         """value / 2 ** places, rounded to nearest, halves away from zero."""
-        less = self.builder.ashr(value, INT(31))  # -1 of what is negative
+        sign = self.builder.ashr(value, INT(31))  # -1 of what is negative
         half = self.builder.shl(INT(1), self.subtract(places, 1))
-        return self.builder.ashr(self.add(self.add(value, half), less), self.number(places))
+        return self.builder.ashr(self.add(self.add(value, half), sign), self.number(places))
 
-    def size(self, value):
+    def abs(self, value):
         """|value|"""
         return self.where("<", value, 0, self.subtract(0, value), value)
 
@@ -72,11 +72,11 @@ class _Fixed:
         quarter = builder.shl(INT(1), self.subtract(after, 2))
         rest = builder.and_(value, self.subtract(quarter, 1))
         rest = self.subtract(rest, quarter)
-        result = self._exp_near_zero(self.widened(rest, bits))
+        result = self._exp_near_zero(self.saturating_shift(rest, bits))
         remainder = self.subtract(rest, value)
         for exponent, power in enumerate(_POWERS, -2):
             bit = builder.shl(INT(1), self.add(after, exponent))
-            smaller = self.high(result, _short(power))
+            smaller = self.high(result, _in_15_bits(power))
             result = self.where("!=", builder.and_(remainder, bit), 0, smaller, result)
         least = builder.shl(INT(-1), self.subtract(20, bits))
         least = self.where(">", bits, 5, least, 2 * _LOWEST)
@@ -90,7 +90,7 @@ class _Fixed:
         cube, fourth = self.high(square, x), self.high(square, square)
         tail = self.high(self.add(self.rounding_shift(fourth, 2), cube), _THIRD)
         tail = self.rounding_shift(self.add(tail, square), 1)
-        return self.held(self.add(_EXP_OF_EIGHTH, self.high(_EXP_OF_EIGHTH, self.add(x, tail))))
+        return self.saturate(self.add(_EXP_OF_EIGHTH, self.high(_EXP_OF_EIGHTH, self.add(x, tail))))
 
     def inverse(self, value):
         """2 / (1 + value) of a value in [0, 1], with two bits before the point."""
@@ -98,46 +98,46 @@ class _Fixed:
         x = self.add(_48_OVER_17, self.high(half, _NEGATIVE_32_OVER_17))
         for _ in range(3):
             rest = self.subtract(1 << 13, self.high(half, x))
-            x = self.add(x, self.widened(self.high(x, rest), 2))
+            x = self.add(x, self.saturating_shift(self.high(x, rest), 2))
         return x
 
 
-@piece(types.int32(types.int32), inline=True)
-def logistic(builder, lanes, value):
+@microkernel(types.int32(types.int32), inline=True)
+def logistic(builder, simd, value):
     """1 / (1 + exp(-value)) of a value with 3 bits before the point."""
     fixed = _Fixed(builder)
-    low = fixed.subtract(0, fixed.size(value))
-    result = fixed.widened(fixed.inverse(fixed.exp(low, 3)), 1)
+    low = fixed.subtract(0, fixed.abs(value))
+    result = fixed.saturating_shift(fixed.inverse(fixed.exp(low, 3)), 1)
     result = fixed.where(">", value, 0, result, fixed.subtract(_HIGHEST, result))
     return fixed.where("==", value, 0, 1 << 14, result)
 
 
-@piece(types.int32(types.int32, types.int32), inline=True)
-def tanh(builder, lanes, value, bits):
+@microkernel(types.int32(types.int32, types.int32), inline=True)
+def tanh(builder, simd, value, bits):
     """tanh of a value with `bits` bits before the point."""
     fixed = _Fixed(builder)
-    low = fixed.subtract(0, fixed.size(value))
+    low = fixed.subtract(0, fixed.abs(value))
     small = fixed.inverse(fixed.exp(low, fixed.add(bits, 1)))
-    result = fixed.widened(fixed.subtract(small, 1 << 13), 2)
+    result = fixed.saturating_shift(fixed.subtract(small, 1 << 13), 2)
     result = fixed.where("<", value, 0, fixed.subtract(0, result), result)
     return fixed.where("==", value, 0, 0, result)
 
 
-@piece(types.int32(types.int32, types.int32, types.int32), inline=True)
-def product(builder, lanes, a, b, places):
+@microkernel(types.int32(types.int32, types.int32, types.int32), inline=True)
+def product(builder, simd, a, b, places):
     """a * b / 2 ** places, rounded to nearest, halves away from zero."""
     fixed = _Fixed(builder)
     return fixed.rounding_shift(builder.mul(a, b), places)
 
 
-@piece(types.int32(types.int32, types.int32), inline=True)
-def total(builder, lanes, a, b):
+@microkernel(types.int32(types.int32, types.int32), inline=True)
+def total(builder, simd, a, b):
     """a + b within int16."""
     fixed = _Fixed(builder)
-    return fixed.held(fixed.add(a, b))
+    return fixed.saturate(fixed.add(a, b))
 
 
-@piece(types.int32(types.int32, types.int32), inline=True)
-def high(builder, lanes, a, b):
+@microkernel(types.int32(types.int32, types.int32), inline=True)
+def high(builder, simd, a, b):
     """a * b / 2 ** 15, rounded to nearest, halves up."""
     return _Fixed(builder).high(a, b)

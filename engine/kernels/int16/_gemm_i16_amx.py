@@ -8,7 +8,7 @@ each as the rows of a block there; sums are rows of a panel's width, those of lo
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import piece
+from ...build.kernel import microkernel
 from ...build.vector import BYTE, INT, WORD
 from ...tiling import AMX_DEPTH, BLOCK_ROWS, PANEL
 from .._int32 import SHORT, Integers
@@ -20,12 +20,12 @@ _UPPER = BLOCK_ROWS * _ROW  # bytes from sums of lower bytes to those of upper o
 _LOW_SUMS, _HIGH_SUMS, _LOW, _HIGH, _WEIGHTS = (0, 1), (2, 3), 4, 5, (6, 7)  # registers
 
 
-@piece(types.void(*[types.int64] * 5))
-def gather_halves(builder, lanes, tables, segments, depth, block, pitch):
+@microkernel(types.void(*[types.int64] * 5))
+def gather_halves(builder, simd, tables, segments, depth, block, pitch):
     """Brings the rows of a tile's tables together, the bytes of each input taken apart."""
-    if not lanes.matrices:
+    if not simd.matrices:
         return
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     tables, lower = w.pointer(tables), w.pointer(block)
     upper = w.mul(pitch, BLOCK_ROWS)
     padded = builder.and_(builder.add(depth, WORD(3)), WORD(-4))
@@ -55,16 +55,16 @@ def gather_halves(builder, lanes, tables, segments, depth, block, pitch):
         outer[0] = w.move(outer[0], padded)
 
 
-@piece(types.void(*[types.int64] * 5))
-def short_matrix_tile(builder, lanes, block, pitch, steps, panel, sums):
+@microkernel(types.void(*[types.int64] * 5))
+def i16_amx_tile(builder, simd, block, pitch, steps, panel, sums):
     """Sums of products of a block and a panel.
 
     Arguments: the block; the bytes between its rows; how many steps there are; the panel, of fours
     of weights; and where the sums go.
     """
-    if not lanes.matrices:
+    if not simd.matrices:
         return
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     registers = Registers(w)
     sums, lower = w.pointer(sums), w.pointer(block)
     upper = w.move(lower, w.mul(pitch, BLOCK_ROWS))
@@ -90,12 +90,12 @@ def _both(w, sums, m, v):
     return [w.read(row, at, w.ints, 4) for at in (0, _UPPER)]
 
 
-@piece(types.void(types.int64, types.int64), inline=True)
-def totals_of_matrices(builder, lanes, sums, totals):
+@microkernel(types.void(types.int64, types.int64), inline=True)
+def totals_of_matrices(builder, simd, sums, totals):
     """The totals (_gemm_i16_tile.py) of sums."""
-    if not lanes.matrices:
+    if not simd.matrices:
         return
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     sums, totals = w.pointer(sums), w.pointer(totals)
     with w.loop(0, BLOCK_ROWS, 1) as (m, _):
         row = w.move(totals, w.mul(m, TOTALS))
@@ -106,17 +106,17 @@ def totals_of_matrices(builder, lanes, sums, totals):
                 w.write(builder.add(low[k], upper), row, (2 * v + k) * w.bytes)
 
 
-@piece(types.void(*[types.int64] * 8))
-def quick_of_matrices(builder, lanes, sums, n_rows, targets, out_skip, columns, terms, low, high):
-    """Stores results of sums that are int32, as short_tile does."""
-    if not lanes.matrices:
+@microkernel(types.void(*[types.int64] * 8))
+def quick_of_matrices(builder, simd, sums, n_rows, targets, out_skip, columns, terms, low, high):
+    """Stores results of sums that are int32, as i16_tile does."""
+    if not simd.matrices:
         return
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     sums = w.pointer(sums)
 
-    def made(ending, m, v):
+    def made(epilogue, m, v):
         lower, upper = _both(w, sums, m, v)
-        return ending.quick(builder.add(lower, builder.shl(upper, w.all(8))))
+        return epilogue.quick(builder.add(lower, builder.shl(upper, w.all(8))))
 
     places = (n_rows, targets, out_skip, columns)
     store_rows(w, terms, (low, high), made, PANEL // w.width, 2, *places)

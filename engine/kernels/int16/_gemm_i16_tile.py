@@ -12,7 +12,7 @@ Results are (sum * factor + start) >> shift in int64. These three are the `terms
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import piece
+from ...build.kernel import microkernel
 from ...build.simd import UNSIGNED
 from ...build.vector import BYTE, INT, WORD
 from ...tiling import BLOCK_ROWS, PANEL
@@ -34,21 +34,21 @@ _DOTS = {16: "llvm.x86.avx512.vpdpwssd.512", 8: "llvm.x86.avx512.vpdpwssd.256"}
 _FACTORS, _STARTS, _SHIFTS = (0, 64), (128, 192), (256, 320)
 
 
-@piece(types.int64(), inline=True)
-def short_rows(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def i16_rows(builder, simd):
     """How many rows a tile has."""
-    return WORD(_TILES[lanes.width][0])
+    return WORD(_TILES[simd.width][0])
 
 
-@piece(types.int64(), inline=True)
-def short_columns(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def i16_columns(builder, simd):
     """How many columns a tile has."""
-    return WORD(_TILES[lanes.width][1] * lanes.width)
+    return WORD(_TILES[simd.width][1] * simd.width)
 
 
 def _add_pairs(w, sums, a, b):
     """`sums` with two products of int16 each added; `a` and `b` are vectors of int16."""
-    if w.lanes.dots == UNSIGNED:  # a processor that multiplies bytes multiplies these, too
+    if w.simd.dots == UNSIGNED:  # a processor that multiplies bytes multiplies these, too
         a, b = (w.builder.bitcast(value, w.ints) for value in (a, b))
         return w.call(_DOTS[w.width], w.ints, [sums, a, b])
     wide = ir.VectorType(INT, 2 * w.width)
@@ -63,7 +63,7 @@ def halves(w, sums):
     return w.low_halves(words), w.builder.ashr(words, w.all(32, WORD, w.width // 2))
 
 
-class Ending:
+class Epilogue:
     """What makes results of the sums of a vector of channels."""
 
     def __init__(self, w, terms, v, low, high):
@@ -116,10 +116,10 @@ def _merged(w, even, odd):
 _SIGNATURE = types.void(*[types.int64] * 13)
 
 
-def _tile(builder, lanes, n_rows, n_vectors, arguments):
-    """Writes the tile with `n_rows` rows of `n_vectors` vectors; `short_tile` says what it does."""
+def _tile(builder, simd, n_rows, n_vectors, arguments):
+    """Writes the tile with `n_rows` rows of `n_vectors` vectors; `i16_tile` says what it does."""
     tables, segments, skip, depth, panel, ahead, totals = arguments[:7]
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     whole = w.mul(builder.lshr(depth, WORD(1)), 4)
     small, pairs = ir.VectorType(BYTE, 2 * w.width), ir.VectorType(SHORT, 2 * w.width)
     tables = w.pointer(tables)
@@ -165,8 +165,8 @@ def _finish(w, found, n_vectors, arguments):
     terms, targets = w.pointer(terms), w.pointer(targets)
     results = []
     for v in range(n_vectors):
-        ending = Ending(w, terms, v, low, high)
-        results += [(i // n_vectors, v, ending.quick(found[i])) for i in
+        epilogue = Epilogue(w, terms, v, low, high)
+        results += [(i // n_vectors, v, epilogue.quick(found[i])) for i in
                     range(v, len(found), n_vectors)]  # fmt: skip
     n_rows = len(found) // n_vectors
     rows = [w.move(w.load_pointer(targets, 8 * m), out_skip) for m in range(n_rows)]
@@ -181,8 +181,8 @@ def _finish(w, found, n_vectors, arguments):
                 w.write_some(value, w.move(rows[m], 2 * v * w.width), mask)
 
 
-@piece(_SIGNATURE)
-def short_tile(builder, lanes, *arguments):
+@microkernel(_SIGNATURE)
+def i16_tile(builder, simd, *arguments):
     """The sums of a tile added to totals, or its results.
 
     Arguments: the tables of the inputs; how many segments there are; bytes to skip in each;
@@ -190,84 +190,84 @@ def short_tile(builder, lanes, *arguments):
     totals, 0 if the sums are to become results, and then: the table of these; bytes to skip there;
     how many columns are to be written; their terms; and the lowest and the highest result.
     """
-    _tile(builder, lanes, *_TILES[lanes.width], arguments)
+    _tile(builder, simd, *_TILES[simd.width], arguments)
 
 
-@piece(_SIGNATURE)
-def short_tile_narrow(builder, lanes, *arguments):
-    """What `short_tile` does, for one vector of columns."""
-    _tile(builder, lanes, _TILES[lanes.width][0], 1, arguments)
+@microkernel(_SIGNATURE)
+def i16_partial_tile(builder, simd, *arguments):
+    """What `i16_tile` does, for one vector of columns."""
+    _tile(builder, simd, _TILES[simd.width][0], 1, arguments)
 
 
 def _part_of_tile(share):
-    """A piece that does what `short_tile` does, for the first rows: `share` of 14, rounded up."""
+    """What `i16_tile` does, for the first rows: `share` of 14, rounded up."""
 
-    def emit(builder, lanes, *arguments):
-        n_rows, n_vectors = _TILES[lanes.width]
-        _tile(builder, lanes, -(-n_rows * share // 14), n_vectors, arguments)
+    def emit(builder, simd, *arguments):
+        n_rows, n_vectors = _TILES[simd.width]
+        _tile(builder, simd, -(-n_rows * share // 14), n_vectors, arguments)
 
-    emit.__name__ = f"short_part_{share}"
-    return piece(_SIGNATURE)(emit)
-
-
-short_part_4, short_part_7, short_part_10 = (_part_of_tile(share) for share in PARTS)
+    emit.__name__ = f"i16_part_{share}"
+    return microkernel(_SIGNATURE)(emit)
 
 
-@piece(types.int64(types.int64), inline=True)
-def short_part_for(builder, lanes, n_rows):
-    """The number of the piece for so many rows: 0, 1, 2 for the parts, 3 for a whole tile."""
-    number, most = WORD(len(PARTS)), _TILES[lanes.width][0]
+i16_part_4, i16_part_7, i16_part_10 = (_part_of_tile(share) for share in PARTS)
+
+
+@microkernel(types.int64(types.int64), inline=True)
+def i16_part_for(builder, simd, n_rows):
+    """The number of the microkernel for so many rows: 0, 1, 2 for the parts, 3 for a whole tile."""
+    number, most = WORD(len(PARTS)), _TILES[simd.width][0]
     for i, share in reversed(list(enumerate(PARTS))):
         enough = builder.icmp_signed("<=", n_rows, WORD(-(-most * share // 14)))
         number = builder.select(enough, WORD(i), number)
     return number
 
 
-@piece(types.void(types.int64), inline=True)
-def clear_totals(builder, lanes, totals):
+@microkernel(types.void(types.int64), inline=True)
+def clear_totals(builder, simd, totals):
     """Sets the totals of a tile to 0."""
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     totals = w.pointer(totals)
-    with w.loop(0, _TILES[lanes.width][0] * TOTALS, w.bytes) as (at, _):
+    with w.loop(0, _TILES[simd.width][0] * TOTALS, w.bytes) as (at, _):
         w.write(w.all(0), totals, at)
 
 
 def store_rows(w, terms, limits, made, n_vectors, size, n_rows, targets, out_skip, columns):
-    """Stores `made(ending, row, vector)`, of `size` bytes each, in the rows of a table."""
+    """Stores `made(epilogue, row, vector)`, of `size` bytes each, in the rows of a table."""
     targets = w.pointer(targets)
     for v in range(n_vectors):
         left = w.builder.sub(columns, WORD(v * w.width))
         with w.builder.if_then(w.builder.icmp_signed(">", left, WORD(0))):
-            mask, ending = w.mask(left), Ending(w, w.pointer(terms), v, *limits)
+            mask, epilogue = w.mask(left), Epilogue(w, w.pointer(terms), v, *limits)
             with w.loop(0, n_rows, 1) as (m, _):
                 target = w.move(w.load_pointer(targets, w.mul(m, 8)), out_skip)
-                w.write_some(made(ending, m, v), w.move(target, v * w.width * size), mask)
+                w.write_some(made(epilogue, m, v), w.move(target, v * w.width * size), mask)
 
 
 def _stored_totals(make, size):
-    """What writes a piece that stores `make(ending, pair)`, of `size` bytes each."""
+    """What writes a microkernel that stores `make(epilogue, pair)`, of `size` bytes each."""
 
-    def emit(builder, lanes, totals, n_rows, targets, out_skip, columns, terms, low, high):
-        w = Integers(builder, lanes)
+    def emit(builder, simd, totals, n_rows, targets, out_skip, columns, terms, low, high):
+        w = Integers(builder, simd)
         totals = w.pointer(totals)
 
-        def made(ending, m, v):
+        def made(epilogue, m, v):
             row = w.move(totals, w.add(w.mul(m, TOTALS), 2 * v * w.bytes))
-            return make(ending, [w.read(row, at, w.words(), 8) for at in (0, w.bytes)])
+            return make(epilogue, [w.read(row, at, w.words(), 8) for at in (0, w.bytes)])
 
-        n_vectors, places = _TILES[lanes.width][1], (n_rows, targets, out_skip, columns)
+        n_vectors, places = _TILES[simd.width][1], (n_rows, targets, out_skip, columns)
         store_rows(w, terms, (low, high), made, n_vectors, size, *places)
 
     return emit
 
 
-def _ending_piece(name, make, size):
+def _epilogue_microkernel(name, make, size):
     emit = _stored_totals(make, size)
     emit.__name__ = name
-    return piece(types.void(*[types.int64] * 8))(emit)
+    return microkernel(types.void(*[types.int64] * 8))(emit)
 
 
-# Arguments: the totals; how many rows; and those of short_tile from the table of results on.
-shorts_of_totals = _ending_piece("shorts_of_totals", Ending.wide, 2)
-ints_of_totals = _ending_piece("ints_of_totals", Ending.ints, 4)
-words_of_totals = _ending_piece("words_of_totals", Ending.words, 8)
+# Arguments: the totals; how many rows; and those of i16_tile from the table of results on.
+int16_of_totals = _epilogue_microkernel("int16_of_totals", Epilogue.wide, 2)
+int32_of_totals = _epilogue_microkernel("int32_of_totals", Epilogue.ints, 4)
+int64_of_totals = _epilogue_microkernel("int64_of_totals", Epilogue.words, 8)

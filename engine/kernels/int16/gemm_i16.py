@@ -9,7 +9,7 @@ they can be (_gemm_i16_amx.py): the bytes between rows of their inputs.
 
 from numba import int32, int64
 
-from ...build.kernel import address, inline, kernel, room
+from ...build.kernel import address, inline, kernel, stack_buffer
 from ...tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES
 from .._pixels import point_pixels
 from ..float32._gemm_f32_tile import point, point_tap, vector_width
@@ -18,8 +18,8 @@ from ..int8._gemm_i8_packing import columns_turned, put_column, put_columns
 from ..int8._requantize import TERMS
 from ._gemm_i16_amx import (
     gather_halves,
+    i16_amx_tile,
     quick_of_matrices,
-    short_matrix_tile,
     totals_of_matrices,
 )
 from ._gemm_i16_tile import (
@@ -27,71 +27,71 @@ from ._gemm_i16_tile import (
     PAIRS,
     TOTALS,
     clear_totals,
-    ints_of_totals,
-    short_columns,
-    short_part_4,
-    short_part_7,
-    short_part_10,
-    short_part_for,
-    short_rows,
-    short_tile,
-    short_tile_narrow,
-    shorts_of_totals,
-    words_of_totals,
+    i16_columns,
+    i16_part_4,
+    i16_part_7,
+    i16_part_10,
+    i16_part_for,
+    i16_partial_tile,
+    i16_rows,
+    i16_tile,
+    int16_of_totals,
+    int32_of_totals,
+    int64_of_totals,
 )
 
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
-_tables = room(TABLES * _TABLE)
-_blocks = room(BLOCK_BYTES)
-_sums = room(2 * BLOCK_ROWS * _ROW)
-_totals = room(BLOCK_ROWS * TOTALS)
-_pixels = room(3 * _TABLE)
+_tables = stack_buffer(TABLES * _TABLE)
+_blocks = stack_buffer(BLOCK_BYTES)
+_sums = stack_buffer(2 * BLOCK_ROWS * _ROW)
+_totals = stack_buffer(BLOCK_ROWS * TOTALS)
+_pixels = stack_buffer(3 * _TABLE)
 _RESULTS = ("int16", "int32", "int64")
 _LARGEST = (1 << 16) - 1
 """The reach up to which all sums are int32."""
 
 
 @inline
-def one_piece(part, entry, count, skip, length, at, ahead, totals, targets, column, columns, terms,
+def one_chain(part, entry, count, skip, length, at, ahead, totals, targets, column, columns, terms,
               low, high):  # fmt: skip
-    """The tile of the form `part`, or the narrow one."""
+    """The tile of the form `part`, or the partial one."""
     if columns <= vector_width():
-        short_tile_narrow(entry, count, skip, length, at, ahead, totals, targets, column, columns,
-                          terms, low, high)  # fmt: skip
+        i16_partial_tile(entry, count, skip, length, at, ahead, totals, targets, column, columns,
+                         terms, low, high)  # fmt: skip
     elif part == 0:
-        short_part_4(entry, count, skip, length, at, ahead, totals, targets, column, columns,
-                     terms, low, high)  # fmt: skip
-    elif part == 1:
-        short_part_7(entry, count, skip, length, at, ahead, totals, targets, column, columns,
-                     terms, low, high)  # fmt: skip
-    elif part == 2:
-        short_part_10(entry, count, skip, length, at, ahead, totals, targets, column, columns,
-                      terms, low, high)  # fmt: skip
-    else:
-        short_tile(entry, count, skip, length, at, ahead, totals, targets, column, columns, terms,
+        i16_part_4(entry, count, skip, length, at, ahead, totals, targets, column, columns, terms,
                    low, high)  # fmt: skip
+    elif part == 1:
+        i16_part_7(entry, count, skip, length, at, ahead, totals, targets, column, columns, terms,
+                   low, high)  # fmt: skip
+    elif part == 2:
+        i16_part_10(entry, count, skip, length, at, ahead, totals, targets, column, columns, terms,
+                    low, high)  # fmt: skip
+    else:
+        i16_tile(entry, count, skip, length, at, ahead, totals, targets, column, columns, terms,
+                 low, high)  # fmt: skip
 
 
 @inline
 def one_tile(n_rows, tables, segments, depth, weights, ahead, totals, column, columns, chain,
-             ending):  # fmt: skip
+             epilogue):  # fmt: skip
     """One tile from its tables: the results' first, then the inputs'.
 
     `chain` products at most have sums in int32.
     """
-    terms, size, quick, low, high = ending
-    part, skip_out, rows = short_part_for(n_rows), size * column, (depth + 1) // 2
+    terms, size, quick, low, high = epilogue
+    part, skip_out, rows = i16_part_for(n_rows), size * column, (depth + 1) // 2
     if quick and segments * 2 * rows <= chain:
-        one_piece(part, tables + _TABLE, segments, 0, depth, weights, ahead, 0, tables, skip_out,
+        one_chain(part, tables + _TABLE, segments, 0, depth, weights, ahead, 0, tables, skip_out,
                   columns, terms, low, high)  # fmt: skip
         return
     clear_totals(totals)
-    together = max(1, chain // (2 * rows))
+    k_block = max(1, chain // (2 * rows))
     segment = done = 0
     while segment < segments:
-        count, length = min(together, segments - segment), min(chain, depth - done)
-        one_piece(part, tables + (1 + segment) * _TABLE, count, 2 * done, length, weights, ahead,
+        count, length = min(k_block, segments - segment), min(chain, depth - done)
+        one_chain(part, tables + (1 + segment) * _TABLE, count, 2 * done, length, weights, ahead,
                   totals, tables, skip_out, columns, terms, low, high)  # fmt: skip
         weights += count * ((length + 1) // 2) * PAIRS
         ahead += count * ((length + 1) // 2) * (PAIRS // 2)
@@ -99,40 +99,40 @@ def one_tile(n_rows, tables, segments, depth, weights, ahead, totals, column, co
         if done >= depth:
             segment += count
             done = 0
-    finish(totals, n_rows, tables, columns, column, ending)
+    finish(totals, n_rows, tables, columns, column, epilogue)
 
 
 @inline
-def finish(totals, n_rows, targets, columns, column, ending):
+def finish(totals, n_rows, targets, columns, column, epilogue):
     """Stores what totals are, or what they give."""
-    terms, size, _, low, high = ending
+    terms, size, _, low, high = epilogue
     skip = size * column
     if size == 2:
-        shorts_of_totals(totals, n_rows, targets, skip, columns, terms, low, high)
+        int16_of_totals(totals, n_rows, targets, skip, columns, terms, low, high)
     elif size == 4:
-        ints_of_totals(totals, n_rows, targets, skip, columns, terms, low, high)
+        int32_of_totals(totals, n_rows, targets, skip, columns, terms, low, high)
     else:
-        words_of_totals(totals, n_rows, targets, skip, columns, terms, low, high)
+        int64_of_totals(totals, n_rows, targets, skip, columns, terms, low, high)
 
 
 @inline
-def own_terms(ending, column):
-    """`ending` with the terms of the tile that begins at `column`."""
+def own_terms(epilogue, column):
+    """`epilogue` with the terms of the tile that begins at `column`."""
     block = column // CHANNEL_BLOCK
-    return (ending[0] + 8 * TERMS * block + 4 * (column - CHANNEL_BLOCK * block), *ending[1:])
+    return (epilogue[0] + 8 * TERMS * block + 4 * (column - CHANNEL_BLOCK * block), *epilogue[1:])
 
 
 @inline
-def tiles(tables, n_rows, segments, depth, panels, panel_bytes, reach, n, column, end, ending,
+def tiles(tables, n_rows, segments, depth, panels, panel_bytes, reach, n, column, end, epilogue,
           totals):  # fmt: skip
     """All tiles of `n_rows` rows whose tables follow one another, for columns up to `end`."""
-    height, width = short_rows(), short_columns()
+    height, width = i16_rows(), i16_columns()
     while column < end:
         panel = column // PANEL
         weights = panels + panel * panel_bytes + 2 * (column - panel * PANEL)
         coming = weights + panel_bytes if column + PANEL < end else weights
         chain = CHAIN if reach[panel] > _LARGEST else panel_bytes
-        own, row, at = own_terms(ending, column), 0, tables
+        own, row, at = own_terms(epilogue, column), 0, tables
         while row < n_rows:
             one_tile(min(height, n_rows - row), at, segments, depth, weights, coming, totals,
                      column, n - column, chain, own)  # fmt: skip
@@ -147,17 +147,17 @@ def tiles(tables, n_rows, segments, depth, panels, panel_bytes, reach, n, column
 
 @inline
 def matrix_tiles(tables, n_rows, blocks, pitch, steps, panels, panel_bytes, reach, n, column, end,
-                 ending, totals):  # fmt: skip
+                 epilogue, totals):  # fmt: skip
     """What `tiles` does, for rows that lie in blocks, with the registers for matrices."""
-    _, _, quick, low, high = ending
+    _, _, quick, low, high = epilogue
     sums = _sums()
     while column < end:
         panel = column // PANEL
-        own, row, at = own_terms(ending, column), 0, tables
+        own, row, at = own_terms(epilogue, column), 0, tables
         small = quick and reach[panel] <= _LARGEST
         while row < n_rows:
             count, block = min(BLOCK_ROWS, n_rows - row), blocks + 2 * row * pitch
-            short_matrix_tile(block, pitch, steps, panels + panel * panel_bytes, sums)
+            i16_amx_tile(block, pitch, steps, panels + panel * panel_bytes, sums)
             if small:
                 quick_of_matrices(sums, count, at, 2 * column, n - column, own[0], low, high)
             else:
@@ -185,13 +185,13 @@ def ready(entry, segments, depth, block, pitch):
 
 @inline
 def all_tiles(tables, n_rows, segments, depth, block, pitch, panels, panel_bytes, reach, n, column,
-              end, ending, totals):  # fmt: skip
+              end, epilogue, totals):  # fmt: skip
     """`tiles`, or `matrix_tiles` where there is a `pitch`."""
     if pitch:
         matrix_tiles(tables, n_rows, block, pitch, steps_of(segments, depth), panels, panel_bytes,
-                     reach, n, column, end, ending, totals)  # fmt: skip
+                     reach, n, column, end, epilogue, totals)  # fmt: skip
     else:
-        tiles(tables, n_rows, segments, depth, panels, panel_bytes, reach, n, column, end, ending,
+        tiles(tables, n_rows, segments, depth, panels, panel_bytes, reach, n, column, end, epilogue,
               totals)  # fmt: skip
 
 
@@ -212,8 +212,8 @@ def matmul(
     height, n, step = out.shape[1], out.shape[2], 2 * a.shape[2]
     panel_bytes, size = packed.shape[2] * _ROW, out.itemsize
     blocks, groups = (height + rows - 1) // rows, (n + columns - 1) // columns
-    tables, totals, block, tile, at_once = _tables(), _totals(), _blocks(), short_rows(), rows
-    ending, pitch = (address(terms), size, quick, low, high), pitch * has_matrices()
+    tables, totals, block, tile, at_once = _tables(), _totals(), _blocks(), i16_rows(), rows
+    epilogue, pitch = (address(terms), size, quick, low, high), pitch * has_matrices()
     if pitch:
         tile, at_once = BLOCK_ROWS, BLOCK_BYTES // (2 * pitch) // BLOCK_ROWS * BLOCK_ROWS
         begin_matrices(totals)
@@ -236,7 +236,7 @@ def matmul(
                 entry = ready(entry, 1, depth, block + 2 * done * pitch, pitch)
                 done += tile
             all_tiles(tables, count, 1, depth, block, pitch, panels, panel_bytes,
-                      reach[b_of[batch]], n, column, end, ending, totals)  # fmt: skip
+                      reach[b_of[batch]], n, column, end, epilogue, totals)  # fmt: skip
             row += count
     if pitch:
         end_matrices()
@@ -254,7 +254,7 @@ def convolution(
 ):  # fmt: skip
     """out = sum of input * weights under the filter.
 
-    `geometry` is as in product.convolution; `nothing` are zeros. An item is `pixels` results times
+    `geometry` is as in gemm_f32.convolution; `nothing` are zeros. An item is `pixels` results times
     `columns` of the channels, a multiple of the panel.
     """
     depth, segments, size = nothing.size, taps_h * taps_w, out.itemsize
@@ -262,7 +262,7 @@ def convolution(
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
     tables, totals, starts, block = _tables(), _totals(), _pixels(), _blocks()
-    tile, pitch = short_rows(), pitch * has_matrices()
+    tile, pitch = i16_rows(), pitch * has_matrices()
     at_once = max(1, TABLES // (1 + segments)) * tile
     if pitch:
         tile = BLOCK_ROWS
@@ -352,7 +352,7 @@ def put_fours(weights, segments, depth, target):
     "segments:i matrices:i"
 )
 def pack(weights, out, out_reach, segments, matrices, first, last, fault):
-    """Packs matrices whose columns lie in one piece each, cut in `segments`. An item is a panel.
+    """Packs matrices whose columns are contiguous, cut in `segments`. An item is a panel.
 
     `matrices` says whether they are for matrices where these can be multiplied.
     """

@@ -10,12 +10,11 @@ sums, two of inputs, two of weights.
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import piece
+from ...build.kernel import microkernel
 from ...build.vector import BYTE, INT, WORD
 from ...tiling import AMX_DEPTH, BLOCK_ROWS, PANEL, TILE_HEADERS
 from .._int32 import Integers
 
-"""Products of each row that one instruction adds."""
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
 _HALF = 16 * _ROW  # bytes of sums of one block
@@ -23,28 +22,28 @@ _SUMS, _INPUTS, _WEIGHTS = (0, 1, 2, 3), (4, 5), (6, 7)  # registers
 _NONE = ir.VoidType()
 
 
-@piece(types.int64(), inline=True)
-def has_matrices(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def has_matrices(builder, simd):
     """Whether there are such instructions."""
-    return WORD(int(lanes.matrices))
+    return WORD(int(simd.matrices))
 
 
-@piece(types.void(types.int64))
-def begin_matrices(builder, lanes, room):
-    """Readies the registers: 16 rows of 64 bytes each; `room` is 64 bytes to work in."""
-    if not lanes.matrices:
+@microkernel(types.void(types.int64))
+def begin_matrices(builder, simd, buffer):
+    """Readies the registers: 16 rows of 64 bytes each; `buffer` is 64 bytes to work in."""
+    if not simd.matrices:
         return
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     setting = [1] + 15 * [0] + 8 * [64, 0] + 16 * [0] + 8 * [16] + 8 * [0]
-    w.write(ir.Constant(ir.VectorType(BYTE, 64), setting), w.pointer(room))
-    w.call("llvm.x86.ldtilecfg", _NONE, [w.pointer(room)])
+    w.write(ir.Constant(ir.VectorType(BYTE, 64), setting), w.pointer(buffer))
+    w.call("llvm.x86.ldtilecfg", _NONE, [w.pointer(buffer)])
 
 
-@piece(types.void())
-def end_matrices(builder, lanes):
+@microkernel(types.void())
+def end_matrices(builder, simd):
     """Lets go of the registers."""
-    if lanes.matrices:
-        Integers(builder, lanes).call("llvm.x86.tilerelease", _NONE, [])
+    if simd.matrices:
+        Integers(builder, simd).call("llvm.x86.tilerelease", _NONE, [])
 
 
 class Registers:
@@ -73,12 +72,12 @@ class Registers:
         self.add(sums, inputs, weights, "llvm.x86.tdpbusd")
 
 
-@piece(types.void(*[types.int64] * 5))
-def gather_block(builder, lanes, headers, segments, depth, block, pitch):
+@microkernel(types.void(*[types.int64] * 5))
+def gather_block(builder, simd, headers, segments, depth, block, pitch):
     """Brings the rows of a tile's tables together."""
-    if not lanes.matrices:
+    if not simd.matrices:
         return
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     table, block = w.move(w.pointer(headers), TILE_HEADERS * _TABLE), w.pointer(block)
     padded = builder.and_(builder.add(depth, WORD(3)), WORD(-4))
     end = w.move(block, w.mul(segments, padded))
@@ -102,38 +101,38 @@ def gather_block(builder, lanes, headers, segments, depth, block, pitch):
         outer[0] = w.move(outer[0], padded)
 
 
-@piece(types.void(*[types.int64] * 6))
-def matrix_excesses(builder, lanes, headers, block, pitch, steps, zero_point, room):
-    """Fills the table of what rows of a block lack; `room` is 1 KiB to work in."""
-    if not lanes.matrices:
+@microkernel(types.void(*[types.int64] * 6))
+def amx_corrections(builder, simd, headers, block, pitch, steps, zero_point, buffer):
+    """Fills the table of what rows of a block lack; `buffer` is 1 KiB to work in."""
+    if not simd.matrices:
         return
-    w = Integers(builder, lanes)
-    excesses = w.move(w.pointer(headers), _TABLE)
+    w = Integers(builder, simd)
+    corrections = w.move(w.pointer(headers), _TABLE)
     with builder.if_else(builder.icmp_signed("==", zero_point, WORD(0))) as (none, some):
         with none:
             for at in range(0, _TABLE, w.bytes):
-                w.write(w.all(0), excesses, at)
+                w.write(w.all(0), corrections, at)
         with some:
             registers = Registers(w)
             factor = builder.trunc(zero_point, BYTE)
-            room, block = w.pointer(room), w.pointer(block)
+            buffer, block = w.pointer(buffer), w.pointer(block)
             for m in range(16):
-                w.write(w.all(factor, BYTE, AMX_DEPTH), room, AMX_DEPTH * m)
-            registers.load(_WEIGHTS[0], room, AMX_DEPTH)
+                w.write(w.all(factor, BYTE, AMX_DEPTH), buffer, AMX_DEPTH * m)
+            registers.load(_WEIGHTS[0], buffer, AMX_DEPTH)
             registers.clear(_SUMS[0])
             with w.loop(0, w.mul(steps, AMX_DEPTH), AMX_DEPTH) as (at, _):
                 registers.load(_INPUTS[0], w.move(block, at), pitch)
                 registers.add(_SUMS[0], _INPUTS[0], _WEIGHTS[0])
-            registers.store(_SUMS[0], room, AMX_DEPTH)
+            registers.store(_SUMS[0], buffer, AMX_DEPTH)
             for m in range(BLOCK_ROWS):
-                total = w.read(room, AMX_DEPTH * m, INT)
-                w.write(builder.sub(INT(0), total), excesses, 8 * m)
+                total = w.read(buffer, AMX_DEPTH * m, INT)
+                w.write(builder.sub(INT(0), total), corrections, 8 * m)
 
 
-def _matrix_tile(builder, lanes, blocks, arguments):
+def _matrix_tile(builder, simd, blocks, arguments):
     """Writes the tile of one or two blocks."""
     block, pitch, steps, panel, sums = arguments
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     registers = Registers(w)
     sums, block = w.pointer(sums), w.pointer(block)
     inputs = [w.move(block, w.mul(pitch, BLOCK_ROWS * i)) for i in range(blocks)]
@@ -152,19 +151,19 @@ def _matrix_tile(builder, lanes, blocks, arguments):
         registers.store(register, w.move(sums, i // 2 * _HALF + i % 2 * AMX_DEPTH), _ROW)
 
 
-@piece(types.void(*[types.int64] * 5))
-def matrix_tile(builder, lanes, *arguments):
+@microkernel(types.void(*[types.int64] * 5))
+def matrix_tile(builder, simd, *arguments):
     """Sums of products of two blocks that follow one another and a panel.
 
     Arguments: the first block; the bytes between its rows; how many steps there are; the panel, of
     signed weights; and where the sums go, in rows of a panel's width.
     """
-    if lanes.matrices:
-        _matrix_tile(builder, lanes, 2, arguments)
+    if simd.matrices:
+        _matrix_tile(builder, simd, 2, arguments)
 
 
-@piece(types.void(*[types.int64] * 5))
-def matrix_half_tile(builder, lanes, *arguments):
+@microkernel(types.void(*[types.int64] * 5))
+def matrix_half_tile(builder, simd, *arguments):
     """What `matrix_tile` does, for one block."""
-    if lanes.matrices:
-        _matrix_tile(builder, lanes, 1, arguments)
+    if simd.matrices:
+        _matrix_tile(builder, simd, 1, arguments)

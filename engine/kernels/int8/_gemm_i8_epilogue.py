@@ -1,54 +1,54 @@
 """What becomes of a tile's sums (_gemm_i8_tile.py, _gemm_i8_amx.py) that lie in memory.
 
-They are rows of a panel's width. To those of matrices the excess of each row is yet to be added.
+They are rows of a panel's width. To those of matrices the correction of a row is yet to be added.
 """
 
 import math
 
 from numba import types
 
-from ...build.kernel import piece
+from ...build.kernel import microkernel
 from ...build.vector import FLOAT, INT, WORD
 from ...tiling import BLOCK_ROWS, CHANNEL_BLOCK, PANEL
 from .._int32 import Integers
-from ._gemm_i8_tile import byte_vectors
+from ._gemm_i8_tile import i8_vectors
 from ._requantize import QUICK, Requantizer, each_rounding, offset_of
 
 ROW, TABLE = 4 * PANEL, 8 * BLOCK_ROWS
-REALS = 32
+FLOAT32_TERMS = 32
 """Numbers that turn sums of CHANNEL_BLOCK channels into float32: scales, then biases."""
-_BYTES = types.void(*[types.int64] * 11)
-_REALS = types.void(*[types.int64] * 8, types.float32, types.float32)
+_INT8 = types.void(*[types.int64] * 11)
+_FLOAT32 = types.void(*[types.int64] * 8, types.float32, types.float32)
 
 
-@piece(_BYTES)
-def bytes_of_sums(builder, lanes, *arguments):
+@microkernel(_INT8)
+def int8_of_sums(builder, simd, *arguments):
     """Stores a tile's sums as bytes, with any rounding.
 
     Arguments: the sums; how many rows; the tables; bytes to skip in the results; columns to be
     written; their terms; the kind of rounding, and its limits.
     """
-    _bytes(builder, lanes, byte_vectors(lanes), False, *arguments)
+    _int8(builder, simd, i8_vectors(simd), False, *arguments)
 
 
-@piece(_BYTES)
-def bytes_of_products(builder, lanes, *arguments):
-    """What `bytes_of_sums` does, for sums of matrices."""
-    _bytes(builder, lanes, PANEL // lanes.width, True, *arguments)
+@microkernel(_INT8)
+def int8_of_products(builder, simd, *arguments):
+    """What `int8_of_sums` does, for sums of matrices."""
+    _int8(builder, simd, PANEL // simd.width, True, *arguments)
 
 
-def _bytes(builder, lanes, n_vectors, excess, *arguments):
+def _int8(builder, simd, n_vectors, correction, *arguments):
     sums, n_rows, headers, out_skip, columns, terms, rounding, *limits = arguments
-    w = Integers(builder, lanes)
-    rows = _Rows(w, sums, n_rows, headers, out_skip, excess)
+    w = Integers(builder, simd)
+    rows = _Rows(w, sums, n_rows, headers, out_skip, correction)
     terms = w.pointer(terms)
     with each_rounding(w, rounding) as roundings:
         for kind in roundings:
-            made = [_Bytes(w, kind, terms, limits) for _ in range(n_vectors)]
-            rows.store(made, columns, together=kind == QUICK)
+            made = [_Int8(w, kind, terms, limits) for _ in range(n_vectors)]
+            rows.store(made, columns, unrolled=kind == QUICK)
 
 
-class _Bytes:
+class _Int8:
     """A vector of sums as bytes."""
 
     size = 1
@@ -66,7 +66,7 @@ class _Bytes:
         return self.requantizer.bytes(sums)
 
 
-class _Reals:
+class _Float32:
     """A vector of sums as float32: sum * (scale of the row * scale) + bias, within limits if any.
 
     From the sums, which start from the sums of the weights, one more than the row's zero point
@@ -83,7 +83,7 @@ class _Reals:
         w = self.w
         terms, start, self.to_zero, *limits = self.how
         block, within = divmod(v * w.width, CHANNEL_BLOCK)
-        offset = 4 * (REALS * block + within)
+        offset = 4 * (FLOAT32_TERMS * block + within)
         self.scale = w.load(terms, offset)
         self.bias = w.load(terms, offset + 4 * CHANNEL_BLOCK)
         self.weights = w.read(start, v * w.bytes, w.ints, 4)
@@ -100,48 +100,48 @@ class _Reals:
         return w.clamp(value, *self.limits) if self.limits else value
 
 
-@piece(_REALS)
-def reals_of_sums(builder, lanes, *arguments):
+@microkernel(_FLOAT32)
+def float32_of_sums(builder, simd, *arguments):
     """Stores a tile's sums as float32.
 
     Arguments: the sums; how many rows; the tables; bytes to skip in the results; columns to be
     written; their numbers; the sums of their weights; how far the zero points of rows lie from
     their scales; and the limits.
     """
-    _reals(builder, lanes, byte_vectors(lanes), False, *arguments)
+    _float32(builder, simd, i8_vectors(simd), False, *arguments)
 
 
-@piece(_REALS)
-def reals_of_products(builder, lanes, *arguments):
-    """What `reals_of_sums` does, for sums of matrices."""
-    _reals(builder, lanes, PANEL // lanes.width, True, *arguments)
+@microkernel(_FLOAT32)
+def float32_of_products(builder, simd, *arguments):
+    """What `float32_of_sums` does, for sums of matrices."""
+    _float32(builder, simd, PANEL // simd.width, True, *arguments)
 
 
-def _reals(builder, lanes, n_vectors, excess, *arguments):
+def _float32(builder, simd, n_vectors, correction, *arguments):
     sums, n_rows, headers, out_skip, columns, terms, start, to_zero, *limits = arguments
-    w = Integers(builder, lanes)
-    rows = _Rows(w, sums, n_rows, headers, out_skip, excess)
+    w = Integers(builder, simd)
+    rows = _Rows(w, sums, n_rows, headers, out_skip, correction)
     how = (w.pointer(terms), w.pointer(start), to_zero)
     ends = (FLOAT(-math.inf), FLOAT(math.inf))
     free = [builder.fcmp_ordered("==", *pair) for pair in zip(limits, ends, strict=True)]
     with builder.if_else(builder.and_(*free)) as (unlimited, limited):
         for part, held in ((unlimited, ()), (limited, limits)):
             with part:
-                made = [_Reals(w, *how, *held) for _ in range(n_vectors)]
-                rows.store(made, columns, together=True)
+                made = [_Float32(w, *how, *held) for _ in range(n_vectors)]
+                rows.store(made, columns, unrolled=True)
 
 
 class _Rows:
     """Rows of sums whose results go where a table says."""
 
-    def __init__(self, w, sums, n_rows, headers, out_skip, excess):
+    def __init__(self, w, sums, n_rows, headers, out_skip, correction):
         self.w, self.sums, self.n_rows = w, w.pointer(sums), n_rows
-        self.headers, self.out_skip, self.excess = w.pointer(headers), out_skip, excess
+        self.headers, self.out_skip, self.correction = w.pointer(headers), out_skip, correction
 
-    def store(self, made, columns, together):
-        """Stores vectors up to the last column; `together` if a fast way for all is worth it."""
+    def store(self, made, columns, unrolled):
+        """Stores vectors up to the last column; `unrolled` if code for all at once is worth it."""
         whole = self.w.builder.icmp_signed(">=", columns, WORD(len(made) * self.w.width))
-        if not together:
+        if not unrolled:
             self._store_some(made, columns)
             return
         with self.w.builder.if_else(whole) as (all_of_it, part):
@@ -166,10 +166,10 @@ class _Rows:
             entry = w.move(self.headers, w.mul(m, 8))
             row = w.move(self.sums, w.mul(m, ROW))
             target = w.move(w.load_pointer(entry), self.out_skip)
-            excess = w.all(w.read(entry, TABLE, INT, 4)) if self.excess else None
+            correction = w.all(w.read(entry, TABLE, INT, 4)) if self.correction else None
             for v, one in made:
                 own = w.read(row, v * w.bytes, w.ints, 4)
-                value = one.make(w.builder.add(own, excess) if excess else own, entry)
+                value = one.make(w.builder.add(own, correction) if correction else own, entry)
                 place = w.move(target, v * w.width * one.size)
                 if mask is None:
                     w.write(value, place)

@@ -8,7 +8,7 @@ ones.
 from llvmlite import ir
 from numba import int32, int64, types
 
-from ...build.kernel import address, inline, piece
+from ...build.kernel import address, inline, microkernel
 from ...build.vector import INT, WORD, Writer
 from ...tiling import PANEL
 from .._int32 import SHORT, Integers
@@ -19,10 +19,10 @@ _ROW = 4 * PANEL
 _ADDED = 128  # bytes that a sum of 16 bits has room for
 
 
-@piece(types.void(*[types.int64] * 5), inline=True)
-def copy_fours(builder, lanes, source, target, step, count, flip):
+@microkernel(types.void(*[types.int64] * 5), inline=True)
+def copy_fours(builder, simd, source, target, step, count, flip):
     """Copies `count` times four bytes to places `step` bytes apart, bits turned over."""
-    w = Writer(builder, lanes)
+    w = Writer(builder, simd)
     source, flip = w.pointer(source), builder.trunc(w.mul(flip, 0x01010101), INT)
     with w.loop(0, count, 1, [w.pointer(target)]) as (i, values):
         four = builder.load(w.move(source, w.mul(i, 4)), typ=INT)
@@ -31,19 +31,19 @@ def copy_fours(builder, lanes, source, target, step, count, flip):
         values[0] = w.move(values[0], step)
 
 
-@piece(types.int64(), inline=True)
-def columns_turned(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def columns_turned(builder, simd):
     """How many columns `turn_fours` does."""
-    return WORD(lanes.width)
+    return WORD(simd.width)
 
 
-@piece(types.void(*[types.int64] * 5))
-def turn_fours(builder, lanes, source, pitch, target, count, flip):
+@microkernel(types.void(*[types.int64] * 5))
+def turn_fours(builder, simd, source, pitch, target, count, flip):
     """Writes `count` rows of a panel: four bytes of each column, bits turned over.
 
     The columns lie `pitch` bytes apart. `count` is a multiple of their number.
     """
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     source, target = w.pointer(source), w.pointer(target)
     flip = w.all(builder.trunc(w.mul(flip, 0x01010101), INT))
     with w.loop(0, w.mul(count, 4), 4 * w.width) as (at, _):
@@ -68,10 +68,10 @@ def _transposed(w, rows):
     return rows
 
 
-@piece(types.int64(*[types.int64] * 3))
-def sum_bytes(builder, lanes, source, count, flip):
+@microkernel(types.int64(*[types.int64] * 3))
+def sum_bytes(builder, simd, source, count, flip):
     """The sum of `count` unsigned bytes, bits turned over; `count` is a multiple of 64."""
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     source, end = w.pointer(source), count
     shorts = ir.VectorType(SHORT, 2 * w.width)
     flip = w.all(builder.trunc(w.mul(flip, 0x0101), SHORT), SHORT, 2 * w.width)
@@ -140,7 +140,7 @@ def put_int(row, j, value):
 
 @inline
 def pack(weights, bias, out, segments, flip, zero_point, x_zero, matrices, first, last):
-    """Packs panels; byte_product.pack says what."""
+    """Packs panels; gemm_i8.pack says what."""
     turn = flip if matrices and has_matrices() else flip ^ weights_flip()
     panels, n, depth = out.shape[1], weights.shape[1], weights.shape[2] // segments
     for item in range(first, last):

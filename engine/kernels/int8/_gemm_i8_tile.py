@@ -8,8 +8,8 @@ Inputs are signed bytes. Four are read at once, the last of a row with those bef
 have fewer, there must be others before the first.
 
 Where the processor only multiplies unsigned bytes with signed ones, the weights are the unsigned
-ones, 128 more than they are. To each row of results its `excess` is added: minus the sum of its
-inputs times what the weights are too large by, which is their zero point and these 128.
+ones, 128 more than they are. To each row of results its zero-point `correction` is added: minus the
+sum of its inputs times what the weights are too large by, which is their zero point and these 128.
 
 Where it multiplies no bytes, they become int16: weights when a tile reads them, inputs before, once
 for all columns (_gemm_i8_widening.py). A tile then reads rows of int16.
@@ -18,7 +18,7 @@ for all columns (_gemm_i8_widening.py). A tile then reads rows of int16.
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import piece
+from ...build.kernel import microkernel
 from ...build.simd import SIGNED, UNSIGNED
 from ...build.vector import BYTE, INT, WORD
 from ...tiling import BLOCK_ROWS, PANEL, TILE_HEADERS
@@ -26,7 +26,6 @@ from .._int32 import SHORT, Integers
 from ..float32._gemm_f32_tile import PARTS
 from ._requantize import QUICK, Requantizer, offset_of
 
-"""Tables of a tile before those of its inputs: addresses of results, excesses, scales of rows."""
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
 _SHALLOW = 16
@@ -47,36 +46,36 @@ _DOTS = {
 }
 
 
-def byte_vectors(lanes):
+def i8_vectors(simd):
     """How many vectors of columns a tile has."""
-    return _shape(lanes)[1]
+    return _shape(simd)[1]
 
 
-def tile_rows_of(lanes):
+def tile_rows_of(simd):
     """How many rows a tile has."""
-    return _shape(lanes)[0]
+    return _shape(simd)[0]
 
 
-def _shape(lanes):
-    return _TILES[lanes.width, lanes.dots]
+def _shape(simd):
+    return _TILES[simd.width, simd.dots]
 
 
-@piece(types.int64(), inline=True)
-def byte_rows(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def i8_rows(builder, simd):
     """How many rows a tile has."""
-    return WORD(_shape(lanes)[0])
+    return WORD(_shape(simd)[0])
 
 
-@piece(types.int64(), inline=True)
-def byte_columns(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def i8_columns(builder, simd):
     """How many columns a tile has."""
-    return WORD(_shape(lanes)[1] * lanes.width)
+    return WORD(_shape(simd)[1] * simd.width)
 
 
-@piece(types.int64(), inline=True)
-def weights_flip(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def weights_flip(builder, simd):
     """What turns signed weights into those in the panels."""
-    return WORD(0x80 if lanes.dots == UNSIGNED else 0)
+    return WORD(0x80 if simd.dots == UNSIGNED else 0)
 
 
 class Tile:
@@ -88,7 +87,7 @@ class Tile:
 
     def __init__(self, w, n_rows, n_vectors):
         self.w, self.n_rows, self.n_vectors = w, n_rows, n_vectors
-        self.dots = w.lanes.dots
+        self.dots = w.simd.dots
         self.halves = 1 if self.dots else 2
 
     def weights(self, pointer):
@@ -135,19 +134,19 @@ class Tile:
                 values[i] = self.add(values[i], own, inputs)
         values[0] = self.w.move(values[0], _ROW)
 
-    def start(self, begin, excesses):
+    def start(self, begin, corrections):
         """What the sums start from: rows, vectors, halves."""
         if not self.dots:
             return [self.w.all(0)] * (self.n_rows * self.n_vectors * 2)
-        found = [self.begin(begin, excesses, m) for m in range(self.n_rows)]
+        found = [self.begin(begin, corrections, m) for m in range(self.n_rows)]
         return [value for row in found for value in row]
 
-    def begin(self, begin, excesses, m):
+    def begin(self, begin, corrections, m):
         """What is added to the sums of row m, by vectors."""
         w = self.w
-        excess = w.all(w.read(excesses, 8 * m, INT, 8))
+        correction = w.all(w.read(corrections, 8 * m, INT, 8))
         starts = [w.read(begin, v * w.bytes, w.ints, 4) for v in range(self.n_vectors)]
-        return [w.builder.add(value, excess) for value in starts]
+        return [w.builder.add(value, correction) for value in starts]
 
     def joined(self, sums):
         """Sums of whole vectors of columns."""
@@ -157,11 +156,11 @@ class Tile:
         even, odd = (list(range(i, 2 * w.width, 2)) for i in (0, 1))
         return [w.builder.add(w.chosen(*both, even), w.chosen(*both, odd)) for both in halves]
 
-    def results(self, sums, begin, excesses):
+    def results(self, sums, begin, corrections):
         """Finished sums: rows, vectors."""
         if self.dots:
             return sums
-        more = [self.begin(begin, excesses, m) for m in range(self.n_rows)]
+        more = [self.begin(begin, corrections, m) for m in range(self.n_rows)]
         more = [value for row in more for value in row]
         both = zip(self.joined(sums), more, strict=True)
         return [self.w.builder.add(*values) for values in both]
@@ -169,7 +168,7 @@ class Tile:
 
 def dot(w, sums, weights, inputs):
     """`sums` with products of four bytes each added."""
-    if w.lanes.dots == SIGNED:
+    if w.simd.dots == SIGNED:
         kind = ir.VectorType(BYTE, 4 * w.width)
         weights, inputs = (w.builder.bitcast(value, kind) for value in (weights, inputs))
     return w.call(_DOTS[w.width], w.ints, [sums, weights, inputs])
@@ -178,10 +177,10 @@ def dot(w, sums, weights, inputs):
 _SIGNATURE = types.void(*[types.int64] * 13)
 
 
-def _tile(builder, lanes, n_rows, n_vectors, arguments):
-    """Writes the tile with `n_rows` rows of `n_vectors` vectors; `byte_tile` says what it does."""
+def _tile(builder, simd, n_rows, n_vectors, arguments):
+    """Writes the tile with `n_rows` rows of `n_vectors` vectors; `i8_tile` says what it does."""
     headers, segments, depth, panel, ahead, sums = arguments[:6]
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     tile = Tile(w, n_rows, n_vectors)
     headers, begin = w.pointer(headers), w.pointer(panel)
     carried = [w.move(begin, _ROW), w.pointer(ahead)]
@@ -252,8 +251,8 @@ def _quick(w, found, n_rows, targets, arguments):
                 w.write_some(value, w.move(rows[m], v * w.width), mask)
 
 
-@piece(_SIGNATURE)
-def byte_tile(builder, lanes, *arguments):
+@microkernel(_SIGNATURE)
+def i8_tile(builder, simd, *arguments):
     """The results of a tile: sums of products, as bytes or as they are.
 
     Arguments: the tables, headers first; how many segments there are; products in each, of int16
@@ -262,50 +261,50 @@ def byte_tile(builder, lanes, *arguments):
     of the results, how many columns are to be written, their terms, and the limits of a
     Requantizer.
     """
-    _tile(builder, lanes, *_shape(lanes), arguments)
+    _tile(builder, simd, *_shape(simd), arguments)
 
 
-@piece(_SIGNATURE)
-def byte_tile_narrow(builder, lanes, *arguments):
-    """What `byte_tile` does, for one vector of columns."""
-    _tile(builder, lanes, _shape(lanes)[0], 1, arguments)
+@microkernel(_SIGNATURE)
+def i8_partial_tile(builder, simd, *arguments):
+    """What `i8_tile` does, for one vector of columns."""
+    _tile(builder, simd, _shape(simd)[0], 1, arguments)
 
 
 def _part_of_tile(share):
-    """A piece that does what `byte_tile` does, for the first rows: `share` of 14, rounded up."""
+    """What `i8_tile` does, for the first rows: `share` of 14, rounded up."""
 
-    def emit(builder, lanes, *arguments):
-        n_rows, n_vectors = _shape(lanes)
-        _tile(builder, lanes, -(-n_rows * share // 14), n_vectors, arguments)
+    def emit(builder, simd, *arguments):
+        n_rows, n_vectors = _shape(simd)
+        _tile(builder, simd, -(-n_rows * share // 14), n_vectors, arguments)
 
-    emit.__name__ = f"byte_part_{share}"
-    return piece(_SIGNATURE)(emit)
-
-
-byte_part_4, byte_part_7, byte_part_10 = (_part_of_tile(share) for share in PARTS)
+    emit.__name__ = f"i8_part_{share}"
+    return microkernel(_SIGNATURE)(emit)
 
 
-@piece(types.int64(types.int64), inline=True)
-def byte_part_for(builder, lanes, n_rows):
-    """The number of the piece for so many rows: 0, 1, 2 for the parts, 3 for a whole tile."""
-    number, most = WORD(len(PARTS)), _shape(lanes)[0]
+i8_part_4, i8_part_7, i8_part_10 = (_part_of_tile(share) for share in PARTS)
+
+
+@microkernel(types.int64(types.int64), inline=True)
+def i8_part_for(builder, simd, n_rows):
+    """The number of the microkernel for so many rows: 0, 1, 2 for the parts, 3 for a whole tile."""
+    number, most = WORD(len(PARTS)), _shape(simd)[0]
     for i, share in reversed(list(enumerate(PARTS))):
         enough = builder.icmp_signed("<=", n_rows, WORD(-(-most * share // 14)))
         number = builder.select(enough, WORD(i), number)
     return number
 
 
-@piece(types.void(*[types.int64] * 5))
-def excesses(builder, lanes, headers, segments, depth, zero_point, n_rows):
-    """Fills the table of excesses of a tile of `n_rows` rows; the last one's stands to the end.
+@microkernel(types.void(*[types.int64] * 5))
+def corrections(builder, simd, headers, segments, depth, zero_point, n_rows):
+    """Fills the table of corrections of a tile of `n_rows` rows; the last one's stands to the end.
 
     `zero_point` is that of the weights.
     """
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     headers = w.pointer(headers)
-    factor = builder.add(zero_point, WORD(128 if lanes.dots == UNSIGNED else 0))
+    factor = builder.add(zero_point, WORD(128 if simd.dots == UNSIGNED else 0))
     some = builder.icmp_signed("!=", factor, WORD(0))
-    if lanes.dots:
+    if simd.dots:
         shallow = builder.icmp_signed("<=", depth, WORD(_SHALLOW))
         with builder.if_else(builder.and_(some, shallow)) as (across, one_by_one):
             with across:
@@ -317,7 +316,7 @@ def excesses(builder, lanes, headers, segments, depth, zero_point, n_rows):
 
 
 def _across(w, headers, segments, depth, factor):
-    """`excesses` of rows whose segments are short: of several rows at once."""
+    """`corrections` of rows whose segments are short: of several rows at once."""
     b, n = w.builder, BLOCK_ROWS // w.width
     ones = ir.Constant(w.ints, [0x01010101] * w.width)
     table = w.move(headers, TILE_HEADERS * _TABLE)
@@ -342,9 +341,9 @@ def _across(w, headers, segments, depth, factor):
 
 
 def _one_by_one(w, headers, segments, depth, factor, n_rows, some):
-    """`excesses`, 0 unless there are `some`."""
-    builder, lanes = w.builder, w.lanes
-    add, n_rows = _add_dots if lanes.dots else _add_bytes, w.mul(n_rows, 8)
+    """`corrections`, 0 unless there are `some`."""
+    builder, simd = w.builder, w.simd
+    add, n_rows = _add_dots if simd.dots else _add_bytes, w.mul(n_rows, 8)
     end = builder.select(some, n_rows, WORD(0))
     with w.loop(0, end, 8, [INT(0)]) as (row, last):
         table = w.move(w.move(headers, TILE_HEADERS * _TABLE), row)
@@ -354,7 +353,7 @@ def _one_by_one(w, headers, segments, depth, factor, n_rows, some):
         last[0] = builder.mul(total, builder.sub(INT(0), builder.trunc(factor, INT)))
         w.write(last[0], w.move(w.move(headers, _TABLE), row))
     last = w.results[0]
-    with w.loop(end, 8 * _shape(lanes)[0], 8) as (row, _):
+    with w.loop(end, 8 * _shape(simd)[0], 8) as (row, _):
         w.write(last, w.move(w.move(headers, _TABLE), row))
 
 

@@ -8,7 +8,7 @@ with zeros to whole fours.
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import inline, piece
+from ...build.kernel import inline, microkernel
 from ...build.vector import BYTE, INT, WORD
 from ...tiling import BLOCK_ROWS, TILE_HEADERS
 from .._int32 import SHORT, Integers
@@ -18,10 +18,10 @@ _TABLE = 8 * BLOCK_ROWS
 _LINE = 64
 
 
-@piece(types.int64(), inline=True)
-def has_blocks(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def has_blocks(builder, simd):
     """Whether tiles read blocks."""
-    return WORD(int(not lanes.dots))
+    return WORD(int(not simd.dots))
 
 
 @inline
@@ -45,16 +45,16 @@ def block_pitch(segments, depth):
     return has_blocks() * _LINE * ((2 * fours(segments, depth) + _LINE - 1) // _LINE | 1)
 
 
-@piece(types.void(*[types.int64] * 6))
-def widen_block(builder, lanes, headers, segments, depth, block, pitch, n_rows):
+@microkernel(types.void(*[types.int64] * 6))
+def widen_block(builder, simd, headers, segments, depth, block, pitch, n_rows):
     """Brings the rows of a tile's tables together, and points the first table to them.
 
     Where `depth` is less than four, there are other bytes before. The last row stands for those
     beyond.
     """
-    if lanes.dots:
+    if simd.dots:
         return
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     count = 2 * w.width
     table, begin = w.move(w.pointer(headers), TILE_HEADERS * _TABLE), w.pointer(block)
     whole, even = builder.and_(depth, WORD(-count)), builder.and_(depth, WORD(-4))
@@ -81,7 +81,7 @@ def widen_block(builder, lanes, headers, segments, depth, block, pitch, n_rows):
             values[0] = w.move(target, w.mul(filled, 2))
         rows[0] = w.move(rows[0], pitch)
     last = builder.sub(n_rows, WORD(1))
-    for m in range(tile_rows_of(lanes)):
+    for m in range(tile_rows_of(simd)):
         here = builder.icmp_signed("<", WORD(m), last)
         row = w.mul(builder.select(here, WORD(m), last), pitch)
         w.write(w.add(block, row), table, 8 * m)

@@ -5,7 +5,7 @@ One row alone is too little to keep a processor busy with a single panel.
 
 from numba import types
 
-from ...build.kernel import piece
+from ...build.kernel import microkernel
 from ...build.vector import INT, WORD
 from ...tiling import BLOCK_ROWS, PANEL, TILE_HEADERS
 from .._int32 import Integers
@@ -15,30 +15,30 @@ _ROW, _TABLE = 4 * PANEL, 8 * BLOCK_ROWS
 _SUMS = 8  # vectors of sums at once
 
 
-def _panels(lanes):
-    if lanes.dots:
-        return max(1, _SUMS * lanes.width // PANEL)
-    return _SUMS * lanes.width // (2 * PANEL)  # sums in two halves
+def _panels(simd):
+    if simd.dots:
+        return max(1, _SUMS * simd.width // PANEL)
+    return _SUMS * simd.width // (2 * PANEL)  # sums in two halves
 
 
-@piece(types.int64(), inline=True)
-def line_panels(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def gemv_panels(builder, simd):
     """How many panels are done at once; 0 where tiles are better."""
-    return WORD(_panels(lanes))
+    return WORD(_panels(simd))
 
 
-@piece(types.void(*[types.int64] * 6))
-def byte_line(builder, lanes, headers, depth, panel, pitch, most, sums):
-    """The sums of one row, without its excess.
+@microkernel(types.void(*[types.int64] * 6))
+def gemv_i8(builder, simd, headers, depth, panel, pitch, most, sums):
+    """The sums of one row, without its correction.
 
     Arguments: its tables; how many products; the first panel; bytes between panels; how far the
     last panel lies from the first, which stands for those beyond; and where the sums go, one panel
     after the other.
     """
-    n_panels = _panels(lanes)
+    n_panels = _panels(simd)
     if not n_panels:
         return
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     tile = Tile(w, n_panels, PANEL // w.width)
     x, sums = w.load_pointer(w.pointer(headers), TILE_HEADERS * _TABLE), w.pointer(sums)
     begins = []

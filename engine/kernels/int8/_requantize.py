@@ -1,4 +1,4 @@
-"""Sums of products as stored 8-bit integers, a vector at a time, as the scalar code has it.
+"""Sums of products as quantized 8-bit integers, a vector at a time, as the scalar code has it.
 
 What a kernel needs: `terms`, int64 [blocks, TERMS] that families/multipliers.py makes, a row for
 each CHANNEL_BLOCK channels, and the numbers made with them: `rounding`, `zero_point`, `low`,
@@ -28,7 +28,6 @@ from ...build.vector import DOUBLE, INT, WORD
 from ...tiling import CHANNEL_BLOCK
 
 QUICK, GENERAL, REAL = range(3)
-"""Channels whose terms lie together."""
 TERMS = 48
 """Words of such terms."""
 

@@ -2,18 +2,18 @@
 
 from numba import types
 
-from ...build.kernel import piece
+from ...build.kernel import microkernel
 from ...build.vector import BYTE, INT, WORD
 from .._int32 import Integers
 
 
-@piece(types.void(*[types.int64] * 10))
-def lines(builder, lanes, a, b, out, numbers, rows, columns, a_row, b_row, a_step, b_step):
+@microkernel(types.void(*[types.int64] * 10))
+def lines(builder, simd, a, b, out, numbers, rows, columns, a_row, b_row, a_step, b_step):
     """out[i] = (a[i] * p + b[i] * q + c) >> s within limits; `numbers` are p, q, c, s and these.
 
     The rows of an operand are `row` elements apart; with the step 0 it has one element for each.
     """
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     a, b, out, numbers = (w.pointer(p) for p in (a, b, out, numbers))
     p, q, c, s, low, high = (
         w.all(builder.trunc(w.load(numbers, 8 * i, WORD), INT)) for i in range(6)

@@ -11,7 +11,7 @@ other is done as if its taps were the rows of a filter one wide.
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import address, inline, kernel, piece, room
+from ...build.kernel import address, inline, kernel, microkernel, stack_buffer
 from ...build.simd import UNSIGNED
 from ...build.vector import BYTE, FLOAT, INT, WORD
 from .._columns import KINDS, TABLE, point_columns, results_of
@@ -19,7 +19,7 @@ from .._int32 import SHORT, Integers
 from ._requantize import Requantizer, each_rounding, terms_at
 
 ROWS = 256  # that there is room for
-_tables = room(ROWS * TABLE)
+_tables = stack_buffer(ROWS * TABLE)
 _SIGNATURE = types.void(*[types.int64] * 11)
 _DOTS = {
     16: "llvm.x86.avx512.vpdpbusd.512",
@@ -29,20 +29,20 @@ _DOTS = {
 """Width of a vector -> what adds four products of bytes to each int32."""
 
 
-@piece(types.int64(), inline=True)
-def rows_of_bytes(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def int8_rows(builder, simd):
     """How many rows of bytes are a group."""
-    return WORD(4 if lanes.dots else 2)
+    return WORD(4 if simd.dots else 2)
 
 
-@piece(types.int64(), inline=True)
-def raised(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def raised(builder, simd):
     """What is added to bytes before they are multiplied."""
-    return WORD(128 if lanes.dots == UNSIGNED else 0)
+    return WORD(128 if simd.dots == UNSIGNED else 0)
 
 
 def strip(name, finish, sizes, taps, stride, pairs=False):
-    """The piece for a strip of results under filter rows `taps` wide, in `pairs` or in groups.
+    """The microkernel for a strip of results, filter rows `taps` wide, in `pairs` or in groups.
 
     `finish(w, terms, numbers, own, channel, padded)` is a generator: it gives functions of sums to
     results, which are written before it goes on. `sizes` are the bytes of a number and of a result.
@@ -50,8 +50,8 @@ def strip(name, finish, sizes, taps, stride, pairs=False):
     results = results_of(taps, stride)
     size, out_size = sizes
 
-    def emit(builder, lanes, tables, groups, weights, start, terms, numbers, own, *rest):
-        w, rows = Integers(builder, lanes), 2 if pairs or not lanes.dots else 4
+    def emit(builder, simd, tables, groups, weights, start, terms, numbers, own, *rest):
+        w, rows = Integers(builder, simd), 2 if pairs or not simd.dots else 4
         out, count, channels, padded = rest
         tables, weights, start, target = (w.pointer(p) for p in (tables, weights, start, out))
         pitch, targets = w.mul(channels, out_size), []
@@ -77,14 +77,14 @@ def strip(name, finish, sizes, taps, stride, pairs=False):
             vector(whole, w.mask(left))
 
     emit.__name__ = name
-    return piece(_SIGNATURE)(emit)
+    return microkernel(_SIGNATURE)(emit)
 
 
 def _sums(w, shape, tables, groups, weights, start, channel, padded, mask):
     """The sums of one vector of channels, which begins at `channel`."""
     size, rows, taps, stride, results = shape
     at = w.mul(channel, size)
-    factor = _shorts(w) if rows == 2 else ir.VectorType(BYTE, 4 * w.width)
+    factor = _int16(w) if rows == 2 else ir.VectorType(BYTE, 4 * w.width)
     filters = w.move(weights, w.mul(channel, 4))
     begin = w.read(start, w.mul(channel, 4), w.ints, 4)
     with w.loop(0, groups, 1, [tables, filters, *[begin] * results]) as (_, carried):
@@ -109,7 +109,7 @@ def _sums(w, shape, tables, groups, weights, start, channel, padded, mask):
     return w.results[2:]
 
 
-def _shorts(w):
+def _int16(w):
     return ir.VectorType(SHORT, 2 * w.width)
 
 
@@ -118,7 +118,7 @@ def _pair(w, size, first, second, mask):
     kind, n = ir.VectorType(BYTE if size == 1 else SHORT, w.width), w.width
     both = (w.read_some(place, kind, mask) for place in (first, second))
     x = w.chosen(*both, [n * (i % 2) + i // 2 for i in range(2 * n)])
-    return w.builder.sext(x, _shorts(w)) if size == 1 else x
+    return w.builder.sext(x, _int16(w)) if size == 1 else x
 
 
 def _four(w, places, mask):
@@ -127,7 +127,7 @@ def _four(w, places, mask):
     first, second, third, fourth = (w.read_some(place, kind, mask) for place in places)
     both = w.chosen(first, second, list(range(2 * n))), w.chosen(third, fourth, list(range(2 * n)))
     x = w.chosen(*both, [n * (i % 4) + i // 4 for i in range(4 * n)])
-    if w.lanes.dots == UNSIGNED:
+    if w.simd.dots == UNSIGNED:
         x = w.builder.xor(x, w.all(-128, BYTE, 4 * n))
     return x
 
@@ -143,12 +143,12 @@ def _add_pairs(w, total, a, b):
 
 def _add_fours(w, total, a, b):
     """total + the sums of four products each of bytes."""
-    if w.lanes.dots == UNSIGNED:
+    if w.simd.dots == UNSIGNED:
         a, b = (w.builder.bitcast(x, w.ints) for x in (a, b))
     return w.call(_DOTS[w.width], w.ints, [total, a, b])
 
 
-def as_bytes(w, terms, numbers, own, channel, padded):
+def int8_epilogue(w, terms, numbers, own, channel, padded):
     """Sums as 8-bit integers (_requantize.py); `numbers` are its numbers, the rounding first."""
     numbers = w.pointer(numbers)
     rounding, *limits = (w.load(numbers, 8 * i, WORD) for i in range(5))
@@ -158,7 +158,7 @@ def as_bytes(w, terms, numbers, own, channel, padded):
             yield Requantizer(w, kind, terms, 0, limits).bytes
 
 
-def as_shorts(w, terms, numbers, own, channel, padded):
+def int16_epilogue(w, terms, numbers, own, channel, padded):
     """Sums as int16: (sums * multiplier + offset) >> shift in int64, within the limits `numbers`.
 
     `terms` are the offsets of all channels, then multiplier + shift * 2**32 of each.
@@ -182,7 +182,7 @@ def as_shorts(w, terms, numbers, own, channel, padded):
     yield made
 
 
-def as_reals(w, terms, numbers, own, channel, padded):
+def float32_epilogue(w, terms, numbers, own, channel, padded):
     """Sums as float32: clamp(sums * (own * scale) + bias) with the limits `numbers`.
 
     `terms` are the scales of all channels, then the biases, as float32.
@@ -203,7 +203,7 @@ def as_reals(w, terms, numbers, own, channel, padded):
 @inline
 def _group(pairs):
     """Rows of a group, and what is added to the inputs."""
-    return (2, 0) if pairs else (rows_of_bytes(), raised())
+    return (2, 0) if pairs else (int8_rows(), raised())
 
 
 @inline
@@ -271,25 +271,25 @@ def _kernels(name, declaration, finish, sizes, **sets):
 
 
 _kernels(
-    "bytes",
+    "int8",
     f"x:int8{_INPUTS} terms:int64[*,48] numbers:int64[*] own:int8[batch] nothing:int8[*,c] "
     "out:T[batch,*,*,c]",
-    as_bytes,
+    int8_epilogue,
     (1, 1),
     T=("int8", "uint8"),
 )
 _kernels(
-    "shorts",
+    "int16",
     f"x:int16{_INPUTS} terms:int64[2,padded] numbers:int64[*] own:int8[batch] nothing:int16[*,c] "
     "out:int16[batch,*,*,c]",
-    as_shorts,
+    int16_epilogue,
     (2, 2),
 )
 _kernels(
-    "reals",
+    "float32",
     f"x:int8{_INPUTS} terms:float32[2,padded] numbers:float32[*] own:float32[batch] "
     "nothing:int8[*,c] out:float32[batch,*,*,c]",
-    as_reals,
+    float32_epilogue,
     (1, 4),
 )
 

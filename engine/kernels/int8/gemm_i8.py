@@ -1,48 +1,48 @@
 """Matrix products and convolutions of signed bytes with packed weights (_gemm_i8_tile.py).
 
 As gemm_f32.py in all but the numbers. Results are bytes, made as `rounding` says (_requantize.py),
-or reals of reals that were rounded to bytes: each row of a matrix by itself, or an image.
+or float32 where inputs were float32 that was rounded to int8: each row of a matrix, or an image.
 
 `weights_zero` is taken off the weights. `pitch` is not 0 if matrices are to be multiplied where
 they can be (_gemm_i8_amx.py): the bytes between rows of their inputs.
 """
 
 from ...build.declaration import Widths
-from ...build.kernel import address, inline, kernel, room
+from ...build.kernel import address, inline, kernel, stack_buffer
 from ...tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES, TILE_HEADERS
 from .._items import even, part_of
 from .._pixels import point_pixels
 from ..float32._gemm_f32_tile import point, point_tap, vector_width
 from ._gemm_i8_amx import (
+    amx_corrections,
     begin_matrices,
     end_matrices,
     gather_block,
     has_matrices,
-    matrix_excesses,
     matrix_half_tile,
     matrix_tile,
 )
 from ._gemm_i8_epilogue import (
-    REALS,
-    bytes_of_products,
-    bytes_of_sums,
-    reals_of_products,
-    reals_of_sums,
+    FLOAT32_TERMS,
+    float32_of_products,
+    float32_of_sums,
+    int8_of_products,
+    int8_of_sums,
 )
 from ._gemm_i8_packing import pack as pack_panels
 from ._gemm_i8_tile import (
-    byte_columns,
-    byte_part_4,
-    byte_part_7,
-    byte_part_10,
-    byte_part_for,
-    byte_rows,
-    byte_tile,
-    byte_tile_narrow,
-    excesses,
+    corrections,
+    i8_columns,
+    i8_part_4,
+    i8_part_7,
+    i8_part_10,
+    i8_part_for,
+    i8_partial_tile,
+    i8_rows,
+    i8_tile,
 )
 from ._gemm_i8_widening import block_pitch, fours, run_of, widen_block
-from ._gemv_i8 import byte_line, line_panels
+from ._gemv_i8 import gemv_i8, gemv_panels
 from ._requantize import QUICK, TERMS
 
 ROWS, MATRIX_ROWS = 168, 160
@@ -51,89 +51,91 @@ _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
 _PAIR = 2 * BLOCK_ROWS
 _BYTE = Widths(("uint8",))
-_tables = room(TABLES * _TABLE)
-_sums = room(2 * _PAIR * _ROW)
-_blocks = room(BLOCK_BYTES)
-_pixels = room(3 * _TABLE)
+_tables = stack_buffer(TABLES * _TABLE)
+_sums = stack_buffer(2 * _PAIR * _ROW)
+_blocks = stack_buffer(BLOCK_BYTES)
+_pixels = stack_buffer(3 * _TABLE)
 
 
 @inline
-def as_bytes(terms, rounding, zero_point, low, high, flip):
-    """How sums end as bytes: what `finish` is given, as `ending` and `reals`."""
+def int8_epilogue(terms, rounding, zero_point, low, high, flip):
+    """The epilogue to int8 of `finish`: its arguments `epilogue` and `to_float32`."""
     return (rounding, terms, zero_point, low, high, flip), None
 
 
 @inline
-def as_reals(terms, row_scales, row_zeros, low, high):
-    """How sums end as reals."""
+def float32_epilogue(terms, row_scales, row_zeros, low, high):
+    """The epilogue to float32."""
     to_zero = address(row_zeros) - address(row_scales)
     return (-1, terms, 0, 0, 0, 0), (to_zero, low, high)
 
 
 @inline
-def own_terms(ending, reals, column):
+def own_terms(epilogue, to_float32, column):
     """The address of the terms of the tile that begins at `column`."""
     block = column // CHANNEL_BLOCK
-    size = 8 * TERMS if reals is None else 4 * REALS
-    return ending[1] + size * block + 4 * (column - CHANNEL_BLOCK * block)
+    size = 8 * TERMS if to_float32 is None else 4 * FLOAT32_TERMS
+    return epilogue[1] + size * block + 4 * (column - CHANNEL_BLOCK * block)
 
 
 @inline
-def finish(ending, reals, sums, n_rows, headers, column, n, start, panel):
+def finish(epilogue, to_float32, sums, n_rows, headers, column, n, start, panel):
     """Turns the sums of `n_rows` rows into results.
 
-    If they are those of a whole `panel`, not of a tile, they lack their excess. Reals of matrices
-    have none, as their weights have no zero point.
+    If they are those of a whole `panel`, not of a tile, they lack their zero-point correction. For
+    float32 results of matrices there is none, as their weights have no zero point.
     """
-    columns, own = n - column, own_terms(ending, reals, column)
-    # numba compiles what follows from one type of `reals` only.
-    if reals is None:
-        rounding, _, zero_point, low, high, flip = ending
+    columns, own = n - column, own_terms(epilogue, to_float32, column)
+    # numba compiles what follows from one type of `to_float32` only.
+    if to_float32 is None:
+        rounding, _, zero_point, low, high, flip = epilogue
         if panel:
-            bytes_of_products(sums, n_rows, headers, column, columns, own, rounding, zero_point,
-                              low, high, flip)  # fmt: skip
+            int8_of_products(sums, n_rows, headers, column, columns, own, rounding, zero_point, low,
+                             high, flip)  # fmt: skip
         else:
-            bytes_of_sums(sums, n_rows, headers, column, columns, own, rounding, zero_point, low,
-                          high, flip)  # fmt: skip
+            int8_of_sums(sums, n_rows, headers, column, columns, own, rounding, zero_point, low,
+                         high, flip)  # fmt: skip
     else:
-        to_zero, low_real, high_real = reals
+        to_zero, low_float32, high_float32 = to_float32
         if panel:
-            reals_of_products(sums, n_rows, headers, 4 * column, columns, own, start, to_zero,
-                              low_real, high_real)  # fmt: skip
+            float32_of_products(sums, n_rows, headers, 4 * column, columns, own, start, to_zero,
+                                low_float32, high_float32)  # fmt: skip
         else:
-            reals_of_sums(sums, n_rows, headers, 4 * column, columns, own, start, to_zero,
-                          low_real, high_real)  # fmt: skip
+            float32_of_sums(sums, n_rows, headers, 4 * column, columns, own, start, to_zero,
+                            low_float32, high_float32)  # fmt: skip
 
 
 @inline
-def one_tile(part, tables, segments, depth, weights, ahead, raw, column, columns, ending, reals):
-    """The tile of the form `part`, or the narrow one."""
-    own = own_terms(ending, reals, column)
-    zero_point, low, high, flip = ending[2:]
-    if columns <= vector_width() < byte_columns():
-        byte_tile_narrow(tables, segments, depth, weights, ahead, raw, column, columns, own,
-                         zero_point, low, high, flip)  # fmt: skip
+def one_tile(
+    part, tables, segments, depth, weights, ahead, raw, column, columns, epilogue, to_float32
+):
+    """The tile of the form `part`, or the partial one."""
+    own = own_terms(epilogue, to_float32, column)
+    zero_point, low, high, flip = epilogue[2:]
+    if columns <= vector_width() < i8_columns():
+        i8_partial_tile(tables, segments, depth, weights, ahead, raw, column, columns, own,
+                        zero_point, low, high, flip)  # fmt: skip
     elif part == 0:
-        byte_part_4(tables, segments, depth, weights, ahead, raw, column, columns, own,
-                    zero_point, low, high, flip)  # fmt: skip
+        i8_part_4(tables, segments, depth, weights, ahead, raw, column, columns, own, zero_point,
+                  low, high, flip)  # fmt: skip
     elif part == 1:
-        byte_part_7(tables, segments, depth, weights, ahead, raw, column, columns, own,
-                    zero_point, low, high, flip)  # fmt: skip
+        i8_part_7(tables, segments, depth, weights, ahead, raw, column, columns, own, zero_point,
+                  low, high, flip)  # fmt: skip
     elif part == 2:
-        byte_part_10(tables, segments, depth, weights, ahead, raw, column, columns, own,
-                     zero_point, low, high, flip)  # fmt: skip
+        i8_part_10(tables, segments, depth, weights, ahead, raw, column, columns, own, zero_point,
+                   low, high, flip)  # fmt: skip
     else:
-        byte_tile(tables, segments, depth, weights, ahead, raw, column, columns, own,
-                  zero_point, low, high, flip)  # fmt: skip
+        i8_tile(tables, segments, depth, weights, ahead, raw, column, columns, own, zero_point, low,
+                high, flip)  # fmt: skip
 
 
 @inline
-def tiles(tables, n_rows, segments, depth, panels, panel_bytes, n, column, end, ending, reals,
-          sums):  # fmt: skip
+def tiles(tables, n_rows, segments, depth, panels, panel_bytes, n, column, end, epilogue,
+          to_float32, sums):  # fmt: skip
     """All tiles of `n_rows` rows whose tables follow one another, for columns up to `end`."""
-    height, width = byte_rows(), byte_columns()
+    height, width = i8_rows(), i8_columns()
     length = (panel_bytes - _ROW) // 2
-    raw = 0 if ending[0] == QUICK else sums
+    raw = 0 if epilogue[0] == QUICK else sums
     while column < end:
         panel = column // PANEL
         weights = panels + panel * panel_bytes + 4 * (column - panel * PANEL)
@@ -142,10 +144,10 @@ def tiles(tables, n_rows, segments, depth, panels, panel_bytes, n, column, end, 
         at = tables
         while row < n_rows:
             count = min(height, n_rows - row)
-            one_tile(byte_part_for(count), at, segments, depth, weights, coming, raw, column,
-                     n - column, ending, reals)  # fmt: skip
+            one_tile(i8_part_for(count), at, segments, depth, weights, coming, raw, column,
+                     n - column, epilogue, to_float32)  # fmt: skip
             if raw:
-                finish(ending, reals, sums, count, at, column, n, weights, False)
+                finish(epilogue, to_float32, sums, count, at, column, n, weights, False)
             if row <= height:
                 coming += length
             if row == height:
@@ -156,8 +158,8 @@ def tiles(tables, n_rows, segments, depth, panels, panel_bytes, n, column, end, 
 
 
 @inline
-def matrix_tiles(tables, n_rows, blocks, pitch, steps, panels, panel_bytes, n, column, end, ending,
-                 reals, sums):  # fmt: skip
+def matrix_tiles(tables, n_rows, blocks, pitch, steps, panels, panel_bytes, n, column, end,
+                 epilogue, to_float32, sums):  # fmt: skip
     """What `tiles` does, for rows that lie in blocks, with the registers for matrices."""
     # Making results of one tile while the products of the next are added would take less time here,
     # but the processor then slows down, by about 9 %, for all that follows.
@@ -172,24 +174,25 @@ def matrix_tiles(tables, n_rows, blocks, pitch, steps, panels, panel_bytes, n, c
                 matrix_tile(blocks + row * pitch, pitch, steps, panel, sums)
             else:
                 matrix_half_tile(blocks + row * pitch, pitch, steps, panel, sums)
-            finish(ending, reals, sums, first, at, column, n, panel, reals is None)
+            finish(epilogue, to_float32, sums, first, at, column, n, panel, to_float32 is None)
             if second:
-                finish(ending, reals, sums + BLOCK_ROWS * _ROW, second, at + TILE_HEADERS * _TABLE,
-                       column, n, panel, reals is None)  # fmt: skip
+                at += TILE_HEADERS * _TABLE
+                finish(epilogue, to_float32, sums + BLOCK_ROWS * _ROW, second, at,
+                       column, n, panel, to_float32 is None)  # fmt: skip
             row += _PAIR
         column += PANEL
 
 
 @inline
-def lines(tables, depth, panels, panel_bytes, n, column, end, ending, reals, sums):
+def gemv(tables, depth, panels, panel_bytes, n, column, end, epilogue, to_float32, sums):
     """What `tiles` does, for one row."""
-    together = line_panels()
+    n_panels = gemv_panels()
     while column < end:
         panel = panels + column // PANEL * panel_bytes
-        left = min(together, (end - column + PANEL - 1) // PANEL)
-        byte_line(tables, depth, panel, panel_bytes, (left - 1) * panel_bytes, sums)
+        left = min(n_panels, (end - column + PANEL - 1) // PANEL)
+        gemv_i8(tables, depth, panel, panel_bytes, (left - 1) * panel_bytes, sums)
         for i in range(left):
-            finish(ending, reals, sums + i * _ROW, 1, tables, column, n, panel, True)
+            finish(epilogue, to_float32, sums + i * _ROW, 1, tables, column, n, panel, True)
             column += PANEL
             panel += panel_bytes
 
@@ -201,9 +204,9 @@ def ready(headers, n_rows, segments, depth, weights_zero, matrices, pitch, block
     `block` has the rows if `matrices` are to be multiplied, and gets them if there is a `pitch`.
     """
     if matrices:
-        matrix_excesses(headers, block, pitch, steps_of(segments, depth), weights_zero, sums)
+        amx_corrections(headers, block, pitch, steps_of(segments, depth), weights_zero, sums)
         return headers + TILE_HEADERS * _TABLE
-    excesses(headers, segments, depth, weights_zero, n_rows)
+    corrections(headers, segments, depth, weights_zero, n_rows)
     if pitch:
         widen_block(headers, segments, depth, block, pitch, n_rows)
     return headers + (TILE_HEADERS + run_of(segments, depth)[0]) * _TABLE
@@ -226,12 +229,12 @@ def rows_at_once(most, tile, pitch):
 
 @inline
 def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights_zero, rows,
-             columns, ending, reals, first, last):  # fmt: skip
+             columns, epilogue, to_float32, first, last):  # fmt: skip
     """The items of a matrix product whose results have `size` bytes."""
     height, n, width = out.shape[1], out.shape[2], a.shape[2]
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (height + rows - 1) // rows, (n + columns - 1) // columns
-    tables, sums, block, tile = _tables(), _sums(), _blocks(), byte_rows()
+    tables, sums, block, tile = _tables(), _sums(), _blocks(), i8_rows()
     matrices = pitch * has_matrices()
     pitch = matrices if matrices else block_pitch(1, depth)
     most = rows_at_once(ROWS, tile, pitch)
@@ -258,7 +261,7 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights
             while done < count:
                 some = min(tile, count - done)
                 point(entry, address(out) + size * n * (target + done), size * n, some)
-                if reals is not None:
+                if to_float32 is not None:
                     own = address(row_scales) + 4 * (number + done)
                     point(entry + 2 * _TABLE, own, 4, some)
                 point(entry + TILE_HEADERS * _TABLE, begin + done * width, width, some)
@@ -270,12 +273,14 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights
                 done += tile
             if matrices:
                 matrix_tiles(tables, count, source, pitch, steps_of(1, depth), panels,
-                             panel_bytes, n, column, end, ending, reals, sums)  # fmt: skip
-            elif height == 1 and line_panels():
-                lines(tables, length, panels, panel_bytes, n, column, end, ending, reals, sums)
+                             panel_bytes, n, column, end, epilogue, to_float32, sums)  # fmt: skip
+            elif height == 1 and gemv_panels():
+                gemv(
+                    tables, length, panels, panel_bytes, n, column, end, epilogue, to_float32, sums
+                )
             else:
-                tiles(tables, count, 1, length, panels, panel_bytes, n, column, end, ending, reals,
-                      sums)  # fmt: skip
+                tiles(tables, count, 1, length, panels, panel_bytes, n, column, end, epilogue,
+                      to_float32, sums)  # fmt: skip
             row += count
     if matrices:
         end_matrices()
@@ -295,9 +300,9 @@ def matmul(
 
     An item is `rows` rows times `columns` columns, a multiple of the panel.
     """
-    ending, reals = as_bytes(address(terms), rounding, zero_point, low, high, flip)
+    epilogue, to_float32 = int8_epilogue(address(terms), rounding, zero_point, low, high, flip)
     products(a, packed, a_of, b_of, out, terms, 1, depth, pitch, weights_zero, rows, columns,
-             ending, reals, first, last)  # fmt: skip
+             epilogue, to_float32, first, last)  # fmt: skip
 
 
 @kernel(
@@ -305,25 +310,25 @@ def matmul(
     "row_zeros:int32[all] a_of:int32[batch] b_of:int32[batch] out:float32[batch,m,n] depth:i "
     "pitch:i weights_zero:i rows:i columns:i low:float32 high:float32"
 )
-def matmul_reals(
+def matmul_float32(
     a, packed, terms, row_scales, row_zeros, a_of, b_of, out, depth, pitch, weights_zero, rows,
     columns, low, high, first, last, fault,
 ):  # fmt: skip
     """As `matmul`, with a scale and a zero point for each row of all matrices `a`."""
-    ending, reals = as_reals(address(terms), row_scales, row_zeros, low, high)
+    epilogue, to_float32 = float32_epilogue(address(terms), row_scales, row_zeros, low, high)
     products(a, packed, a_of, b_of, out, row_scales, 4, depth, pitch, weights_zero, rows, columns,
-             ending, reals, first, last)  # fmt: skip
+             epilogue, to_float32, first, last)  # fmt: skip
 
 
 @inline
-def windows(x, packed, row_scales, nothing, geometry, out, size, taps_h, taps_w, n, pixels,
-            columns, pitch, weights_zero, group_bytes, ending, reals, first, last):  # fmt: skip
+def windows(x, packed, row_scales, nothing, geometry, out, size, taps_h, taps_w, n, pixels, columns,
+            pitch, weights_zero, group_bytes, epilogue, to_float32, first, last):  # fmt: skip
     """The items of a convolution whose results have `size` bytes."""
     depth, segments = nothing.size, taps_h * taps_w
     total = x.shape[0] * geometry[0, 0] * geometry[0, 1]
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
-    tables, sums, block, starts, tile = _tables(), _sums(), _blocks(), _pixels(), byte_rows()
+    tables, sums, block, starts, tile = _tables(), _sums(), _blocks(), _pixels(), i8_rows()
     matrices = pitch * has_matrices()
     pitch = matrices if matrices else block_pitch(segments, depth)
     most = min(ROWS, max(1, TABLES // (TILE_HEADERS + segments)) * tile)
@@ -343,14 +348,14 @@ def windows(x, packed, row_scales, nothing, geometry, out, size, taps_h, taps_w,
         column, pixel = share * columns, at * pixels
         limit, end = min(column + n_shares * columns, n), min(pixel + n_blocks * pixels, total)
         panels = address(packed) + group * packed.shape[1] * panel_bytes
-        own = (ending[0], ending[1] + group * group_bytes, *ending[2:])
+        own = (epilogue[0], epilogue[1] + group * group_bytes, *epilogue[2:])
         at_once = even(end - pixel, most, step)
         while pixel < end:
             count, row, entry = min(at_once, end - pixel), 0, tables
             while row < count:
                 point_pixels(starts, entry, x, out, pixel + row, pixel + count, tile,
                              group * depth, group * n, geometry, 1, size)  # fmt: skip
-                if reals is not None:
+                if to_float32 is not None:
                     point(entry + 2 * _TABLE, address(row_scales), 0, tile)
                 at = entry + TILE_HEADERS * _TABLE
                 for i in range(taps_h):
@@ -368,10 +373,10 @@ def windows(x, packed, row_scales, nothing, geometry, out, size, taps_h, taps_w,
                 row += tile
             if matrices:
                 matrix_tiles(tables, count, block, pitch, steps_of(segments, depth), panels,
-                             panel_bytes, n, column, limit, own, reals, sums)  # fmt: skip
+                             panel_bytes, n, column, limit, own, to_float32, sums)  # fmt: skip
             else:
                 tiles(tables, count, runs, length, panels, panel_bytes, n, column, limit, own,
-                      reals, sums)  # fmt: skip
+                      to_float32, sums)  # fmt: skip
             pixel += count
     if matrices:
         end_matrices()
@@ -389,12 +394,13 @@ def convolution(
 ):  # fmt: skip
     """out = sum of input * (weights - weights_zero) under the filter, as bytes.
 
-    `geometry` is as in product.convolution, `nothing` what counts as zero. An item is `pixels`
+    `geometry` is as in gemm_f32.convolution, `nothing` what counts as zero. An item is `pixels`
     results times `columns` of the channels, a multiple of the panel.
     """
-    ending, reals = as_bytes(address(terms), rounding, zero_point, low, high, flip)
+    epilogue, to_float32 = int8_epilogue(address(terms), rounding, zero_point, low, high, flip)
+    group_bytes = terms.shape[1] * 8 * TERMS
     windows(x, packed, terms, nothing, geometry, out, 1, taps_h, taps_w, n, pixels, columns, pitch,
-            weights_zero, terms.shape[1] * 8 * TERMS, ending, reals, first, last)  # fmt: skip
+            weights_zero, group_bytes, epilogue, to_float32, first, last)  # fmt: skip
 
 
 @kernel(
@@ -403,14 +409,15 @@ def convolution(
     "out:float32[1,*,*,*] taps_h:i taps_w:i n:i pixels:i columns:i pitch:i weights_zero:i "
     "low:float32 high:float32"
 )
-def convolution_reals(
+def convolution_float32(
     x, packed, terms, scale, zero, nothing, geometry, out, taps_h, taps_w, n, pixels, columns,
     pitch, weights_zero, low, high, first, last, fault,
 ):  # fmt: skip
     """As `convolution`, of one image with a scale and a zero point."""
-    ending, reals = as_reals(address(terms), scale, zero, low, high)
+    epilogue, to_float32 = float32_epilogue(address(terms), scale, zero, low, high)
+    group_bytes = terms.shape[1] * 4 * FLOAT32_TERMS
     windows(x, packed, scale, nothing, geometry, out, 4, taps_h, taps_w, n, pixels, columns, pitch,
-            weights_zero, terms.shape[1] * 4 * REALS, ending, reals, first, last)  # fmt: skip
+            weights_zero, group_bytes, epilogue, to_float32, first, last)  # fmt: skip
 
 
 @kernel(
@@ -419,7 +426,7 @@ def convolution_reals(
     T=_BYTE,
 )
 def pack(weights, bias, out, segments, flip, zero_point, x_zero, matrices, first, last, fault):
-    """Packs matrices whose columns lie in one piece each, cut in `segments`. An item is a panel.
+    """Packs matrices whose columns are contiguous, cut in `segments`. An item is a panel.
 
     Sums start from bias - x_zero * sum of (weights - zero_point). `matrices` says whether they
     are for matrices where these can be multiplied. Here, as all that uses the panels must be made

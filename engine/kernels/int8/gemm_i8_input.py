@@ -13,7 +13,7 @@ def signed(x, out, first, last, fault):
 
 
 @kernel("x:T[batch,*,*] out:T[batch,*,*] top:i left:i zero:i", T=("int8", "int16"))
-def frame(x, out, top, left, zero, first, last, fault):
+def pad(x, out, top, left, zero, first, last, fault):
     """`x` amid zeros, `top` rows and `left` elements from the start. An item is a row."""
     rows = out.shape[1]
     for item in range(first, last):

@@ -5,7 +5,7 @@ from functools import reduce
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import address, kernel, piece
+from ...build.kernel import address, kernel, microkernel
 from ...build.vector import BYTE, WORD
 from .._int32 import Integers
 from ._permute import VALUES, WHOLE, found_in, tail_mask
@@ -50,13 +50,13 @@ def _by_rows(w, x, table, out, count):
     return whole
 
 
-@piece(types.void(*[types.int64] * 4))
-def look_up_bytes(builder, lanes, x, table, out, count):
+@microkernel(types.void(*[types.int64] * 4))
+def look_up_int8(builder, simd, x, table, out, count):
     """out[i] = table[x[i]]"""
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     x, table, out = (w.pointer(p) for p in (x, table, out))
-    if not lanes.permutes:
-        start = _by_rows(w, x, table, out, count) if lanes.width > 4 else 0
+    if not simd.permutes:
+        start = _by_rows(w, x, table, out, count) if simd.width > 4 else 0
         _by_bytes(w, x, table, out, start, count)
         return
     kind = ir.VectorType(BYTE, WHOLE)
@@ -72,11 +72,11 @@ def look_up_bytes(builder, lanes, x, table, out, count):
 @kernel("x:uint8[1] table:uint8[1] out~x:uint8[1]")
 def look_up(x, table, out, first, last, fault):
     """out = table[x]"""
-    look_up_bytes(address(x) + first, address(table), address(out) + first, last - first)
+    look_up_int8(address(x) + first, address(table), address(out) + first, last - first)
 
 
 @kernel("x:uint16[1] table:uint16[1] out~x:uint16[1]")
-def look_up_shorts(x, table, out, first, last, fault):
+def look_up_int16(x, table, out, first, last, fault):
     """out = table[x]"""
     for i in range(first, last):
         out[i] = table[x[i]]

@@ -1,4 +1,4 @@
-"""Windows over height and width of stored integers, channels in vectors; pool.py has the others.
+"""Windows over height and width of quantized integers, channels in vectors; pool.py has the others.
 
 An item is one row of the result.
 """
@@ -6,22 +6,22 @@ An item is one row of the result.
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import address, kernel, piece
+from ...build.kernel import address, kernel, microkernel
 from ...build.vector import FLOAT, INT
 from .._int32 import Integers
 from .._windows import reach
 
-STORED = {"int8": (1, True), "uint8": (1, False), "int16": (2, True)}
+QUANTIZED = {"int8": (1, True), "uint8": (1, False), "int16": (2, True)}
 """Type -> bytes of a number, and whether it has a sign."""
 _SIGNATURE = types.void(*[types.int64] * 9)
 _MIDDLE = 4  # channels done at once when there are too few for a vector
 
 
 def window(name, size, signed, largest):
-    """The piece for one position of the window, all channels: the largest number or the mean."""
+    """The microkernel for one position of the window, all channels: the largest or the mean."""
 
-    def emit(builder, lanes, x, out, rows, columns, pitch, channels, count, low, high):
-        w = Integers(builder, lanes)
+    def emit(builder, simd, x, out, rows, columns, pitch, channels, count, low, high):
+        w = Integers(builder, simd)
         x, out, number = w.pointer(x), w.pointer(out), ir.IntType(8 * size)
         step = w.mul(channels, size)
 
@@ -46,7 +46,7 @@ def window(name, size, signed, largest):
         _each_vector(w, channels, vector, w.bytes // size if largest else w.width)
 
     emit.__name__ = name
-    return piece(_SIGNATURE)(emit)
+    return microkernel(_SIGNATURE)(emit)
 
 
 def _each_vector(w, count, vector, most):
@@ -92,7 +92,7 @@ def _mean(w, total, count, n):
 
 
 def pool_with(done):
-    """The kernel that does a position of its window with the piece `done`."""
+    """The kernel that does a position of its window with the microkernel `done`."""
 
     def pool(
         x, out, size_h, size_w, stride_h, stride_w, before_h, before_w, low, high, first, last,
@@ -117,7 +117,7 @@ def pool_with(done):
 
 
 _WORDS = "size_h:i size_w:i stride_h:i stride_w:i before_h:i before_w:i low:i high:i"
-for _dtype, (_size, _signed) in STORED.items():
+for _dtype, (_size, _signed) in QUANTIZED.items():
     for _name, _largest in (("average", False), ("maximum", True)):
         _label = f"{_name}_{_dtype}"
         kernel(f"x:{_dtype}[batch,*,*,c] out:{_dtype}[batch,*,*,c] {_WORDS}", name=_label)(

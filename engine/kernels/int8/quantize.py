@@ -1,4 +1,4 @@
-"""Real numbers as integers with a scale, and back."""
+"""float32 as integers with a scale, and back."""
 
 import numpy as np
 from numba import float32, int64
@@ -6,7 +6,7 @@ from numba import float32, int64
 from ...build.fixedpoint import scaled
 from ...build.kernel import inline, kernel
 
-STORED = ("int8", "uint8", "int16")
+QUANTIZED = ("int8", "uint8", "int16")
 _BELOW_HALF = float32(0.49999997)
 
 
@@ -18,7 +18,7 @@ def rounded(value):
 
 @kernel(
     "x:float32[*,c,*] scales:float32[1] zero_points:int32[1] out~x:T3 low:float32 high:float32",
-    T=STORED,
+    T=QUANTIZED,
 )
 def quantize(x, scales, zero_points, out, low, high, first, last, fault):
     """out = round(x / scale) + zero_point within [low, high]; an item is one slice of a channel."""
@@ -34,7 +34,7 @@ def quantize(x, scales, zero_points, out, low, high, first, last, fault):
             target[i] = int64(value if value < high else high)
 
 
-@kernel("x:T3 scales:float32[1] zero_points:int32[1] out~x:float32[3]", T=STORED)
+@kernel("x:T3 scales:float32[1] zero_points:int32[1] out~x:float32[3]", T=QUANTIZED)
 def dequantize(x, scales, zero_points, out, first, last, fault):
     """out = (x - zero_point) * scale; an item is one slice of a channel."""
     channels = x.shape[1]
@@ -57,7 +57,7 @@ def round_to_steps(x, out, low, high, scale, first, last, fault):
         out[i] = rounded((value - low) * inverse) * scale + low
 
 
-@kernel("x:T1 out~x:int32[1] x_zero:i multiplier:i shift:i left:i", T=STORED)
+@kernel("x:T1 out~x:int32[1] x_zero:i multiplier:i shift:i left:i", T=QUANTIZED)
 def rescale(x, out, x_zero, multiplier, shift, left, first, last, fault):
     """out = ((x - x_zero) << left) * multiplier * 2 ** (shift - 31), rounded"""
     for i in range(first, last):
@@ -66,8 +66,8 @@ def rescale(x, out, x_zero, multiplier, shift, left, first, last, fault):
 
 @kernel(
     "x:S1 out~x:T1 x_zero:i multiplier:i shift:i out_zero:i low:i high:i",
-    S=(*STORED, "int32"),
-    T=(*STORED, "int32"),
+    S=(*QUANTIZED, "int32"),
+    T=(*QUANTIZED, "int32"),
 )
 def requantize(x, out, x_zero, multiplier, shift, out_zero, low, high, first, last, fault):
     """out = (x - x_zero) * multiplier * 2 ** (shift - 31) + out_zero within [low, high]"""

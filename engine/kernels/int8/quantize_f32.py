@@ -3,7 +3,7 @@
 from llvmlite import ir
 from numba import float32, types
 
-from ...build.kernel import address, kernel, piece
+from ...build.kernel import address, kernel, microkernel
 from ...build.vector import FLOAT, INT, WORD
 from .._int32 import Integers
 
@@ -40,14 +40,14 @@ def _each_vector(w, x, out, size, count, make):
 
 
 def steps_of(size):
-    """The piece out[i] = round(x[i] / scale) + zero within [low, high].
+    """The microkernel out[i] = round(x[i] / scale) + zero within [low, high].
 
     What is beyond `reach` is held there. The quotient is found without dividing: a product with
     the inverse, made exact by what it leaves over, twice.
     """
 
-    def emit(builder, lanes, x, out, count, scale, inverse, reach, zero, low, high):
-        w = Integers(builder, lanes)
+    def emit(builder, simd, x, out, count, scale, inverse, reach, zero, low, high):
+        w = Integers(builder, simd)
         least, scale, inverse, reach = (
             w.repeat(number) for number in (builder.fneg(reach), scale, inverse, reach)
         )
@@ -55,7 +55,7 @@ def steps_of(size):
 
         def make(value):
             value = _held(w, value, least, reach)
-            if lanes.fused:
+            if simd.fused:
                 quotient = w.mul(value, inverse)
                 for _ in range(2):
                     rest = w.fma(builder.fneg(quotient), scale, value)
@@ -68,7 +68,7 @@ def steps_of(size):
 
     emit.__name__ = f"steps_{size}"
     numbers = [types.int64] * 3 + [types.float32] * 3 + [types.int64] * 3
-    return piece(types.void(*numbers))(emit)
+    return microkernel(types.void(*numbers))(emit)
 
 
 steps_1, steps_2 = steps_of(1), steps_of(2)

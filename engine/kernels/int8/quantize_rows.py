@@ -1,4 +1,4 @@
-"""Rows of reals as bytes, each row with a scale of its own, as TFLite's dynamic range has it.
+"""Rows of float32 as int8, each row with a scale of its own, as TFLite's dynamic range has it.
 
 First come the `extremes` of rows, which may be cut in parts, then the numbers that `symmetric` or
 `asymmetric` makes of them, then `rounded`. `out_nothing` gets what stands for 0.
@@ -9,25 +9,25 @@ import math
 from llvmlite import ir
 from numba import float32, float64, int64, types
 
-from ...build.kernel import address, inline, kernel, piece
+from ...build.kernel import address, inline, kernel, microkernel
 from ...build.vector import BYTE, FLOAT, INT, WORD
 from .._int32 import Integers
 from ..reduction._sums import largest_of, smallest_of
 
-_TOGETHER = 4  # vectors at a time
+_UNROLL = 4  # vectors at a time
 _NUMBERS = (
     "found:float32[rows,parts,2] out_scales:float32[rows] out_inverses:float32[rows] "
     "out_zeros:int32[rows] out_nothing:int8[rows,*]"
 )
 
 
-@piece(types.void(*[types.int64] * 3, types.float32, *[types.int64] * 2), inline=True)
-def bytes_of(builder, lanes, x, out, count, inverse, zero, low):
+@microkernel(types.void(*[types.int64] * 3, types.float32, *[types.int64] * 2), inline=True)
+def int8_of(builder, simd, x, out, count, inverse, zero, low):
     """out = round(x * inverse) + zero as bytes from `low`, a constant, to 127.
 
     Halves go away from zero, before `zero` is added; what float32 makes a half of counts as one.
     """
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     x, out = w.pointer(x), w.pointer(out)
     zero, low = builder.trunc(zero, INT), builder.trunc(low, INT)
 
@@ -42,7 +42,7 @@ def bytes_of(builder, lanes, x, out, count, inverse, zero, low):
         whole = w.hold(whole, w.all(low, INT, n), w.all(127, INT, n))
         return builder.trunc(whole, ir.VectorType(BYTE, n))
 
-    several = _TOGETHER * w.width
+    several = _UNROLL * w.width
     whole = builder.and_(count, WORD(-several))
     with w.loop(0, whole, several) as (at, _):
         w.write(made(w.load(x, w.mul(at, 4), ir.VectorType(FLOAT, several))), out, at)
@@ -123,13 +123,13 @@ def rounded(x, inverses, zeros, out, low, parts, first, last, fault):
         target = address(out) + row * out.shape[1] + start
         inverse, zero = inverses[row], int64(zeros[row])
         if low == -128:
-            bytes_of(source, target, end - start, inverse, zero, -128)
+            int8_of(source, target, end - start, inverse, zero, -128)
         else:
-            bytes_of(source, target, end - start, inverse, zero, -127)
+            int8_of(source, target, end - start, inverse, zero, -127)
 
 
 @kernel("x:int8[rows,k] zeros:int32[rows] out:int16[rows,k] parts:i")
-def centred(x, zeros, out, parts, first, last, fault):
+def subtract_zero_point(x, zeros, out, parts, first, last, fault):
     """out = x - zero of its row; each row is cut in `parts`, which are items."""
     for item in range(first, last):
         row, _, start, end = part_of(item, parts, x.shape[1])

@@ -1,4 +1,4 @@
-"""Functions of stored integers: slopes, means and norms."""
+"""Functions of quantized integers: slopes, means and norms."""
 
 import math
 
@@ -16,7 +16,7 @@ from ...build.fixedpoint import (
 )
 from ...build.kernel import inline, kernel
 
-STORED = ("int8", "uint8", "int16")
+QUANTIZED = ("int8", "uint8", "int16")
 
 
 @kernel(
@@ -41,7 +41,7 @@ def leaky_rows(
 
 
 @kernel(
-    "sums:int64[n] out~sums:T[n] offset:i multiplier:i shift:i out_zero:i low:i high:i", T=STORED
+    "sums:int64[n] out~sums:T[n] offset:i multiplier:i shift:i out_zero:i low:i high:i", T=QUANTIZED
 )
 def rescale_sums(sums, out, offset, multiplier, shift, out_zero, low, high, first, last, fault):
     """out = (sums - offset) * multiplier * 2 ** (shift - 31) + out_zero"""
@@ -50,7 +50,9 @@ def rescale_sums(sums, out, offset, multiplier, shift, out_zero, low, high, firs
         out[i] = min(max(value, low), high)
 
 
-@kernel("sums:int64[n] out~sums:T[n] scale:float32 bias:float32 out_zero:i low:i high:i", T=STORED)
+@kernel(
+    "sums:int64[n] out~sums:T[n] scale:float32 bias:float32 out_zero:i low:i high:i", T=QUANTIZED
+)
 def round_sums(sums, out, scale, bias, out_zero, low, high, first, last, fault):
     """out = round(sums * scale + bias) + out_zero, in float32"""
     for i in range(first, last):
@@ -100,7 +102,9 @@ def largest(row):
 
 
 @kernel(
-    "x:S[rows,n] exps:int32[1,256] out:T[rows,n] low:i high:i bits:i", S=("int8", "uint8"), T=STORED
+    "x:S[rows,n] exps:int32[1,256] out:T[rows,n] low:i high:i bits:i",
+    S=("int8", "uint8"),
+    T=QUANTIZED,
 )
 def softmax(x, exps, out, low, high, bits, first, last, fault):
     """out[r, i] = exps[max - x[r, i]] / sum of the same over i, in `bits` bits from `low` on"""

@@ -1,4 +1,4 @@
-"""Sums of products as stored integers or reals.
+"""Sums of products as quantized integers or float32.
 
 An item is one row. Narrow products round twice and take int32, wide ones once, as in TFLite.
 """
@@ -10,7 +10,7 @@ from numba import float32, float64, int32, int64
 from ...build.fixedpoint import high_product, scaled, scaled_wide
 from ...build.kernel import inline, kernel
 
-STORED = ("int8", "uint8", "int16")
+QUANTIZED = ("int8", "uint8", "int16")
 SUMS = ("int32", "int64")
 _TERMS = "multipliers:int32[n] shifts:int32[n] out~sums:T[rows,n] zero_point:i low:i high:i"
 
@@ -38,7 +38,7 @@ def scaled_half_up(value, multiplier, shift):
 
 
 kernel(f"sums:int32[rows,n] {_TERMS}", name="half_up", T=("int16",))(finish(scaled_half_up))
-kernel(f"sums:S[rows,n] {_TERMS}", name="narrow", S=SUMS, T=STORED)(finish(scaled))
+kernel(f"sums:S[rows,n] {_TERMS}", name="narrow", S=SUMS, T=QUANTIZED)(finish(scaled))
 kernel(f"sums:int64[rows,n] {_TERMS}", name="wide", T=("int16",))(finish(scaled_wide))
 
 
@@ -51,7 +51,7 @@ def nearest(value):
 @kernel(
     "sums:S[rows,n] scales:float64[n] out~sums:T[rows,n] zero_point:i low:i high:i",
     S=SUMS,
-    T=STORED,
+    T=QUANTIZED,
 )
 def exact(sums, scales, out, zero_point, low, high, first, last, fault):
     """out[r, c] = sums[r, c] * scales[c] + zero_point within [low, high], rounded from float64"""
@@ -66,7 +66,7 @@ def exact(sums, scales, out, zero_point, low, high, first, last, fault):
     "sums:int32[rows,n] row_scales:float32[*] scales:float32[n] bias:float32[n] "
     "out~sums:float32[rows,n] n_rows:i low:float32 high:float32"
 )
-def real(sums, row_scales, scales, bias, out, n_rows, low, high, first, last, fault):
+def to_float32(sums, row_scales, scales, bias, out, n_rows, low, high, first, last, fault):
     """out[r, c] = clamp(sums[r, c] * row_scales[r // n_rows] * scales[c] + bias[c])"""
     for r in range(first, last):
         row, target, scale = sums[r], out[r], row_scales[r // n_rows]

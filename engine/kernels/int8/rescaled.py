@@ -12,7 +12,7 @@ from ...build.kernel import inline, kernel, set_fault
 from ...run.faults import DIVISION_BY_ZERO
 from ..elementwise._broadcast import of_module, walking
 
-STORED = ("int8", "uint8", "int16")
+QUANTIZED = ("int8", "uint8", "int16")
 
 
 @inline
@@ -91,6 +91,6 @@ for _name, _formula in (
     ("squared_difference", squared_difference_of),
     ("product", product_of),
 ):
-    kernel(_WORDS.format(out="out~a~b"), name=_name, T=STORED)(quantized(_formula))
+    kernel(_WORDS.format(out="out~a~b"), name=_name, T=QUANTIZED)(quantized(_formula))
 _quotient = quantized(quotient_of, divides=True)
-kernel(_WORDS.format(out="out"), name="quotient", T=STORED)(_quotient)
+kernel(_WORDS.format(out="out"), name="quotient", T=QUANTIZED)(_quotient)

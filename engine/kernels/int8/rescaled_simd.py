@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import address, inline, kernel, piece
+from ...build.kernel import address, inline, kernel, microkernel
 from ...build.vector import BYTE, INT, WORD
 from .._int32 import SHORT, Integers
 from ..elementwise._broadcast import row_step, rows_from, start_of
@@ -45,8 +45,8 @@ class _Scaled(Integers):
         size: bytes of an element.
     """
 
-    def __init__(self, builder, lanes, terms, size):
-        super().__init__(builder, lanes)
+    def __init__(self, builder, simd, terms, size):
+        super().__init__(builder, simd)
         self.size, self._memory = size, self.pointer(terms)
         self._element = BYTE if size == 1 else SHORT
         self._terms = {name: self.load(self._memory, 8 * i, WORD) for i, name in enumerate(NAMES)}
@@ -175,11 +175,11 @@ The reversed difference is b - a. The number of a form is its place here.
 
 
 def _both(name, size):
-    """The piece that does `rows` rows of `columns` elements; those of a are `a_row` apart."""
+    """The microkernel that does `rows` rows of `columns` elements; those of a are `a_row` apart."""
     total, (first, second) = FORMS[name]
 
-    def emit(builder, lanes, a, b, out, terms, rows, columns, a_row, b_row):
-        w = _Scaled(builder, lanes, terms, size)
+    def emit(builder, simd, a, b, out, terms, rows, columns, a_row, b_row):
+        w = _Scaled(builder, simd, terms, size)
         with _each_row(w, (a, b, out), rows, (a_row, b_row, columns)) as (a, b, out):
 
             def vector(at, mask):
@@ -188,15 +188,15 @@ def _both(name, size):
 
             _each_vector(w, columns, vector)
 
-    return _piece(emit, f"both_{name}_{size}")
+    return _microkernel(emit, f"both_{name}_{size}")
 
 
 def _held(name, size, second_held):
     """Like `_both`, where each row of the operand `held` is the same: its `held_row` is 0."""
     make, make_held, joined = _sides(name, second_held)
 
-    def emit(builder, lanes, moving, held, out, terms, rows, columns, step, held_row):
-        w = _Scaled(builder, lanes, terms, size)
+    def emit(builder, simd, moving, held, out, terms, rows, columns, step, held_row):
+        w = _Scaled(builder, simd, terms, size)
         held = w.pointer(held)
 
         def vector(at, mask):
@@ -207,15 +207,15 @@ def _held(name, size, second_held):
 
         _each_vector(w, columns, vector)
 
-    return _piece(emit, f"held_{name}_{size}_{int(second_held)}")
+    return _microkernel(emit, f"held_{name}_{size}_{int(second_held)}")
 
 
 def _lone(name, size, second_lone):
     """Like `_both`, where the operand `lone` has one element for each row, `lone_row` apart."""
     make, make_lone, joined = _sides(name, second_lone)
 
-    def emit(builder, lanes, moving, lone, out, terms, rows, columns, step, lone_row):
-        w = _Scaled(builder, lanes, terms, size)
+    def emit(builder, simd, moving, lone, out, terms, rows, columns, step, lone_row):
+        w = _Scaled(builder, simd, terms, size)
         places, steps = (moving, lone, out), (step, lone_row, columns)
         with _each_row(w, places, rows, steps) as (source, single, target):
             same = make_lone(w, w.repeated(single))
@@ -226,7 +226,7 @@ def _lone(name, size, second_lone):
 
             _each_vector(w, columns, vector)
 
-    return _piece(emit, f"lone_{name}_{size}_{int(second_lone)}")
+    return _microkernel(emit, f"lone_{name}_{size}_{int(second_lone)}")
 
 
 def _sides(name, second_still):
@@ -242,9 +242,9 @@ def _sides(name, second_still):
     return *(makers if second_still else makers[::-1]), joined
 
 
-def _piece(emit, name):
+def _microkernel(emit, name):
     emit.__name__ = name
-    return piece(types.void(*[types.int64] * 8))(emit)
+    return microkernel(types.void(*[types.int64] * 8))(emit)
 
 
 @contextmanager
@@ -267,9 +267,9 @@ def _each_vector(w, count, vector):
         vector(w.mul(whole, w.size), w.mask(left))
 
 
-def _choice(pieces):
-    """A function that calls the piece of the form with the number `form`; None is never called."""
-    zero, one, two, three, four = (piece or pieces[0] for piece in pieces)
+def _choice(microkernels):
+    """A function that calls the microkernel with the number `form`; None is never called."""
+    zero, one, two, three, four = (microkernel or microkernels[0] for microkernel in microkernels)
 
     @inline
     def call(form, a, b, out, terms, rows, columns, a_row, b_row):
@@ -288,7 +288,7 @@ def _choice(pieces):
 
 
 def pairs_of(size, forms):
-    """The kernel for elements of `size` bytes, with the pieces of `forms`."""
+    """The kernel for elements of `size` bytes, with the microkernels of `forms`."""
 
     def made(make, *more):
         return _choice([make(name, size, *more) if name in forms else None for name in FORMS])

@@ -1,4 +1,4 @@
-"""Softmax of stored bytes: tables in registers give exponentials and, row by row, results.
+"""Softmax of int8: tables in registers give exponentials and, row by row, results.
 
 As the largest element of a row is taken off first, exponentials and results are functions of a
 byte. `planes` are the lowest, middle and highest bytes of exponentials in 20 bits, so that a row's
@@ -9,20 +9,20 @@ from llvmlite import ir
 from numba import int64, types
 
 from ...build.fixedpoint import HIGHEST, reciprocal, rounding_shift
-from ...build.kernel import address, kernel, piece, room
+from ...build.kernel import address, kernel, microkernel, stack_buffer
 from ...build.vector import BYTE, INT, WORD
 from .._int32 import Integers
 from ._permute import VALUES, WHOLE, found_in, tail_mask
 
 _MOST_PLACES = 30  # a share is shifted right, for int64 to have room
-_room = room(VALUES + 8 * 16)
+_table_buffer = stack_buffer(VALUES + 8 * 16)
 
 
 def largest_of(signed):
-    """The piece that gives the largest of `count` bytes."""
+    """The microkernel that gives the largest of `count` bytes."""
 
-    def emit(builder, lanes, x, count):
-        w, n = Integers(builder, lanes), lanes.width * 4
+    def emit(builder, simd, x, count):
+        w, n = Integers(builder, simd), simd.width * 4
         kind, name = ir.VectorType(BYTE, n), f"{'s' if signed else 'u'}max.v{n}i8"
         x, lowest = w.pointer(x), -128 if signed else 0
         whole = builder.and_(count, WORD(-n))
@@ -37,19 +37,19 @@ def largest_of(signed):
         return w.results[0]
 
     emit.__name__ = f"largest_{int(signed)}"
-    return piece(types.int64(types.int64, types.int64))(emit)
+    return microkernel(types.int64(types.int64, types.int64))(emit)
 
 
 largest_signed, largest_unsigned = largest_of(True), largest_of(False)
 
 
-@piece(types.int64(*[types.int64] * 4))
-def sum_of_planes(builder, lanes, x, count, top, planes):
+@microkernel(types.int64(*[types.int64] * 4))
+def sum_of_planes(builder, simd, x, count, top, planes):
     """The sum over a row of what the planes have for top - x[i]."""
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     x, planes = w.pointer(x), w.pointer(planes)
     top = builder.trunc(top, BYTE)
-    if not lanes.permutes:
+    if not simd.permutes:
         with w.loop(0, count, 1, [w.word(0)]) as (at, carried):
             down = builder.zext(builder.sub(top, w.read(x, at, BYTE)), WORD)
             for i in range(3):
@@ -83,14 +83,14 @@ def sum_of_planes(builder, lanes, x, count, top, planes):
     return total
 
 
-@piece(types.void(*[types.int64] * 7))
-def shares(builder, lanes, exps, out, inverse, start, places, low, high):
+@microkernel(types.void(*[types.int64] * 7))
+def shares(builder, simd, exps, out, inverse, start, places, low, high):
     """out[d] = (inverse * exps[d] + start) >> places, plus `low` and at most `high`, as bytes.
 
     Behind its bytes `out` has room for the inverse, which is read from there each time: so LLVM
     sees that it has 32 bits and takes one instruction for the product.
     """
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     exps, out = w.pointer(exps), w.pointer(out)
     kind = ir.VectorType(INT, w.width)
     wide = ir.VectorType(WORD, w.width)
@@ -106,13 +106,13 @@ def shares(builder, lanes, exps, out, inverse, start, places, low, high):
         w.write(builder.trunc(value, w.bytes_of_it), out, at)
 
 
-@piece(types.void(*[types.int64] * 5))
-def look_up_down(builder, lanes, x, out, count, top, table):
+@microkernel(types.void(*[types.int64] * 5))
+def look_up_down(builder, simd, x, out, count, top, table):
     """out[i] = table[top - x[i]]"""
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     x, out, table = (w.pointer(p) for p in (x, out, table))
     top = builder.trunc(top, BYTE)
-    if not lanes.permutes:
+    if not simd.permutes:
         with w.loop(0, count, 1) as (at, _):
             down = builder.zext(builder.sub(top, w.read(x, at, BYTE)), WORD)
             w.write(w.read(table, down, BYTE), out, at)
@@ -128,10 +128,10 @@ def look_up_down(builder, lanes, x, out, count, top, table):
 
 
 def softmax_with(largest):
-    """The kernel out[r, i] = exp(x[r, i] - max) / sum of the same over i; `largest` is a piece."""
+    """The kernel out[r, i] = exp(x[r, i] - max) / sum of it over i; `largest` is a microkernel."""
 
     def softmax(x, exps, planes, out, low, high, first, last, fault):
-        n, table = x.shape[1], _room()
+        n, table = x.shape[1], _table_buffer()
         for r in range(first, last):
             row, target = address(x) + r * n, address(out) + r * n
             top = largest(row, n)

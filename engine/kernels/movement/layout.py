@@ -3,7 +3,7 @@
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import WIDTHS, address, inline, kernel, piece
+from ...build.kernel import WIDTHS, address, inline, kernel, microkernel
 from ...build.vector import INT, Writer
 
 _TILE = 16
@@ -11,14 +11,14 @@ _WIDEST = 4  # bytes of an element of which a square fits registers
 
 
 def square(size):
-    """The piece that turns a square of `_TILE` rows and columns of elements of `size` bytes.
+    """The microkernel that turns a square of `_TILE` rows and columns of elements of `size` bytes.
 
     Rows of the source are `pitch` bytes apart, those of the target `out_pitch`. Four times the rows
     of the lower and the upper half are interleaved.
     """
 
-    def emit(builder, lanes, x, out, pitch, out_pitch):
-        w, kind = Writer(builder, lanes), ir.VectorType(ir.IntType(8 * size), _TILE)
+    def emit(builder, simd, x, out, pitch, out_pitch):
+        w, kind = Writer(builder, simd), ir.VectorType(ir.IntType(8 * size), _TILE)
         source, target, lines, half = w.pointer(x), w.pointer(out), [], _TILE // 2
         for _ in range(_TILE):
             lines.append(builder.load(source, typ=kind))
@@ -37,7 +37,7 @@ def square(size):
             target = w.move(target, out_pitch)
 
     emit.__name__ = f"square_{size}"
-    return piece(types.void(*[types.int64] * 4))(emit)
+    return microkernel(types.void(*[types.int64] * 4))(emit)
 
 
 square_1, square_2, square_4 = (square(size) for size in (1, 2, _WIDEST))

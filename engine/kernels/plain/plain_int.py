@@ -1,6 +1,6 @@
 """Sums of products of integers: matrices, convolutions, transposed convolutions.
 
-Operands are centred: int16 with their zero points taken off (`centre`), so what lies outside an
+Operands are int16 with zero points taken off (`subtract_zero_point`), so what lies outside an
 input counts as nothing. Sums start from `bias`; they are int32 and wrap, or int64. The inner loop
 runs over output channels, which lie next to each other in the packed weights.
 """
@@ -9,12 +9,12 @@ from numba import int64
 
 from ...build.kernel import inline, kernel
 
-STORED = ("int8", "uint8", "int16")
+QUANTIZED = ("int8", "uint8", "int16")
 SUMS = ("int32", "int64")
 
 
-@kernel("x:T1 out~x:int16[1] zero_point:i", T=STORED)
-def centre(x, out, zero_point, first, last, fault):
+@kernel("x:T1 out~x:int16[1] zero_point:i", T=QUANTIZED)
+def subtract_zero_point(x, out, zero_point, first, last, fault):
     """out = x - zero_point"""
     for i in range(first, last):
         out[i] = int64(x[i]) - zero_point

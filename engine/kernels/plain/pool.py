@@ -74,7 +74,7 @@ kernel(_MEAN, name="root_mean_square")(mean_of(square, root))
     f"x:T[batch,*,*,c] out:T[batch,*,*,c] scratch:int64[items,c] {_WINDOW} low:i high:i",
     T=("int8", "uint8", "int16"),
 )
-def average_stored(
+def average_quantized(
     x, out, scratch, size_h, size_w, stride_h, stride_w, before_h, before_w, low, high,
     first, last, fault,
 ):  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import float32, int64, types
 
-from ...build.kernel import WIDTHS, address, inline, kernel, piece
+from ...build.kernel import WIDTHS, address, inline, kernel, microkernel
 from ...build.vector import INT, WORD
 from .._int32 import Integers
 
@@ -126,13 +126,13 @@ def bilinear_integer(x, out, scale_h, scale_w, half, first, last, fault):
                 target[c] = (total + ((total >> 63) & ((1 << 20) - 1))) >> 20
 
 
-@piece(types.void(*[types.int64] * 10))
-def mix(builder, lanes, first, second, third, fourth, out, channels, *weights):
+@microkernel(types.void(*[types.int64] * 10))
+def mix(builder, simd, first, second, third, fourth, out, channels, *weights):
     """out = the sum of four pixels of int8 times their weights, in steps of 1 / 2**20.
 
     Rounded to nearest, halves away from zero.
     """
-    w = Integers(builder, lanes)
+    w = Integers(builder, simd)
     pixels, out = [w.pointer(p) for p in (first, second, third, fourth)], w.pointer(out)
     weights = [w.all(builder.trunc(weight, INT)) for weight in weights]
     half, zero = w.all(1 << 19), w.all(0)
@@ -157,7 +157,7 @@ def mix(builder, lanes, first, second, third, fourth, out, channels, *weights):
 
 
 @kernel("x:int8[b,*,*,c] out:int8[b,*,*,c] scale_h:i scale_w:i half:i")
-def bilinear_bytes(x, out, scale_h, scale_w, half, first, last, fault):
+def bilinear_int8(x, out, scale_h, scale_w, half, first, last, fault):
     """What `bilinear_integer` does, in vectors."""
     rows, columns, c = out.shape[1], out.shape[2], out.shape[3]
     for item in range(first, last):

@@ -7,7 +7,7 @@ import math
 
 from numba import float32, types
 
-from ...build.kernel import inline, piece
+from ...build.kernel import inline, microkernel
 from ...build.vector import INT
 
 NONE, RELU, RELU_N1_TO_1, RELU6, TANH, SIGN_BIT = range(6)
@@ -32,16 +32,16 @@ _NEAR = float32(0.625)
 _HALF, _ONE, _TWO, _SIX, _ZERO = (float32(c) for c in (0.5, 1.0, 2.0, 6.0, 0.0))
 
 
-@piece(types.float32(types.float32, types.float32, types.float32), inline=True)
-def fma(builder, lanes, a, b, c):
+@microkernel(types.float32(types.float32, types.float32, types.float32), inline=True)
+def fma(builder, simd, a, b, c):
     """a * b + c, rounded once where the processor can."""
-    if lanes.fused:
+    if simd.fused:
         return builder.fma(a, b, c)
     return builder.fadd(builder.fmul(a, b), c)
 
 
-@piece(types.float32(types.float32, types.float32), inline=True)
-def _times_power(builder, lanes, value, power):
+@microkernel(types.float32(types.float32, types.float32), inline=True)
+def _times_power(builder, simd, value, power):
     """value * 2 ** n, where `power` is n + _TO_WHOLE."""
     places = builder.shl(builder.bitcast(power, INT), INT(23))
     return builder.bitcast(builder.add(builder.bitcast(value, INT), places), value.type)

@@ -11,7 +11,7 @@ from numba import float32, float64, int32
 
 from ...build.kernel import address, inline, kernel
 from ...tiling import PANEL
-from ..float32._matvec import add_real, add_stored
+from ..float32._matvec import matvec_f32, matvec_i8
 from ._gates import NONE, activate, each_logistic, logistic, tanh
 
 
@@ -29,9 +29,9 @@ def pack(weights, out, first, last, fault):
 
 
 @inline
-def real_product(x, weights, scales, asymmetric, room, counts, sums):
+def float32_product(x, weights, scales, asymmetric, inputs, counts, sums):
     """sums += x @ weights"""
-    add_real(address(x), address(weights), weights.shape[0], x.size, address(sums))
+    matvec_f32(address(x), address(weights), weights.shape[0], x.size, address(sums))
 
 
 @inline
@@ -42,7 +42,7 @@ def _nearest(value):
 
 
 @inline
-def hybrid_product(x, weights, scales, asymmetric, room, counts, sums):
+def hybrid_product(x, weights, scales, asymmetric, inputs, counts, sums):
     """sums += x @ weights, `x` rounded to 8 bits by a scale of its own."""
     low, high = float32(0.0), float32(0.0)
     for i in range(x.size):
@@ -63,11 +63,11 @@ def hybrid_product(x, weights, scales, asymmetric, room, counts, sums):
     for i in range(x.size):
         value = x[i] * inverse
         whole = int32(value + float32(math.copysign(0.5, value)))  # as in quantize_rows.py
-        room[i] = min(max(whole + zero, least), 127) - zero
-    room[x.size] = 0
+        inputs[i] = min(max(whole + zero, least), 127) - zero
+    inputs[x.size] = 0
     for j in range(counts.size):
         counts[j] = 0
-    add_stored(address(room), address(weights), weights.shape[0], x.size, address(counts))
+    matvec_i8(address(inputs), address(weights), weights.shape[0], x.size, address(counts))
     for j in range(sums.size):
         sums[j] += float32(counts[j]) * (scale * scales[j])
 
@@ -118,7 +118,7 @@ def lstm(product):
 
     def sequence(
         inout_gates, recurrent, scales, peepholes, norms, projection, projection_scales,
-        projection_bias, inout_hidden, inout_cell, out, scratch, scratch_room, scratch_counts,
+        projection_bias, inout_hidden, inout_cell, out, scratch, scratch_inputs, scratch_counts,
         steps, batch_pitch, step_pitch, backward, column, coupled, asymmetric, activation,
         cell_clip, projection_clip, first, last, fault,
     ):  # fmt: skip
@@ -128,12 +128,12 @@ def lstm(product):
         for batch in range(first, last):
             hidden, cell = inout_hidden[batch], inout_cell[batch]
             value, projected = scratch[batch, :n], scratch[batch, n:]
-            room, counts = scratch_room[batch], scratch_counts[batch]
+            inputs, counts = scratch_inputs[batch], scratch_counts[batch]
             for step in range(steps):
                 at = steps - 1 - step if backward else step
                 row = batch * batch_pitch + at * step_pitch
                 gates = inout_gates[row]
-                product(hidden, recurrent, scales, asymmetric, room, counts, gates)
+                product(hidden, recurrent, scales, asymmetric, inputs, counts, gates)
                 forget, given = gates[begin : begin + n], gates[:n]
                 leave, new = gates[begin + n : begin + 2 * n], gates[begin + 2 * n : begin + 3 * n]
                 if peep:
@@ -169,7 +169,7 @@ def lstm(product):
                     for i in range(projected.size):
                         projected[i] = projection_bias[i]
                     product(
-                        value, projection, projection_scales, asymmetric, room, counts, projected
+                        value, projection, projection_scales, asymmetric, inputs, counts, projected
                     )
                     clip(projected, projection_clip)
                     for i in range(n_out):
@@ -184,18 +184,18 @@ def rnn(product):
     """The kernel of a sequence of plain cells: hidden = activation(gates + hidden @ recurrent)."""
 
     def sequence(
-        inout_gates, recurrent, scales, inout_hidden, out, scratch_room, scratch_counts, steps,
+        inout_gates, recurrent, scales, inout_hidden, out, scratch_inputs, scratch_counts, steps,
         batch_pitch, step_pitch, backward, column, asymmetric, activation, first, last, fault,
     ):  # fmt: skip
         n = inout_hidden.shape[1]
         for batch in range(first, last):
             hidden = inout_hidden[batch]
-            room, counts = scratch_room[batch], scratch_counts[batch]
+            inputs, counts = scratch_inputs[batch], scratch_counts[batch]
             for step in range(steps):
                 at = steps - 1 - step if backward else step
                 row = batch * batch_pitch + at * step_pitch
                 gates = inout_gates[row]
-                product(hidden, recurrent, scales, asymmetric, room, counts, gates)
+                product(hidden, recurrent, scales, asymmetric, inputs, counts, gates)
                 activate(gates[:n], activation, hidden)
                 target = out[row, column : column + n]
                 for i in range(n):
@@ -205,7 +205,7 @@ def rnn(product):
 
 
 _STATE = (
-    "out:float32[rows,*] {scratch}scratch_room:int16[batch,*] scratch_counts:int32[batch,*] "
+    "out:float32[rows,*] {scratch}scratch_inputs:int16[batch,*] scratch_counts:int32[batch,*] "
     "steps:i batch_pitch:i step_pitch:i backward:i column:i"
 )
 _LSTM = (
@@ -220,7 +220,7 @@ _RNN = (
     f"inout_hidden:float32[batch,*] {_STATE.format(scratch='')} asymmetric:i activation:i"
 )
 for _name, _weights, _product in (
-    ("real", "float32[*,*,32]", real_product),
+    ("float32", "float32[*,*,32]", float32_product),
     ("hybrid", "int8[*,*,32,2]", hybrid_product),
 ):
     kernel(_LSTM.format(weights=_weights), name=f"lstm_{_name}")(lstm(_product))

@@ -1,4 +1,4 @@
-"""Recurrent networks of stored integers, bit for bit as TFLite's kernels compute them.
+"""Recurrent networks of quantized integers, bit for bit as TFLite's kernels compute them.
 
 A row is a whole sequence, an item is one of its batch. What the inputs give to the gates is there
 before the sequence begins, with 12 bits after the point: `inout_gates`, with columns beyond the
@@ -9,7 +9,7 @@ from numba import int16, int32, int64
 
 from ...build.fixedpoint import inverse_root, scaled
 from ...build.kernel import address, inline, kernel
-from ..float32._matvec import add_stored
+from ..float32._matvec import matvec_i8
 from ..int16._fixed16 import high, logistic, product, tanh, total
 
 _LOW, _HIGH = -(1 << 15), (1 << 15) - 1
@@ -95,14 +95,14 @@ def update(cell, forget, given, new, coupled, places):
 
 
 @inline
-def multiply(hidden, zero, weights, room, counts):
+def multiply(hidden, zero, weights, inputs, counts):
     """counts = (hidden - zero) @ weights"""
     for i in range(hidden.size):
-        room[i] = int16(hidden[i]) - zero
-    room[hidden.size] = 0
+        inputs[i] = int16(hidden[i]) - zero
+    inputs[hidden.size] = 0
     for j in range(counts.size):
         counts[j] = 0
-    add_stored(address(room), address(weights), weights.shape[0], hidden.size, address(counts))
+    matvec_i8(address(inputs), address(weights), weights.shape[0], hidden.size, address(counts))
 
 
 @kernel(
@@ -110,15 +110,15 @@ def multiply(hidden, zero, weights, room, counts):
     "peepholes:int16[*,n] peephole_terms:int64[3,2] norms:int16[*,n] norm_biases:int32[*,n] "
     "norm_terms:int64[4,3] projection:int8[*,*,32,2] projection_bias:int32[*] "
     "inout_hidden:int8[batch,*] inout_cell:int16[batch,n] out:int8[rows,*] "
-    "scratch_value:int16[batch,n] scratch_small:int8[batch,n] scratch_room:int16[batch,*] "
+    "scratch_value:int16[batch,n] scratch_small:int8[batch,n] scratch_inputs:int16[batch,*] "
     "scratch_counts:int32[batch,*] numbers:int64[*] "
     "steps:i batch_pitch:i step_pitch:i backward:i column:i coupled:i together:i"
 )
 def lstm(
     inout_gates, recurrent, recurrent_terms, peepholes, peephole_terms, norms, norm_biases,
     norm_terms, projection, projection_bias, inout_hidden, inout_cell, out, scratch_value,
-    scratch_small, scratch_room, scratch_counts, numbers, steps, batch_pitch, step_pitch, backward,
-    column, coupled, together, first, last, fault,
+    scratch_small, scratch_inputs, scratch_counts, numbers, steps, batch_pitch, step_pitch,
+    backward, column, coupled, together, first, last, fault,
 ):  # fmt: skip
     """A sequence of LSTM cells; gates are in the order input, forget, output, new.
 
@@ -138,12 +138,12 @@ def lstm(
         hidden, cell = inout_hidden[batch], inout_cell[batch]
         start, end = (batch * n, n_batch * n_out) if together else (0, n_out)
         value, small = scratch_value[batch], scratch_small[batch]
-        room, counts = scratch_room[batch], scratch_counts[batch]
+        inputs, counts = scratch_inputs[batch], scratch_counts[batch]
         for step in range(steps):
             at = steps - 1 - step if backward else step
             row = batch * batch_pitch + at * step_pitch
             gates = inout_gates[row]
-            multiply(hidden, out_zero, recurrent, room, counts)
+            multiply(hidden, out_zero, recurrent, inputs, counts)
             forget, given = gates[begin : begin + n], gates[:n]
             leave, new = gates[begin + n : begin + 2 * n], gates[begin + 2 * n : begin + 3 * n]
             if not coupled:
@@ -184,7 +184,7 @@ def lstm(
                 for i in range(n_out):
                     hidden[i] = small[i]
             else:
-                multiply(small, zero, projection, room, counts)
+                multiply(small, zero, projection, inputs, counts)
                 multiplier, shift = numbers[PROJECTION_MULTIPLIER], numbers[PROJECTION_SHIFT]
                 for i in range(n_out):
                     result = int64(counts[i] + projection_bias[i])

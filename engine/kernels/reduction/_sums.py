@@ -3,10 +3,10 @@
 from llvmlite import ir
 from numba import types
 
-from ...build.kernel import piece
+from ...build.kernel import microkernel
 from ...build.vector import BIT, DOUBLE, FLOAT, INT, WORD, Writer
 
-TOGETHER = 8  # vectors or rows whose sum is taken in float32 before it goes to the total
+UNROLL = 8  # vectors or rows whose sum is taken in float32 before it goes to the total
 
 
 def _larger(builder, a, b):
@@ -36,23 +36,23 @@ def _tree(builder, values):
     return values[0]
 
 
-@piece(types.float64(types.int64, types.int64))
-def sum_of(builder, lanes, x, count):
+@microkernel(types.float64(types.int64, types.int64))
+def sum_of(builder, simd, x, count):
     """The sum of `count` elements at the address `x`, off by 4e-7 of the sum of sizes at most."""
-    w = Writer(builder, lanes)
+    w = Writer(builder, simd)
     x, size, wide = w.pointer(x), w.mul(count, 4), ir.VectorType(DOUBLE, w.width)
-    several = builder.and_(size, WORD(-TOGETHER * w.bytes))
-    with w.loop(0, several, TOGETHER * w.bytes, [ir.Constant(wide, None)]) as (at, values):
-        part = _tree(builder, [w.load(x, w.add(at, i * w.bytes)) for i in range(TOGETHER)])
+    several = builder.and_(size, WORD(-UNROLL * w.bytes))
+    with w.loop(0, several, UNROLL * w.bytes, [ir.Constant(wide, None)]) as (at, values):
+        part = _tree(builder, [w.load(x, w.add(at, i * w.bytes)) for i in range(UNROLL)])
         values[0] = builder.fadd(values[0], builder.fpext(part, wide))
     return _folded(w, x, several, size, w.results[0], _add, _add)
 
 
 def _fold_of(name, start_type, step, join):
-    """The piece that folds `count` elements at an address from a start on: x, count, start."""
+    """The microkernel that folds `count` elements from a start on: x, count, start."""
 
-    def emit(builder, lanes, x, count, start):
-        w = Writer(builder, lanes)
+    def emit(builder, simd, x, count, start):
+        w = Writer(builder, simd)
         kind = ir.VectorType(DOUBLE if start_type is types.float64 else FLOAT, w.width)
         several = builder.and_(w.mul(count, 4), WORD(-4 * w.bytes))
         source, begin = w.pointer(x), w.repeat(start)
@@ -66,7 +66,7 @@ def _fold_of(name, start_type, step, join):
         return _folded(w, source, several, w.mul(count, 4), first, step, join)
 
     emit.__name__, emit.__module__ = name, __name__
-    return piece(start_type(types.int64, types.int64, start_type))(emit)
+    return microkernel(start_type(types.int64, types.int64, start_type))(emit)
 
 
 def _as(builder, value, kind):
@@ -122,13 +122,13 @@ def _row_loads(w, x, pitch, column, mask, n_rows):
 
 
 def _adding_rows(n_rows):
-    """The piece total[j] += sum of x[r, j] over `n_rows` rows: x, pitch, total, columns.
+    """The microkernel total[j] += sum of x[r, j] over `n_rows` rows: x, pitch, total, columns.
 
     `total` is of float64 and has room for a multiple of SUM_PADDING.
     """
 
-    def emit(builder, lanes, x, pitch, total, columns):
-        w = Writer(builder, lanes)
+    def emit(builder, simd, x, pitch, total, columns):
+        w = Writer(builder, simd)
         x, total, wide = w.pointer(x), w.pointer(total), ir.VectorType(DOUBLE, w.width)
 
         def write(column, mask):
@@ -140,14 +140,14 @@ def _adding_rows(n_rows):
         _over_columns(w, columns, write)
 
     emit.__name__ = f"add_{n_rows}_rows"
-    return piece(types.void(*[types.int64] * 4))(emit)
+    return microkernel(types.void(*[types.int64] * 4))(emit)
 
 
 def _comparing_rows(name, n_rows, better):
-    """The piece total[j] = the better of total[j] and x[r, j]: x, pitch, total, columns."""
+    """The microkernel total[j] = the better of total[j] and x[r, j]: x, pitch, total, columns."""
 
-    def emit(builder, lanes, x, pitch, total, columns):
-        w = Writer(builder, lanes)
+    def emit(builder, simd, x, pitch, total, columns):
+        w = Writer(builder, simd)
         x, total = w.pointer(x), w.pointer(total)
 
         def write(column, mask):
@@ -163,18 +163,18 @@ def _comparing_rows(name, n_rows, better):
         _over_columns(w, columns, write)
 
     emit.__name__ = f"{name}_of_{n_rows}_rows"
-    return piece(types.void(*[types.int64] * 4))(emit)
+    return microkernel(types.void(*[types.int64] * 4))(emit)
 
 
-add_rows, add_row = _adding_rows(TOGETHER), _adding_rows(1)
-LARGEST = [_comparing_rows("largest", n, _larger) for n in (TOGETHER, 1)]
-SMALLEST = [_comparing_rows("smallest", n, _smaller) for n in (TOGETHER, 1)]
+add_rows, add_row = _adding_rows(UNROLL), _adding_rows(1)
+LARGEST = [_comparing_rows("largest", n, _larger) for n in (UNROLL, 1)]
+SMALLEST = [_comparing_rows("smallest", n, _smaller) for n in (UNROLL, 1)]
 
 
-@piece(types.int64(types.int64, types.int64, types.float32))
-def first_equal(builder, lanes, x, count, value):
+@microkernel(types.int64(types.int64, types.int64, types.float32))
+def first_equal(builder, simd, x, count, value):
     """The lowest place of the first vector at `x` that holds a value; `width` if none does."""
-    w = Writer(builder, lanes)
+    w = Writer(builder, simd)
     whole = w.mask(
         builder.select(builder.icmp_signed("<", count, WORD(w.width)), count, WORD(w.width))
     )
@@ -184,7 +184,7 @@ def first_equal(builder, lanes, x, count, value):
     return w.call("llvm.cttz.i64", WORD, [bits, BIT(1)])
 
 
-@piece(types.int64(), inline=True)
-def width(builder, lanes):
+@microkernel(types.int64(), inline=True)
+def width(builder, simd):
     """How many float32 are in a vector."""
-    return WORD(lanes.width)
+    return WORD(simd.width)

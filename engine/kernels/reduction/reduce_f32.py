@@ -11,7 +11,7 @@ from ...build.kernel import address, kernel
 from ._sums import (
     LARGEST,
     SMALLEST,
-    TOGETHER,
+    UNROLL,
     add_row,
     add_rows,
     first_equal,
@@ -24,7 +24,7 @@ from ._sums import (
 
 
 def row_fold(vectors):
-    """The kernel out[r] = the fold of initial, x[r, 0] ... x[r, n - 1], by a piece."""
+    """The kernel out[r] = the fold of initial, x[r, 0] ... x[r, n - 1], by a microkernel."""
 
     def reduce(x, initial, out, from_first, first, last, fault):
         n = x.shape[1]
@@ -59,9 +59,9 @@ def add(x, out, scratch, count, first, last, fault):
         for j in range(wide.size):
             wide[j] = 0.0
         start, r = address(x) + o * n * pitch, 0
-        while r + TOGETHER <= n:
+        while r + UNROLL <= n:
             add_rows(start + r * pitch, pitch, address(wide), inner)
-            r += TOGETHER
+            r += UNROLL
         while r < n:
             add_row(start + r * pitch, pitch, address(wide), inner)
             r += 1
@@ -70,7 +70,7 @@ def add(x, out, scratch, count, first, last, fault):
 
 
 def fold(several, one):
-    """The kernel out[o, j] = the fold of initial, x[o, 0, j] ... x[o, n - 1, j], by pieces."""
+    """The kernel out[o, j] = the fold of initial, x[o, 0, j] ... x[o, n - 1, j]."""
 
     def reduce(x, initial, out, from_first, first, last, fault):
         n, inner = x.shape[1], x.shape[2]
@@ -82,9 +82,9 @@ def fold(several, one):
             for j in range(inner):
                 target[j] = x[o, 0, j] if r else initial[0]
             start = address(x) + o * n * pitch
-            while r + TOGETHER <= n:
+            while r + UNROLL <= n:
                 several(start + r * pitch, pitch, address(target), inner)
-                r += TOGETHER
+                r += UNROLL
             while r < n:
                 one(start + r * pitch, pitch, address(target), inner)
                 r += 1
@@ -124,9 +124,9 @@ def row_position(x, out, smallest, first, last, fault):
 
 _FOLD = "x:float32[outer,n,inner] initial:float32[1] out:float32[outer,inner] from_first:i"
 _ROWS = "x:float32[rows,n] initial:float32[1] out:float32[rows] from_first:i"
-for _name, _row, _pieces in (
+for _name, _row, _microkernels in (
     ("maximum", largest_of, LARGEST),
     ("minimum", smallest_of, SMALLEST),
 ):
-    kernel(_FOLD, name=_name)(fold(*_pieces))
+    kernel(_FOLD, name=_name)(fold(*_microkernels))
     kernel(_ROWS, name=f"row_{_name}")(row_fold(_row))

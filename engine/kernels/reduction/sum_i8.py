@@ -3,7 +3,7 @@
 from llvmlite import ir
 from numba import int32, types
 
-from ...build.kernel import address, kernel, piece
+from ...build.kernel import address, kernel, microkernel
 from ...build.vector import WORD
 from .._int32 import Integers
 
@@ -11,10 +11,10 @@ ROWS = 1 << 15  # of which int32 has room for the sum
 
 
 def add_columns(size, signed):
-    """The piece out[j] += sum of x[r, j] over `n` rows; int64 of integers of `size` bytes."""
+    """The microkernel out[j] += sum of x[r, j] over `n` rows; int64 of integers of `size` bytes."""
 
-    def emit(builder, lanes, x, out, n, columns):
-        w = Integers(builder, lanes)
+    def emit(builder, simd, x, out, n, columns):
+        w = Integers(builder, simd)
         x, out, widen = w.pointer(x), w.pointer(out), builder.sext if signed else builder.zext
         kind, wide = (ir.VectorType(ir.IntType(n), w.width) for n in (8 * size, 64))
         pitch = w.mul(columns, size)
@@ -37,11 +37,11 @@ def add_columns(size, signed):
             vector(whole, w.mask(left))
 
     emit.__name__ = f"add_columns_{size}_{int(signed)}"
-    return piece(types.void(*[types.int64] * 4))(emit)
+    return microkernel(types.void(*[types.int64] * 4))(emit)
 
 
 def total_with(add):
-    """The kernel out[o, j] = sum of x[o, r, j] over r; `add` is the piece for columns."""
+    """The kernel out[o, j] = sum of x[o, r, j] over r; `add` is the microkernel for columns."""
 
     def total(x, out, first, last, fault):
         n, inner, size = x.shape[1], x.shape[2], x.itemsize

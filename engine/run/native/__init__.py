@@ -1,1 +1,1 @@
-"""The machine code that walks a plan's table, alone or with a thread pool."""
+"""The machine code that runs a plan's table, alone or with a thread pool."""

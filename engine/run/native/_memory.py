@@ -1,4 +1,4 @@
-"""What the walkers of plans do beyond arithmetic: memory, calls, clock, waiting. Imports numba.
+"""What the runners of plans do beyond arithmetic: memory, calls, clock, waiting. Imports numba.
 
 Addresses are int64 and count bytes; places count words from an address.
 """

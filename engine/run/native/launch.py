@@ -1,4 +1,4 @@
-"""The walker of plan tables: runs rows one after the other, or some together, without Python."""
+"""Runs the table of a plan, instruction by instruction or fused, without Python."""
 
 from ... import abi
 from ...build.kernel import inline, native
@@ -9,21 +9,21 @@ DATA = 2  # where a numpy array has the address of its elements
 
 
 @native(1)
-def walk(order):
-    """Runs the rows of a table from the order's cursor on; gives 1 when all are done.
+def run_plan(context):
+    """Runs the instructions of a table from the context's cursor on; gives 1 when all are done.
 
     Comes back before that, with the cursor to go on with, after the chunk that reported a fault
     (the cursor is ~cursor then) and after the first that ends when the budget is spent. Adds to
-    each row's nanoseconds what it took by the order's clock.
+    each instruction's nanoseconds what it took by the context's clock.
     """
-    table, stop = get(order, abi.TABLE), get(order, abi.STOP)
-    faults, clock = get(order, abi.FAULTS), get(order, abi.CLOCK)
-    cursor = get(order, abi.CURSOR)
-    row, chunk = cursor >> abi.CHUNK_BITS, cursor & abi.CHUNK_MASK
+    table, stop = get(context, abi.TABLE), get(context, abi.STOP)
+    faults, clock = get(context, abi.FAULTS), get(context, abi.CLOCK)
+    cursor = get(context, abi.CURSOR)
+    position, chunk = cursor >> abi.CHUNK_BITS, cursor & abi.CHUNK_MASK
     before = nanoseconds(clock)
-    end = before + get(order, abi.BUDGET)
-    while row < stop:
-        place = table + row * abi.ROW_WORDS * abi.WORD
+    end = before + get(context, abi.BUDGET)
+    while position < stop:
+        place = table + position * abi.INSTRUCTION_WORDS * abi.WORD
         entry, record = get(place, abi.ENTRY), get(place, abi.RECORD)
         chunks = get(place, abi.CHUNKS)
         while chunk < chunks:
@@ -36,71 +36,71 @@ def walk(order):
             chunk += 1
             failed = get(fault, 0) != 0
             if failed or now >= end:
-                cursor = row << abi.CHUNK_BITS | chunk
+                cursor = position << abi.CHUNK_BITS | chunk
                 if chunk == chunks:
-                    cursor = (row + 1) << abi.CHUNK_BITS
-                put(order, abi.CURSOR, ~cursor if failed else cursor)
+                    cursor = (position + 1) << abi.CHUNK_BITS
+                put(context, abi.CURSOR, ~cursor if failed else cursor)
                 if failed or cursor < stop << abi.CHUNK_BITS:
                     return 0
         chunk = 0
         if chunks > 0:
-            row += 1
+            position += 1
             continue
-        following = destination(place, row)
-        if following < row:
+        following = destination(place, position)
+        if following < position:
             before = nanoseconds(clock)
             if before >= end:
-                put(order, abi.CURSOR, following << abi.CHUNK_BITS)
+                put(context, abi.CURSOR, following << abi.CHUNK_BITS)
                 return 0
-        row = following
+        position = following
     return 1
 
 
 @native(3)
-def chain(ith, nth, record):
-    """A kernel whose items are pieces of other rows: does each row's piece before the next piece.
+def fusion(ith, nth, record):
+    """A kernel whose items are blocks of fused instructions: a block of each before the next block.
 
-    Its rows report no faults. Gives what nobody reads.
+    Its instructions report no faults. Gives what nobody reads.
     """
-    pieces, members = get(record, abi.PIECES), get(record, abi.MEMBERS)
-    piece, last = pieces * ith // nth, pieces * (ith + 1) // nth
-    while piece < last:
+    blocks, members = get(record, abi.BLOCKS), get(record, abi.MEMBERS)
+    block, last = blocks * ith // nth, blocks * (ith + 1) // nth
+    while block < last:
         place, member = record + abi.FIRST_MEMBER * abi.WORD, 0
         while member < members:
-            call(get(place, 0), piece, pieces, get(place, 1))
+            call(get(place, 0), block, blocks, get(place, 1))
             place += 2 * abi.WORD
             member += 1
-        piece += 1
-    return piece
+        block += 1
+    return block
 
 
 @inline
-def _enter(order):
-    """Runs an order while Python's other threads run; gives Python's True or False.
+def _enter(context):
+    """Runs its plan while Python's other threads run; gives Python's True or False.
 
-    The functions of Python it needs stand in the order, so that this code is the same for all
+    The functions of Python it needs stand in the context, so that this code is the same for all
     versions of Python.
     """
-    thread = call_with(get(order, abi.SAVE_THREAD), 0)
-    done = call_with(get(order, abi.RUN), order)
-    call_with(get(order, abi.RESTORE_THREAD), thread)
-    answer = get(order, abi.TRUE) if done else get(order, abi.FALSE)
-    call_with(get(order, abi.NEW_REFERENCE), answer)
+    thread = call_with(get(context, abi.SAVE_THREAD), 0)
+    done = call_with(get(context, abi.RUN), context)
+    call_with(get(context, abi.RESTORE_THREAD), thread)
+    answer = get(context, abi.TRUE) if done else get(context, abi.FALSE)
+    call_with(get(context, abi.NEW_REFERENCE), answer)
     return answer
 
 
 @native(2)
 def begin(instance, arguments):
-    """Runs an order from its front: PyObject *begin(PyObject *, PyObject *) for Python to call.
+    """Runs a plan from its front: PyObject *begin(PyObject *, PyObject *) for Python to call.
 
-    `instance` is the order, a numpy array.
+    `instance` is the run context, a numpy array.
     """
-    order = get(instance, DATA)
-    put(order, abi.CURSOR, 0)
-    return _enter(order)
+    context = get(instance, DATA)
+    put(context, abi.CURSOR, 0)
+    return _enter(context)
 
 
 @native(2)
 def resume(instance, arguments):
-    """Runs an order from its cursor on, as `begin` does from its front."""
+    """Runs a plan from its cursor on, as `begin` does from its front."""
     return _enter(get(instance, DATA))

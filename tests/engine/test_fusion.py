@@ -1,4 +1,4 @@
-"""Rows that are run together, and results that take over the memory of operands."""
+"""Instructions that are run fused, and results that take over the memory of operands."""
 
 from types import SimpleNamespace
 
@@ -23,24 +23,24 @@ SHAPE = (20, 60)
 def everything_is_shared(monkeypatch):
     monkeypatch.setattr(instruction, "LONG", 0)
     monkeypatch.setattr(instruction, "SHARED", 0)
-    monkeypatch.setattr(plan_runner, "WORTH", 0)
+    monkeypatch.setattr(plan_runner, "MIN_SHARED", 0)
 
 
 @pytest.fixture
-def short_pieces(monkeypatch):
-    monkeypatch.setattr(fusion, "PIECE", 1000)
+def short_blocks(monkeypatch):
+    monkeypatch.setattr(fusion, "BLOCK", 1000)
 
 
-def row(result, *operands, other=(), split=8):
-    """A row whose result is made of operands, element by element, and of `other` buffers."""
+def add(result, *operands, other=(), split=8):
+    """An instruction whose result is made of operands element by element and of `other` buffers."""
     buffers = [*operands, *other, result]
     return SimpleNamespace(
-        name="row",
+        name="add",
         buffers=buffers,
         split=split,
         reads=[x.storage for x in buffers[:-1]],
         writes=[result.storage],
-        alike=(len(buffers) - 1, tuple(range(len(operands)))),
+        elementwise=(len(buffers) - 1, tuple(range(len(operands)))),
     )
 
 
@@ -48,73 +48,81 @@ def tensor(size=8, dtype=np.int32):
     return arena((size,), dtype)
 
 
-def overlays(*rows, kept=(), found=()):
-    """{position of a result's row: the operand's place among its buffers} for what is overlaid."""
-    alive = planner.lifetimes(instruction, {x.storage for x in kept}, ())
-    over = planner.overlays(instruction, alive, found)
+def overlays(*instructions, kept=(), found=()):
+    """{position of an instruction: its operand's place among the buffers} for what is overlaid."""
+    alive = planner.lifetimes(instructions, {x.storage for x in kept}, ())
+    over = planner.overlays(instructions, alive, found)
     return {
-        i: [x.storage for x in row.buffers].index(over[row.buffers[-1].storage])
-        for i, row in enumerate(rows)
-        if row.buffers[-1].storage in over
+        i: [x.storage for x in instruction.buffers].index(over[instruction.buffers[-1].storage])
+        for i, instruction in enumerate(instructions)
+        if instruction.buffers[-1].storage in over
     }
 
 
 def test_the_last_reader_takes_over():
     a, b, c, d = (tensor() for _ in range(4))
-    assert overlays(row(a), row(b, a), row(c, b), row(d, c, b)) == {1: 0, 3: 0}
+    assert overlays(add(a), add(b, a), add(c, b), add(d, c, b)) == {
+        1: 0,
+        3: 0,
+    }
 
 
 def test_of_two_operands_the_later_lends_its_memory():
     a, b, c = (tensor() for _ in range(3))
-    assert overlays(row(a), row(b), row(c, a, b)) == {2: 1}
+    assert overlays(add(a), add(b), add(c, a, b)) == {2: 1}
 
 
 def test_what_is_kept_lends_nothing():
     a, b = tensor(), tensor()
-    assert overlays(row(a), row(b, a), kept=[a]) == {}
-    assert overlays(row(a), row(b, a), kept=[b]) == {1: 0}
+    assert overlays(add(a), add(b, a), kept=[a]) == {}
+    assert overlays(add(a), add(b, a), kept=[b]) == {1: 0}
 
 
 def test_other_widths_lend_nothing():
     a, b = tensor(), tensor(dtype=np.int16)
-    assert overlays(row(a), row(b, a)) == {}
+    assert overlays(add(a), add(b, a)) == {}
 
 
 def test_parts_lend_nothing():
     whole, b = tensor(16), tensor()
     part = Buffer(np.int32, (8,), whole.storage, 32)
-    assert overlays(row(whole), row(b, part)) == {}
-    assert overlays(row(b), row(part, b)) == {}
+    assert overlays(add(whole), add(b, part)) == {}
+    assert overlays(add(b), add(part, b)) == {}
 
 
 def test_what_is_also_read_elsewhere_lends_nothing():
     a, b = tensor(), tensor()
-    assert overlays(row(a), row(b, a, other=[a.reshape((1, 8))])) == {}
-    assert overlays(row(a), row(b, a, a)) == {1: 0}
+    assert overlays(add(a), add(b, a, other=[a.reshape((1, 8))])) == {}
+    assert overlays(add(a), add(b, a, a)) == {1: 0}
 
 
 def test_a_result_that_was_written_before_takes_nothing():
     a, b = tensor(), tensor()
-    assert overlays(row(b), row(a), row(b, a)) == {}
+    assert overlays(add(b), add(a), add(b, a)) == {}
 
 
 def test_memory_of_callers_is_not_lent():
     b = tensor()
     for kind in (bound, persistent):
-        assert overlays(row(b, kind((8,), np.int32))) == {}
+        assert overlays(add(b, kind((8,), np.int32))) == {}
 
 
-def test_in_a_chain_others_may_not_read_what_is_written_over():
+def test_in_a_fusion_others_may_not_read_what_is_written_over():
     a, b, c, d = (tensor() for _ in range(4))
-    table = [row(a), row(b, tensor_of(a), other=[a]), row(c, b), row(d, c, a)]
+    table = [
+        add(a),
+        add(b, tensor_of(a), other=[a]),
+        add(c, b),
+        add(d, c, a),
+    ]
     alive = planner.lifetimes(table, (), ())
-    together = fusion.Chain(1, 3, 4, 96)
+    fused = fusion.Fusion(1, 3, 4, 96)
     assert overlays(*table) == {2: 0, 3: 0}
-    assert planner.overlays(table, alive, [together])[d.storage] is c.storage
-    table[3] = row(d, a)
+    assert planner.overlays(table, alive, [fused])[d.storage] is c.storage
+    table[3] = add(d, a)
     alive = planner.lifetimes(table, (), ())
     assert planner.overlays(table, alive)[d.storage] is a.storage
-    assert d.storage not in planner.overlays(table, alive, [together])
+    assert d.storage not in planner.overlays(table, alive, [fused])
 
 
 def tensor_of(buffer):
@@ -132,35 +140,48 @@ def test_overlaid_storages_share_memory_unless_it_takes_more():
 
 
 def spans(table):
-    return [(chain.first, chain.last) for chain in fusion.chains(table)]
+    return [(x.first, x.last) for x in fusion.fusions(table)]
 
 
-def test_chains(short_pieces):
+def test_fusions(short_blocks):
     a, b, c, d, x = (tensor(1000) for _ in range(5))
-    assert spans([row(a, split=1000), row(b, a, split=1000), row(c, b, split=1000)]) == [(0, 2)]
-    jump = SimpleNamespace(alike=None, split=None, buffers=())
-    rest = [row(c, b, split=1000), row(d, c, split=1000)]
-    table = [row(a, split=1000), row(b, a, split=1000), jump, *rest]
+    assert spans([add(a, split=1000), add(b, a, split=1000), add(c, b, split=1000)]) == [(0, 2)]
+    branch = SimpleNamespace(elementwise=None, split=None, buffers=())
+    rest = [add(c, b, split=1000), add(d, c, split=1000)]
+    table = [add(a, split=1000), add(b, a, split=1000), branch, *rest]
     assert spans(table) == [(0, 1), (3, 4)]
-    whole = row(c, x, other=[b], split=1000)  # may read any of b
-    assert spans([row(a, split=1000), row(b, a, split=1000), whole, row(d, x, split=1000)]) == [
+    whole = add(c, x, other=[b], split=1000)  # may read any of b
+    assert spans(
+        [
+            add(a, split=1000),
+            add(b, a, split=1000),
+            whole,
+            add(d, x, split=1000),
+        ]
+    ) == [
         (0, 1),
         (2, 3),
     ]
-    again = row(b, x, split=1000)  # writes what is read elsewhere before
-    assert spans([row(c, x, other=[b], split=1000), again]) == []
-    assert spans([row(a, split=1000), row(b, a, split=10)]) == []
-    assert spans([row(a, split=1000), row(b, a, split=None)]) == []
+    again = add(b, x, split=1000)  # writes what is read elsewhere before
+    assert spans([add(c, x, other=[b], split=1000), again]) == []
+    assert spans([add(a, split=1000), add(b, a, split=10)]) == []
+    assert spans([add(a, split=1000), add(b, a, split=None)]) == []
     small = tensor(), tensor()
-    assert spans([row(small[0]), row(small[1], small[0])]) == []
+    assert spans([add(small[0]), add(small[1], small[0])]) == []
 
 
-def test_what_a_chain_touches_lives_as_long_as_it():
+def test_what_a_fusion_touches_lives_as_long_as_it():
     a, b, c = (tensor() for _ in range(3))
-    chain = fusion.Chain(2, 4, 3, 96)
-    table = [row(a), row(c), row(b, a), row(b, a), row(b, a)]
+    fused = fusion.Fusion(2, 4, 3, 96)
+    table = [
+        add(a),
+        add(c),
+        add(b, a),
+        add(b, a),
+        add(b, a),
+    ]
     alive = {a.storage: [0, 3], b.storage: [3, 9], c.storage: [3, 3]}
-    assert fusion.lifetimes(alive, table, [chain]) == {
+    assert fusion.lifetimes(alive, table, [fused]) == {
         a.storage: [0, 4],
         b.storage: [2, 9],
         c.storage: [3, 3],
@@ -179,7 +200,7 @@ steps = st.tuples(st.sampled_from(sorted(KINDS)), st.integers(0, 4), st.integers
 
 
 def step(program, kind, a, b):
-    """Adds a row of one of KINDS; gives its result. What reverses may not be in a chain."""
+    """Adds one of KINDS; gives its result. What reverses may not be in a fusion."""
     if kind == "reverse":
         out = arena(a.shape, np.int32)
         move(program, View.of(a).part(0, a.shape[0] - 1, a.shape[0], -1), out)
@@ -216,7 +237,7 @@ def check(program, expected):
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(steps, min_size=1, max_size=12), st.lists(st.integers(0, 11), max_size=2))
-def test_any_program_gives_what_numpy_does(short_pieces, sequence, kept):
+def test_any_program_gives_what_numpy_does(short_blocks, sequence, kept):
     given = np.random.default_rng(0).integers(-(2**31), 2**31 - 1, SHAPE, np.int32)
     for threads in (1, 2):
         program, expected = computed(sequence, kept, given, threads)
@@ -227,14 +248,14 @@ def test_any_program_gives_what_numpy_does(short_pieces, sequence, kept):
         check(program, expected)
 
 
-CHAIN = [("add", 0, 1), ("multiply", 0, 2), ("negative", 0, 0), ("subtract", 0, 3)]
+FUSED = [("add", 0, 1), ("multiply", 0, 2), ("negative", 0, 0), ("subtract", 0, 3)]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_chain_is_one_row_of_pieces_in_one_tensor(short_pieces, threads):
+def test_a_fusion_is_one_instruction_of_blocks_in_one_tensor(short_blocks, threads):
     given = np.arange(1200, dtype=np.int32).reshape(SHAPE)
-    program, expected = computed(CHAIN, [], given, threads)
-    assert spans(program.rows) == [(0, 3)]
+    program, expected = computed(FUSED, [], given, threads)
+    assert spans(program.instructions) == [(0, 3)]
     assert program.arena_bytes == given.nbytes
     for _ in range(3):
         program.run()
@@ -242,10 +263,10 @@ def test_a_chain_is_one_row_of_pieces_in_one_tensor(short_pieces, threads):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_chain_is_gone_on_with_after_a_break(short_pieces, threads, monkeypatch):
+def test_a_fusion_is_gone_on_with_after_a_break(short_blocks, threads, monkeypatch):
     monkeypatch.setattr(plan_runner, "BUDGET", 0)
     given = np.arange(1200, dtype=np.int32).reshape(SHAPE)
-    program, expected = computed(CHAIN, [], given, threads)
+    program, expected = computed(FUSED, [], given, threads)
     calls = []
     for _ in range(4):
         program.run(lambda: calls.append(1))
@@ -261,7 +282,7 @@ def test_a_chain_is_gone_on_with_after_a_break(short_pieces, threads, monkeypatc
     check(program, expected)
 
 
-def test_profile_tells_the_rows_of_a_chain_apart(short_pieces):
+def test_profile_tells_the_instructions_of_a_fusion_apart(short_blocks):
     program = Program()
     x, out = bound((1000,), np.int32), [arena((1000,), np.int32) for _ in range(3)]
     for i, (source, target) in enumerate(zip((x, *out), out, strict=False)):
@@ -269,7 +290,7 @@ def test_profile_tells_the_rows_of_a_chain_apart(short_pieces):
         program.call("unary.negative", source, target, split=1000)
     program.keep(out[-1])
     program.close({x: np.arange(1000, dtype=np.int32)})
-    assert spans(program.rows) == [(0, 2)]
+    assert spans(program.instructions) == [(0, 2)]
     for _ in range(2):
         times = program.run(profile=True)
         assert [(tag, name) for tag, name, _ in times] == [(i, "unary.negative") for i in range(3)]
@@ -277,7 +298,7 @@ def test_profile_tells_the_rows_of_a_chain_apart(short_pieces):
         np.testing.assert_array_equal(program.array(out[-1]), -np.arange(1000))
 
 
-def test_rows_of_a_chain_may_follow_others_and_host_steps(short_pieces):
+def test_instructions_of_a_fusion_may_follow_others_and_host_steps(short_blocks):
     program = Program()
     x, y = bound((1000,), np.int32), arena((1000,), np.int32)
     program.host(lambda a, b: np.copyto(b, a + 1), [x], [y])
@@ -286,11 +307,11 @@ def test_rows_of_a_chain_may_follow_others_and_host_steps(short_pieces):
         results.append(arena((1000,), np.int32))
         program.call("unary.negative", results[-2], results[-1], split=1000)
         if len(results) == 3:
-            jump = program.jump()
-            assert jump.target is None
+            branch = program.branch()
+            assert branch.target is None
     program.keep(results[-1])
     program.close({x: np.arange(1000, dtype=np.int32)})
-    assert spans(program.rows) == [(1, 2), (4, 5)]
+    assert spans(program.instructions) == [(1, 2), (4, 5)]
     for _ in range(3):
         program.run()
         np.testing.assert_array_equal(program.array(results[-1]), np.arange(1, 1001))

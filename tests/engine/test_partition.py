@@ -16,12 +16,12 @@ SHAPES += [(1, 400, 16, 40), (1, 30, 600, 700)]
 
 @pytest.fixture(autouse=True)
 def everything_is_shared(monkeypatch):
-    """Rows are shared however short they are."""
+    """Instructions are shared however short they are."""
     for module, name in (
         (instruction, "LONG"),
         (instruction, "SHARED"),
-        (plan_runner, "WORTH"),
-        (plan_runner, "DOUBTFUL"),
+        (plan_runner, "MIN_SHARED"),
+        (plan_runner, "MAX_COMPARED"),
     ):
         monkeypatch.setattr(module, name, 0)
 
@@ -42,7 +42,7 @@ def test_few_rows_of_many_products_are_shared_out_by_columns():
 
 
 def shared(n_threads, *outputs, emit, **fed):
-    """The bytes of `outputs`, rows that `emit(program, *fed, *outputs)` adds in one program."""
+    """The bytes of `outputs` of a program that `emit(program, *fed, *outputs)` adds to."""
     program = Program(threads=n_threads)
     inputs = {bound(x.shape, x.dtype): x for x in fed.values()}
     emit(program, *inputs, *outputs)

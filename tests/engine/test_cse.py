@@ -1,4 +1,4 @@
-"""Rows that do again what one before has done."""
+"""Instructions that do again what one before has done."""
 
 import numpy as np
 import pytest
@@ -26,14 +26,14 @@ def summed(program, a, b, x):
     return program.array(out).tolist(), names.count("copy.copy")
 
 
-def test_repeats_are_left_out():
+def test_common_instructions_are_left_out():
     program, x = Program(), bound((6,), np.int32)
     a, b = copy(program, x), copy(program, x)
     a, b = copy(program, a), copy(program, b)  # the same now, too
     assert summed(program, a, b, x) == ((2 * X).tolist(), 2)
 
 
-def test_other_bytes_are_no_repeat():
+def test_other_bytes_are_not_common():
     program, x = Program(), bound((6,), np.int32)
     a = copy(program, x.part(0, 3))
     b = copy(program, x.part(3, 3))
@@ -55,8 +55,8 @@ def kept(program, x):
     return b
 
 
-def jumped_to(program, x):
-    program.jump()
+def branched_to(program, x):
+    program.branch()
     return copy(program, x)
 
 
@@ -66,7 +66,7 @@ def read_by_python(program, x):
     return out
 
 
-@pytest.mark.parametrize("again", [kept, jumped_to, read_by_python])
+@pytest.mark.parametrize("again", [kept, branched_to, read_by_python])
 def test_results_somebody_else_asks_for(again):
     program, x = Program(), bound((6,), np.int32)
     a, b = copy(program, x), again(program, x)

@@ -67,8 +67,8 @@ def is_fast(names, x_shape, taps, n, steps, shape):
     """Whether one of the kernels that should do a layer is among `names`."""
     modules = {name.partition(".")[0] for name in names}
     if x_shape[3] > 1 or depthwise_i8.in_strips(taps, steps["stride"], steps["dilation"]):
-        return "channelwise_stored" in modules
-    return bool({"byte_product", "short_product"} & modules)  # as filters of a convolution
+        return "depthwise_i8" in modules
+    return bool({"gemm_i8", "gemm_i16"} & modules)  # as filters of a convolution
 
 
 KINDS = {

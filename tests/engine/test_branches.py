@@ -18,7 +18,7 @@ THREADS = pytest.mark.parametrize("threads", [1, 2])
 def everything_is_shared(monkeypatch):
     monkeypatch.setattr(instruction, "LONG", 0)
     monkeypatch.setattr(instruction, "SHARED", 0)
-    monkeypatch.setattr(plan_runner, "WORTH", 0)
+    monkeypatch.setattr(plan_runner, "MIN_SHARED", 0)
 
 
 def i32(*values):
@@ -40,14 +40,14 @@ def count_to(program, stop, body=lambda program, counter: None):
     """A loop over 0, 1, ... below `stop`; gives its counter."""
     counter, following = persistent((1,), np.int32), arena((1,), np.int32)
     move(program, i32(0), counter)
-    head = program.jump()
+    head = program.branch()
     flag = less(program, counter, stop)
-    leave = program.jump(unless=flag)
+    leave = program.branch(unless=flag)
     body(program, counter)
     add(program, counter, i32(1), following)
     move(program, following, counter)
-    program.jump(to=head)
-    leave.target = program.jump()
+    program.branch(to=head)
+    leave.target = program.branch()
     return counter
 
 
@@ -77,7 +77,7 @@ def test_loop(threads):
         np.testing.assert_array_equal(program.array(total), turns * steps)
     names = [name for _, name, _ in program.run(profile=True)]
     assert "arithmetic.add" in names
-    assert "jump" not in names
+    assert "branch" not in names
 
 
 @THREADS
@@ -102,12 +102,12 @@ def test_loops_within_loops(threads):
 def test_branch():
     program = Program()
     x, out = bound((1,), np.int32), persistent((1,), np.int32)
-    to_other = program.jump(unless=less(program, x, i32(5)))
+    to_other = program.branch(unless=less(program, x, i32(5)))
     move(program, i32(1), out)
-    to_end = program.jump()
-    to_other.target = program.jump()
+    to_end = program.branch()
+    to_other.target = program.branch()
     move(program, i32(2), out)
-    to_end.target = program.jump()
+    to_end.target = program.branch()
     program.keep(out)
     given = np.array([0], np.int32)
     program.close({x: given})
@@ -144,10 +144,10 @@ def test_what_a_loop_reads_lives_to_its_end(threads):
 def test_endless_loop_is_interrupted(threads):
     program = Program(threads=threads)
     flag = bound((1,), bool)
-    head = program.jump()
-    leave = program.jump(unless=flag)
-    program.jump(to=head)
-    leave.target = program.jump()
+    head = program.branch()
+    leave = program.branch(unless=flag)
+    program.branch(to=head)
+    leave.target = program.branch()
     going = np.array([True])
     program.close({flag: going})
     calls = []
@@ -190,10 +190,10 @@ def test_fault_in_a_loop(threads):
 def test_no_host_step_in_a_loop():
     program = Program()
     flag = bound((1,), bool)
-    head = program.jump()
-    leave = program.jump(unless=flag)
+    head = program.branch()
+    leave = program.branch(unless=flag)
     program.host(lambda x: None, [flag], [])
-    program.jump(to=head)
-    leave.target = program.jump()
-    with pytest.raises(ValueError, match="no host step may stand between a jump and its target"):
+    program.branch(to=head)
+    leave.target = program.branch()
+    with pytest.raises(ValueError, match="no host step may stand between a branch and its target"):
         program.close({flag: np.array([True])})

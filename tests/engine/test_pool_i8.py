@@ -74,5 +74,5 @@ def test_means_of_many_and_of_halves(vectors, dtype):
         how = {"size": size, "stride": (1, 1), "before": (0, 0), "clamp": limits}
         shape = (1, x.shape[1] - size[0] + 1, 1, x.shape[3])
         got, name = run("average", x, shape, **how)
-        assert name.startswith("pool_stored.")
+        assert name.startswith("pool_i8.")
         np.testing.assert_array_equal(got, run("average", x, shape, plain=True, **how)[0])
