@@ -10,7 +10,7 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant
 from ..plan.view import View, broadcast_strides, collapse, contiguous_strides
-from ..sizes import meet
+from ..sizes import broadcast_size
 from .layout import move
 from .parameters import Number
 
@@ -102,7 +102,7 @@ def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
     for shape in shapes[1:]:
         short, long = sorted((result_shape, shape), key=len)
         missing = len(long) - len(short)
-        sizes = [meet(m, n) for m, n in zip(short, long[missing:], strict=True)]
+        sizes = [broadcast_size(m, n) for m, n in zip(short, long[missing:], strict=True)]
         if None in sizes:
             return None
         result_shape = (*long[:missing], *(n for n in sizes if n is not None))
