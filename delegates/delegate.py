@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..interpreter.node import Node
-from ..interpreter.part import Part, Partition
-from .partition import partition
+from ..interpreter.partition import Partition, Partitioning
+from .partitioner import partition_graph
 
 
 class Delegate:
     """Takes operators of a model and runs them its own way.
 
     A subclass has a `name`, says in `reason_against` which operators it leaves alone, and makes a
-    function of a part in `compile`; examples/delegate.py is one in 60 lines. Operators with
+    function of a partition in `compile`; examples/delegate.py is one in 60 lines. Operators with
     state, control flow, custom operators and those behind a data-dependent shape are not offered.
 
     Args:
-        minimum_size: a part with fewer operators is left to the CPU; those that only change a
+        minimum_size: a partition with fewer operators is left to the CPU; those that only change a
             shape do not count.
         fallback: whether the CPU takes over, with a RuntimeWarning, what fails to compile or to
             run; False makes allocate_tensors or invoke raise RuntimeError instead.
@@ -46,30 +46,32 @@ class Delegate:
         """
         raise NotImplementedError(f"{type(self).__name__} must define reason_against")
 
-    def compile(self, part: Part) -> Callable[..., Sequence[Any]]:
-        """A function run(*arrays) that gives a result for each of `part.outputs`.
+    def compile(self, partition: Partition) -> Callable[..., Sequence[Any]]:
+        """A function run(*arrays) that gives a result for each of `partition.outputs`.
 
-        It is given a numpy array for each of `part.inputs`, or what an earlier part of this
+        It is given a numpy array for each of `partition.inputs`, or what an earlier one of this
         delegate gave for it, which may live on a device. Results have `shape` and `dtype`, and
-        numpy can read them. What is raised here makes the CPU take the part over.
+        numpy can read them. What is raised here makes the CPU take the partition over.
         """
         raise NotImplementedError(f"{type(self).__name__} must define compile")
 
-    def parts(self, ops: Sequence[Any]) -> Partition:
-        """The parts of a graph this delegate runs, as few and large as its claims allow.
+    def parts(self, ops: Sequence[Any]) -> Partitioning:
+        """The partitions of a graph that this delegate runs, as few and large as its claims allow.
 
         Args:
-            ops: what runs, each after what it reads: Nodes, and Parts of delegates before.
+            ops: what runs, each after what it reads: Nodes, and Partitions of delegates before.
         """
         offered = [op for op in ops if isinstance(op, Node)]
         reasons = {op.index: self._reason(op) for op in offered}
         claimed = {op for op in offered if reasons[op.index] is None}
-        groups = partition(ops, claimed, self.minimum_size)
+        groups = partition_graph(ops, claimed, self.minimum_size)
         taken = {op.index for group in groups for op in group}
         small = "its part would compute nothing"
         if self.minimum_size > 1:
             small = f"its part would be smaller than minimum_size, {self.minimum_size} operators"
-        return Partition(groups, {i: why or small for i, why in reasons.items() if i not in taken})
+        return Partitioning(
+            groups, {i: why or small for i, why in reasons.items() if i not in taken}
+        )
 
     def _reason(self, op: Node) -> str | None:
         if op.stateful:

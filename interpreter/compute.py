@@ -6,7 +6,7 @@ import numpy as np
 
 from ..engine.plan.program import Program
 from ..schema.flatbuffer import Record
-from .node import Late, Node, NodeError, Operand
+from .node import DynamicResult, Node, NodeError, Operand
 
 SMALL = 64  # elements of all operands of an operator whose results are remembered
 REMEMBERED = 4096  # results; all of them are forgotten when there are more
@@ -14,7 +14,7 @@ REMEMBERED = 4096  # results; all of them are forgotten when there are more
 _VALUES: dict[Hashable, list[np.ndarray]] = {}
 
 
-def run_now(node: Node, emit: Callable[[Program], None] | Late | None) -> None:
+def run_now(node: Node, emit: Callable[[Program], None] | DynamicResult | None) -> None:
     """Computes the results of `node`, whose inputs are all known, and sets their values.
 
     Args:
@@ -27,7 +27,7 @@ def run_now(node: Node, emit: Callable[[Program], None] | Late | None) -> None:
     """
     if emit is None:
         return
-    if isinstance(emit, Late):
+    if isinstance(emit, DynamicResult):
         inputs = [None if operand is None else operand.value for operand in node.inputs]
         for array in emit.function(*inputs):
             node.result(array.shape, array.dtype, value=array)

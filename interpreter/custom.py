@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..schema.custom_ops import make_custom_op
-from .node import Late, Node, NodeError
+from .node import DynamicResult, Node, NodeError
 
 
 def prepare_custom(node: Node, class_of: Callable[[str], type]):
@@ -33,7 +33,7 @@ def prepare_custom(node: Node, class_of: Callable[[str], type]):
 
     if not hasattr(operator, "prepare"):
         shapes = [declared.shape or () for declared in node.outputs]
-        return Late(lambda *arrays: call([arrays[i] for i in present]), shapes)
+        return DynamicResult(lambda *arrays: call([arrays[i] for i in present]), shapes)
     shapes = operator.prepare(*node.inputs)
     outs = [node.result(shape, dtype) for shape, dtype in shapes]
 

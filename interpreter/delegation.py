@@ -7,7 +7,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
 from .node import Node, NodeError
-from .part import Part, Run, counted, failure_of, take_over
+from .partition import Partition, Run, counted, failure_of, take_over
 
 
 class Placement(NamedTuple):
@@ -30,7 +30,7 @@ class Placement(NamedTuple):
     reason: str
 
 
-class PartSize(NamedTuple):
+class PartitionSize(NamedTuple):
     """One part in a report: its operators, bytes of constants, bytes copied in each run."""
 
     delegate: str
@@ -46,30 +46,31 @@ class DelegateReport(NamedTuple):
 
     Attributes:
         operators: a Placement for each operator.
-        parts: a PartSize for each part.
+        parts: a PartitionSize for each part.
     """
 
     operators: list[Placement]
-    parts: list[PartSize]
+    parts: list[PartitionSize]
 
     @property
     def bytes_copied(self) -> int:
         """Bytes that go to and come from the delegates in each run."""
-        return sum(part.bytes_in + part.bytes_out for part in self.parts)
+        return sum(partition.bytes_in + partition.bytes_out for partition in self.parts)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
         return {
             "operators": [row._asdict() for row in self.operators],
-            "parts": [part._asdict() for part in self.parts],
+            "parts": [partition._asdict() for partition in self.parts],
             "bytes_copied": self.bytes_copied,
         }
 
     def __str__(self) -> str:
         claimed = sum(row.part is not None for row in self.operators)
         total = counted(len(self.operators), "operator")
-        parts = counted(len(self.parts), "part")
-        text = f"{claimed} of {total} in {parts}, {self.bytes_copied:,} bytes copied in each run\n"
+        n_parts = counted(len(self.parts), "part")
+        text = f"{claimed} of {total} in {n_parts}, "
+        text += f"{self.bytes_copied:,} bytes copied in each run\n"
         for part in self.parts:
             text += (
                 f"{part.delegate} {part.part}: {counted(part.operators, 'operator')}, "
@@ -91,17 +92,17 @@ class Delegation:
         wanted: ids of the Operands that must be readable after the stage.
 
     Attributes:
-        steps: Nodes and Parts in an order in which they can run.
-        runs: what each Part's delegate compiled.
+        steps: Nodes and Partitions in an order in which they can run.
+        runs: what each Partition's delegate compiled.
         reasons: index of an operator -> why delegates left it to the CPU.
 
     Raises:
-        NodeError: a delegate that does not allow the CPU to take over failed to compile a part.
+        NodeError: a delegate without fallback to the CPU failed to compile a partition.
     """
 
     def __init__(self, nodes: Sequence[Node], delegates: Sequence[Any], wanted: Collection[int]):
-        self.steps: list[Node | Part] = list(nodes)
-        self.runs: dict[Part, Run] = {}
+        self.steps: list[Node | Partition] = list(nodes)
+        self.runs: dict[Partition, Run] = {}
         self.reasons: dict[int, list[str]] = {}
         self._wanted = wanted
         self._number = 0
@@ -110,33 +111,35 @@ class Delegation:
         self._find_copies()
 
     @property
-    def parts(self) -> list[Part]:
-        """The parts in the order they run."""
-        return [step for step in self.steps if isinstance(step, Part)]
+    def partitions(self) -> list[Partition]:
+        """The partitions in the order they run."""
+        return [step for step in self.steps if isinstance(step, Partition)]
 
     def report(self, operators: Sequence[tuple[int, str, str, str]]) -> DelegateReport:
         """The report, from the position, kind and name of every operator and, if it was not
         offered, the reason.
         """
-        where = {op.index: part for part in self.parts for op in part.ops}
+        where = {op.index: partition for partition in self.partitions for op in partition.ops}
         rows = []
         for position, kind, name, reason in operators:
-            part = where.get(position)
-            if part is None:
+            partition = where.get(position)
+            if partition is None:
                 reason = reason or "; ".join(self.reasons.get(position, ()))
                 rows.append(Placement(position, kind, name, "", None, reason))
             else:
-                rows.append(Placement(position, kind, name, part.delegate.name, part.number, ""))
-        return DelegateReport(rows, [_size(part) for part in self.parts])
+                rows.append(
+                    Placement(position, kind, name, partition.delegate.name, partition.number, "")
+                )
+        return DelegateReport(rows, [_size(partition) for partition in self.partitions])
 
     def _offer(self, delegate: Any) -> None:
-        """Lets `delegate` take parts of what is left."""
-        before, parts = self.steps, []
+        """Lets `delegate` take partitions of the operators still on the CPU."""
+        before, partitions = self.steps, []
         try:
             groups, reasons = delegate.parts(tuple(before))
             for number, group in enumerate(groups, self._number):
-                parts.append(Part(delegate, number, group, self._needed(group)))
-            self.steps = _in_order(_grouped(before, parts))
+                partitions.append(Partition(delegate, number, group, self._needed(group)))
+            self.steps = _in_order(_grouped(before, partitions))
         except Exception as error:  # a delegate is foreign code, whatever it raises
             self.steps = before
             left = [step for step in before if isinstance(step, Node)]
@@ -144,19 +147,19 @@ class Delegation:
             return
         for index, reason in reasons.items():
             self.reasons.setdefault(index, []).append(f"{delegate.name}: {reason}")
-        for part in parts:
-            self._compile(part)
-        self._number += len(parts)
+        for partition in partitions:
+            self._compile(partition)
+        self._number += len(partitions)
 
-    def _compile(self, part: Part) -> None:
-        """Compiles a part, or puts its operators back among the steps."""
+    def _compile(self, partition: Partition) -> None:
+        """Compiles a partition, or puts its operators back among the steps."""
         try:
-            self.runs[part] = part.delegate.compile(part)
+            self.runs[partition] = partition.delegate.compile(partition)
         except Exception as error:  # as above
-            failure = failure_of(part.delegate, part, "compile", error)
-            self._left_out(part.delegate, part.ops, failure)
-            i = self.steps.index(part)
-            self.steps[i : i + 1] = part.ops
+            failure = failure_of(partition.delegate, partition, "compile", error)
+            self._left_out(partition.delegate, partition.ops, failure)
+            i = self.steps.index(partition)
+            self.steps[i : i + 1] = partition.ops
 
     def _left_out(self, delegate: Any, ops: Sequence[Node], failure: NodeError) -> None:
         take_over(delegate, failure)
@@ -171,55 +174,59 @@ class Delegation:
         return outside.union(self._wanted)
 
     def _find_copies(self) -> None:
-        """Finds what each part takes from host memory, and what it has to put there.
+        """Finds what each partition reads from host memory, and what it has to put there.
 
-        What only parts of the same delegate read stays wherever that delegate has it. A result
+        What only partitions of the same delegate read stays in that delegate's memory. A result
         that lies in the memory of an input is there already.
         """
-        maker = {x: part for part in self.parts for x in part.outputs}
+        maker = {x: partition for partition in self.partitions for x in partition.outputs}
         on_host = set()
         for step in self.steps:
             for x in step.inputs:
                 if x is not None and (x not in maker or not _same_owner(maker[x], step)):
                     on_host.add(x.storage)
             on_host.update(x.storage for x in step.results if id(x) in self._wanted)
-        for part in self.parts:
-            there = {x.storage for x in part.inputs}
-            handed = {x for x in part.inputs if x in maker and _same_owner(maker[x], part)}
-            for x in handed:
+        for partition in self.partitions:
+            input_storages = {x.storage for x in partition.inputs}
+            on_device = {
+                x for x in partition.inputs if x in maker and _same_owner(maker[x], partition)
+            }
+            for x in on_device:
                 maker[x].shared.append(x)
-            part.read = [x for x in part.inputs if x not in handed]
+            partition.read = [x for x in partition.inputs if x not in on_device]
             # views of a result are the same bytes: one of them is enough
-            once = {x.storage: x for x in part.outputs if x.storage not in there}
-            part.copied = [x for storage, x in once.items() if storage in on_host]
+            once = {x.storage: x for x in partition.outputs if x.storage not in input_storages}
+            partition.copied = [x for storage, x in once.items() if storage in on_host]
 
 
-def _same_owner(part: Part, step: Node | Part) -> bool:
-    return isinstance(step, Part) and step.delegate is part.delegate
+def _same_owner(partition: Partition, step: Node | Partition) -> bool:
+    return isinstance(step, Partition) and step.delegate is partition.delegate
 
 
-def _size(part: Part) -> PartSize:
-    return PartSize(
-        part.delegate.name,
-        part.number,
-        len(part.ops),
-        sum(x.nbytes for x in part.constants),
-        sum(x.nbytes for x in part.read),
-        sum(x.nbytes for x in part.copied),
+def _size(partition: Partition) -> PartitionSize:
+    return PartitionSize(
+        partition.delegate.name,
+        partition.number,
+        len(partition.ops),
+        sum(x.nbytes for x in partition.constants),
+        sum(x.nbytes for x in partition.read),
+        sum(x.nbytes for x in partition.copied),
     )
 
 
-def _grouped(steps: Sequence[Node | Part], parts: Sequence[Part]) -> list[Node | Part]:
-    """The steps with each part in the place of its first operator."""
-    part_of = {id(op): part for part in parts for op in part.ops}
-    if len(part_of) != sum(len(part.ops) for part in parts):
+def _grouped(
+    steps: Sequence[Node | Partition], partitions: Sequence[Partition]
+) -> list[Node | Partition]:
+    """The steps with each partition in the place of its first operator."""
+    partition_of = {id(op): partition for partition in partitions for op in partition.ops}
+    if len(partition_of) != sum(len(partition.ops) for partition in partitions):
         raise ValueError("an operator is in two parts")
-    if not part_of.keys() <= {id(step) for step in steps}:
+    if not partition_of.keys() <= {id(step) for step in steps}:
         raise ValueError("a part has operators that were not offered")
-    return list(dict.fromkeys(part_of.get(id(step), step) for step in steps))
+    return list(dict.fromkeys(partition_of.get(id(step), step) for step in steps))
 
 
-def _in_order(steps: Sequence[Node | Part]) -> list[Node | Part]:
+def _in_order(steps: Sequence[Node | Partition]) -> list[Node | Partition]:
     """The steps so that each comes after what it reads; those with state keep their order.
 
     Raises ValueError when some wait for one another.

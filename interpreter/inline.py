@@ -14,7 +14,7 @@ from ..engine.families.layout import move
 from ..engine.plan.buffer import Buffer, arena, persistent
 from ..engine.plan.program import Program
 from .node import Node, NodeError, Operand
-from .preparation import Preparation, Recording
+from .planner import Planner, Recording
 from .stage import PlanError
 
 Emit = Callable[[Program], None]
@@ -71,8 +71,8 @@ def loop(node: Node, condition: int, body: int, inputs: Sequence[Operand]) -> Em
     for operand, given in zip(carried, inputs, strict=True):
         operand.quantization = given.quantization
     check = _record(node, condition, carried)
-    turn = check and _record(node, body, carried)
-    if check is None or turn is None or _kinds(turn.values) != _kinds(carried):
+    iteration = check and _record(node, body, carried)
+    if check is None or iteration is None or _kinds(iteration.values) != _kinds(carried):
         return None
     if len(check.values) != 1 or check.values[0].dtype != bool or check.values[0].size != 1:
         return None
@@ -86,8 +86,8 @@ def loop(node: Node, condition: int, body: int, inputs: Sequence[Operand]) -> Em
         head = program.branch()
         check.emit(program)
         leave = program.branch(unless=check.values[0])
-        turn.emit(program)
-        _move_all(program, [turn.values[i] for i in varying], targets)
+        iteration.emit(program)
+        _move_all(program, [iteration.values[i] for i in varying], targets)
         program.branch(to=head)
         leave.target = program.branch()
 
@@ -108,8 +108,8 @@ def _record(node: Node, subgraph: int, inputs: Sequence[Operand]) -> Recording |
         kinds = [spec.tensors[tensor].dtype for tensor in spec.inputs]
         fit = kinds == [operand.dtype for operand in inputs] and all(map(_moves, kinds))
         if fit and scope.n_inlined(spec) <= MAX_INLINED:
-            preparation = Preparation(scope, spec, node)
-            recording = preparation.record(
+            planner = Planner(scope, spec, node)
+            recording = planner.record(
                 {
                     tensor: Operand.of(
                         operand, spec.tensors[tensor].name, spec.tensors[tensor].quantization

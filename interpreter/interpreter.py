@@ -21,20 +21,20 @@ from .arguments import (
     strings_of,
     usable_delegates,
 )
+from .call_lock import CallLock
 from .details import operator_details, tensor_details
 from .display import as_html, as_text
 from .model import LoadedModel
 from .plan import Plan
-from .prepared import Prepared, keep, place_of
+from .plan_cache import CachedPlan, cache_entry_of, store_plan
 from .scope import Scope
 from .signature import SignatureRunner
-from .turn import Turn
 from .views import Views
 
 if TYPE_CHECKING:
     from ..engine.run.disk_cache import CacheEntry
     from .delegation import DelegateReport
-    from .preparation import Note
+    from .planner import LayoutCallback
     from .spec import SignatureSpec
 
 _NULL = "Tensor data is null. Run allocate_tensors() first"
@@ -124,17 +124,17 @@ class Interpreter:
         self._delegates = usable_delegates(experimental_delegates)
         content, status = content_of(model_path, model_content)
         self._path = None if status is None else os.fsdecode(model_path or "")
-        place = kept = None
+        cache_entry = cached_bytes = None
         if status is not None and not (self._delegates or experimental_preserve_all_tensors):
-            place = place_of(status, num_threads or 1)
-            kept = place.read()
-        prepared = None if kept is None else Prepared(kept, content)
-        self._start(LoadedModel(content, prepared), place)
+            cache_entry = cache_entry_of(status, num_threads or 1)
+            cached_bytes = cache_entry.read()
+        cached_plan = None if cached_bytes is None else CachedPlan(cached_bytes, content)
+        self._start(LoadedModel(content, cached_plan), cache_entry)
 
-    def _start(self, model: LoadedModel, place: CacheEntry | None = None) -> None:
+    def _start(self, model: LoadedModel, cache_entry: CacheEntry | None = None) -> None:
         self._model = model
-        self._place = place  # where to keep the first plan that is made
-        self._turn = Turn()
+        self._cache_entry = cache_entry  # where the first plan is stored
+        self._call_lock = CallLock()
         self._views = Views()
         self._plans: dict[int, Plan] = {}
         self._shapes: dict[tuple[int, int], tuple[int, ...]] = {}
@@ -151,7 +151,7 @@ class Interpreter:
         `tensor()` gave is still alive. The interpreter stays usable: resize and allocate again.
         """
         self._ensure_safe()
-        with self._turn:
+        with self._call_lock:
             self._allocate(0)
 
     def invoke(self) -> None:
@@ -160,13 +160,13 @@ class Interpreter:
         Raises RuntimeError before `allocate_tensors`, when an operator refuses its data, or when
         an array that `tensor()` gave is still alive.
         """
-        turn = self._turn
+        call_lock = self._call_lock
         try:
-            run = turn.free.pop()
+            run = call_lock.free.pop()
         except IndexError:
-            turn.refuse()
+            call_lock.refuse()
         except BaseException:
-            turn.leave()
+            call_lock.leave()
             raise
         try:
             if run is None or not run():
@@ -174,14 +174,14 @@ class Interpreter:
         except BaseException:
             if run is not None:
                 self._plans[0].finished = False
-                turn.run = None
+                call_lock.run = None
             raise
         finally:
-            turn.free.append(turn.run)
+            call_lock.free.append(call_lock.run)
 
     def reset_all_variables(self) -> None:
         """Gives every variable tensor its initial value."""
-        with self._turn:
+        with self._call_lock:
             self._scope.reset_states()
 
     def get_input_details(self) -> list[dict[str, Any]]:
@@ -213,7 +213,7 @@ class Interpreter:
 
         Raises ValueError when type or shape differ, or before `allocate_tensors`.
         """
-        with self._turn:
+        with self._call_lock:
             if type(tensor_index) is int:
                 memory = self._inputs_set.get(tensor_index)
                 if memory is not None and _alike(value, memory):
@@ -227,8 +227,8 @@ class Interpreter:
         Raises ValueError for an intermediate result whose memory is used again, unless the
         interpreter was made with experimental_preserve_all_tensors.
         """
-        with self._turn:
-            if type(tensor_index) is int and not subgraph_index and self._turn.run is not None:
+        with self._call_lock:
+            if type(tensor_index) is int and not subgraph_index and self._call_lock.run is not None:
                 memory = self._outputs_got.get(tensor_index)
                 if memory is not None:
                     return memory.copy()
@@ -256,7 +256,7 @@ class Interpreter:
             RuntimeError: the tensor is no input or the shape is not allowed; nothing changed.
         """
         self._ensure_safe()
-        with self._turn:
+        with self._call_lock:
             self._resize(0, as_index(input_index), tensor_size, strict)
 
     def get_signature_list(self) -> dict[str, dict[str, list[str]]]:
@@ -298,14 +298,14 @@ class Interpreter:
     def close(self) -> None:
         """Frees what it holds, as `with Interpreter(...)` does; later calls raise RuntimeError."""
         if not self._closed:
-            with self._turn:
+            with self._call_lock:
                 self._scope.plans.clear()  # which know the scope
                 names = frozenset(self.__dict__)
                 self.__dict__.clear()
                 self._closed = names
 
     def __enter__(self) -> Interpreter:
-        with self._turn:
+        with self._call_lock:
             return self
 
     def __exit__(self, *_: object) -> None:
@@ -332,7 +332,7 @@ class Interpreter:
         other._options, other._path = dict(self._options), self._path
         other._delegates = list(self._delegates)
         other._custom_ops = self._custom_ops
-        with self._turn:
+        with self._call_lock:
             other._start(self._model)
             other._scope.restore(self._scope.snapshot())
         return other
@@ -346,7 +346,7 @@ class Interpreter:
         return self.clone()
 
     def __getstate__(self) -> dict[str, Any]:
-        with self._turn:
+        with self._call_lock:
             return {
                 "content": bytes(self._model.content),
                 "options": dict(self._options),
@@ -413,31 +413,31 @@ class Interpreter:
             return
         model, plan = self._model, None
         usual = subgraph == 0 and not self._shapes
-        if usual and model.prepared is not None:
-            plan = Plan.kept(self._scope, model.prepared)
+        if usual and model.cached_plan is not None:
+            plan = Plan.from_cache(self._scope, model.cached_plan)
         if plan is None:
-            note = None
-            if usual and self._place is not None and self._place.is_writable:
-                note = partial(keep, self._place, model)
-            plan = self._prepare(subgraph, note)
+            on_layout = None
+            if usual and self._cache_entry is not None and self._cache_entry.is_writable:
+                on_layout = partial(store_plan, self._cache_entry, model)
+            plan = self._prepare(subgraph, on_layout)
         self._plans[subgraph] = plan
         model.release()
         if self._inputs.pop(subgraph, None) is not None:
             self._scope.reset_states()
 
-    def _prepare(self, subgraph: int, note: Note | None) -> Plan:
+    def _prepare(self, subgraph: int, on_layout: LayoutCallback | None) -> Plan:
         spec = self._model.subgraph(subgraph)
         shapes = {tensor: self._shape(subgraph, tensor) for tensor in spec.inputs if tensor >= 0}
         for tensor, shape in shapes.items():
             check_shape(spec.tensors[tensor], shape)
         inputs = self._inputs.get(subgraph)
-        return Plan(self._scope, spec, shapes, inputs, self._delegates, note)
+        return Plan(self._scope, spec, shapes, inputs, self._delegates, on_layout)
 
     def _profiled(self) -> dict[tuple[int, str, str], float]:
         """Runs the model; seconds by (position, kind, name) of the operators that ran."""
         self._ensure_safe()
-        with self._turn:
-            self._turn.run = None
+        with self._call_lock:
+            self._call_lock.run = None
             times: dict[tuple[int, str, str], float] = {}
             for node, seconds in self._ready(0).profile():
                 key = node.index, node.kind, node.name
@@ -445,14 +445,14 @@ class Interpreter:
             return times
 
     def _invoke(self, begun: bool) -> None:
-        """Runs the model with every check, or to its end when the turn's `run` has begun it."""
-        turn, plan = self._turn, self._plans.get(0)
-        turn.run = None
+        """Runs the model with every check, or the rest when the call lock's `run` has begun it."""
+        call_lock, plan = self._call_lock, self._plans.get(0)
+        call_lock.run = None
         self._ensure_safe()
         if plan is None:
             plan = self._ready(0)
         plan.run(begun)
-        turn.run = plan.short_cut
+        call_lock.run = plan.short_cut
 
     def _ready(self, subgraph: int) -> Plan:
         plan = self._plans.get(subgraph)
@@ -529,22 +529,22 @@ class Interpreter:
         declared = self._model.tensor(subgraph, tensor)
         if declared.bits:
             return memory.astype(np.int8)
-        if subgraph == 0 and self._turn.run is not None and not declared.is_constant:
+        if subgraph == 0 and self._call_lock.run is not None and not declared.is_constant:
             self._outputs_got[tensor] = memory
         return memory.copy()
 
     def _forget(self) -> None:
         """Drops what calls on subgraph 0 remember of its plan."""
-        self._turn.run = None
+        self._call_lock.run = None
         self._inputs_set: dict[int, np.ndarray] = {}
         self._outputs_got: dict[int, np.ndarray] = {}
 
     def _view(self, tensor: int) -> np.ndarray:
-        with self._turn:
+        with self._call_lock:
             memory = self._memory(0, tensor)
             if memory.dtype.hasobject:
                 raise ValueError(f"tensor {tensor} holds strings, use get_tensor({tensor})")
-            self._turn.run = None  # an invoke has to ask whether the view is alive
+            self._call_lock.run = None  # an invoke has to ask whether the view is alive
             return self._views.give(memory)
 
     def _call(
@@ -552,8 +552,8 @@ class Interpreter:
     ) -> list[np.ndarray]:
         """The outputs of one run of a subgraph, resized to the shapes of `values`."""
         self._ensure_safe()
-        with self._turn:
-            self._turn.run = None
+        with self._call_lock:
+            self._call_lock.run = None
             for tensor, value in values.items():
                 self._resize(subgraph, tensor, value.shape, False)
             self._allocate(subgraph)

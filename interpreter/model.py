@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..schema import files
 
 if TYPE_CHECKING:
-    from .prepared import Prepared
+    from .plan_cache import CachedPlan
     from .spec import SignatureSpec, SubgraphSpec, TensorSpec
 
 
@@ -17,21 +17,21 @@ class LoadedModel:
 
     Args:
         content: the file's bytes.
-        prepared: what an earlier process has kept of this very file, which it had verified; then
-            the file is read when something is asked for that was not kept.
+        cached_plan: the plan an earlier process stored for this very file, which it had verified;
+            then the file is read only for what the plan does not hold.
 
     Raises:
         ModelError: it is no model, or damaged.
     """
 
-    def __init__(self, content: Any, prepared: Prepared | None = None):
+    def __init__(self, content: Any, cached_plan: CachedPlan | None = None):
         self.content = content
-        self.prepared = prepared
+        self.cached_plan = cached_plan
         self._subgraphs: dict[int, SubgraphSpec] = {}
-        if prepared is None:
+        if cached_plan is None:
             self.n_subgraphs = len(self._record.subgraphs)
         else:
-            self.n_subgraphs = prepared.n_subgraphs
+            self.n_subgraphs = cached_plan.n_subgraphs
 
     @cached_property
     def _record(self) -> Any:
@@ -43,15 +43,15 @@ class LoadedModel:
         """Subgraph `index`, read when it is first asked for."""
         spec = self._subgraphs.get(index)
         if spec is None:
-            from .loaded import subgraph_of
+            from .file_specs import subgraph_of
 
             spec = self._subgraphs[index] = subgraph_of(self._record, index)
         return spec
 
     def ends(self, subgraph: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The tensors that are inputs and outputs of a subgraph."""
-        if self.prepared is not None and subgraph == 0:
-            return self.prepared.inputs, self.prepared.outputs
+        if self.cached_plan is not None and subgraph == 0:
+            return self.cached_plan.inputs, self.cached_plan.outputs
         spec = self.subgraph(subgraph)
         return spec.inputs, spec.outputs
 
@@ -60,8 +60,8 @@ class LoadedModel:
 
         Raises ValueError when there is none.
         """
-        if self.prepared is not None and subgraph == 0:
-            known = self.prepared.tensors.get(index)
+        if self.cached_plan is not None and subgraph == 0:
+            known = self.cached_plan.tensors.get(index)
             if known is not None:
                 return known
         if not 0 <= subgraph < self.n_subgraphs:
@@ -78,9 +78,9 @@ class LoadedModel:
     @cached_property
     def signatures(self) -> dict[str, SignatureSpec]:
         """The signatures by key, their names in alphabetical order as LiteRT lists them."""
-        if self.prepared is not None:
-            return self.prepared.signatures
-        from .loaded import signatures_of
+        if self.cached_plan is not None:
+            return self.cached_plan.signatures
+        from .file_specs import signatures_of
 
         return signatures_of(self._record)
 

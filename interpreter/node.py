@@ -15,7 +15,7 @@ class NodeError(ValueError):
     """An operator cannot run as the model says; the message names the op and its result.
 
     Attributes:
-        node: the Node, or Part of a delegate, it is about; None when it is not about one.
+        node: the Node, or Partition of a delegate, it is about; None when it is not about one.
         unequal: two sizes that must be equal and are not; None when it is about something else.
     """
 
@@ -25,11 +25,11 @@ class NodeError(ValueError):
         self.unequal = unequal
 
 
-class Lost(NodeError):
+class LostResultError(NodeError):
     """A delegate no longer has a result that the CPU needs to take over."""
 
 
-class Unknown(Exception):
+class NeedsValue(Exception):
     """`prepare` needs the value of input `index`, which is known only at run time."""
 
     def __init__(self, index: int):
@@ -37,7 +37,7 @@ class Unknown(Exception):
         self.index = index
 
 
-class Declared:
+class TensorDeclaration:
     """An output as the file declares it; None where the op has to infer."""
 
     __slots__ = ("dtype", "name", "quantization", "shape")
@@ -112,7 +112,7 @@ class Operand(Buffer):
 _NO_STORAGE = Storage(CONSTANT, 0)
 
 
-class Late:
+class DynamicResult:
     """A step whose results have shapes that are known only after it ran.
 
     `function(*input arrays)` returns the arrays; `shapes` says what is known before, None for
@@ -148,7 +148,7 @@ class Node:
         equalities: the pairs that `require_equal` was asked for.
         scope: what runs other subgraphs and keeps variables; None outside an interpreter.
         stateful: whether it may do more than give results; such operators keep their order.
-        home: the preparation of its subgraph; None outside an interpreter.
+        planner: that of its subgraph; None outside an interpreter.
         caller: the node whose program it is part of, when its subgraph has none of its own.
     """
 
@@ -156,13 +156,13 @@ class Node:
         self,
         kind: str,
         inputs: Sequence[Operand | None],
-        outputs: Sequence[Declared],
+        outputs: Sequence[TensorDeclaration],
         options: Any = None,
         *,
         index: int = 0,
         version: int = 1,
         custom_options: bytes = b"",
-        intermediates: Sequence[Declared] = (),
+        intermediates: Sequence[TensorDeclaration] = (),
         scope: Any = None,
         stateful: bool = False,
     ):
@@ -179,7 +179,7 @@ class Node:
         self.equalities: list[tuple[Any, Any]] = []
         self.scope = scope
         self.stateful = stateful
-        self.home: Any = None
+        self.planner: Any = None
         self.caller: Node | None = None
 
     def fail(self, message: str) -> NoReturn:
@@ -208,17 +208,17 @@ class Node:
         return self.inputs[i] if i < len(self.inputs) else None
 
     def constant(self, i: int) -> np.ndarray:
-        """The value of input `i`; raises Unknown when it is not known yet."""
+        """The value of input `i`; raises NeedsValue when it is not known yet."""
         operand = self.optional(i)
         if operand is None:
             self.fail(f"input {i} is missing")
         value = operand.value
         if value is None or operand.sizes is not None:
-            raise Unknown(i)
+            raise NeedsValue(i)
         return value
 
     def sizes(self, i: int) -> list[int]:
-        """The numbers in input `i`; raises Unknown when they are not known yet.
+        """The numbers in input `i`; raises NeedsValue when they are not known yet.
 
         What is computed of these alone may stand for dimensions: it holds at every size.
         """
@@ -247,35 +247,37 @@ class Node:
             dtype: its type; the declared one when None.
             value: the result itself, when `prepare` already knows it.
         """
-        declared = self._declared()
+        declaration = self._declaration()
         shape = _whole(shape)
         if dtype is None:
-            dtype = declared.dtype
+            dtype = declaration.dtype
         if dtype is None:
             self.fail(f"the type of output {len(self.results)} is not declared")
         dtype = np.dtype(dtype)
-        if declared.dtype is not None and dtype != declared.dtype:
+        if declaration.dtype is not None and dtype != declaration.dtype:
             self.fail(
-                f"output '{declared.name}' must be {dtype}, the model declares {declared.dtype}"
+                f"output '{declaration.name}' must be {dtype}, "
+                f"the model declares {declaration.dtype}"
             )
         if sizes.negative(shape):
             self.fail(f"dimensions must not be negative, got {shape}")
         if value is not None:
             array = np.asarray(value, dtype).reshape(shape)
-            return self._add(Operand.known(array, declared.name, declared.quantization))
-        buffer = arena(shape, dtype, declared.name)
-        return self._add(Operand.of(buffer, declared.name, declared.quantization))
+            return self._add(Operand.known(array, declaration.name, declaration.quantization))
+        buffer = arena(shape, dtype, declaration.name)
+        return self._add(Operand.of(buffer, declaration.name, declaration.quantization))
 
     def alias(
         self, operand: Buffer, shape: Sequence[int], dtype: np.dtype | type | None = None
     ) -> Operand:
         """The next output, sharing the memory of `operand` under another shape (or type)."""
-        declared = self._declared()
+        declaration = self._declaration()
         shape = _whole(shape)
         dtype = operand.dtype if dtype is None else np.dtype(dtype)
-        if declared.dtype is not None and dtype != declared.dtype:
+        if declaration.dtype is not None and dtype != declaration.dtype:
             self.fail(
-                f"output '{declared.name}' must be {dtype}, the model declares {declared.dtype}"
+                f"output '{declaration.name}' must be {dtype}, "
+                f"the model declares {declaration.dtype}"
             )
         message = f"shape {operand.shape} cannot be seen as {shape}: "
         message += f"{operand.size} elements against {prod(shape)}"
@@ -285,23 +287,23 @@ class Node:
         if value is not None:
             seen = np.ascontiguousarray(value)
             seen = (seen if dtype == seen.dtype else seen.ravel().view(dtype)).reshape(shape)
-            return self._add(Operand.known(seen, declared.name, declared.quantization))
+            return self._add(Operand.known(seen, declaration.name, declaration.quantization))
         buffer = Buffer(dtype, shape, operand.storage, operand.offset)
-        return self._add(Operand.of(buffer, declared.name, declared.quantization))
+        return self._add(Operand.of(buffer, declaration.name, declaration.quantization))
 
-    def late(
+    def dynamic_result(
         self,
         function: Callable[..., Sequence[np.ndarray]],
         shapes: Sequence[tuple[int | None, ...]],
-    ) -> Late:
+    ) -> DynamicResult:
         """What `prepare` returns when the results' shapes are known only after the op ran.
 
         `function(*input arrays)` (None for an omitted input) returns one array for each output;
         `shapes` has None for each dimension that is not known before.
         """
-        return Late(function, tuple(shapes))
+        return DynamicResult(function, tuple(shapes))
 
-    def _declared(self) -> Declared:
+    def _declaration(self) -> TensorDeclaration:
         position = len(self.results)
         if position >= len(self.outputs):
             self.fail(f"has {len(self.outputs)} outputs in the model, needs more than {position}")

@@ -18,18 +18,18 @@ import numpy as np
 
 from ..engine.plan.arena import address
 from ..engine.run.faults import Fault
-from .node import Late, Lost, Node, NodeError, Operand
+from .node import DynamicResult, LostResultError, Node, NodeError, Operand
 from .stage import PlanError, Stage
 
 if TYPE_CHECKING:
     from .delegation import DelegateReport
-    from .preparation import Note, Preparation
-    from .prepared import Prepared
+    from .plan_cache import CachedPlan
+    from .planner import LayoutCallback, Planner
     from .scope import Scope
     from .spec import OperatorSpec, SubgraphSpec
 
 MAX_FOLLOWING = 4
-"""Stages kept after each stage, one for each value or shape that was met."""
+"""Stages cached after each stage, one for each value or shape that was met."""
 
 _FAILURES = (NodeError, Fault, PlanError)
 """What a step makes of its own accord; a custom operator's other exceptions pass as they are."""
@@ -44,7 +44,7 @@ class Plan:
         shapes: shape of each input tensor, by index.
         inputs: arrays to use for inputs of the same shape, by index.
         delegates: who may run parts of the first stage.
-        note: called before the first stage is closed.
+        on_layout: called before the first stage is closed.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Plan:
         shapes: Mapping[int, tuple[int, ...]],
         inputs: Mapping[int, np.ndarray] | None = None,
         delegates: Sequence[Any] = (),
-        note: Note | None = None,
+        on_layout: LayoutCallback | None = None,
     ):
         self._begin(scope, spec.index)
         operands: dict[int, Operand] = {}
@@ -67,20 +67,20 @@ class Plan:
             if array is None or array.shape != shape:
                 array = aligned(shape, spec.tensors[tensor].dtype)
             arrays[tensor] = array
-            operands[tensor] = self._preparation.bound(tensor, array)
+            operands[tensor] = self._planner.bound(tensor, array)
         self.inputs = tuple(operands)
-        self.first = self._preparation.stage(0, operands, arrays, delegates, note)
+        self.first = self._planner.stage(0, operands, arrays, delegates, on_layout)
         self.reached = self.first
 
     @classmethod
-    def kept(cls, scope: Scope, prepared: Prepared) -> Plan | None:
-        """The plan that was kept of the first subgraph; None when it cannot be had any more."""
-        stage = prepared.stage(scope)
+    def from_cache(cls, scope: Scope, cached_plan: CachedPlan) -> Plan | None:
+        """The cached plan of the first subgraph; None when its kernels are not cached any more."""
+        stage = cached_plan.stage(scope)
         if stage is None:
             return None
         plan = cls.__new__(cls)
         plan._begin(scope, 0)
-        plan.inputs = tuple(dict.fromkeys(t for t in prepared.inputs if t in stage.arrays))
+        plan.inputs = tuple(dict.fromkeys(t for t in cached_plan.inputs if t in stage.arrays))
         plan.first = plan.reached = stage
         return plan
 
@@ -95,19 +95,19 @@ class Plan:
         return self._scope.model.subgraph(self._subgraph)
 
     @cached_property
-    def _preparation(self) -> Preparation:
-        from .preparation import Preparation  # a plan that was kept may never need it
+    def _planner(self) -> Planner:
+        from .planner import Planner  # a cached plan may never need it
 
-        return Preparation(self._scope, self.spec)
+        return Planner(self._scope, self.spec)
 
     def _node(self, tag: Any) -> Any:
-        """The node, or part of a delegate, of an instruction, by its tag."""
-        return self._preparation.retrace(tag) if isinstance(tag, tuple) else tag
+        """The node, or partition of a delegate, of an instruction, by its tag."""
+        return self._planner.node_at(tag) if isinstance(tag, tuple) else tag
 
     @property
     def report(self) -> DelegateReport | None:
         """What the delegates took; None without delegates."""
-        return self._preparation.report
+        return self._planner.report
 
     @property
     def short_cut(self) -> Callable[[], bool] | None:
@@ -205,54 +205,56 @@ class Plan:
             if self._times is not None:
                 self._times.extend((self._node(tag), seconds) for tag, _, seconds in times or ())
         except Fault as fault:
-            raise self._preparation.failed(self._node(fault.tag), fault, "invoke") from fault
-        except Lost as error:
+            raise self._planner.failed(self._node(fault.tag), fault, "invoke") from fault
+        except LostResultError as error:
             if not stage.repeatable:
-                raise self._preparation.failed(error.node, error, "invoke") from error
+                raise self._planner.failed(error.node, error, "invoke") from error
             self._run_stage(stage, begun=False)
         except NodeError as error:
-            raise self._preparation.failed(error.node, error, "invoke") from error
+            raise self._planner.failed(error.node, error, "invoke") from error
 
     def _next(self, stage: Stage) -> Stage | None:
         if stage.cut is None:
             return None
         node, step = stage.cut
-        if isinstance(step, Late):
-            return self._after_late(stage, node, step)
+        if isinstance(step, DynamicResult):
+            return self._after_dynamic_result(stage, node, step)
         value = stage.arrays[step]
         key = _key(value)
         following = self._recall(stage, key)
         if following is None:
-            operands, arrays = self._preparation.carried(stage)
+            operands, arrays = self._planner.carried(stage)
             known = self.spec.tensors[step]
             operands[step] = Operand.known(value.copy(), known.name, known.quantization)
             del arrays[step]
-            following = self._preparation.stage(stage.stop, operands, arrays)
+            following = self._planner.stage(stage.stop, operands, arrays)
             stage.following[key] = following
         return following
 
-    def _after_late(self, stage: Stage, node: Node, late: Late) -> Stage:
+    def _after_dynamic_result(
+        self, stage: Stage, node: Node, dynamic_result: DynamicResult
+    ) -> Stage:
         operator = self.spec.operators[node.index]
         values = [None if t < 0 else self._value(stage, t) for t in operator.inputs]
-        from .preparation import REFUSALS
+        from .planner import REFUSALS
 
         expected = _FAILURES if operator.is_custom else (*REFUSALS, PlanError)
         try:
             start = perf_counter()
-            results = late.function(*values)
+            results = dynamic_result.function(*values)
             if self._times is not None:
                 self._times.append((node, perf_counter() - start))
         except expected as error:
-            raise self._preparation.failed(node, error, "invoke") from error
+            raise self._planner.failed(node, error, "invoke") from error
         made = self._checked(node, operator, results)
         key = tuple((array.shape, array.dtype.num) for array in made.values())
         following = self._recall(stage, key)
         if following is None:
-            operands, arrays = self._preparation.carried(stage)
+            operands, arrays = self._planner.carried(stage)
             for tensor, array in made.items():
                 arrays[tensor] = aligned(array.shape, array.dtype)
-                operands[tensor] = self._preparation.bound(tensor, arrays[tensor])
-            following = self._preparation.stage(operator.position + 1, operands, arrays)
+                operands[tensor] = self._planner.bound(tensor, arrays[tensor])
+            following = self._planner.stage(operator.position + 1, operands, arrays)
             following.results = tuple(made)
             stage.following[key] = following
         for tensor in following.results:
@@ -275,7 +277,7 @@ class Plan:
                 f"{node.kind} '{node.name}': gave {len(results)} results, "
                 f"the model declares {len(operator.outputs)}"
             )
-            raise self._preparation.failed(node, error, "invoke")
+            raise self._planner.failed(node, error, "invoke")
         made = {}
         for tensor, array in zip(operator.outputs, results, strict=True):
             if tensor < 0:
@@ -286,7 +288,7 @@ class Plan:
                     f"{node.kind} '{node.name}': output '{declared.name}' must be "
                     f"{declared.dtype}, got {array.dtype}"
                 )
-                raise self._preparation.failed(node, error, "invoke")
+                raise self._planner.failed(node, error, "invoke")
             made[tensor] = array
         return made
 

@@ -1,6 +1,6 @@
 """What a model declares: tensors, operators, signatures and subgraphs.
 
-Nothing here knows the file: loaded.py makes these from it, prepared.py from what it has kept.
+Nothing here knows the file: file_specs.py makes these from it, plan_cache.py from its entry.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..schema.quantization import Quantization
-from .node import Declared, Operand
+from .node import Operand, TensorDeclaration
 
 if TYPE_CHECKING:
     from ..engine.plan.buffer import Storage
@@ -68,9 +68,9 @@ class TensorSpec:
         return tuple(None if n < 0 else n for n in self.signature or self.shape)
 
     @property
-    def declared(self) -> Declared:
+    def declaration(self) -> TensorDeclaration:
         """The tensor as an operator's output sees it."""
-        return Declared(self.name, self.dtype, self.quantization, self.shape)
+        return TensorDeclaration(self.name, self.dtype, self.quantization, self.shape)
 
     @property
     def has_data(self) -> bool:

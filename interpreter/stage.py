@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..engine.plan.program import Program
-    from .node import Late, Node, Operand
+    from .node import DynamicResult, Node, Operand
 
 
 class PlanError(RuntimeError):
@@ -26,9 +26,9 @@ class Stage:
         arrays: memory of the tensors that stay readable.
         bound: the operands whose memory was there before the stage.
         stop: position of the first operator that is not in this stage.
-        cut: why it ended: (node, Late) to run between the stages, (node, tensor) to read, or
-            None at the end of the subgraph.
-        results: tensors of the `Late` step before this stage, copied in at each run.
+        cut: why it ended: (node, DynamicResult) to run between the stages, (node, tensor) to read,
+            or None at the end of the subgraph.
+        results: tensors of the `DynamicResult` step before this stage, copied in at each run.
         following: the stages after this one, by what was read.
         outputs: the subgraph's outputs and whether they are lent, once they were asked for.
         shapes: of tensors that have no operand here, where they are not as the file says.
@@ -53,7 +53,7 @@ class Stage:
         self.arrays = arrays
         self.bound = {t: operands[t] for t in arrays}
         self.stop = stop
-        self.cut: tuple[Node, Late | int] | None = None
+        self.cut: tuple[Node, DynamicResult | int] | None = None
         self.results: tuple[int, ...] = ()
         self.following: dict[Any, Stage] = {}
         self.outputs: list[tuple[np.ndarray, bool]] | None = None

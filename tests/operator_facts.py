@@ -10,7 +10,7 @@ from cases import Case, options_record
 
 from flatlite.engine.run.faults import Fault
 from flatlite.interpreter.compute import run_now
-from flatlite.interpreter.node import Declared, Node, NodeError, Operand, Unknown
+from flatlite.interpreter.node import NeedsValue, Node, NodeError, Operand, TensorDeclaration
 from flatlite.interpreter.registry import prepare_of
 from flatlite.schema.dtypes import TENSOR_TYPES, numpy_dtype
 from flatlite.schema.model import Tensor, load
@@ -19,7 +19,7 @@ from flatlite.schema.quantization import Quantization
 from flatlite.schema.tables import ACTIVATION_FUNCTION_TYPE
 
 MAGNITUDE = 8
-REFUSED = (NodeError, Unknown, Fault, ZeroDivisionError, OverflowError, ValueError)
+REFUSED = (NodeError, NeedsValue, Fault, ZeroDivisionError, OverflowError, ValueError)
 
 
 class Run(NamedTuple):
@@ -79,7 +79,7 @@ def computed(
     ]
     first = next(x for x in inputs if x is not None)
     outputs = [
-        Declared(f"out{i}", np.dtype(dtype), quantization(case, f"out{i}"))
+        TensorDeclaration(f"out{i}", np.dtype(dtype), quantization(case, f"out{i}"))
         for i, dtype in enumerate(case.outputs or [first.dtype])
     ]
     record = options_record(case.op, {**case.options, **(options or {})})

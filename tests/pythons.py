@@ -16,7 +16,7 @@ NEEDED = ["pytest>=8.2", "hypothesis>=6.100", "psutil>=5.9"]  # without LiteRT a
 QUICK = (
     "test_packaging.py engine/test_compiler.py engine/test_declaration.py engine/test_program.py "
     "engine/test_pairs.py engine/test_movement.py engine/test_threads.py schema/test_records.py "
-    "schema/test_proto.py interpreter/test_interpreter.py interpreter/test_prepared.py "
+    "schema/test_proto.py interpreter/test_interpreter.py interpreter/test_plan_cache.py "
     "graph/test_graph.py graph/test_session.py graph/test_expressions.py "
     "training/test_optimizers.py training/test_gradients.py"
 )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.run.faults import Fault
-from ...interpreter.node import NodeError, Unknown
+from ...interpreter.node import NeedsValue, NodeError
 from ...schema.errors import ConverterError
 from . import dims
 from .dims import Dim, Extent
@@ -25,7 +25,7 @@ from .text import called
 
 PRIMES = tuple(takewhile(lambda n: n < 500, primes(5)))
 FAR = 100_003  # and more is above 10**5
-REFUSALS = (NodeError, Unknown, Fault, LookupError, ZeroDivisionError, OverflowError)
+REFUSALS = (NodeError, NeedsValue, Fault, LookupError, ZeroDivisionError, OverflowError)
 LIMIT = 2**31  # numbers from here on are none of a size's
 EXACT = 2**24  # integers up to which float32 holds each
 
@@ -131,7 +131,7 @@ class _Check:
                 self._choose(tensor)
         try:
             outcomes = self._prepared(op)
-        except Unknown:
+        except NeedsValue:
             for tensor in op.outputs:
                 self._choose(tensor)
             return

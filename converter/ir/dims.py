@@ -41,17 +41,17 @@ class Atom:
         args: the sizes it is a function of; () for symbols and opaque numbers.
         text: how it is written; no two atoms have the same.
         reference: the number it takes where every symbol takes its reference.
-        is_late: whether it depends on the data.
+        data_dependent: whether it depends on the data.
         symbols: the texts of the symbols and opaque numbers it depends on.
     """
 
-    __slots__ = ("__weakref__", "args", "is_late", "kind", "reference", "symbols", "text")
+    __slots__ = ("__weakref__", "args", "data_dependent", "kind", "reference", "symbols", "text")
 
     kind: str
     args: tuple[Any, ...]
     text: str
     reference: int
-    is_late: bool
+    data_dependent: bool
     symbols: frozenset[str]
 
     def __repr__(self) -> str:
@@ -65,15 +65,15 @@ class Dim:
         terms: (monomial, coefficient) in the order they are written.
         reference: the number it takes where every symbol takes its reference.
         symbols: the texts of the symbols and opaque numbers it depends on.
-        is_late: whether it depends on the data.
+        data_dependent: whether it depends on the data.
     """
 
-    __slots__ = ("__weakref__", "_text", "is_late", "reference", "symbols", "terms")
+    __slots__ = ("__weakref__", "_text", "data_dependent", "reference", "symbols", "terms")
 
     terms: tuple[tuple[Monomial, int], ...]
     reference: int
     symbols: frozenset[str]
-    is_late: bool
+    data_dependent: bool
 
     @property
     def atoms(self) -> Iterator[Atom]:
@@ -91,14 +91,14 @@ Extent = int | Dim
 
 
 def _atom(
-    kind: str, args: tuple, text: str, reference: int, is_late: bool, symbols: frozenset[str]
+    kind: str, args: tuple, text: str, reference: int, data_dependent: bool, symbols: frozenset[str]
 ) -> Atom:
-    key = (kind, args, text, reference, is_late)
+    key = (kind, args, text, reference, data_dependent)
     atom = _ATOMS.get(key)
     if atom is None:
         atom = Atom()
         atom.kind, atom.args, atom.text, atom.reference = kind, args, text, reference
-        atom.is_late, atom.symbols = is_late, symbols
+        atom.data_dependent, atom.symbols = data_dependent, symbols
         _ATOMS[key] = atom
     return atom
 
@@ -118,7 +118,7 @@ def dim_of(terms: Mapping[Monomial, int]) -> Extent:
             c * prod(atom.reference**power for atom, power in monomial) for monomial, c in key
         )
         dim.symbols = frozenset().union(*(atom.symbols for atom in dim.atoms))
-        dim.is_late = any(atom.is_late for atom in dim.atoms)
+        dim.data_dependent = any(atom.data_dependent for atom in dim.atoms)
         _DIMS[key] = dim
     return dim
 
@@ -136,17 +136,17 @@ def of_atom(atom: Atom) -> Dim:
     return dim
 
 
-def symbol(name: str, reference: int, is_late: bool = False) -> Dim:
+def symbol(name: str, reference: int, data_dependent: bool = False) -> Dim:
     """An unknown size; the same name and reference give the same Dim."""
-    return of_atom(_atom(SYMBOL, (), name, reference, is_late, frozenset((name,))))
+    return of_atom(_atom(SYMBOL, (), name, reference, data_dependent, frozenset((name,))))
 
 
 def opaque(name: str, reference: int, args: Iterable[Extent] = ()) -> Dim:
     """A number of which only what it depends on is known; the same name gives the same Dim."""
     on = [arg for arg in args if isinstance(arg, Dim)]
     symbols = frozenset((name,)).union(*(dim.symbols for dim in on))
-    is_late = any(dim.is_late for dim in on)
-    return of_atom(_atom(OPAQUE, (), name, reference, is_late, symbols))
+    data_dependent = any(dim.data_dependent for dim in on)
+    return of_atom(_atom(OPAQUE, (), name, reference, data_dependent, symbols))
 
 
 def terms_of(x: Extent) -> dict[Monomial, int]:
@@ -287,9 +287,9 @@ def _floor_atom(x: Extent, y: Extent) -> Dim:
 
 def _function(kind: str, args: tuple[Extent, ...], reference: int) -> Atom:
     symbols = frozenset().union(*(arg.symbols for arg in args if isinstance(arg, Dim)))
-    is_late = any(arg.is_late for arg in args if isinstance(arg, Dim))
+    data_dependent = any(arg.data_dependent for arg in args if isinstance(arg, Dim))
     text = f"{kind}({', '.join(map(str, args))})"
-    return _atom(kind, args, text, reference, is_late, symbols)
+    return _atom(kind, args, text, reference, data_dependent, symbols)
 
 
 def _only_atom(x: Dim) -> Atom | None:

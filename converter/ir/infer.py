@@ -12,7 +12,14 @@ import numpy as np
 from ...engine.plan.buffer import arena
 from ...engine.run.faults import Fault
 from ...interpreter.compute import run_now
-from ...interpreter.node import Declared, Late, Node, NodeError, Operand, Unknown
+from ...interpreter.node import (
+    DynamicResult,
+    NeedsValue,
+    Node,
+    NodeError,
+    Operand,
+    TensorDeclaration,
+)
 from ...schema import operators
 from ...schema.dtypes import TENSOR_TYPES, numpy_dtype
 from ...schema.errors import ConverterError
@@ -70,7 +77,7 @@ def infer(graph: Graph, op: Op, declared: Declarations) -> list[Tensor]:
         return unknown(graph, op, declared)
     try:
         outcomes = _outcomes(graph, op, declared)
-    except Unknown:
+    except NeedsValue:
         return unknown(graph, op, declared)
     except NodeError as error:
         if (error.unequal is not None and _is_symbolic(op)) or _is_uncertain(op):
@@ -97,7 +104,7 @@ def infer(graph: Graph, op: Op, declared: Declarations) -> list[Tensor]:
 def _is_uncertain(op: Op) -> bool:
     """Whether the numbers with which an op was tried may be none that its inputs ever take."""
     unknown_sizes = [x for t in op.given for x in t.sizes or () if isinstance(x, dims.Dim)]
-    return any(x.is_late or x.reference <= 0 for x in unknown_sizes)
+    return any(x.data_dependent or x.reference <= 0 for x in unknown_sizes)
 
 
 def _is_symbolic(op: Op) -> bool:
@@ -200,7 +207,7 @@ def late_tensor(
     sizes: Sizes | None = None
     if shape is not None:
         scope = graph.scope
-        sizes = tuple(scope.length("u", is_late=True) if n is None else n for n in shape)
+        sizes = tuple(scope.length("u", data_dependent=True) if n is None else n for n in shape)
     return Tensor(name, dtype, sizes)
 
 
@@ -245,7 +252,7 @@ def _length(shape: Tensor) -> int | None:
 def compute(op: Op) -> list[np.ndarray | None]:
     """The values of the results of an op whose inputs are all constant; None of what has none.
 
-    Raises NodeError, Unknown, Fault, or LookupError when the interpreter has no such op.
+    Raises NodeError, NeedsValue, Fault, or LookupError when the interpreter has no such op.
     """
     outcomes = prepared(op, [tensor.dtype for tensor in op.outputs], limit=inf)
     return [outcome.value for outcome in outcomes]
@@ -267,7 +274,7 @@ def prepared(
         limit: results of more elements are not computed.
         demand: called with each pair of sizes, or shapes, that must be equal.
 
-    Raises NodeError, Unknown, Fault, or LookupError when the interpreter has no such op.
+    Raises NodeError, NeedsValue, Fault, or LookupError when the interpreter has no such op.
     """
     prepare = prepare_of(op.kind)
     if operands is None:
@@ -275,18 +282,18 @@ def prepared(
     options = op.options
     if options is None:
         options = default_options(op.kind)
-    outputs = [Declared(op.origin, dtype) for dtype in declared]
+    outputs = [TensorDeclaration(op.origin, dtype) for dtype in declared]
     node = Node(op.kind, operands, outputs, options)
     emit = prepare(node)
     if demand is not None:
         for first, second in node.equalities:
             demand(first, second)
     known = is_pure(op.kind) and all(one is None or one.value is not None for one in operands)
-    is_late = isinstance(emit, Late)
-    if is_late and (not known or _is_symbolic_or_large(operands, emit.shapes, limit)):
+    data_dependent = isinstance(emit, DynamicResult)
+    if data_dependent and (not known or _is_symbolic_or_large(operands, emit.shapes, limit)):
         types = result_types(op, declared)
         return [Outcome(tuple(s), t) for s, t in zip(emit.shapes, types, strict=True)]
-    if is_late or (known and sum(prod(r.shape) for r in node.results) <= limit):
+    if data_dependent or (known and sum(prod(r.shape) for r in node.results) <= limit):
         run_now(node, emit)
     return [Outcome(r.shape, r.dtype, r.value) for r in node.results]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...interpreter import registry
 from ...interpreter.checks import required
-from ...interpreter.node import Late, Node
+from ...interpreter.node import DynamicResult, Node
 from ...schema import flatbuffer, operators
 from ...schema.flatbuffer import Record
 from ...schema.operators import Operator, parsed
@@ -58,7 +58,7 @@ def prepare_of(kind: str) -> registry.Prepare:
     return _prepare if kind in PSEUDO else registry.prepare_of(kind)
 
 
-def _prepare(node: Node) -> Late:
+def _prepare(node: Node) -> DynamicResult:
     """The shape of the first operand; the value in float64 where all operands are known."""
     (x, *_) = required(node, 1)
     node.require(x.dtype.name in REALS, f"{x.dtype} is not supported, only {', '.join(REALS)}")
@@ -67,7 +67,7 @@ def _prepare(node: Node) -> Late:
     def compute(x: np.ndarray, *others: np.ndarray | None) -> list[np.ndarray]:
         return [function(x.astype(np.float64), *others).astype(x.dtype)]
 
-    return node.late(compute, [x.shape])
+    return node.dynamic_result(compute, [x.shape])
 
 
 def _layer_norm(

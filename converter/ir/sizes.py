@@ -143,9 +143,9 @@ class Scope:
         """A new unknown first dimension of an input."""
         return self._new(name, next(self._batches))
 
-    def length(self, name: str, is_late: bool = False) -> Extent:
+    def length(self, name: str, data_dependent: bool = False) -> Extent:
         """A new unknown dimension: of an input, or one that depends on the data."""
-        return self._new(name, STEP * next(self._primes[is_late]), is_late)
+        return self._new(name, STEP * next(self._primes[data_dependent]), data_dependent)
 
     def named(self, name: str, is_first: bool) -> Extent:
         """The unknown dimension that the source calls `name`; a new one at first.
@@ -156,7 +156,7 @@ class Scope:
             self.shared[name] = self.batch(name) if is_first else self.length(name)
         return self.shared[name]
 
-    def _new(self, name: str, reference: int, is_late: bool = False) -> Extent:
+    def _new(self, name: str, reference: int, data_dependent: bool = False) -> Extent:
         name = BARE.sub("_", name)
         name = f"_{name}" if name[:1].isdigit() else name
         unique, numbers = name, count(2)
@@ -167,7 +167,7 @@ class Scope:
             return self.assumed[unique]
         for choice, chosen in zip(CHOICES, self.numbers, strict=True):
             chosen[unique] = choice(len(chosen), reference)
-        return dims.symbol(unique, reference, is_late)
+        return dims.symbol(unique, reference, data_dependent)
 
     def demand(self, first: Any, second: Any) -> None:
         """Notes that an operator takes two sizes, or shapes, only where they are equal."""

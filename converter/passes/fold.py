@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from ...engine.run.faults import Fault
-from ...interpreter.node import NodeError, Unknown
+from ...interpreter.node import NeedsValue, NodeError
 from ..ir import pseudo
 from ..ir.graph import Graph, Op, Tensor, same_bits
 from ..ir.infer import compute
@@ -65,7 +65,7 @@ def _computed(op: Op) -> list[np.ndarray]:
         return []
     try:
         return _known(compute(op))
-    except (Fault, LookupError, NodeError, Unknown):
+    except (Fault, LookupError, NodeError, NeedsValue):
         return []
 
 

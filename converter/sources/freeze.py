@@ -17,7 +17,7 @@ from ...graph.format.rebuild import Copy, rebuild
 from ...schema.errors import ModelError
 from .branches import has_branches, resolve_branches
 from .effects import flat_body, needed_operations, refuse_effects
-from .frames import raise_frames
+from .functionalize_control_flow import functionalize_control_flow
 from .handles import (
     CALLING,
     HANDLES,
@@ -91,7 +91,7 @@ def _frozen(flat: Graph, ends: Ends, values: Values) -> Graph:
     freezer = _Freezer(flat, {}, values)
     for i, (tensor, shape) in enumerate(ends.inputs):
         freezer.add_input(i, "Placeholder", {"dtype": tensor.dtype, "shape": shape})
-    return raise_frames(freezer.build())
+    return functionalize_control_flow(freezer.build())
 
 
 class _Freezer:

@@ -73,31 +73,32 @@ def load(
     meta = choose_graph(read_saved_model(folder), tags, folder, api_version)
     refuse_keys(meta, input_arrays)
     keys = choose_signatures(meta, signature_keys, api_version)
-    outlines = [
-        _outline(key, meta.signature_def[key]).replaced(input_arrays, output_arrays) for key in keys
+    signatures = [
+        _signature_names(key, meta.signature_def[key]).replaced(input_arrays, output_arrays)
+        for key in keys
     ]
     restore_op = op_name(meta.saver_def.restore_op_name)
-    roots = [op_name(name) for outline in outlines for name in outline.names()]
+    roots = [op_name(name) for signature in signatures for name in signature.names()]
     known = {node.name: node.op for node in meta.graph_def.node}
     keep_needed(meta.graph_def, [restore_op, *roots])
     graph = import_graph_def(meta.graph_def)
     variables = Variables(graph, restore_op, _inside(folder, CHECKPOINT))
-    ports = [_tensors(graph, outline, known) for outline in outlines]
+    ports = [_tensors(graph, signature, known) for signature in signatures]
     ends = [
         Ends(
-            list(zip(inputs.values(), _shapes(inputs, outline, input_shapes), strict=True)),
+            list(zip(inputs.values(), _shapes(inputs, signature, input_shapes), strict=True)),
             list(outputs.values()),
         )
-        for (inputs, outputs), outline in zip(ports, outlines, strict=True)
+        for (inputs, outputs), signature in zip(ports, signatures, strict=True)
     ]
     with among_signatures(keys):
         graphs = freeze_all(graph, ends, variables)
-    rows = zip(outlines, ports, graphs, strict=True)
-    return [_source(outline, *named, frozen, api_version) for outline, named, frozen in rows]
+    rows = zip(signatures, ports, graphs, strict=True)
+    return [_source(signature, *named, frozen, api_version) for signature, named, frozen in rows]
 
 
 def _source(
-    outline: _Outline,
+    signature: _SignatureNames,
     inputs: dict[str, Tensor],
     outputs: dict[str, Tensor],
     frozen: Graph,
@@ -105,14 +106,14 @@ def _source(
 ) -> GraphSource:
     """A signature whose inputs and outputs, tensors by key, `frozen` computes."""
     return GraphSource(
-        outline.key,
+        signature.key,
         frozen,
-        _ports(inputs, outline.inputs, frozen.inputs),
-        _ports(outputs, outline.outputs, frozen.outputs),
+        _ports(inputs, signature.inputs, frozen.inputs),
+        _ports(outputs, signature.outputs, frozen.outputs),
         "saved_model",
         (
-            tensorflow_order(outline.inputs, api_version),
-            tensorflow_order(outline.outputs, api_version),
+            tensorflow_order(signature.inputs, api_version),
+            tensorflow_order(signature.outputs, api_version),
         ),
     )
 
@@ -181,7 +182,7 @@ def refuse_keys(meta, input_arrays) -> None:
 
 
 @dataclass(frozen=True)
-class _Outline:
+class _SignatureNames:
     """A signature by names: keys and tensor names of inputs and outputs, shapes by input key."""
 
     key: str
@@ -194,7 +195,7 @@ class _Outline:
         """The names of all tensors."""
         return [*self.inputs.values(), *self.outputs.values()]
 
-    def replaced(self, input_arrays, output_arrays) -> _Outline:
+    def replaced(self, input_arrays, output_arrays) -> _SignatureNames:
         """The same with other tensors, given by name or by key, in the order given."""
         if input_arrays is None and output_arrays is None:
             return self
@@ -203,11 +204,11 @@ class _Outline:
                 check_names(names, argument)
         inputs = _chosen(self.inputs, input_arrays)
         outputs = _chosen(self.outputs, output_arrays)
-        return _Outline(self.key, inputs, outputs, self.shapes, True)
+        return _SignatureNames(self.key, inputs, outputs, self.shapes, True)
 
 
-def _outline(key: str, signature_def) -> _Outline:
-    """The outline of a SignatureDef message, everything in the order of the keys."""
+def _signature_names(key: str, signature_def) -> _SignatureNames:
+    """The names in a SignatureDef message, everything in the order of the keys."""
     named = {}
     for kind, infos in (("input", signature_def.inputs), ("output", signature_def.outputs)):
         for name, info in infos.items():
@@ -220,7 +221,7 @@ def _outline(key: str, signature_def) -> _Outline:
     if not named["output"]:
         raise ValueError(f"Signature '{key}' must have outputs, and has none")
     shapes = {k: read_shape(info.tensor_shape) for k, info in signature_def.inputs.items()}
-    return _Outline(key, named["input"], named["output"], shapes)
+    return _SignatureNames(key, named["input"], named["output"], shapes)
 
 
 def _chosen(named: dict[str, str], arrays: Iterable[str] | None) -> dict[str, str]:
@@ -233,13 +234,15 @@ def _chosen(named: dict[str, str], arrays: Iterable[str] | None) -> dict[str, st
 
 
 def _tensors(
-    graph: Graph, outline: _Outline, known: dict[str, str]
+    graph: Graph, signature: _SignatureNames, known: dict[str, str]
 ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """A signature's inputs and outputs by key; `known` are the types of all operations by name."""
-    tensors = dict(zip(outline.names(), find_tensors(graph, outline.names(), known), strict=True))
-    inputs = {key: tensors[name] for key, name in outline.inputs.items()}
-    outputs = {key: tensors[name] for key, name in outline.outputs.items()}
-    if outline.is_ordered:
+    tensors = dict(
+        zip(signature.names(), find_tensors(graph, signature.names(), known), strict=True)
+    )
+    inputs = {key: tensors[name] for key, name in signature.inputs.items()}
+    outputs = {key: tensors[name] for key, name in signature.outputs.items()}
+    if signature.is_ordered:
         return inputs, outputs
     return (
         {key: inputs[key] for key in argument_order(inputs)},
@@ -247,11 +250,13 @@ def _tensors(
     )
 
 
-def _shapes(inputs: dict[str, Tensor], outline: _Outline, shapes: Shapes | None) -> list[Shape]:
+def _shapes(
+    inputs: dict[str, Tensor], signature: _SignatureNames, shapes: Shapes | None
+) -> list[Shape]:
     """What graph, signature and the caller's `shapes`, by key or tensor name, say of the inputs."""
-    names = {outline.inputs[key]: tensor for key, tensor in inputs.items()}
-    asked = {outline.inputs.get(name, name): shape for name, shape in (shapes or {}).items()}
-    declared = {outline.inputs[key]: outline.shapes.get(key) for key in inputs}
+    names = {signature.inputs[key]: tensor for key, tensor in inputs.items()}
+    asked = {signature.inputs.get(name, name): shape for name, shape in (shapes or {}).items()}
+    declared = {signature.inputs[key]: signature.shapes.get(key) for key in inputs}
     return list(set_shapes(names, declared, asked).values())
 
 

@@ -1,4 +1,4 @@
-"""CudaDelegate: parts of a model as CUDA kernels, with weights and activations on the GPU."""
+"""CudaDelegate: partitions of a model as CUDA kernels, with weights and activations on the GPU."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numba import config, cuda
 from ...engine.plan import planner
 from ...engine.plan.buffer import ARENA, Storage
 from ...interpreter.node import Node, Operand
-from ...interpreter.part import Part
+from ...interpreter.partition import Partition
 from ..delegate import Delegate
 from ..float_ops import Uploaded
 from . import launches
@@ -60,14 +60,16 @@ class CudaDelegate(Delegate):
         """Why the GPU does not run `op`, None if it does."""
         return self.missing or launches.reason_against(op)
 
-    def compile(self, part: Part) -> Callable[..., Sequence[Any]]:
-        """The part as a list of kernel launches over one arena on the device."""
-        rows = [row for op in part.ops for row in launches.LAUNCHES.known(op.kind).launches(op)]
+    def compile(self, partition: Partition) -> Callable[..., Sequence[Any]]:
+        """The partition as a list of kernel launches over one arena on the device."""
+        rows = [
+            row for op in partition.ops for row in launches.LAUNCHES.known(op.kind).launches(op)
+        ]
         with cuda.gpus[self.device]:
-            arena = DeviceArena(part, rows)
+            arena = DeviceArena(partition, rows)
             calls = [self._call(row, arena) for row in rows]
-            inputs = [arena.view(x) for x in part.inputs]
-            results = [DeviceResult(arena.view(x), x.shape) for x in part.outputs]
+            inputs = [arena.view(x) for x in partition.inputs]
+            results = [DeviceResult(arena.view(x), x.shape) for x in partition.outputs]
 
         def run(*arrays):
             with cuda.gpus[self.device]:
@@ -98,19 +100,19 @@ class CudaDelegate(Delegate):
 
 
 class DeviceArena:
-    """One piece of device memory for all values of a part that change from run to run.
+    """One block of device memory for all values of a partition that change from run to run.
 
-    What leaves the part keeps its place to the end, so that later parts can read it.
+    Outputs of the partition keep their offset to the end, so that later partitions can read them.
     """
 
-    def __init__(self, part: Part, rows: Sequence[launches.Launch]):
+    def __init__(self, partition: Partition, rows: Sequence[launches.Launch]):
         end = len(rows)
-        alive = {x.storage: [0, 0] for x in part.inputs}
+        alive = {x.storage: [0, 0] for x in partition.inputs}
         for i, row in enumerate(rows):
             for x in (row.out, *row.inputs):
                 if isinstance(x, Operand) and x.value is None:
                     alive.setdefault(x.storage, [i, i])[1] = i
-        for x in part.outputs:
+        for x in partition.outputs:
             alive[x.storage][1] = end
         stand_ins = {storage: Storage(ARENA, storage.nbytes) for storage in alive}
         offsets, n_bytes = planner.assign({stand_ins[s]: span for s, span in alive.items()})
@@ -139,7 +141,7 @@ class DeviceResult:
 
 
 def flat(array: Any) -> Any:
-    """What the interpreter or another part gave, in one dimension, on whatever side it is."""
+    """What the interpreter or another partition gave, in one dimension, on whatever side it is."""
     if isinstance(array, DeviceResult):
         return array.view
     return np.ascontiguousarray(array).reshape(-1)

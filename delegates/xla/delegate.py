@@ -1,4 +1,4 @@
-"""XlaDelegate: parts of a model as XLA programs, made by JAX for a TPU, a GPU or the CPU."""
+"""XlaDelegate: partitions of a model as XLA programs, made by JAX for a TPU, a GPU or the CPU."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import jax
 import numpy as np
 
 from ...interpreter.node import Node
-from ...interpreter.part import Part
+from ...interpreter.partition import Partition
 from ..delegate import Delegate
 from ..float_ops import Uploaded, reason_against_types
 from .lowerings import LOWERINGS
 
 MOST_PROGRAMS = 64
-"""Compiled programs kept; one for each part and set of shapes, whatever the weights."""
+"""Compiled programs kept; one for each partition and set of shapes, whatever the weights."""
 
 
 class XlaDelegate(Delegate):
-    """Compiles each part to one XLA program.
+    """Compiles each partition to one XLA program.
 
-    Weights are sent to the device once; results that only other parts read stay there.
+    Weights are sent to the device once; results that only other partitions read stay there.
 
     Args:
         platform: "tpu", "gpu" or "cpu"; JAX's own choice when None.
@@ -59,27 +59,27 @@ class XlaDelegate(Delegate):
             return f"{op.kind} has no lowering to XLA"
         return reason_against_types(op, row.parameters)
 
-    def compile(self, part: Part) -> Callable[..., Sequence[Any]]:
-        """The part as one compiled program."""
-        constants = [x for x in part.constants if x.dtype == np.float32]
+    def compile(self, partition: Partition) -> Callable[..., Sequence[Any]]:
+        """The partition as one compiled program."""
+        constants = [x for x in partition.constants if x.dtype == np.float32]
 
         def compute(*arrays):
-            values = dict(zip((*part.inputs, *constants), arrays, strict=True))
-            for op in part.ops:
+            values = dict(zip((*partition.inputs, *constants), arrays, strict=True))
+            for op in partition.ops:
                 row = LOWERINGS.known(op.kind)
-                given = [
+                arguments = [
                     None if x is None or i in row.parameters else values[x]
                     for i, x in enumerate(op.inputs)
                 ]
-                values[op.results[0]] = row.function(op, *given)
-            return [values[x] for x in part.outputs]
+                values[op.results[0]] = row.function(op, *arguments)
+            return [values[x] for x in partition.outputs]
 
         weights = [self._constants(x) for x in constants]
-        program = self._program(compute, [*map(self._shape, part.inputs), *weights])
+        program = self._program(compute, [*map(self._shape, partition.inputs), *weights])
 
         def run(*arrays):
-            given = [x if isinstance(x, jax.Array) else self._to_device(x) for x in arrays]
-            return program(*given, *weights)
+            arguments = [x if isinstance(x, jax.Array) else self._to_device(x) for x in arrays]
+            return program(*arguments, *weights)
 
         return run
 

@@ -32,7 +32,7 @@ def compare(node):
     node.require(shape is not None, f"shapes {a.shape} and {b.shape} do not broadcast")
     if a.dtype.hasobject:
         node.require(kernel in _TEXT, "strings have no order here; use EQUAL or NOT_EQUAL")
-        return node.late(lambda *texts: [_TEXT[kernel](*texts).astype(bool)], [shape])
+        return node.dynamic_result(lambda *texts: [_TEXT[kernel](*texts).astype(bool)], [shape])
     scaled = (*_SCALED, np.int16) if kernel in _TEXT else _SCALED  # TFLite orders int16 as stored
     quantized = a.dtype in scaled and None not in (a.quantization, b.quantization)
     kinds = _ORDERED if swapped or kernel not in _TEXT else (*_ORDERED, np.bool_)

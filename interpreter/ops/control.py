@@ -23,7 +23,7 @@ def if_(node):
         then, otherwise = branches
         return node.scope.run(then if condition.ravel()[0] else otherwise, inputs)
 
-    return node.late(run, _declared_shapes(node))
+    return node.dynamic_result(run, _declared_shapes(node))
 
 
 @op("WHILE")
@@ -44,7 +44,7 @@ def while_(node):
                 return values
             values = node.scope.run(body, values)
 
-    return node.late(run, _declared_shapes(node))
+    return node.dynamic_result(run, _declared_shapes(node))
 
 
 @op("CALL")
@@ -54,7 +54,9 @@ def call(node):
     emit = inline.call(node, subgraph, node.inputs) if all(node.inputs) else None
     if emit is not None:
         return emit
-    return node.late(lambda *inputs: node.scope.run(subgraph, inputs), _declared_shapes(node))
+    return node.dynamic_result(
+        lambda *inputs: node.scope.run(subgraph, inputs), _declared_shapes(node)
+    )
 
 
 @op("CALL_ONCE")
@@ -66,7 +68,7 @@ def call_once(node):
         node.scope.run_once(subgraph)
         return []
 
-    return node.late(run, ())
+    return node.dynamic_result(run, ())
 
 
 def _require_flag(node, condition):

@@ -42,7 +42,9 @@ def fill_(node):
     dims = _dims(node, 0)
     node.require(value.size == 1, f"the value must be one element, got shape {value.shape}")
     if value.dtype.hasobject:
-        return node.late(lambda _, text: [np.full(dims, text.item(), object)], [tuple(dims)])
+        return node.dynamic_result(
+            lambda _, text: [np.full(dims, text.item(), object)], [tuple(dims)]
+        )
     out = node.result(dims, value.dtype)
     return lambda program: fill(program, value, out)
 
@@ -74,7 +76,7 @@ def range_(node):
     else:
         count = len(range(int(start), int(limit), int(delta)))
     if count > MANY:
-        return node.late(lambda *numbers: [_counted(numbers, count)], [(count,)])
+        return node.dynamic_result(lambda *numbers: [_counted(numbers, count)], [(count,)])
     value = _counted((start, limit, delta), count)
     node.result(value.shape, dtype, value=value)
     return None

@@ -9,7 +9,7 @@ from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View
 from ...engine.sizes import is_plain
 from ..checks import required, same_dtype
-from ..node import Unknown
+from ..node import NeedsValue
 from ..registry import op
 from .cast import convert
 from .quantized import scheme_of
@@ -34,7 +34,7 @@ def gather(node):
     )
     shape = params.shape[:axis] + indices.shape[batch:] + params.shape[axis + 1 :]
     if params.dtype.hasobject:
-        return node.late(lambda text, at: [np.take(text, at, axis)], [shape])
+        return node.dynamic_result(lambda text, at: [np.take(text, at, axis)], [shape])
     out = node.result(shape, params.dtype)
     batches, outer, inner = (
         prod(params.shape[:batch]),
@@ -68,7 +68,7 @@ def gather_nd(node):
     depth = _depth(indices)
     shape = indices.shape[:-1] + params.shape[depth:]
     if params.dtype.hasobject:
-        return node.late(lambda text, at: [text[tuple(np.moveaxis(at, -1, 0))]], [shape])
+        return node.dynamic_result(lambda text, at: [text[tuple(np.moveaxis(at, -1, 0))]], [shape])
     out = node.result(shape, params.dtype)
     count, inner = prod(indices.shape[:-1]), prod(params.shape[depth:])
 
@@ -254,7 +254,7 @@ def _row_scales(node, table, out):
 def _depth(indices):
     """How many dimensions a row of indices names."""
     if not is_plain(indices.shape[-1]):
-        raise Unknown(1)
+        raise NeedsValue(1)
     return indices.shape[-1]
 
 

@@ -14,7 +14,7 @@ from ..checks import rank, required
 from ..node import Node, Operand
 from ..registry import op
 from .lstm_basic import basic_lstm
-from .lstm_stored import stored_lstm
+from .lstm_quantized import lstm_quantized
 from .recurrent import (
     auxiliary,
     dequantized,
@@ -126,7 +126,7 @@ def bidirectional_sequence_lstm(node):
 def _one_direction(node, x, walk):
     parts = _parts(node, ONE)
     if x.dtype == np.int8:
-        return stored_lstm(node, x, parts, ONE.states, walk, _sizes(node, parts))
+        return lstm_quantized(node, x, parts, ONE.states, walk, _sizes(node, parts))
     return _real(node, [x], parts, ONE, walk)
 
 

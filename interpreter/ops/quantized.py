@@ -10,7 +10,7 @@ from ...engine.families.multipliers import common_terms, product_terms
 from ...schema.operators import known
 from ...schema.quantization import Quantization
 from ..checks import NO_LIMIT, clamp_of, limits_of, name_of_dtype
-from ..node import Declared, Node, Operand
+from ..node import Node, Operand, TensorDeclaration
 
 STORED = ("int8", "uint8", "int16")
 _CODES = {"int8": "i8", "uint8": "u8", "int16": "i16"}
@@ -73,7 +73,7 @@ def quotient(above: Sequence[float], below: Sequence[float]) -> float:
     return float(narrow) if np.isfinite(narrow) else prod(above) / prod(below)
 
 
-def scheme_of(node: Node, given: Operand | Declared, name: str) -> Quantization:
+def scheme_of(node: Node, given: Operand | TensorDeclaration, name: str) -> Quantization:
     """The quantization of an input or output, which must have one."""
     if given.quantization is None:
         node.fail(f"{name} must have a scale")

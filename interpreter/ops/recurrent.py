@@ -8,7 +8,7 @@ from ..checks import rank, required
 from ..node import Node
 from ..registry import op
 from .arithmetic import bytes_of, scales_of
-from .svdf_stored import stored_svdf
+from .svdf_quantized import svdf_quantized
 
 _HYBRID = ("int8", "uint8", "int4")
 
@@ -85,7 +85,7 @@ def svdf(node):
     )
     state = state_of(node, 4, batch, filters * times.shape[1])
     if x.dtype == np.int8:
-        return stored_svdf(node, x, features, times, bias, state)
+        return svdf_quantized(node, x, features, times, bias, state)
     refuse_stored(node, x)
     weights = weights_of(node, [features])
     times = dequantized(node, 2)

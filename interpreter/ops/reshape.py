@@ -4,7 +4,7 @@ from math import prod
 
 from ...engine.sizes import is_plain, negative
 from ..checks import required
-from ..node import Unknown
+from ..node import NeedsValue
 from ..registry import op
 
 
@@ -41,7 +41,7 @@ def squeeze(node):
     dims = node.options.squeeze_dims
     if dims is None or not len(dims):
         if not all(map(is_plain, x.shape)):
-            raise Unknown(0)
+            raise NeedsValue(0)
         axes = {i for i, n in enumerate(x.shape) if n == 1}
     else:
         axes = {node.axis("squeeze_dims", x, axis) for axis in dims}

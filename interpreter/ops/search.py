@@ -19,7 +19,9 @@ _TOP = (np.float32, np.int32, np.int64, np.int16, np.int8, np.uint8)
 def where(node):
     """The indices of the elements that are not zero, in order."""
     (x,) = required(node, 1)
-    return node.late(lambda condition: [np.argwhere(condition).astype(np.int64)], [(None, x.ndim)])
+    return node.dynamic_result(
+        lambda condition: [np.argwhere(condition).astype(np.int64)], [(None, x.ndim)]
+    )
 
 
 @op("UNIQUE")
@@ -36,7 +38,7 @@ def unique(node):
         rank[order] = np.arange(order.size)
         return [values[first[order]], rank[inverse].astype(dtype)]
 
-    return node.late(find, [(None,), x.shape])
+    return node.dynamic_result(find, [(None,), x.shape])
 
 
 @op("BUCKETIZE")

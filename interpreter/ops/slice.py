@@ -17,7 +17,7 @@ from ...engine.sizes import (
     steps,
 )
 from ..checks import required
-from ..node import Unknown
+from ..node import NeedsValue
 from ..registry import op
 from .cast import convert
 
@@ -27,8 +27,8 @@ def slice_(node):
     """The box of `x` that begins at the second input and has the size of the third."""
     x, begin = required(node, 2)
     sizes = node.sizes(2)
-    late = begin.value is None and not may_be_negative(sizes)
-    begins = [0] * begin.size if late else node.sizes(1)
+    dynamic_result = begin.value is None and not may_be_negative(sizes)
+    begins = [0] * begin.size if dynamic_result else node.sizes(1)
     node.require(
         len(begins) == len(sizes) == x.ndim,
         f"begin and size must have one number for each of {x.ndim} dimensions, "
@@ -45,7 +45,7 @@ def slice_(node):
     out = node.result(sizes, x.dtype)
 
     def emit(program):
-        if late:
+        if dynamic_result:
             _take_box(program, x, convert(program, begin.ravel(), np.int64), sizes, out)
             return
         view = View.of(x)
@@ -78,7 +78,7 @@ def strided_slice(node):
     x, begin = required(node, 2)
     node.require(begin.ndim == 1, f"begin must have one dimension, got shape {begin.shape}")
     if not is_plain(begin.size):
-        raise Unknown(1)
+        raise NeedsValue(1)
     entries = _entries(node, x, begin.size)
     if begin.value is None and _only_picks(node, entries):
         return _late_picks(node, x, begin, entries)

@@ -28,7 +28,7 @@ def read_variable(node):
         node.require(value is not None, "the variable is read before a value was assigned to it")
         return [value]
 
-    return node.late(run, [node.outputs[0].shape or ()])
+    return node.dynamic_result(run, [node.outputs[0].shape or ()])
 
 
 @op("ASSIGN_VARIABLE")
@@ -40,7 +40,7 @@ def assign_variable(node):
         node.scope.resources[_number(handle)] = value.copy()
         return []
 
-    return node.late(run, ())
+    return node.dynamic_result(run, ())
 
 
 def _require_handle(node):

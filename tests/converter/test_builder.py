@@ -113,7 +113,7 @@ def test_what_only_the_run_can_tell_is_unknown(b):
     x = b.input("x", np.float32, (6,))
     y = b.RESHAPE(x, b.input("shape", np.int32, (2,)))
     assert y.shape == (None, None)
-    assert all(size.is_late for size in y.sizes)
+    assert all(size.data_dependent for size in y.sizes)
     assert b.NEG(y).shape == (None, None)
     assert b.ADD(y, b.input("z", np.float32, (2, 3))).shape == (2, 3)
     clash = b.DEPTH_TO_SPACE(b.RESHAPE(x, b.input("four", np.int32, (4,))), block_size=11)

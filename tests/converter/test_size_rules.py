@@ -14,7 +14,7 @@ from flatlite.converter.ir.graph import Elements, Graph, Op, Tensor
 from flatlite.converter.ir.infer import as_operand, infer, prepared
 from flatlite.converter.ir.sizes import Assumption
 from flatlite.engine.run.faults import Fault
-from flatlite.interpreter.node import NodeError, Unknown
+from flatlite.interpreter.node import NeedsValue, NodeError
 from flatlite.schema.model import Quantization
 
 CASES = [
@@ -24,7 +24,7 @@ CASES = [
     and not any(str(key).startswith("out") for key in case.quantization or ())
 ]
 """All but those of results with scales: while a graph is built there are none."""
-REFUSED = (NodeError, Unknown, Fault, ZeroDivisionError, OverflowError)
+REFUSED = (NodeError, NeedsValue, Fault, ZeroDivisionError, OverflowError)
 
 
 def quantization_of(case, key):
@@ -183,4 +183,4 @@ def test_slice_whose_size_is_never_negative_stays_that_size():
 
 def test_slice_from_an_unknown_begin_whose_size_may_be_minus_one():
     (result,) = infer(Graph(), slices(None, 3), [None])
-    assert all(isinstance(size, dims.Dim) and size.is_late for size in result.sizes)
+    assert all(isinstance(size, dims.Dim) and size.data_dependent for size in result.sizes)

@@ -7,7 +7,7 @@ import pytest
 from building import Builder, save
 from delegated import CHAIN, Remote, answer, assert_same, network, placed, prepared
 
-from flatlite.interpreter.part import Partition
+from flatlite.interpreter.partition import Partitioning
 
 
 def failing(base, what, times=10):
@@ -149,7 +149,7 @@ def test_inputs_cannot_be_written(chosen):
 def test_impossible_parts_are_failures(cut, message, chosen):
     class Wrong(chosen):
         def parts(self, ops):
-            return Partition(cut(ops), {})
+            return Partitioning(cut(ops), {})
 
     content = network(CHAIN, "d")
     with pytest.warns(RuntimeWarning, match=f"failed to choose its parts: .*{message}"):

@@ -9,7 +9,14 @@ import pytest
 from flatlite.engine.plan.buffer import arena
 from flatlite.interpreter import ops, registry
 from flatlite.interpreter.compute import run_now
-from flatlite.interpreter.node import Declared, Late, Node, NodeError, Operand, Unknown
+from flatlite.interpreter.node import (
+    DynamicResult,
+    NeedsValue,
+    Node,
+    NodeError,
+    Operand,
+    TensorDeclaration,
+)
 from flatlite.schema import operators
 from flatlite.schema.flatbuffer import record
 
@@ -20,7 +27,7 @@ def operand(shape=(2, 3), dtype=np.float32):
     return Operand.of(arena(shape, dtype, "x"), "x")
 
 
-Y = (Declared("y", F32),)
+Y = (TensorDeclaration("y", F32),)
 
 
 def node(*inputs, outputs=Y, **options):
@@ -50,7 +57,7 @@ def test_axis_out_of_range(axis):
 def test_constant_is_the_value_or_unknown():
     one = node(Operand.known(np.int32([3, 4])), operand(), None)
     np.testing.assert_array_equal(one.constant(0), [3, 4])
-    with pytest.raises(Unknown) as info:
+    with pytest.raises(NeedsValue) as info:
         one.constant(1)
     assert info.value.index == 1
     for missing in (2, 3):
@@ -66,7 +73,7 @@ def test_known_values_are_read_only():
 
 
 def test_results_come_in_the_declared_order():
-    one = node(outputs=[Declared("a", F32), Declared("b", np.dtype(np.int32))])
+    one = node(outputs=[TensorDeclaration("a", F32), TensorDeclaration("b", np.dtype(np.int32))])
     a = one.result((2,))
     b = one.result([3], value=[1, 2, 3])
     assert (a.name, a.dtype, a.shape, a.value) == ("a", F32, (2,), None)
@@ -82,7 +89,7 @@ def test_result_refuses_what_the_model_declares_otherwise():
     with pytest.raises(NodeError, match="dimensions must not be negative"):
         node().result((2, -1))
     with pytest.raises(NodeError, match="the type of output 0 is not declared"):
-        node(outputs=[Declared("y")]).result((1,))
+        node(outputs=[TensorDeclaration("y")]).result((1,))
 
 
 def test_alias_shares_memory():
@@ -96,20 +103,25 @@ def test_alias_shares_memory():
 def test_alias_of_a_known_value_is_known():
     x = Operand.known(np.arange(6, dtype=np.float32))
     np.testing.assert_array_equal(node().alias(x, (2, 3)).value, [[0, 1, 2], [3, 4, 5]])
-    bits = Node("BITCAST", [x], [Declared("y", np.dtype(np.int32))]).alias(x, (6,), np.int32)
+    bits = Node("BITCAST", [x], [TensorDeclaration("y", np.dtype(np.int32))]).alias(
+        x, (6,), np.int32
+    )
     np.testing.assert_array_equal(bits.value, np.arange(6, dtype=np.float32).view(np.int32))
 
 
 def test_strings_can_be_known():
     x = Operand.known(np.array([b"a", b"bc"], object), "s")
     assert x.value.tolist() == [b"a", b"bc"]
-    assert Node("RESHAPE", [x], [Declared("y")]).alias(x, (1, 2)).value.shape == (1, 2)
+    assert Node("RESHAPE", [x], [TensorDeclaration("y")]).alias(x, (1, 2)).value.shape == (1, 2)
 
 
 def test_late_results_are_folded_from_known_inputs():
-    one = node(Operand.known(np.float32([0, 2, 0, 3])), outputs=[Declared("y", np.dtype(np.int64))])
-    emit = one.late(lambda x: [np.flatnonzero(x)], [(None,)])
-    assert isinstance(emit, Late)
+    one = node(
+        Operand.known(np.float32([0, 2, 0, 3])),
+        outputs=[TensorDeclaration("y", np.dtype(np.int64))],
+    )
+    emit = one.dynamic_result(lambda x: [np.flatnonzero(x)], [(None,)])
+    assert isinstance(emit, DynamicResult)
     run_now(one, emit)
     assert one.results[0].value.tolist() == [1, 3]
 
@@ -117,7 +129,7 @@ def test_late_results_are_folded_from_known_inputs():
 def test_rows_are_folded_from_known_inputs():
     x = Operand.known(np.arange(6, dtype=np.float32).reshape(2, 3))
     permutation = Operand.known(np.int32([1, 0]))
-    one = Node("TRANSPOSE", [x, permutation], [Declared("y", F32)])
+    one = Node("TRANSPOSE", [x, permutation], [TensorDeclaration("y", F32)])
     run_now(one, registry.prepare_of("TRANSPOSE")(one))
     np.testing.assert_array_equal(one.results[0].value, x.value.T)
 
@@ -127,7 +139,7 @@ def test_small_results_are_computed_once():
     emitted = []
 
     def negated(array):
-        one = Node("NEG", [Operand.known(array)], [Declared("y", array.dtype)])
+        one = Node("NEG", [Operand.known(array)], [TensorDeclaration("y", array.dtype)])
         emit = registry.prepare_of("NEG")(one)
         run_now(one, lambda program: (emitted.append(array), emit(program)))
         return one.results[0].value
@@ -149,7 +161,7 @@ def test_options_tell_small_results_apart():
     def summed(keep_dims):
         x, axes = Operand.known(np.float32([[1, 2], [3, 5]])), Operand.known(np.int32([1]))
         options = record("ReducerOptions")(keep_dims=keep_dims)
-        one = Node("SUM", [x, axes], [Declared("y", F32)], options)
+        one = Node("SUM", [x, axes], [TensorDeclaration("y", F32)], options)
         run_now(one, registry.prepare_of("SUM")(one))
         return one.results[0].value.tolist()
 
@@ -181,9 +193,9 @@ def test_unknown_and_double_operators():
 def test_a_long_range_is_made_when_the_model_runs(dtype):
     """Not before: with sizes of a converter's trials it could be larger than memory."""
     numbers = [Operand.known(np.array(n, dtype)) for n in (1, 3_000_000, 2)]
-    one = Node("RANGE", numbers, [Declared("y", np.dtype(dtype))])
+    one = Node("RANGE", numbers, [TensorDeclaration("y", np.dtype(dtype))])
     emit = registry.prepare_of("RANGE")(one)
-    assert isinstance(emit, Late)
+    assert isinstance(emit, DynamicResult)
     assert emit.shapes == ((1_500_000,),) or dtype == np.float32
     run_now(one, emit)
     value = one.results[0].value

@@ -97,7 +97,7 @@ def test_calls_while_it_runs_are_refused(gathering):
                 call()
             refused.append(call)
 
-    with interpreter._turn:
+    with interpreter._call_lock:
         thread = threading.Thread(target=others)
         thread.start()
         thread.join()
@@ -116,11 +116,11 @@ def test_an_interrupt_just_inside_a_call_locks_nobody_out(gathering, call):
 
     interpreter, params, _, out = gathering
     arguments = {"set_tensor": (params, floats(3, 2)), "get_tensor": (out,)}.get(call, ())
-    turn = interpreter._turn
-    turn.free = Interrupted(turn.free)
+    call_lock = interpreter._call_lock
+    call_lock.free = Interrupted(call_lock.free)
     with pytest.raises(KeyboardInterrupt):
         getattr(interpreter, call)(*arguments)
-    turn.free = [*turn.free]
+    call_lock.free = [*call_lock.free]
     getattr(interpreter, call)(*arguments)
     interpreter.invoke()
 

@@ -2,7 +2,7 @@ r"""Loops and branches of TensorFlow 1, made of Switch and Merge, as While and I
 
 / 0 ------------------------> Exit -> y
 x -> Enter -> Merge -> Switch                              becomes    x -> While -> y
-^        \ 1 -> turn -> NextIteration
+^        \ 1 -> body -> NextIteration
 |______________________________|
 """
 
@@ -21,25 +21,25 @@ _STARTS = ("Placeholder", "_Arg")
 _CONTROL = frozenset(["Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch"])
 
 
-def raise_frames(graph: Graph) -> Graph:
+def functionalize_control_flow(graph: Graph) -> Graph:
     """`graph`, or a copy in which loops and branches are calls of functions, inner ones first.
 
     What has another form than TensorFlow gives it stays as it is.
     """
-    left = _count(graph)
-    while left:
-        found = next(iter(_candidates(graph)), None)
-        if found is None:
+    n_ops = _count_control_flow(graph)
+    while n_ops:
+        call = next(iter(_candidates(graph)), None)
+        if call is None:
             return graph
-        raised = _replaced(graph, found)
-        before, left = left, _count(raised)
-        if left >= before:
+        functional = _replaced(graph, call)
+        n_before, n_ops = n_ops, _count_control_flow(functional)
+        if n_ops >= n_before:
             return graph
-        graph = raised
+        graph = functional
     return graph
 
 
-def _count(graph: Graph) -> int:
+def _count_control_flow(graph: Graph) -> int:
     """How many operations there are that start a loop or end a branch."""
     return sum(op.type in ("Enter", "Merge") for op in graph.operations)
 
@@ -50,7 +50,7 @@ class _Call(NamedTuple):
     Attributes:
         name, type, attrs: its own.
         inputs: tensors of the old graph.
-        results: tensor of the old graph -> which output stands for it.
+        results: tensor of the old graph -> the output it maps to.
     """
 
     name: str
@@ -60,8 +60,8 @@ class _Call(NamedTuple):
     results: dict[Tensor, int]
 
 
-class _Foreign(Exception):
-    """A part of the graph depends on what is not raised yet."""
+class _NotFunctionalizable(Exception):
+    """A region has another loop or branch within, or a form TensorFlow does not write."""
 
 
 def _candidates(graph: Graph) -> Iterable[_Call]:
@@ -75,27 +75,27 @@ def _candidates(graph: Graph) -> Iterable[_Call]:
         *((_loop, enters) for enters in frames.values()),
         *((_branch, merge) for merge in ends),
     ]
-    for raise_one, part in attempts:
-        call = _attempt(raise_one, graph, part)
+    for functionalize, region in attempts:
+        call = _attempt(functionalize, graph, region)
         if call is not None:
             yield call
 
 
 def _is_a_loops(merge: Operation) -> bool:
-    """Whether a Merge begins the turns of a loop, and does not end a branch."""
+    """Whether a Merge begins the iterations of a loop, and does not end a branch."""
     return any(tensor.op.type in ("Enter", "NextIteration") for tensor in merge.inputs)
 
 
-def _attempt(raise_one: Callable[..., _Call], graph: Graph, part: object) -> _Call | None:
+def _attempt(functionalize: Callable[..., _Call], graph: Graph, region: object) -> _Call | None:
     try:
-        return raise_one(graph, part)
-    except _Foreign:
+        return functionalize(graph, region)
+    except _NotFunctionalizable:
         return None
 
 
 def _replaced(graph: Graph, call: _Call) -> Graph:
-    """A copy of `graph` with a call in the place of what it stands for."""
-    made: list[Operation] = []
+    """A copy of `graph` with a call in the place of the operations it replaces."""
+    calls: list[Operation] = []
 
     def before(op: Operation) -> list[Operation]:
         if any(tensor in call.results for tensor in op.outputs):
@@ -105,47 +105,49 @@ def _replaced(graph: Graph, call: _Call) -> Graph:
     def replace(op: Operation, copy: Copy) -> bool:
         if not any(tensor in call.results for tensor in op.outputs):
             return False
-        if not made:
+        if not calls:
             inputs = [copy.tensors[tensor] for tensor in call.inputs]
             name = copy.graph.unique_name(call.name)
-            made.append(copy.graph.add(call.type, name, inputs, call.attrs))
-        outputs = [made[0].outputs[call.results.get(tensor, 0)] for tensor in op.outputs]
-        copy.stands_for(op, outputs, made)
+            calls.append(copy.graph.add(call.type, name, inputs, call.attrs))
+        outputs = [calls[0].outputs[call.results.get(tensor, 0)] for tensor in op.outputs]
+        copy.stands_for(op, outputs, calls)
         return True
 
     return rebuild(graph, [tensor.op for tensor in graph.outputs or ()], replace, before)
 
 
 def _loop(graph: Graph, enters: Sequence[Operation]) -> _Call:
-    """The While of one frame. Raises _Foreign when it has others within, or an unknown form."""
+    """The While of one frame.
+
+    Raises _NotFunctionalizable when it has others within, or an unknown form.
+    """
     merges = [_reader(enter.outputs[0], "Merge") for enter in enters]
     variables = [(e, m) for e, m in zip(enters, merges, strict=True) if m is not None]
     fixed = [e for e, m in zip(enters, merges, strict=True) if m is None]
     if not variables:
-        raise _Foreign
+        raise _NotFunctionalizable
     states = {merge.outputs[0]: i for i, (_, merge) in enumerate(variables)}
     invariants = {e.outputs[0]: len(variables) + i for i, e in enumerate(fixed)}
     conditions, switches, following = [], {}, []
     for i, (enter, merge) in enumerate(variables):
         ends = [t for t in merge.inputs if t.op is not enter]
         if len(ends) != 1 or ends[0].op.type != "NextIteration":
-            raise _Foreign
+            raise _NotFunctionalizable
         following.append(ends[0].op.inputs[0])
         for switch in merge.outputs[0].consumers():
             if switch.type == "Switch" and switch.inputs[1].op.type == "LoopCond":
                 switches[switch.outputs[1]] = i
                 conditions.append((switch.inputs[1].op, switch, i))
     if not conditions or len({op for op, _, _ in conditions}) != 1:
-        raise _Foreign
+        raise _NotFunctionalizable
     condition = conditions[0][0]
     inputs = [enter.inputs[0] for enter in [e for e, _ in variables] + fixed]
     name = condition.name.rpartition("/")[0] or condition.name
     cond = _function(graph, f"{name}_cond", condition.inputs, {**states, **invariants}, inputs)
-    kept = list(invariants)
     body = _function(
         graph,
         f"{name}_body",
-        [*following, *kept],
+        [*following, *invariants],
         {**states, **switches, **invariants},
         inputs,
     )
@@ -160,27 +162,30 @@ def _loop(graph: Graph, enters: Sequence[Operation]) -> _Call:
 
 
 def _branch(graph: Graph, merge: Operation) -> _Call:
-    """The If of a Merge. Raises _Foreign when it has others within, or an unknown form."""
+    """The If of a Merge.
+
+    Raises _NotFunctionalizable when it has others within, or an unknown form.
+    """
     if len(merge.inputs) != 2 or merge.outputs[1].consumers():
-        raise _Foreign
+        raise _NotFunctionalizable
     sides = [_switches(tensor) for tensor in merge.inputs]
-    found = [tensor for side in sides for tensor in side]
-    predicates = {copied_from(tensor.op.inputs[1]) for tensor in found}
+    switched = [tensor for side in sides for tensor in side]
+    predicates = {copied_from(tensor.op.inputs[1]) for tensor in switched}
     if len(predicates) != 1:
-        raise _Foreign
-    chosen = [{tensor.value_index for tensor in side} for side in sides]
-    if any(len(numbers) > 1 for numbers in chosen) or chosen[0] == chosen[1]:
-        raise _Foreign
-    order = (0, 1) if chosen[0] == {0} or chosen[1] == {1} else (1, 0)
+        raise _NotFunctionalizable
+    indices = [{tensor.value_index for tensor in side} for side in sides]
+    if any(len(numbers) > 1 for numbers in indices) or indices[0] == indices[1]:
+        raise _NotFunctionalizable
+    order = (0, 1) if indices[0] == {0} or indices[1] == {1} else (1, 0)
     otherwise, then = (merge.inputs[i] for i in order)
     (predicate,) = predicates
-    values = list(dict.fromkeys(tensor.op.inputs[0] for tensor in found))
+    values = list(dict.fromkeys(tensor.op.inputs[0] for tensor in switched))
     outer = [t for tensor in merge.inputs for t in _starts(tensor)]
     inputs = list(dict.fromkeys([*values, *outer]))
-    places = {tensor: inputs.index(tensor.op.inputs[0]) for tensor in found}
-    places |= {tensor: inputs.index(tensor) for tensor in outer}
+    positions = {tensor: inputs.index(tensor.op.inputs[0]) for tensor in switched}
+    positions |= {tensor: inputs.index(tensor) for tensor in outer}
     branches = {
-        f"{name}_branch": _function(graph, f"{merge.name}_{name}", [tensor], places, inputs)
+        f"{name}_branch": _function(graph, f"{merge.name}_{name}", [tensor], positions, inputs)
         for name, tensor in (("then", then), ("else", otherwise))
     }
     attrs = {
@@ -210,10 +215,10 @@ def _switches(tensor: Tensor) -> list[Tensor]:
     if tensor.op.type == "Switch":
         return [tensor]
     read = [t for op in _region(tensor) for t in op.inputs]
-    found = list(dict.fromkeys(t for t in read if t.op.type == "Switch"))
-    if any(t.op.inputs[1].op.type == "LoopCond" for t in found):
-        raise _Foreign
-    return found
+    switched = list(dict.fromkeys(t for t in read if t.op.type == "Switch"))
+    if any(t.op.inputs[1].op.type == "LoopCond" for t in switched):
+        raise _NotFunctionalizable
+    return switched
 
 
 def _starts(tensor: Tensor) -> list[Tensor]:
@@ -230,13 +235,13 @@ def _function(
     graph: Graph,
     name: str,
     outputs: Sequence[Tensor],
-    places: Mapping[Tensor, int],
+    positions: Mapping[Tensor, int],
     inputs: Sequence[Tensor],
 ) -> FunctionRef:
     """Adds the function that gives `outputs`.
 
-    `places` says which of its arguments stands for a tensor; `inputs` what these are like.
-    Raises _Foreign when it would contain a part of another loop or branch.
+    `positions` says which argument a tensor maps to; `inputs` have the arguments' types and shapes.
+    Raises _NotFunctionalizable when it would contain a part of another loop or branch.
     """
     body = Graph(graph.functions)
     copy = Copy(body)
@@ -245,15 +250,15 @@ def _function(
         attrs = {"T": tensor.dtype, "index": i}
         arguments.append(body.add("_Arg", f"arg{i}", (), attrs).outputs[0])
         arguments[-1].set_shape(tensor.shape)
-    for tensor, i in places.items():
+    for tensor, i in positions.items():
         copy.tensors[tensor] = arguments[i]
 
     def before(op: Operation) -> list[Operation]:
-        return [t.op for t in op.inputs if t not in places]
+        return [t.op for t in op.inputs if t not in positions]
 
-    for op in ordered([t.op for t in outputs if t not in places], before):
+    for op in ordered([t.op for t in outputs if t not in positions], before):
         if op.type in _CONTROL or op.type in _STARTS:
-            raise _Foreign
+            raise _NotFunctionalizable
         new = copy.add(op, control_inputs=())
         copy.stands_for(op, new.outputs, [new])
     body.inputs, body.outputs = arguments, [copy.tensors[tensor] for tensor in outputs]

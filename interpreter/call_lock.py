@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 
-class Turn:
+class CallLock:
     """What a call on an interpreter enters; a second one is refused meanwhile, not made to wait.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""Preparing operators: makes the stages of a subgraph's plan."""
+"""The planner: prepares operators and makes the stages of a subgraph's plan."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy as np
 from ..engine.plan.buffer import BOUND, CONSTANT, bound
 from ..engine.plan.program import Program
 from ..engine.run.faults import Fault
-from .node import Declared, Late, Node, NodeError, Operand, Unknown
+from .node import DynamicResult, NeedsValue, Node, NodeError, Operand, TensorDeclaration
 from .registry import is_pure, prepare_of
 from .spec import OperatorSpec, SubgraphSpec
 from .stage import PlanError, Stage
 
 if TYPE_CHECKING:
     from .delegation import DelegateReport
-    from .part import Part, Run
+    from .partition import Partition, Run
     from .scope import Scope
 
-Note = Callable[[Stage, set[int], Any], None]
-"""Called with a stage, the tensors to be readable after it, and its program's layout."""
+LayoutCallback = Callable[[Stage, set[int], Any], None]
+"""Called with a stage, the tensors that stay readable after it, and its program's layout."""
 
 REFUSALS = (
     ValueError,
@@ -59,7 +59,7 @@ class Recording(Stage):
         program.tag = tag
 
 
-class Preparation:
+class Planner:
     """Makes the stages of one subgraph.
 
     Attributes:
@@ -105,11 +105,11 @@ class Preparation:
         operands: dict[int, Operand],
         arrays: dict[int, np.ndarray],
         delegates: Sequence[Any] = (),
-        note: Note | None = None,
+        on_layout: LayoutCallback | None = None,
     ) -> Stage:
         """The stage that starts at operator `position`, with what is known there.
 
-        `delegates` may take parts of it; `note` is called before it is closed.
+        `delegates` may take partitions of it; `on_layout` is called before it is closed.
         """
         stage = self._empty(operands, arrays)
         for operator in self.spec.operators[position:]:
@@ -119,33 +119,33 @@ class Preparation:
             if stage.cut is not None:
                 stage.stop = operator.position
                 break
-        wanted = self._wanted(stage)
+        readable = self._readable_tensors(stage)
         if delegates:
-            self._emit_with(delegates, stage, wanted)
+            self._emit_with(delegates, stage, readable)
         else:
             self._emit(stage, stage.steps)
         stage.steps.clear()
-        self._close(stage, wanted, note)
+        self._close(stage, readable, on_layout)
         return stage
 
     def _empty(self, operands: dict[int, Operand], arrays: dict[int, np.ndarray]) -> Stage:
         program = Program(threads=self.scope.n_threads)
         return Stage(operands, arrays, len(self.spec.operators), program)
 
-    def _add(self, stage: Stage, operator: OperatorSpec) -> tuple[Node, Late | int] | None:
+    def _add(self, stage: Stage, operator: OperatorSpec) -> tuple[Node, DynamicResult | int] | None:
         """Prepares one operator into the stage; gives the cut when it has to wait."""
         node = self._node(operator, stage)
         try:
             pure, emit = self._prepare(node, operator)
             if pure and all(x is None or x.value is not None for x in node.inputs):
                 self._fold(node, emit)
-            elif isinstance(emit, Late):
+            elif isinstance(emit, DynamicResult):
                 return node, emit
             else:
                 stage.steps.append((node, emit))
             if len(node.results) != len(operator.outputs):
                 node.fail(f"makes {len(node.results)} results, not {len(operator.outputs)}")
-        except Unknown as unknown:
+        except NeedsValue as unknown:
             return node, operator.inputs[unknown.index]
         except REFUSALS as error:
             raise self.failed(node, error, "prepare") from error
@@ -182,7 +182,7 @@ class Preparation:
             return False, prepare_custom(node, self.scope.custom_op)
         return is_pure(operator.kind), prepare_of(operator.kind)(node)
 
-    def retrace(self, places: Sequence[tuple[int, int]]) -> Node:
+    def node_at(self, places: Sequence[tuple[int, int]]) -> Node:
         """The node at the last of some places (subgraph, position), each called by the one before.
 
         It has no inputs: it is there to be named.
@@ -190,15 +190,17 @@ class Preparation:
         node = None
         for subgraph, position in places:
             spec = self.scope.model.subgraph(subgraph)
-            home = self if node is None else Preparation(self.scope, spec, node)
-            node = home._bare(spec.operators[position])
+            planner = self if node is None else Planner(self.scope, spec, node)
+            node = planner._node_without_inputs(spec.operators[position])
         assert node is not None
         return node
 
-    def _bare(self, operator: OperatorSpec) -> Node:
+    def _node_without_inputs(self, operator: OperatorSpec) -> Node:
         """The node of an operator, without its inputs."""
         tensors = self.spec.tensors
-        outputs = [tensors[t].declared if t >= 0 else Declared() for t in operator.outputs]
+        outputs = [
+            tensors[t].declaration if t >= 0 else TensorDeclaration() for t in operator.outputs
+        ]
         node = Node(
             operator.kind,
             [],
@@ -207,15 +209,15 @@ class Preparation:
             index=operator.position,
             version=operator.version,
             custom_options=operator.custom_options,
-            intermediates=[tensors[t].declared for t in operator.intermediates],
+            intermediates=[tensors[t].declaration for t in operator.intermediates],
             scope=self.scope,
             stateful=self.scope.is_stateful(self.spec, operator),
         )
-        node.home, node.caller = self, self._caller
+        node.planner, node.caller = self, self._caller
         return node
 
     def _node(self, operator: OperatorSpec, stage: Stage) -> Node:
-        node, tensors = self._bare(operator), self.spec.tensors
+        node, tensors = self._node_without_inputs(operator), self.spec.tensors
         for tensor in operator.outputs:
             if tensor in stage.operands or (tensor >= 0 and tensors[tensor].is_constant):
                 error = NodeError(
@@ -266,30 +268,34 @@ class Preparation:
             except REFUSALS as error:
                 raise self.failed(node, error, "prepare") from error
 
-    def _emit_with(self, delegates: Sequence[Any], stage: Stage, wanted: set[int]) -> None:
-        """As `_emit`, with parts of the stage as Python steps of `delegates`."""
+    def _emit_with(self, delegates: Sequence[Any], stage: Stage, readable: set[int]) -> None:
+        """As `_emit`, with partitions of the stage as Python steps of `delegates`."""
         from .delegation import Delegation
-        from .part import Handed, Part, PartStep
+        from .partition import Partition, PartitionStep, SharedResults
 
         # what `prepare` knows already, as SHAPE's result, is nothing to run
         emits = {n: e for n, e in stage.steps if any(x.value is None for x in n.results) or e}
         try:
-            needed = {id(stage.operands[tensor]) for tensor in wanted}
+            needed = {id(stage.operands[tensor]) for tensor in readable}
             delegation = Delegation(list(emits), delegates, needed)
         except NodeError as error:
             raise self.failed(error.node, error, "prepare") from error
-        handed = Handed()
+        shared_results = SharedResults()
         for step in delegation.steps:
-            if isinstance(step, Part):
-                run = PartStep(step, delegation.runs[step], handed, partial(self.engine, stage))
+            if isinstance(step, Partition):
+                run = PartitionStep(
+                    step, delegation.runs[step], shared_results, partial(self.engine, stage)
+                )
                 stage.program.tag = step
                 stage.program.host(run, step.read, step.copied)
             else:
                 self._emit(stage, [(step, emits[step])])
         stage.repeatable = not any(node.stateful for node in emits)
-        self.report = delegation.report(self._unasked(stage, emits))
+        self.report = delegation.report(self._operators_with_reasons(stage, emits))
 
-    def _unasked(self, stage: Stage, nodes: Collection[Node]) -> list[tuple[int, str, str, str]]:
+    def _operators_with_reasons(
+        self, stage: Stage, nodes: Collection[Node]
+    ) -> list[tuple[int, str, str, str]]:
         """Position, kind and name of every operator, and why no delegate was asked about it."""
         asked, rows = {node.index for node in nodes}, []
         for operator in self.spec.operators:
@@ -310,19 +316,19 @@ class Preparation:
             rows.append((operator.position, operator.kind, name, reason))
         return rows
 
-    def engine(self, stage: Stage, part: Part) -> Run:
-        """What computes a part of `stage` on the CPU: as a delegate's `run`."""
+    def engine(self, stage: Stage, partition: Partition) -> Run:
+        """What computes a partition of `stage` on the CPU: as a delegate's `run`."""
         tensor_of = {operand: tensor for tensor, operand in stage.operands.items()}
-        inputs = [tensor_of[x] for x in part.inputs]
-        outputs = [tensor_of[x] for x in part.outputs]
+        inputs = [tensor_of[x] for x in partition.inputs]
+        outputs = [tensor_of[x] for x in partition.outputs]
         arrays = {t: np.empty(stage.operands[t].shape, stage.operands[t].dtype) for t in inputs}
         operands = {t: x for t, x in stage.operands.items() if x.value is not None}
         operands.update((t, self.bound(t, array)) for t, array in arrays.items())
-        for op in part.ops:
+        for op in partition.ops:
             for tensor in self.spec.operators[op.index].outputs:
                 operands.pop(tensor, None)
         alone = self._empty(operands, dict(arrays))
-        for op in part.ops:
+        for op in partition.ops:
             self._add(alone, self.spec.operators[op.index])
         self._emit(alone, alone.steps)
         self._close(alone, set(outputs).difference(arrays))
@@ -335,7 +341,7 @@ class Preparation:
 
         return run
 
-    def _wanted(self, stage: Stage) -> set[int]:
+    def _readable_tensors(self, stage: Stage) -> set[int]:
         """The tensors that must stay readable after the stage, and have no memory yet."""
         last, stop = self.spec.readers, stage.stop
         return {
@@ -346,19 +352,21 @@ class Preparation:
             and (self.scope.preserve or last.get(t, -1) >= stop)
         }
 
-    def _close(self, stage: Stage, wanted: set[int], note: Note | None = None) -> None:
+    def _close(
+        self, stage: Stage, readable: set[int], on_layout: LayoutCallback | None = None
+    ) -> None:
         """Ends the stage's program and gives memory to the tensors that stay readable."""
         program = stage.program
-        for tensor in wanted:
+        for tensor in readable:
             program.keep(stage.operands[tensor])
         try:
             arrays = {operand: stage.arrays[t] for t, operand in stage.bound.items()}
-            program.close(arrays, note and partial(note, stage, wanted))
+            program.close(arrays, on_layout and partial(on_layout, stage, readable))
         except Fault as fault:
             raise self.failed(fault.tag, fault, "prepare") from fault
         except ValueError as error:
             raise self.failed(None, error, "prepare") from error
-        stage.arrays.update((t, program.array(stage.operands[t])) for t in wanted)
+        stage.arrays.update((t, program.array(stage.operands[t])) for t in readable)
 
     def carried(self, stage: Stage) -> tuple[dict[int, Operand], dict[int, np.ndarray]]:
         """What the stage after `stage` starts from: constants, and the arrays that were kept."""
@@ -371,8 +379,8 @@ class Preparation:
 
     def failed(self, node: Node | None, error: BaseException, verb: str) -> PlanError:
         """The error to raise when `node` failed to "prepare" or "invoke" because of `error`."""
-        if node is not None and node.caller is not None and node.home is not self:
-            return self.failed(node.caller, node.home.failed(node, error, verb), verb)
+        if node is not None and node.caller is not None and node.planner is not self:
+            return self.failed(node.caller, node.planner.failed(node, error, verb), verb)
         words = str(error) if isinstance(error, (NodeError, PlanError, Fault)) else _plain(error)
         if node is None:
             return PlanError(words)

@@ -6,7 +6,9 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 
-def partition(ops: Sequence[Any], claimed: Collection[Any], minimum: int = 1) -> list[list[Any]]:
+def partition_graph(
+    ops: Sequence[Any], claimed: Collection[Any], minimum: int = 1
+) -> list[list[Any]]:
     """The claimed operators in groups that run one after the other, each as one step.
 
         a -> B -> c -> D             claimed in capitals: B and D cannot be one step for c's sake

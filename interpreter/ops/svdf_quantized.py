@@ -7,7 +7,7 @@ from ..checks import one_scale
 from .quantized import scheme_of
 
 
-def stored_svdf(node, x, features, times, bias, state):
+def svdf_quantized(node, x, features, times, bias, state):
     """`emit` over int8; the inputs are checked but for their types."""
     kept = node.inputs[4]
     for part, dtype in ((features, "int8"), (times, "int16"), (bias, "int32"), (kept, "int16")):

@@ -16,7 +16,7 @@ GATE_SCALE = np.float32(2.0**-12)
 _INTERMEDIATES = 5
 
 
-def stored_lstm(node, x, parts, places, walk, sizes):
+def lstm_quantized(node, x, parts, places, walk, sizes):
     """`emit` of one direction over int8; `places` are of the states, `sizes` cells and results."""
     n, n_out = sizes
     node.require(

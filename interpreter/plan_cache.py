@@ -1,7 +1,7 @@
-"""What is kept of a model that was prepared, so that the next process need not do it again.
+"""The plan cache: a model's plan on disk, so that the next process need not prepare it again.
 
-It is small: the program as plain data, and what the file says of inputs, outputs and signatures.
-Weights stay in the model file.
+An entry is small: instructions as plain data, and what the file says of inputs, outputs and
+signatures. Weights stay in the model file.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 _SOURCES = ("engine", "interpreter", "schema")  # what has a say in plans, subpackages included
 
 
-class Prepared:
-    """What is kept of a model.
+class CachedPlan:
+    """A plan read from the cache.
 
     Attributes:
         n_subgraphs: of the model.
@@ -39,92 +39,96 @@ class Prepared:
         signatures: by key.
 
     Args:
-        kept: the bytes that `keep` has kept.
+        serialized: the bytes that `store_plan` wrote.
         content: those of the model file.
     """
 
-    def __init__(self, kept: Any, content: Any):
-        fields = marshal.loads(kept)
+    def __init__(self, serialized: Any, content: Any):
+        fields = marshal.loads(serialized)
         self.n_subgraphs, self.inputs, self.outputs, tensors, signatures, *stage = fields
         self.tensors = {fields[0]: _tensor(fields) for fields in tensors}
         self.signatures = {fields[0]: SignatureSpec(*fields) for fields in signatures}
-        self._stop, self._bound, self._wanted, self._shapes, self._fields = stage
+        self._stop, self._bound, self._readable, self._shapes, self._instructions = stage
         self._content = np.frombuffer(content, np.uint8)
 
     def stage(self, scope: Scope) -> Stage | None:
         """The plan's only stage for inputs of the shapes in the file.
 
-        None when a kernel it needs is not there any more.
+        None when a kernel it needs is not cached any more.
         """
         try:
-            program = SerializedProgram(self._fields, self._content, scope.n_threads)
+            program = SerializedProgram(self._instructions, self._content, scope.n_threads)
         except LookupError:
             return None
         stage = Stage({}, {}, self._stop, program)
         stage.shapes = self._shapes
         for tensor in self._bound:
             spec = self.tensors[tensor]
-            own = tensor in self.inputs
+            is_input = tensor in self.inputs
             stage.arrays[tensor] = (
-                aligned(spec.shape, spec.dtype) if own else scope.state(0, tensor)
+                aligned(spec.shape, spec.dtype) if is_input else scope.state(0, tensor)
             )
         program.close(dict(zip(program.bound_buffers, stage.arrays.values(), strict=True)))
-        kept = zip(self._wanted, program.readable, strict=True)
-        stage.arrays.update((tensor, program.array(buffer)) for tensor, buffer in kept)
+        readable = zip(self._readable, program.readable, strict=True)
+        stage.arrays.update((tensor, program.array(buffer)) for tensor, buffer in readable)
         return stage
 
 
-def place_of(status: os.stat_result, n_threads: int) -> CacheEntry:
-    """Where the plan of a file is kept that is to be run by a number of threads."""
+def cache_entry_of(status: os.stat_result, n_threads: int) -> CacheEntry:
+    """The cache entry of a file's plan for a number of threads."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sources = [os.path.join(package, name) for name in _SOURCES]
     return CacheEntry(status, sources, __version__, n_threads)
 
 
-def keep(
-    place: CacheEntry, model: LoadedModel, stage: Stage, wanted: Iterable[int], layout: Any
+def store_plan(
+    cache_entry: CacheEntry, model: LoadedModel, stage: Stage, readable: Iterable[int], layout: Any
 ) -> None:
-    """Keeps a model's plan, whose first stage is about to be closed, if it can be kept."""
-    described = _describe(model, stage, wanted, layout)
-    if described is not None:
-        place.store(marshal.dumps(described))
+    """Stores a model's plan, whose first stage is about to be closed, if it can be serialized."""
+    serialized = _serialize(model, stage, readable, layout)
+    if serialized is not None:
+        cache_entry.store(marshal.dumps(serialized))
 
 
-def _describe(model: LoadedModel, stage: Stage, wanted: Iterable[int], layout: Any) -> tuple | None:
-    """What `Prepared` is made of, as plain data; None for a stage that cannot be kept.
+def _serialize(
+    model: LoadedModel, stage: Stage, readable: Iterable[int], layout: Any
+) -> tuple | None:
+    """What `CachedPlan` is made of, as plain data; None for a stage that cannot be cached.
 
     Args:
         model: the file.
         stage: the first of its plan, about to be closed.
-        wanted: the tensors that are readable after a run, beside those bound to memory.
+        readable: the tensors that are readable after a run, beside those bound to memory.
         layout: what was decided about the program.
     """
     spec = model.subgraph(0)
-    wanted = sorted(wanted)
-    readable = {*stage.bound, *wanted}
-    made = {tensor for operator in spec.operators for tensor in operator.outputs}
+    readable = sorted(readable)
+    results = {tensor for operator in spec.operators for tensor in operator.outputs}
     ends = dict.fromkeys((*spec.inputs, *spec.outputs, *stage.bound))
     tensors = [_fields(spec.tensors[t]) for t in ends]
-    starts = not made.isdisjoint(stage.bound)  # variables with values that were computed
-    if stage.cut is not None or starts or not ends.keys() <= readable or None in tensors:
+    has_initial_values = not results.isdisjoint(stage.bound)  # computed ones, of variables
+    if stage.cut is not None or has_initial_values or None in tensors:
         return None
-    bound, kept = ([stage.operands[t] for t in tensors] for tensors in (stage.bound, wanted))
+    if not ends.keys() <= {*stage.bound, *readable}:
+        return None
+    bound = [stage.operands[tensor] for tensor in stage.bound]
+    outputs = [stage.operands[tensor] for tensor in readable]
     content = np.frombuffer(model.content, np.uint8)
-    program = serialize(stage.program, layout, content, bound, kept, _trace)
-    if program is None:
+    instructions = serialize(stage.program, layout, content, bound, outputs, _trace)
+    if instructions is None:
         return None
     shapes = {t: x.shape for t, x in stage.operands.items() if x.shape != spec.tensors[t].shape}
     return (
         *(model.n_subgraphs, spec.inputs, spec.outputs, tensors),
         [(s.key, s.inputs, s.outputs, s.subgraph) for s in model.signatures.values()],
-        *(stage.stop, [*stage.bound], wanted, shapes, program),
+        *(stage.stop, [*stage.bound], readable, shapes, instructions),
     )
 
 
 def _trace(node: Any) -> tuple[tuple[int, int], ...]:
     """(subgraph, position) of a node, after those of the nodes that call it."""
     before = () if node.caller is None else _trace(node.caller)
-    return (*before, (node.home.spec.index, node.index))
+    return (*before, (node.planner.spec.index, node.index))
 
 
 def _fields(tensor: TensorSpec) -> tuple | None:

@@ -6,9 +6,9 @@ import random
 import numpy as np
 import pytest
 
-from flatlite.delegates.partition import partition
+from flatlite.delegates.partitioner import partition_graph
 from flatlite.engine.plan.buffer import arena
-from flatlite.interpreter.node import Declared, Node, Operand
+from flatlite.interpreter.node import Node, Operand, TensorDeclaration
 
 
 def graph(text: str) -> list[Node]:
@@ -19,7 +19,9 @@ def graph(text: str) -> list[Node]:
     made, ops = {}, []
     for line in text.strip().splitlines():
         name, _, inputs = line.strip().partition(":")
-        op = Node("OP", [made[i] for i in inputs.split()], [Declared(name)], index=len(ops))
+        op = Node(
+            "OP", [made[i] for i in inputs.split()], [TensorDeclaration(name)], index=len(ops)
+        )
         source = op.inputs[0] if name[0] == "=" else arena((1,), np.float32)
         op.stateful = name[0] == "!"
         op.results = [Operand.of(source, name)]
@@ -32,7 +34,9 @@ def groups(text: str, minimum: int = 1) -> list[str]:
     """The groups as words, their members joined."""
     ops = graph(text)
     claimed = [op for op in ops if op.name.lstrip("=!").isupper()]
-    return ["".join(op.name.lstrip("=!") for op in g) for g in partition(ops, claimed, minimum)]
+    return [
+        "".join(op.name.lstrip("=!") for op in g) for g in partition_graph(ops, claimed, minimum)
+    ]
 
 
 TRAPS = {
@@ -118,11 +122,11 @@ def test_random_graphs_have_the_fewest_parts(seed):
     ]
     ops = graph("\n".join(lines))
     claimed = [op for op in ops if op.name.startswith("X")][:6]
-    parts = partition(ops, claimed)
+    parts = partition_graph(ops, claimed)
     assert sorted(op.index for part in parts for op in part) == [op.index for op in claimed]
     assert not waits_for_itself(ops, parts)
     assert len(parts) == fewest(ops, claimed)
     for minimum in (2, 3):
-        large = partition(ops, claimed, minimum)
+        large = partition_graph(ops, claimed, minimum)
         assert not waits_for_itself(ops, large)
         assert all(len(part) >= minimum for part in large)

@@ -1,4 +1,4 @@
-"""Plans that are kept on disk, and found again by the next process."""
+"""The plan cache: plans on disk, read by the next process."""
 
 import os
 import pickle
@@ -12,8 +12,8 @@ from recurrent_models import content as recurrent
 
 from flatlite.engine.build import image as image_module
 from flatlite.engine.run import disk_cache, plan_runner
-from flatlite.interpreter import prepared
-from flatlite.interpreter.preparation import Preparation
+from flatlite.interpreter import plan_cache
+from flatlite.interpreter.planner import Planner
 from flatlite.interpreter.profile import profile
 from flatlite.lite import Delegate, Interpreter
 
@@ -23,7 +23,7 @@ CORPUS_MODELS = ("C/lenet_k3/float.tflite", "C/lenet_k3/int8.tflite", "C/lenet_k
 
 @pytest.fixture
 def plans(tmp_path, monkeypatch):
-    """The folder plans are kept in; also those of files that are new."""
+    """The folder of the plan cache; also those of files that are new."""
     folder = tmp_path / "plans"
     monkeypatch.setenv("FLATLITE_PLANS", str(folder))
     monkeypatch.setattr(disk_cache, "SETTLED", 0)
@@ -35,9 +35,9 @@ def lazy(monkeypatch):
     """Called, it makes every preparation an error from then on."""
 
     def refuse(*_, **__):
-        raise AssertionError("the plan was not kept")
+        raise AssertionError("the plan was not cached")
 
-    return lambda: monkeypatch.setattr(Preparation, "stage", refuse)
+    return lambda: monkeypatch.setattr(Planner, "stage", refuse)
 
 
 def written(path, content):
@@ -69,17 +69,17 @@ def described(interpreter):
     )
 
 
-def check_kept(path, lazy, threads=1):
-    """The answers of two calls, which a kept plan and a fresh one give alike."""
+def check_cached(path, lazy, threads=1):
+    """The answers of two calls, which a cached plan and a fresh one give alike."""
     fresh = Interpreter(path, num_threads=threads)
     want = answers(fresh)
     lazy()
-    kept = Interpreter(path, num_threads=threads)
-    assert described(kept) == described(fresh)
-    for ours, theirs in zip(answers(kept), want, strict=True):
+    cached = Interpreter(path, num_threads=threads)
+    assert described(cached) == described(fresh)
+    for ours, theirs in zip(answers(cached), want, strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    assert described(kept) == described(fresh)
-    assert str(kept.get_tensor_details()) == str(fresh.get_tensor_details())
+    assert described(cached) == described(fresh)
+    assert str(cached.get_tensor_details()) == str(fresh.get_tensor_details())
     return want
 
 
@@ -93,17 +93,17 @@ def adder(builder, saved, what=1.0, shape=(2, 3)):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", CORPUS_MODELS)
 def test_networks(name, threads, corpus, plans, lazy):
-    check_kept(corpus / name, lazy, threads)
+    check_cached(corpus / name, lazy, threads)
 
 
 @pytest.mark.parametrize("sort", SORTS[::4], ids=lambda sort: sort.name)
 def test_variables_last_from_call_to_call(sort, tmp_path, plans, lazy):
     path = written(tmp_path / "m.tflite", recurrent(sort))
-    want = check_kept(path, lazy)
-    kept = Interpreter(path)
-    answers(kept)
-    kept.reset_all_variables()
-    for ours, theirs in zip(answers(kept), want, strict=True):
+    want = check_cached(path, lazy)
+    cached = Interpreter(path)
+    answers(cached)
+    cached.reset_all_variables()
+    for ours, theirs in zip(answers(cached), want, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 
@@ -120,14 +120,14 @@ def test_fused_instructions(threads, builder, saved, tmp_path, plans, lazy, monk
     tensors = [b.input("x", (200, 300)), *(b.tensor(name, (200, 300)) for name in "uvy")]
     for kind, x, y in zip(("ABS", "SQUARE", "NEG"), tensors, tensors[1:], strict=False):
         b.op(kind, [x], [y])
-    check_kept(written(tmp_path / "m.tflite", saved(b.outputs(tensors[-1]))), lazy, threads)
+    check_cached(written(tmp_path / "m.tflite", saved(b.outputs(tensors[-1]))), lazy, threads)
     assert len(fused) == 2
     assert fused[0] == fused[1]
     assert [fields[:2] for fields in fused[0]] == [(0, 2)]
 
 
 def test_loops(builder, saved, tmp_path, plans, lazy):
-    check_kept(written(tmp_path / "m.tflite", collector(builder, saved)), lazy)
+    check_cached(written(tmp_path / "m.tflite", collector(builder, saved)), lazy)
 
 
 def test_another_process_finds_it(corpus, plans):
@@ -161,7 +161,7 @@ def test_other_files_choices_and_shapes_have_plans_of_their_own(
     resized.resize_tensor_input(0, [5, 3])
     assert answers(resized)[0].shape == (5, 3)
     assert len(list(plans.iterdir())) == 3
-    monkeypatch.setattr(prepared, "__version__", "another")
+    monkeypatch.setattr(plan_cache, "__version__", "another")
     answers(Interpreter(path))
     assert len(list(plans.iterdir())) == 4
 
@@ -174,17 +174,17 @@ def test_a_change_in_place_is_seen(builder, saved, tmp_path, plans):
     np.testing.assert_allclose(answers(Interpreter(path))[0], first + 1, rtol=1e-6)
 
 
-def test_what_a_user_asks_of_a_kept_plan(corpus, plans, lazy):
+def test_what_a_user_asks_of_a_cached_plan(corpus, plans, lazy):
     path = corpus / CORPUS_MODELS[0]
     fresh = Interpreter(path)
     want = answers(fresh)
     times = [(t.position, t.kind, t.name) for t in profile(fresh)]
     lazy()
-    kept = Interpreter(path)
-    np.testing.assert_array_equal(answers(kept)[0], want[0])
-    assert [(t.position, t.kind, t.name) for t in profile(kept)] == times
-    np.testing.assert_array_equal(answers(kept.clone())[0], want[0])
-    np.testing.assert_array_equal(kept.tensor(kept.get_output_details()[0]["index"])(), want[1])
+    cached = Interpreter(path)
+    np.testing.assert_array_equal(answers(cached)[0], want[0])
+    assert [(t.position, t.kind, t.name) for t in profile(cached)] == times
+    np.testing.assert_array_equal(answers(cached.clone())[0], want[0])
+    np.testing.assert_array_equal(cached.tensor(cached.get_output_details()[0]["index"])(), want[1])
     runner = Interpreter(path).get_signature_runner()
     random = np.random.default_rng(3)
     feeds = {
@@ -195,7 +195,7 @@ def test_what_a_user_asks_of_a_kept_plan(corpus, plans, lazy):
     hidden = fresh._get_op_details(0)["outputs"][0]
     for wrong in (lambda i: i.get_tensor(hidden), lambda i: i.get_tensor(999)):
         errors = []
-        for interpreter in (fresh, kept):
+        for interpreter in (fresh, cached):
             with pytest.raises(ValueError) as raised:
                 wrong(interpreter)
             errors.append(str(raised.value))
@@ -267,15 +267,15 @@ def test_damaged_plans_are_made_anew(corpus, plans):
         assert plan.read_bytes() == sound
 
 
-def test_without_the_kernels_it_is_prepared(corpus, plans, monkeypatch):
+def test_without_the_kernels_it_is_planned(corpus, plans, monkeypatch):
     path = corpus / CORPUS_MODELS[1]
     want = answers(Interpreter(path))[0]
-    from flatlite.interpreter import prepared
+    from flatlite.interpreter import plan_cache
 
     def gone(*_):
         raise LookupError("no such image")
 
-    monkeypatch.setattr(prepared, "SerializedProgram", gone)
+    monkeypatch.setattr(plan_cache, "SerializedProgram", gone)
     np.testing.assert_array_equal(answers(Interpreter(path))[0], want)
 
 
@@ -289,7 +289,7 @@ class Nothing(Delegate):
         raise AssertionError
 
 
-def test_what_is_not_kept(builder, saved, tmp_path, plans, monkeypatch):
+def test_what_is_not_cached(builder, saved, tmp_path, plans, monkeypatch):
     path = written(tmp_path / "m.tflite", adder(builder, saved))
     answers(Interpreter(path, experimental_preserve_all_tensors=True))
     answers(Interpreter(path, experimental_delegates=[Nothing()]))
@@ -318,7 +318,7 @@ def test_the_cache_folder_is_made_for_plans(corpus, tmp_path, lazy, monkeypatch)
     monkeypatch.setattr(disk_cache, "SETTLED", 0)
     monkeypatch.delenv("FLATLITE_PLANS")
     monkeypatch.setenv("FLATLITE_CACHE", str(folder))
-    check_kept(corpus / CORPUS_MODELS[0], lazy)
+    check_cached(corpus / CORPUS_MODELS[0], lazy)
     assert len(list((folder / "plans").iterdir())) == 1
     assert [p.stat().st_mode & 0o777 for p in (folder, folder / "plans")] == [0o700, 0o700]
 
