@@ -279,7 +279,7 @@ def test_transpose_conv2d(vectors, module, data):
 
 @SOME
 @given(st.data())
-def test_conv2d_of_reals(vectors, data):
+def test_conv2d_of_float32(vectors, data):
     groups, depth, n = data.draw(st.integers(1, 3)), data.draw(DEPTH), data.draw(SIZE)
     taps = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 3))
     stride, dilation = (data.draw(STEP), data.draw(STEP)), (data.draw(STEP), data.draw(STEP))
@@ -299,7 +299,7 @@ def test_conv2d_of_reals(vectors, data):
 
 @SOME
 @given(st.data())
-def test_matmul_of_reals(vectors, data):
+def test_matmul_of_float32(vectors, data):
     height, n = data.draw(st.integers(1, 60)), data.draw(st.integers(1, 70))
     depth = data.draw(st.sampled_from([1, 2, 3, 4, 5, 7, 16, 100, 259, 600]))
     batch, repeated = data.draw(st.integers(1, 3)), data.draw(st.booleans())
@@ -324,7 +324,7 @@ def test_matmul_of_whole_blocks(vectors, depth):
         for scheme, x, name in (
             (stored_scheme, stored("int8", height, depth), "matmul"),
             (quantization.Hybrid(np.full(n, 0.1), True, (-np.inf, np.inf)),
-             random.normal(size=(height, depth)).astype(np.float32), "matmul_reals"),
+             random.normal(size=(height, depth)).astype(np.float32), "matmul_float32"),
         ):  # fmt: skip
 
             def emit(program, *buffers, scheme=scheme):
