@@ -62,7 +62,7 @@ def _reduce_middle(
     if x.is_float and kind in _START:
         _reduce_float64(program, kind, x, out, float(count))
         return out
-    limits = np.finfo(x.dtype) if x.is_float else np.iinfo(x.dtype.name)
+    limits = np.finfo(x.dtype.name) if x.is_float else np.iinfo(x.dtype.name)
     start = _START.get(kind, limits.min if kind == "maximum" else limits.max)
     program.call(
         f"reduce{'_float' * x.is_float}.{'row_' * rows}{kind}",
