@@ -28,11 +28,11 @@ def largest(*sizes: int) -> int:
     return max(sizes) if symbolic is None else symbolic.largest(*sizes)
 
 
-def meet(first: int, second: int) -> int | None:
-    """The size of a dimension in which both meet by numpy's rule; None where they cannot."""
+def broadcast_size(first: int, second: int) -> int | None:
+    """The size to which both broadcast by numpy's rule; None where they do not."""
     symbolic = _symbolic((first, second))
     if symbolic is not None:
-        return symbolic.meet(second if symbolic is first else first)
+        return symbolic.broadcast_size(second if symbolic is first else first)
     if first == second or second == 1:
         return first
     return second if first == 1 else None

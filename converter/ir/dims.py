@@ -416,7 +416,7 @@ def _inner(kind: str, size: Extent) -> list[Extent] | None:
 
 @lru_cache(REMEMBERED)
 def broadcast(x: Extent, y: Extent) -> Extent:
-    """The size of a dimension in which `x` and `y` meet by numpy's rule."""
+    """The size to which `x` and `y` broadcast by numpy's rule."""
     if x is y or x == y or y == 1:
         return x
     if x == 1 or isinstance(y, int):

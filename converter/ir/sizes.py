@@ -59,8 +59,8 @@ class Size(int):
         number = int(self) + int(size) if self < 0 else int(self)
         return _size(number, dims.from_front, self, size)
 
-    def meet(self, other: int) -> int:
-        """The size of a dimension in which both meet by numpy's rule."""
+    def broadcast_size(self, other: int) -> int:
+        """The size to which both broadcast by numpy's rule."""
         sizes = int(self), int(other)
         number = max(sizes) if 1 in sizes or 0 not in sizes else 0
         return _size(number, dims.broadcast, self, other)

@@ -46,21 +46,21 @@ def quantize(
             )
         return count(op for graph in graphs for op in graph.ops if computes_reals(op))
     n_ops = sum(touches_reals(op) for graph in graphs for op in graph.ops)
-    left: list[Op] = []
+    float_ops: list[Op] = []
     sized: set[Tensor] = set()
     for graph, measured in zip(graphs, ranges, strict=True):
         scales = Scales(graph, measured)
-        left += rewrite(graph, scales, recipe)
+        float_ops += rewrite(graph, scales, recipe)
         sized |= scales.sized
     if not recipe.float_fallback:
-        refuse_floats(left, sized)
-    if 0 < len(left) == n_ops and recipe.input_type == recipe.output_type == REAL:
-        kinds = ", ".join(count(left))
+        refuse_floats(float_ops, sized)
+    if 0 < len(float_ops) == n_ops and recipe.input_type == recipe.output_type == REAL:
+        kinds = ", ".join(count(float_ops))
         warnings.warn(
             f"the model stays float: none of its operators ({kinds}) has an int8 kernel",
             stacklevel=CALLER,
         )
-    return count(left)
+    return count(float_ops)
 
 
 def computes_reals(op: Op) -> bool:

@@ -31,7 +31,7 @@ class Scales:
     Attributes:
         of: each tensor's own scale.
         read: (op, position of an input) -> the scale in which `op` must get it, where another.
-        given: (op, position of a result) -> the scale in which `op` gives it, where another.
+        written: (op, position of a result) -> the scale in which `op` gives it, where another.
         needs: what the readers need of the tensors' ranges; every scale that is read covers it.
         sized: tensors that have none, as their range at other sizes is another.
     """
@@ -74,7 +74,7 @@ class Scales:
         dropped = needless(graph, measured, self.needs) - set(prescribed)
         self.of = {t: params for t, params in measured.items() if t not in dropped}
         self.read: dict[tuple[Op, int], Quantization] = {}
-        self.given: dict[tuple[Op, int], Quantization] = {}
+        self.written: dict[tuple[Op, int], Quantization] = {}
         self._fixed = set(self.of)
         self._done: set[Op] = set()
         self._spread([op for op in graph.ops if rule_of(op) is not None])
@@ -102,23 +102,23 @@ class Scales:
 
     def _operand(self, op: Op, i: int) -> float:
         """The scale in which `op` takes input `i`; 0 for one that stays real."""
-        params = self.known(op, i)
+        params = self.of_input(op, i)
         if params is None and op.inputs[i].is_constant and endless_constant(op) is None:
             params = of_constant(op.inputs[i].data)
         return 0.0 if params is None else params.scale
 
-    def known(self, op: Op, i: int) -> Quantization | None:
+    def of_input(self, op: Op, i: int) -> Quantization | None:
         """The scale in which `op` takes input `i`; None for one without."""
         return self.read.get((op, i)) or self.of.get(op.inputs[i])
 
-    def wanted(self, op: Op, i: int) -> Quantization:
+    def required(self, op: Op, i: int) -> Quantization:
         """The scale in which `op` takes input `i`, which must have one or be a constant."""
-        params = self.known(op, i)
+        params = self.of_input(op, i)
         return of_constant(op.inputs[i].data) if params is None else params
 
     def result(self, op: Op, i: int) -> Quantization:
         """The scale in which `op` gives result `i`, which must have one."""
-        return self.given[op, i] if (op, i) in self.given else self.of[op.outputs[i]]
+        return self.written[op, i] if (op, i) in self.written else self.of[op.outputs[i]]
 
     def _spread(self, work: list[Op]) -> None:
         """Gives scales to the tensors around operators, from the last one on, and farther away."""
@@ -170,7 +170,7 @@ class Scales:
             return ()
         if not self._adopts(tensor, params):
             if self.of.get(tensor) != params:
-                self.given[op, i] = params
+                self.written[op, i] = params
             return ()
         return tensor.readers
 
@@ -186,7 +186,7 @@ class Scales:
         for op in graph.ops:
             for i, tensor in enumerate(op.inputs):
                 if is_real(tensor) and not tensor.is_constant and tensor in self.of:
-                    self.needs.check(tensor, self.needs.read(op, i), self.wanted(op, i), op.kind)
+                    self.needs.check(tensor, self.needs.read(op, i), self.required(op, i), op.kind)
         for tensor in graph.outputs:
             if tensor in self.of and not tensor.is_constant:
                 self.needs.check(tensor, self.needs.of[tensor], self.of[tensor], "the output")

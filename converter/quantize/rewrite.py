@@ -45,7 +45,7 @@ def rewrite(graph: Graph, scales: Scales, recipe: Recipe) -> list[Op]:
         The operators on real numbers that stay as they are.
     """
     chosen = {op: rule for op in graph.ops if (rule := quantizable(op, scales)) is not None}
-    left = [op for op in graph.ops if op not in chosen and touches_reals(op)]
+    float_ops = [op for op in graph.ops if op not in chosen and touches_reals(op)]
     work = _Rewriter(graph, scales, recipe.per_tensor)
     ops = list(graph.ops)
     work.inputs(recipe.input_type)
@@ -55,28 +55,28 @@ def rewrite(graph: Graph, scales: Scales, recipe: Recipe) -> list[Op]:
         else:
             work.keep(op)
     work.outputs(recipe.output_type)
-    return left
+    return float_ops
 
 
-def refuse_floats(left: Iterable[Op], sized: Collection[Tensor] = ()) -> None:
+def refuse_floats(float_ops: Iterable[Op], sized: Collection[Tensor] = ()) -> None:
     """Raises ConverterError listing the operators on real numbers that were not quantized.
 
     Args:
-        left: the operators.
+        float_ops: the operators.
         sized: tensors that depend on sizes alone.
     """
-    found: dict[str, list[Op]] = {}
-    for op in left:
-        found.setdefault(op.custom_code or op.kind, []).append(op)
-    if not found:
+    by_kind: dict[str, list[Op]] = {}
+    for op in float_ops:
+        by_kind.setdefault(op.custom_code or op.kind, []).append(op)
+    if not by_kind:
         return
     lines = [
         f"  {kind} x {len(ops)}, first for '{op.output.name}': {reason_for_float(op, sized)}"
-        for kind, ops in list(found.items())[:SHOWN]
+        for kind, ops in list(by_kind.items())[:SHOWN]
         for op in ops[:1]
     ]
-    if len(found) > SHOWN:
-        lines.append(f"  and {len(found) - SHOWN} more kinds: {', '.join(list(found)[SHOWN:])}")
+    if len(by_kind) > SHOWN:
+        lines.append(f"  and {len(by_kind) - SHOWN} more kinds: {', '.join(list(by_kind)[SHOWN:])}")
     raise ConverterError(
         "TFLITE_BUILTINS_INT8 asks for int8 operators only, but these stay float:\n"
         + "\n".join(lines)
@@ -93,7 +93,7 @@ def quantizable(op: Op, scales: Scales) -> Rule | None:
     if bias is not None and not bias.is_constant:
         return None
     ready = all(
-        tensor.is_constant or scales.known(op, i) is not None
+        tensor.is_constant or scales.of_input(op, i) is not None
         for i, tensor in enumerate(op.inputs)
         if is_real(tensor)
     ) and all(one in scales.of for one in op.outputs if is_real(one))
@@ -156,10 +156,10 @@ class _Rewriter:
             if tensor is None or i in done:
                 continue
             if tensor.is_constant and is_real(tensor):
-                params = self.scales.wanted(op, i)
+                params = self.scales.required(op, i)
                 op.set_input(i, constant(tensor, stored(tensor.data, params), params))
             elif tensor in self.whole or is_real(tensor):
-                op.set_input(i, self.as_stored(tensor, self.scales.wanted(op, i), op))
+                op.set_input(i, self.as_stored(tensor, self.scales.required(op, i), op))
         for i, tensor in enumerate(op.outputs):
             if is_real(tensor):
                 self.put_result(op, i, tensor)
@@ -170,9 +170,9 @@ class _Rewriter:
             return ()
         weights = op.inputs[rule.weights]
         bias = None if rule.bias is None else op.input(rule.bias)
-        data = self.scales.wanted(op, rule.data)
+        data = self.scales.required(op, rule.data)
         if not weights.is_constant:
-            params = self.scales.wanted(op, rule.weights)
+            params = self.scales.required(op, rule.weights)
         else:
             params = of_weights(weights.data, None if op.kind in self.per_tensor else rule.axis)
             if bias is not None:
@@ -187,10 +187,10 @@ class _Rewriter:
 
     def put_result(self, op: Op, i: int, tensor: Tensor) -> None:
         """Makes result `i` an int8 tensor, requantized where the readers need another scale."""
-        params, given = self.scales.of[tensor], self.scales.result(op, i)
+        params, op_params = self.scales.of[tensor], self.scales.result(op, i)
         self.give(tensor, params)
-        if given != params:
-            inner = like(tensor, INT8, given, tensor.name)
+        if op_params != params:
+            inner = like(tensor, INT8, op_params, tensor.name)
             op.outputs[i] = inner
             inner.producer = op
             self.graph.insert_after(op, Op("QUANTIZE", [inner], [tensor], origin=op.origin))

@@ -194,7 +194,7 @@ def _search(module):
 def _candidates(module):
     try:
         source = cache.source_digest(module)
-    except FileNotFoundError:
+    except (FileNotFoundError, LookupError):
         known = ", ".join(cache.modules())
         raise ValueError(f"no kernel module '{module}'; there are {known}") from None
     if os.path.isdir(cache.PACKAGED):

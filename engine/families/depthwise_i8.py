@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan.buffer import arena, constant
+from ..plan.buffer import Buffer, arena, constant
 from ..plan.view import View
 from .gemm import steps
 from .layout import move
@@ -18,7 +20,12 @@ from .multipliers import (
     quantize_multipliers,
     requantize_terms_i8,
     requantize_terms_i16,
+    value_of,
 )
+from .quantization import Hybrid, Quantized, Scheme
+
+if TYPE_CHECKING:
+    from ..plan.program import Program
 
 _ROWS = 252  # of taps; as in kernels/int8/depthwise_i8.py, of whole groups
 _BLOCK = 16  # channels that share a block of terms
@@ -26,7 +33,7 @@ _STRIPS = {(3, 1), (3, 2), (5, 1), (5, 2)}  # filter widths and strides with a k
 _ANY = "1_1"  # the variant that goes tap by tap
 
 
-def fits(x, weights, bias, scheme):
+def fits(x: Buffer, weights: Buffer, bias: Buffer | None, scheme: Scheme) -> bool:
     """Whether there is a kernel for these operands with the roundings of `scheme`.
 
     There must be room for the taps, and int32 for the sums of products without the bias.
@@ -35,30 +42,41 @@ def fits(x, weights, bias, scheme):
     fits_filter = 0 < prod(weights.shape[:2]) <= _ROWS and weights.itemsize == 1
     if not (bias_is_constant and fits_filter and x.size):
         return False
-    if scheme.is_hybrid:
+    if isinstance(scheme, Hybrid):
         return True
     zero, weights_zero = scheme.zero_points[:2]
     if x.itemsize == 1:
-        limits = np.iinfo(x.dtype)
+        limits = np.iinfo(x.dtype.name)
         zero_points_fit = limits.min <= zero <= limits.max and -128 <= weights_zero <= 255
         return zero_points_fit and scheme.accumulator is np.int32
     symmetric = scheme.rounding == "wide" and zero == weights_zero == 0
     return symmetric and int(quantize_multipliers(scheme.scales)[1].max()) <= MAX_LEFT_SHIFT
 
 
-def in_strips(taps, stride, dilation):
+def in_strips(taps: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> bool:
     """Whether the kernel computes several results of a row at once."""
     return (taps[1], stride[1]) in _STRIPS and dilation[1] == 1
 
 
-def depthwise(program, x, weights, bias, out, *, scheme, stride, before, dilation):
+def depthwise(
+    program: Program,
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    *,
+    scheme: Scheme,
+    stride: Sequence[int],
+    before: Sequence[int],
+    dilation: Sequence[int],
+) -> None:
     """`quantized_gemm.depthwise`."""
     is_int16 = x.itemsize == 2
-    int16_weights = not (is_int16 or scheme.is_hybrid)
+    int16_weights = not (is_int16 or isinstance(scheme, Hybrid))
     int16_weights = int16_weights and (weights.dtype == np.uint8 or scheme.zero_points[1] != 0)
     layer = _Layer(weights.shape[:2], stride, before, dilation, int16_weights, is_int16)
     weights = scheme.int16_weights(program, weights)
-    if scheme.is_hybrid:
+    if isinstance(scheme, Hybrid):
         _hybrid(program, layer, x, weights, bias, out, scheme)
     elif is_int16:
         terms = _int16_terms(scheme, bias, out.shape[3]), scheme.limits
@@ -66,11 +84,22 @@ def depthwise(program, x, weights, bias, out, *, scheme, stride, before, dilatio
     else:
         operand = scheme.int8_input(program, x, x.shape[0], out.shape[3])
         x, zero = operand.values.reshape(x.shape), operand.zero_point
+        assert zero is not None
         terms = _int8_terms(scheme, weights, bias, out)
         _quantized(program, layer, "int8", x, zero, weights, bias, out, terms)
 
 
-def _quantized(program, layer, kernel, x, zero, weights, bias, out, terms):
+def _quantized(
+    program: Program,
+    layer: _Layer,
+    kernel: str,
+    x: Buffer,
+    zero: int,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    terms: tuple[Buffer, Sequence[int]],
+) -> None:
     """Appends the instructions for an input with one zero point.
 
     `terms` are the `terms` and `numbers` of the kernel.
@@ -84,7 +113,15 @@ def _quantized(program, layer, kernel, x, zero, weights, bias, out, terms):
     layer.run(program, kernel, x, packed, epilogue, out)
 
 
-def _hybrid(program, layer, x, weights, bias, out, scheme):
+def _hybrid(
+    program: Program,
+    layer: _Layer,
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    scheme: Hybrid,
+) -> None:
     """Appends the instructions for a float32 input, quantized to int8 image by image."""
     n = out.shape[3]
     operand = scheme.int8_input(program, x, x.shape[0], n)
@@ -92,7 +129,7 @@ def _hybrid(program, layer, x, weights, bias, out, scheme):
     terms = np.zeros((2, _padded_channels(n)), np.float32)
     terms[0, :n] = scheme.scales
     if bias is not None:
-        terms[1, :n] = bias.value
+        terms[1, :n] = value_of(bias)
     packed, start, totals = layer.pack(program, weights, constant(np.zeros(n, np.int32)), 0)
     starts = arena((x.shape[0], _padded_channels(n)), np.int32)
     program.call("depthwise_i8.begin_at", start, totals, zero_points, starts)
@@ -112,7 +149,15 @@ class _Layer:
 
     __slots__ = ("int16_input", "int16_weights", "kind", "steps")
 
-    def __init__(self, taps, stride, before, dilation, int16_weights, int16_input):
+    def __init__(
+        self,
+        taps: Sequence[int],
+        stride: Sequence[int],
+        before: Sequence[int],
+        dilation: Sequence[int],
+        int16_weights: bool,
+        int16_input: bool,
+    ) -> None:
         self.int16_weights, self.int16_input = int16_weights, int16_input
         self.kind = "pairs" if int16_weights else _ANY
         if not int16_weights and in_strips(taps, stride, dilation):
@@ -124,7 +169,9 @@ class _Layer:
             **steps("before", before),
         }
 
-    def pack(self, program, weights, start, zero):
+    def pack(
+        self, program: Program, weights: Buffer, start: Buffer, zero: int
+    ) -> tuple[Buffer, Buffer, Buffer]:
         """The filter as the kernels read it, what sums start from, and the sums of its weights."""
         rows, columns, n = weights.shape
         if self.kind in ("pairs", _ANY):
@@ -144,7 +191,15 @@ class _Layer:
         )
         return packed, starts, totals
 
-    def run(self, program, kernel, x, packed, epilogue, out):
+    def run(
+        self,
+        program: Program,
+        kernel: str,
+        x: Buffer,
+        packed: Buffer,
+        epilogue: Sequence[Buffer],
+        out: Buffer,
+    ) -> None:
         """Appends the instruction of `kernel`; `epilogue`: its arguments from weights to result."""
         program.call(
             f"depthwise_i8.{kernel}_{self.kind}",
@@ -157,11 +212,13 @@ class _Layer:
         )
 
 
-def _int8_terms(scheme, weights, bias, out):
+def _int8_terms(
+    scheme: Quantized, weights: Buffer, bias: Buffer | None, out: Buffer
+) -> tuple[Buffer, list[int]]:
     """The terms of 8-bit results, and the numbers that go with them in the kernel's order."""
     largest = prod(weights.shape[:2]) * 255 * 383
     if bias is not None:
-        largest += int(np.abs(bias.value.astype(np.int64)).max())
+        largest += int(np.abs(value_of(bias).astype(np.int64)).max())
     terms, numbers = requantize_terms_i8(
         scheme.scales,
         out.shape[3],
@@ -174,20 +231,21 @@ def _int8_terms(scheme, weights, bias, out):
     return terms, [numbers[name] for name in ("rounding", "zero_point", "low", "high", "flip")]
 
 
-def _int16_terms(scheme, bias, n):
+def _int16_terms(scheme: Quantized, bias: Buffer | None, n: int) -> Buffer:
     """The terms of int16 results of int64 sums."""
-    bias = np.zeros(n, np.int64) if bias is None else bias.value.astype(np.int64)
-    factors, starts, right_shifts = requantize_terms_i16(scheme.scales, bias, scheme.zero_points[2])
+    offsets = np.zeros(n, np.int64) if bias is None else value_of(bias).astype(np.int64)
+    rows = requantize_terms_i16(scheme.scales, offsets, scheme.zero_points[2])
+    factors, starts, right_shifts = rows
     terms = np.zeros((2, _padded_channels(n)), np.int64)
     terms[:, :n] = starts, factors | (right_shifts << 32)
     return constant(terms)
 
 
-def _padded_channels(n):
+def _padded_channels(n: int) -> int:
     return _BLOCK * ceil(n / _BLOCK)
 
 
-def _repeat_channels(program, x, times):
+def _repeat_channels(program: Program, x: Buffer, times: int) -> Buffer:
     """`x` with each channel `times` times."""
     if times == 1:
         return x

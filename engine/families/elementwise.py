@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan.buffer import arena, constant
+from ..plan.buffer import Buffer, arena, constant
 from ..plan.view import View, broadcast_strides, collapse, contiguous_strides
-from ..sizes import meet
+from ..sizes import broadcast_size
 from .layout import move
+from .parameters import Number
+
+if TYPE_CHECKING:
+    from ..plan.program import Program
 
 _MIN_COLUMNS = 64  # of a row, below which the kernels spend their time between rows
 _MAX_COLUMNS = 256  # of several rows merged into one
 _MIN_SIZE = 4096  # elements of a result for which merging is worth an instruction of its own
 
 
-def elementwise(program, kernel, operands, out, *more, **numbers):
+def elementwise(
+    program: Program,
+    kernel: str,
+    operands: Sequence[Buffer],
+    out: Buffer,
+    *more: Buffer,
+    **numbers: Number,
+) -> None:
     """Appends the instruction `out = kernel(*operands)`; nothing when `out` has no elements.
 
     Args:
@@ -41,7 +54,7 @@ def elementwise(program, kernel, operands, out, *more, **numbers):
 
 
 @lru_cache(1024)
-def _merged_rows(shape, *shapes):
+def _merged_rows(shape: tuple[int, ...], *shapes: tuple[int, ...]) -> tuple[int, int] | None:
     """Rows and their elements, where some operands repeat one short row and the others run on."""
     strides = [broadcast_strides(contiguous_strides(s), s, shape) for s in shapes]
     sizes, *steps = collapse(shape, *strides)
@@ -54,7 +67,7 @@ def _merged_rows(shape, *shapes):
     return (rows // times, columns * times) if times > 1 else None
 
 
-def _tile_rows(program, operand, shape):
+def _tile_rows(program: Program, operand: Buffer, shape: tuple[int, int]) -> Buffer:
     """An operand in rows of `shape`; what is repeated, in one of them."""
     rows, columns = shape
     if operand.size == rows * columns:
@@ -64,7 +77,7 @@ def _tile_rows(program, operand, shape):
     return row.ravel()
 
 
-def look_up(program, x, table, out):
+def look_up(program: Program, x: Buffer, table: Buffer, out: Buffer) -> None:
     """Appends the instruction `out = table[x]`; `table` has an entry for each bit pattern."""
     if out.size:
         unsigned = f"uint{8 * x.itemsize}"
@@ -74,7 +87,7 @@ def look_up(program, x, table, out):
 
 
 @lru_cache(1024)
-def _geometry(shape, *shapes):
+def _geometry(shape: tuple[int, ...], *shapes: tuple[int, ...]) -> Buffer:
     """The buffer `geometry` for a result of `shape` and operands of `shapes`."""
     strides = [broadcast_strides(contiguous_strides(s), s, shape) for s in shapes]
     columns = collapse(shape, contiguous_strides(shape), *strides)
@@ -89,7 +102,7 @@ def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
     for shape in shapes[1:]:
         short, long = sorted((result_shape, shape), key=len)
         missing = len(long) - len(short)
-        sizes = [meet(m, n) for m, n in zip(short, long[missing:], strict=True)]
+        sizes = [broadcast_size(m, n) for m, n in zip(short, long[missing:], strict=True)]
         if None in sizes:
             return None
         result_shape = (*long[:missing], *(n for n in sizes if n is not None))

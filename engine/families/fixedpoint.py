@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 _LOWEST, _HIGHEST = -(1 << 31), (1 << 31) - 1
 
 
-def rounding_doubling_high_mul(a, b):
+def rounding_doubling_high_mul(a: ArrayLike, b: ArrayLike) -> np.ndarray:
     """a * b / 2 ** 31, rounded to nearest, halves up."""
-    return (np.asarray(a, np.int64) * b + (1 << 30)) >> 31
+    return (np.asarray(a, np.int64) * np.asarray(b, np.int64) + (1 << 30)) >> 31
 
 
-def rounding_divide_by_pot(values, exponent):
+def rounding_divide_by_pot(values: np.ndarray, exponent: int) -> np.ndarray:
     """values / 2 ** exponent, rounded to nearest, halves away from zero."""
     if exponent <= 0:
         return values
     return (values + (1 << (exponent - 1)) - (values < 0)) >> exponent
 
 
-def saturating_left_shift(values, exponent):
+def saturating_left_shift(values: ArrayLike, exponent: int) -> np.ndarray:
     """values * 2 ** exponent, saturated to int32."""
     return np.clip(np.asarray(values, np.int64) << exponent, _LOWEST, _HIGHEST)
 
 
-def multiply_by_quantized_multiplier(values, multiplier, shift):
+def multiply_by_quantized_multiplier(values: ArrayLike, multiplier: int, shift: int) -> np.ndarray:
     """values * multiplier * 2 ** (shift - 31), rounded as MultiplyByQuantizedMultiplier does.
 
     >>> multiply_by_quantized_multiplier(np.array([-30, 5, 30]), 1 << 30, -3).tolist()
@@ -40,7 +45,7 @@ _POWERS = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)
 """exp(-1/4), exp(-1/2), exp(-1), ... exp(-16), times 2 ** 31."""
 
 
-def exp_on_negative_values(values):
+def exp_on_negative_values(values: ArrayLike) -> np.ndarray:
     """exp(values / 2 ** 26) * 2 ** 31 of values in [-2 ** 31, 0], as gemmlowp computes it."""
     values = np.asarray(values, np.int64)
     quarter = 1 << 24
@@ -58,7 +63,7 @@ def exp_on_negative_values(values):
     return np.where(values == 0, _HIGHEST, result)
 
 
-def inverse_sqrt(value):
+def inverse_sqrt(value: int) -> tuple[int, int]:
     """(inverse, shift) with 1 / sqrt(value) = inverse * 2 ** (-31 - shift); `value` is an int.
 
     Five steps of Newton's method on numbers with three bits before the point, as TFLite does.
@@ -71,7 +76,7 @@ def inverse_sqrt(value):
     bit_pairs = (31 - value.bit_length()) // 2 - 1
     shift -= bit_pairs
     mantissa = (value << 2 * bit_pairs) >> 1
-    half, x = int(rounding_divide_by_pot(mantissa, 1)), 1 << 28
+    half, x = int(rounding_divide_by_pot(np.asarray(mantissa), 1)), 1 << 28
     for _ in range(5):
         cube = saturating_left_shift(
             rounding_doubling_high_mul(rounding_doubling_high_mul(x, x), x), 6

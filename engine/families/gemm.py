@@ -5,22 +5,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import ceil, inf, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan.buffer import arena, constant, zeros
+from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
 from . import gemm_f32
 from .layout import move
+from .parameters import Clamp
+
+if TYPE_CHECKING:
+    from ..plan.program import Program
 
 NO_CLAMP = (-inf, inf)
 _ROWS_PER_ITEM = 16
 """Rows of a matrix product that share a scratch row."""
 
 
-def matmul(program, a, b, bias, out, *, transpose_a=False, transpose_b=False, clamp=NO_CLAMP):
+def matmul(
+    program: Program,
+    a: Buffer,
+    b: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    clamp: Clamp = NO_CLAMP,
+) -> None:
     """out = clamp(a @ b + bias).
 
     The last two dimensions are matrices, first transposed where `transpose_a` or `transpose_b` say
@@ -64,8 +80,18 @@ def matmul(program, a, b, bias, out, *, transpose_a=False, transpose_b=False, cl
 
 
 def conv2d(
-    program, x, weights, bias, out, *, stride, before, dilation=(1, 1), groups=1, clamp=NO_CLAMP
-):
+    program: Program,
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    *,
+    stride: Sequence[int],
+    before: Sequence[int],
+    dilation: Sequence[int] = (1, 1),
+    groups: int = 1,
+    clamp: Clamp = NO_CLAMP,
+) -> None:
     """out = clamp(bias + x under each position of the filter).
 
     Args:
@@ -116,8 +142,18 @@ def conv2d(
 
 
 def convolution(
-    program, x, weights, bias, out, *, stride, before, dilation, groups=1, clamp=NO_CLAMP
-):
+    program: Program,
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    *,
+    stride: Sequence[int],
+    before: Sequence[int],
+    dilation: Sequence[int],
+    groups: int = 1,
+    clamp: Clamp = NO_CLAMP,
+) -> None:
     """`conv2d` over depth, height and width; `weights` are [*taps, channels of a group, n]."""
     if not out.size:
         return
@@ -141,7 +177,17 @@ def convolution(
     )
 
 
-def transpose_conv2d(program, x, weights, bias, out, *, stride, before, clamp=NO_CLAMP):
+def transpose_conv2d(
+    program: Program,
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    *,
+    stride: Sequence[int],
+    before: Sequence[int],
+    clamp: Clamp = NO_CLAMP,
+) -> None:
     """What `conv2d` would take to `x`: each element of `x` spread over `out` by the filter.
 
     `weights` are [n, height, width, channels]; `before` are rows and columns cut off at the front.
@@ -166,8 +212,17 @@ def transpose_conv2d(program, x, weights, bias, out, *, stride, before, clamp=NO
 
 
 def transposed_convolution(
-    program, x, weights, bias, out, *, stride, before, dilation, clamp=NO_CLAMP
-):
+    program: Program,
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    *,
+    stride: Sequence[int],
+    before: Sequence[int],
+    dilation: Sequence[int],
+    clamp: Clamp = NO_CLAMP,
+) -> None:
     """`transpose_conv2d` over depth, height and width; `weights` are [*taps, channels, n]."""
     if not out.size:
         return
@@ -187,7 +242,18 @@ def transposed_convolution(
     )
 
 
-def depthwise(program, x, weights, bias, out, *, stride, before, dilation=(1, 1), clamp=NO_CLAMP):
+def depthwise(
+    program: Program,
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    *,
+    stride: Sequence[int],
+    before: Sequence[int],
+    dilation: Sequence[int] = (1, 1),
+    clamp: Clamp = NO_CLAMP,
+) -> None:
     """out[.., c] = clamp(bias[c] + x[.., c // m] under the filter), m outputs for each channel.
 
     `weights` are [height, width, channels * m]; the rest is as in `conv2d`.
@@ -218,12 +284,12 @@ def depthwise(program, x, weights, bias, out, *, stride, before, dilation=(1, 1)
     )
 
 
-def filters_of(program, weights):
+def filters_of(program: Program, weights: Buffer) -> Buffer:
     """What `depthwise` takes to one channel, as filters of `conv2d`."""
     return permute(program, weights, (2, 0, 1)).reshape((weights.shape[2], *weights.shape[:2], 1))
 
 
-def _repeat_channels(program, x, times):
+def _repeat_channels(program: Program, x: Buffer, times: int) -> Buffer:
     """`x` with each channel `times` times."""
     if times == 1:
         return x
@@ -232,52 +298,52 @@ def _repeat_channels(program, x, times):
     return out.reshape((*x.shape[:-1], x.shape[-1] * times))
 
 
-def permute(program, x, order):
+def permute(program: Program, x: Buffer, order: Sequence[int]) -> Buffer:
     """`x` with its dimensions in `order`; done once when `x` is constant."""
     out = arena(tuple(x.shape[i] for i in order), x.dtype)
-    move(program, View.of(x).transpose(order), View.of(out))
+    move(program, View.of(x).transpose(tuple(order)), View.of(out))
     return out
 
 
-def swap_last_two(program, matrices):
+def swap_last_two(program: Program, matrices: Buffer) -> Buffer:
     """`matrices` with their last two dimensions swapped."""
     rank = matrices.ndim
     return permute(program, matrices, (*range(rank - 2), rank - 1, rank - 2))
 
 
-def as_matrices(x):
+def as_matrices(x: Buffer) -> Buffer:
     """`x` with all dimensions but the last two as one."""
     return x.reshape((prod(x.shape[:-2]), *x.shape[-2:]))
 
 
-def matrix_of(batch, batch_dims):
+def matrix_of(batch: Sequence[int], batch_dims: Sequence[int]) -> Buffer:
     """For each index of the dimensions `batch`: its matrix among those of `batch_dims`."""
     return _matrix_of(tuple(batch), tuple(batch_dims))
 
 
 @lru_cache(256)
-def _matrix_of(batch, batch_dims):
+def _matrix_of(batch: tuple[int, ...], batch_dims: tuple[int, ...]) -> Buffer:
     indices = np.arange(prod(batch_dims), dtype=np.int32).reshape(batch_dims)
     return constant(np.broadcast_to(indices, batch).ravel())
 
 
-def _bias(bias, n):
+def _bias(bias: Buffer | None, n: int) -> Buffer:
     return _zeros((n,)) if bias is None else bias.ravel()
 
 
-def _zeros(shape):
+def _zeros(shape: tuple[int, ...]) -> Buffer:
     return zeros(shape, np.float32)
 
 
-def _as_volumes(x):
+def _as_volumes(x: Buffer) -> Buffer:
     """A batch of images as a batch of volumes of depth 1."""
     return x.reshape((x.shape[0], 1, *x.shape[1:]))
 
 
-def _limits(clamp):
+def _limits(clamp: Clamp) -> dict[str, float]:
     return {"low": clamp[0], "high": clamp[1]}
 
 
-def steps(name, values):
+def steps(name: str, values: Sequence[int]) -> dict[str, int]:
     """Numbers of a kernel, one for each of the last dimensions of depth, height and width."""
     return {f"{name}_{axis}": v for axis, v in zip("dhw"[-len(values) :], values, strict=True)}

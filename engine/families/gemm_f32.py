@@ -5,15 +5,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import ceil, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan.buffer import arena, constant, zeros
+from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
 from ..tiling import DEPTHWISE_TAPS, DOT_PANELS, DOT_ROWS, PANEL, TABLES
 from .layout import move
+from .parameters import Clamp, Geometry
+
+if TYPE_CHECKING:
+    from ..plan.program import Program
 
 HALF_TILE = 7  # rows of an item: half the tallest tile
 _MANY_ROWS = 98  # rows of a thread that are enough for items twice as high
@@ -26,7 +32,7 @@ _MIN_ROWS = 4  # rows of a result for which it pays to pack weights anew in ever
 SHALLOW = 16  # channels below which a row of taps is read as one run
 
 
-def pack(program, weights, bias, by_columns):
+def pack(program: Program, weights: Buffer, bias: Buffer | None, by_columns: bool) -> Buffer:
     """Weights [batch, n, k] (`by_columns`) or [batch, k, n] in panels, the bias in their first row.
 
     Done once when the weights are constant.
@@ -41,12 +47,21 @@ def pack(program, weights, bias, by_columns):
     return out
 
 
-def fits_dots(a):
+def fits_dots(a: Buffer) -> bool:
     """Whether each matrix `a` is one row: its weights are then read once, so packing costs more."""
     return a.shape[-2] == 1 and a.shape[-1] > 0
 
 
-def dot_products(program, a, b, bias, a_of, b_of, out, clamp):
+def dot_products(
+    program: Program,
+    a: Buffer,
+    b: Buffer,
+    bias: Buffer | None,
+    a_of: Buffer,
+    b_of: Buffer,
+    out: Buffer,
+    clamp: Clamp,
+) -> None:
     """out[i] = clamp(a[a_of[i]] @ b[b_of[i]].T + bias) for matrices `a` of one row each."""
     batch, _, n = out.shape
     program.call(
@@ -63,13 +78,21 @@ def dot_products(program, a, b, bias, a_of, b_of, out, clamp):
     )
 
 
-def fits_packed_dots(b):
+def fits_packed_dots(b: Buffer) -> bool:
     """Whether weights [.., n, k] stay in a near cache from run to run: then they are packed."""
     n, depth = b.shape[-2:]
     return b.is_constant and b.nbytes <= _CACHED_BYTES and n >= 2 * PANEL and depth <= _MAX_DEPTH
 
 
-def packed_dot_products(program, a, panels, a_of, b_of, out, clamp):
+def packed_dot_products(
+    program: Program,
+    a: Buffer,
+    panels: Buffer,
+    a_of: Buffer,
+    b_of: Buffer,
+    out: Buffer,
+    clamp: Clamp,
+) -> None:
     """out[i] = clamp(a[a_of[i]] @ panels[b_of[i]] + bias) for matrices `a` of one row each."""
     batch, _, n = out.shape
     items = batch * ceil(panels.shape[1] / DOT_PANELS)
@@ -87,12 +110,20 @@ def packed_dot_products(program, a, panels, a_of, b_of, out, clamp):
     )
 
 
-def fits_matmul(a, b, out):
+def fits_matmul(a: Buffer, b: Buffer, out: Buffer) -> bool:
     """Whether the product of these pays for packing `b`."""
     return a.shape[-1] > 0 and (b.is_constant or out.shape[-2] >= _MIN_ROWS)
 
 
-def matmul(program, a, panels, a_of, b_of, out, clamp):
+def matmul(
+    program: Program,
+    a: Buffer,
+    panels: Buffer,
+    a_of: Buffer,
+    b_of: Buffer,
+    out: Buffer,
+    clamp: Clamp,
+) -> None:
     """out[i] = clamp(a[a_of[i]] @ panels[b_of[i]] + bias)."""
     batch, height, n = out.shape
     depth = a.shape[2]
@@ -115,7 +146,7 @@ def matmul(program, a, panels, a_of, b_of, out, clamp):
     )
 
 
-def _widen_rows(program, a):
+def _widen_rows(program: Program, a: Buffer) -> Buffer:
     """The same matrices with rows a little further apart.
 
     The copies take 0.1 % of MobileNetV1 and 0.4 % of ResNet50. Rows that are further apart from the
@@ -134,7 +165,7 @@ def _widen_rows(program, a):
     return out
 
 
-def by_rows(program, height, depth, n, step=HALF_TILE):
+def by_rows(program: Program, height: int, depth: int, n: int, step: int = HALF_TILE) -> bool:
     """Whether the threads share out the rows, as they do in the instructions before and after.
 
     Where steps of `step` rows would leave some threads idle for longer than it takes to fetch what
@@ -145,7 +176,7 @@ def by_rows(program, height, depth, n, step=HALF_TILE):
     return idle * depth * n <= _PRODUCTS_PER_TRANSFER * (depth + n)
 
 
-def partition(program, height, depth, n):
+def partition(program: Program, height: int, depth: int, n: int) -> tuple[int, int, int]:
     """(rows of an item, its columns, how many items `height` rows of `n` results are)."""
     rows = 2 * HALF_TILE if height >= _MANY_ROWS * program.threads else HALF_TILE
     row_wise = by_rows(program, height, depth, n)
@@ -153,14 +184,25 @@ def partition(program, height, depth, n):
     return rows, columns, ceil(height / rows) * ceil(n / columns)
 
 
-def fits_convolution(weights, out):
+def fits_convolution(weights: Buffer, out: Buffer) -> bool:
     """Whether filters [n, height, width, channels] have as many taps as there is room for."""
     return bool(out.size and weights.size) and prod(weights.shape[1:3]) < TABLES
 
 
 def convolution(
-    program, x, weights, bias, out, *, stride, before, dilation, groups, clamp, n_last=False
-):
+    program: Program,
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    *,
+    stride: Sequence[int],
+    before: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+    clamp: Clamp,
+    n_last: bool = False,
+) -> None:
     """`gemm.conv2d`; with `n_last` weights are [height, width, channels, n], of one group."""
     if n_last:
         height, width, depth, n = weights.shape
@@ -186,7 +228,17 @@ def convolution(
     )
 
 
-def transposed_convolution(program, x, weights, bias, out, *, stride, before, clamp):
+def transposed_convolution(
+    program: Program,
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    *,
+    stride: Sequence[int],
+    before: Sequence[int],
+    clamp: Clamp,
+) -> None:
     """`gemm.transpose_conv2d`."""
     n, *_, depth = weights.shape
     for phase_filter, geometry in phases(program, weights, out, stride, before, 0):
@@ -204,7 +256,14 @@ def transposed_convolution(program, x, weights, bias, out, *, stride, before, cl
         )
 
 
-def phases(program, weights, out, stride, before, fill):
+def phases(
+    program: Program,
+    weights: Buffer,
+    out: Buffer,
+    stride: Sequence[int],
+    before: Sequence[int],
+    fill: int,
+) -> Iterator[tuple[Buffer, Geometry]]:
     """A transposed convolution as convolutions, one for each phase of the stride.
 
     Gives their filters and geometries. Result p sums over the taps t for which p + before - t is a
@@ -233,7 +292,18 @@ def phases(program, weights, out, stride, before, fill):
         yield phase_filter, (counts, (1, 1), (1, 1), phase_before, stride, phase)
 
 
-def windows(program, x, panels, out, *, n, depth, taps, geometry, clamp):
+def windows(
+    program: Program,
+    x: Buffer,
+    panels: Buffer,
+    out: Buffer,
+    *,
+    n: int,
+    depth: int,
+    taps: Sequence[int],
+    geometry: Geometry,
+    clamp: Clamp,
+) -> None:
     """Appends the instruction for packed filters of `taps` over `x`.
 
     `geometry` is as in kernels/float32/gemm_f32.py.
@@ -258,7 +328,16 @@ def windows(program, x, panels, out, *, n, depth, taps, geometry, clamp):
     )
 
 
-def pad_input(program, x, counts, taps, stride, before, dilation, zero=0):
+def pad_input(
+    program: Program,
+    x: Buffer,
+    counts: Sequence[int],
+    taps: Sequence[int],
+    stride: Sequence[int],
+    before: Sequence[int],
+    dilation: Sequence[int],
+    zero: int = 0,
+) -> Buffer:
     """`x` padded as far as the filter reaches: with 0, or with `zero` if it is int8 or int16."""
     batch, *sizes, channels = x.shape
     padded_sizes = [
@@ -286,12 +365,23 @@ def pad_input(program, x, counts, taps, stride, before, dilation, zero=0):
     return out
 
 
-def fits_depthwise(x, weights):
+def fits_depthwise(x: Buffer, weights: Buffer) -> bool:
     """Whether the filter has as many taps as there is room for."""
     return x.size > 0 and 0 < prod(weights.shape[:2]) <= DEPTHWISE_TAPS
 
 
-def depthwise(program, x, weights, bias, out, *, stride, before, dilation, clamp):
+def depthwise(
+    program: Program,
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    *,
+    stride: Sequence[int],
+    before: Sequence[int],
+    dilation: Sequence[int],
+    clamp: Clamp,
+) -> None:
     """`gemm.depthwise` with a depth multiplier of 1."""
     n, taps = out.shape[3], weights.shape[1]
     specialized = taps in (3, 5) and stride[1] in (1, 2) and dilation[1] == 1

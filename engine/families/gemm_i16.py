@@ -7,15 +7,28 @@ results are not rounded from int64 with fixed-point numbers, the kernels make su
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan.buffer import arena, constant, zeros
+from ..plan.buffer import Buffer, arena, constant, zeros
 from ..tiling import BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES
 from .gemm_f32 import HALF_TILE, pad_input, phases
 from .gemm_i8 import amx_pitch, amx_rows, reads_runs
-from .multipliers import MAX_LEFT_SHIFT, parity_terms, quantize_multipliers, requantize_terms_i16
+from .multipliers import (
+    MAX_LEFT_SHIFT,
+    parity_terms,
+    quantize_multipliers,
+    requantize_terms_i16,
+    value_of,
+)
+from .parameters import Geometry
+from .quantization import Hybrid, Quantized, Scheme
+
+if TYPE_CHECKING:
+    from ..plan.program import Program
 
 _INT32_END = 1 << 31
 _MIN_AMX_DEPTH = 64
@@ -26,10 +39,11 @@ _ROWS, _MAX_AMX_ROWS = 168, 160  # of an item, without and with AMX
 _MIN_ITEMS = 8  # of an instruction that threads share
 
 
-def fits(x, weights, bias, out, scheme):
+def fits(x: Buffer, weights: Buffer, bias: Buffer | None, out: Buffer, scheme: Scheme) -> bool:
     """Whether these are int16 and int8 weights, both without zero points."""
-    int16_with_int8 = not scheme.is_hybrid and x.dtype == np.int16 and weights.dtype == np.int8
-    if not (int16_with_int8 and x.size and out.size and weights.size):
+    if isinstance(scheme, Hybrid) or x.dtype != np.int16 or weights.dtype != np.int8:
+        return False
+    if not (x.size and out.size and weights.size):
         return False
     symmetric = scheme.zero_points[:2] == (0, 0) and (bias is None or bias.is_constant)
     if scheme.rounding != "wide":
@@ -40,17 +54,21 @@ def fits(x, weights, bias, out, scheme):
 fits_matmul = fits
 
 
-def fits_convolution(x, weights, bias, out, scheme):
+def fits_convolution(
+    x: Buffer, weights: Buffer, bias: Buffer | None, out: Buffer, scheme: Scheme
+) -> bool:
     """Whether tiles can do the convolution with filters [n, height, width, channels]."""
     return prod(weights.shape[1:3]) < TABLES and fits(x, weights, bias, out, scheme)
 
 
-def _pitch(rows, segments, depth):
+def _pitch(rows: int, segments: int, depth: int) -> int:
     """`pitch` of the kernels: bytes between rows for AMX, or 0."""
     return amx_pitch(rows, segments, depth, 2) if segments * depth >= _MIN_AMX_DEPTH else 0
 
 
-def _partition(program, n, groups, height, pitch):
+def _partition(
+    program: Program, n: int, groups: int, height: int, pitch: int
+) -> tuple[int, int, int]:
     """(rows of an item, columns of an item, how many items).
 
     The work done once for the rows of an item is repeated by each: one thread is better off with
@@ -69,7 +87,7 @@ def _partition(program, n, groups, height, pitch):
     return rows, columns, blocks * ceil(n / columns)
 
 
-def _pack(program, weights, segments, pitch):
+def _pack(program: Program, weights: Buffer, segments: int, pitch: int) -> tuple[Buffer, Buffer]:
     """Weights [batch, n, k] in panels, each column in `segments`, and bounds of the sums."""
     batch, n, count = weights.shape
     depth = count // segments
@@ -88,11 +106,13 @@ def _pack(program, weights, segments, pitch):
     return out, reach
 
 
-def _terms(scheme, bias, groups, n, depth):
+def _terms(
+    scheme: Quantized, bias: Buffer | None, groups: int, n: int, depth: int
+) -> tuple[Buffer, dict[str, int]]:
     """Terms for `n` channels of each of `groups`, and the numbers that go with them."""
-    offsets = (
-        np.zeros(groups * n, np.int64) if bias is None else bias.value.ravel().astype(np.int64)
-    )
+    offsets = np.zeros(groups * n, np.int64)
+    if bias is not None:
+        offsets = value_of(bias).ravel().astype(np.int64)
     if scheme.rounding != "wide":
         rows = np.stack([0 * offsets, offsets, 0 * offsets])
         numbers = {"quick": 0, "low": 0, "high": 0}
@@ -109,18 +129,28 @@ def _terms(scheme, bias, groups, n, depth):
     return constant(terms.reshape(groups, blocks, -1)), numbers
 
 
-def _sums(out, scheme):
+def _sums(out: Buffer, scheme: Quantized) -> Buffer:
     """What the kernels write: the results, or sums."""
     return out if scheme.rounding == "wide" else arena(out.shape, scheme.accumulator)
 
 
-def _requantize(program, sums, out, scheme):
+def _requantize(program: Program, sums: Buffer, out: Buffer, scheme: Quantized) -> None:
     if sums is not out:
         scheme.requantize(program, sums, None, None, out)
 
 
-def matmul(program, a, b, bias, a_of, b_of, out, scheme):
+def matmul(
+    program: Program,
+    a: Buffer,
+    b: Buffer,
+    bias: Buffer | None,
+    a_of: Buffer,
+    b_of: Buffer,
+    out: Buffer,
+    scheme: Scheme,
+) -> None:
     """out[i] = a[a_of[i]] @ b[b_of[i]].T + bias, of matrices in three dimensions."""
+    assert isinstance(scheme, Quantized)
     batch, height, n = out.shape
     terms, numbers = _terms(scheme, bias, 1, n, a.shape[2])
     sums, pitch = _sums(out, scheme), _pitch(height, 1, a.shape[2])
@@ -143,8 +173,21 @@ def matmul(program, a, b, bias, a_of, b_of, out, scheme):
     _requantize(program, sums, out, scheme)
 
 
-def convolution(program, x, weights, bias, out, *, scheme, stride, before, dilation, groups):
+def convolution(
+    program: Program,
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    *,
+    scheme: Scheme,
+    stride: Sequence[int],
+    before: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+) -> None:
     """`quantized_gemm.conv2d`."""
+    assert isinstance(scheme, Quantized)
     n, *taps, depth = weights.shape
     filters = weights.reshape((groups, n // groups, weights.size // n))
     if reads_runs(weights, dilation, groups):
@@ -156,8 +199,19 @@ def convolution(program, x, weights, bias, out, *, scheme, stride, before, dilat
     _requantize(program, sums, out, scheme)
 
 
-def transposed_convolution(program, x, weights, bias, out, *, scheme, stride, before):
+def transposed_convolution(
+    program: Program,
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    *,
+    scheme: Scheme,
+    stride: Sequence[int],
+    before: Sequence[int],
+) -> None:
     """`quantized_gemm.transpose_conv2d`."""
+    assert isinstance(scheme, Quantized)
     n, *taps, depth = weights.shape
     sums, terms = _sums(out, scheme), _terms(scheme, bias, 1, n, prod(taps) * depth)
     for phase_filter, geometry in phases(program, weights, out, stride, before, 0):
@@ -167,14 +221,24 @@ def transposed_convolution(program, x, weights, bias, out, *, scheme, stride, be
     _requantize(program, sums, out, scheme)
 
 
-def _windows(program, x, filters, terms, out, *, taps, depth, geometry):
+def _windows(
+    program: Program,
+    x: Buffer,
+    filters: Buffer,
+    requantization: tuple[Buffer, dict[str, int]],
+    out: Buffer,
+    *,
+    taps: Sequence[int],
+    depth: int,
+    geometry: Geometry,
+) -> None:
     """Appends the instructions for filters [groups, n, taps * depth].
 
     `geometry` is as in kernels/float32/gemm_f32.py.
     """
     groups, n, _ = filters.shape
     total = x.shape[0] * prod(geometry[0])
-    terms, numbers = terms
+    terms, numbers = requantization
     pitch = _pitch(total, prod(taps), depth)
     rows, columns, items = _partition(program, n, groups, total, pitch)
     program.call(

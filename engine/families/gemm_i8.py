@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from math import ceil, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +15,12 @@ from ..build.target import matrices
 from ..plan.buffer import Buffer, arena, constant
 from ..tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES, TILE_HEADERS
 from .gemm_f32 import HALF_TILE, SHALLOW, by_rows, pad_input, phases
-from .multipliers import requantize_terms_i8
+from .multipliers import requantize_terms_i8, value_of
+from .parameters import Geometry
+from .quantization import Hybrid, Int8Operand, Quantized, Scheme
+
+if TYPE_CHECKING:
+    from ..plan.program import Program
 
 _INT8_DTYPES = {np.dtype(np.int8), np.dtype(np.uint8)}
 _DOT_LENGTH = 4
@@ -22,28 +29,11 @@ _MAX_DEPTH = BLOCK_BYTES // 2 - 2 * AMX_DEPTH
 """Products of a row, which has to fit in a block as int16 (kernels/int8/_gemm_i8_widening.py)."""
 _MIN_AMX_ROWS, _MIN_AMX_DEPTH = 6, 16
 """Rows, and products of a sum, for which AMX pays."""
-_PARTITION = 1 << 13
-"""float32 of a row that are quantized at a time: the L1 cache holds them."""
 _MAX_IN_PLACE_PITCH = 512
 """Bytes of a row up to which AMX reads the rows where they lie."""
 
 
-class Int8Operand:
-    """An operand as int8, with its zero point.
-
-    Attributes:
-        values: int8.
-        zero_point: of all of them; None when each row has its own.
-        row_terms: scales, zero points and padding values of the rows, when each has its own.
-    """
-
-    __slots__ = ("row_terms", "values", "zero_point")
-
-    def __init__(self, values, zero_point=None, row_terms=()):
-        self.values, self.zero_point, self.row_terms = values, zero_point, row_terms
-
-
-def fits(x, weights, bias, out, scheme):
+def fits(x: Buffer, weights: Buffer, bias: Buffer | None, out: Buffer, scheme: Scheme) -> bool:
     """Whether these are int8 or uint8 with int32 accumulators, or float32 to be quantized."""
     if (
         weights.dtype not in _INT8_DTYPES
@@ -51,7 +41,7 @@ def fits(x, weights, bias, out, scheme):
         or not (x.size and out.size)
     ):
         return False
-    if scheme.is_hybrid:
+    if isinstance(scheme, Hybrid):
         return weights.dtype == np.int8 and (bias is None or bias.is_constant)
     pairs = zip((x, weights), scheme.zero_points, strict=False)
     zero_points_fit = all(
@@ -60,12 +50,14 @@ def fits(x, weights, bias, out, scheme):
     return zero_points_fit and {x.dtype, out.dtype} <= _INT8_DTYPES
 
 
-def fits_matmul(a, b, bias, out, scheme):
+def fits_matmul(a: Buffer, b: Buffer, bias: Buffer | None, out: Buffer, scheme: Scheme) -> bool:
     """Whether tiles can do the product."""
     return a.shape[-1] <= _MAX_DEPTH and fits(a, b, bias, out, scheme)
 
 
-def fits_convolution(x, weights, bias, out, scheme):
+def fits_convolution(
+    x: Buffer, weights: Buffer, bias: Buffer | None, out: Buffer, scheme: Scheme
+) -> bool:
     """Whether tiles can do the convolution with filters [n, height, width, channels]."""
     taps = prod(weights.shape[1:3])
     fits_block = (
@@ -74,74 +66,19 @@ def fits_convolution(x, weights, bias, out, scheme):
     return fits_block and fits(x, weights, bias, out, scheme)
 
 
-def reads_runs(weights, dilation, groups):
+def reads_runs(weights: Buffer, dilation: Sequence[int], groups: int) -> bool:
     """Whether the input under a row of taps is read as one run."""
     _, _, width, depth = weights.shape
     return groups == 1 and dilation[1] == 1 and depth < SHALLOW and width > 1
 
 
-def to_int8(program, x, zero_point):
-    """int8 or uint8 as int8: the sign bit of uint8 is flipped."""
-    if x.dtype == np.int8:
-        return Int8Operand(x, zero_point)
-    out = arena(x.shape, np.int8)
-    program.call("gemm_i8_input.signed", x.ravel(), out.ravel(), split=x.size)
-    return Int8Operand(out, zero_point - 128)
-
-
-def _with_prefix(program, values, depth):
+def _with_prefix(program: Program, values: Buffer, depth: int) -> Buffer:
     """`values`, after as many unused bytes as a kernel may read if `depth` is below _DOT_LENGTH."""
     if depth >= _DOT_LENGTH:
         return values
     out = arena((_DOT_LENGTH + values.size,), np.int8).part(_DOT_LENGTH, values.size)
     program.call("copy.copy", values.ravel(), out, split=values.size)
     return out.reshape(values.shape)
-
-
-def quantize_rows(program, x, rows, depth, asymmetric, pitch=0):
-    """float32 quantized to int8, each of `rows` by itself; `depth` is the length of the padding.
-
-    The rows begin `pitch` bytes apart if that is not 0.
-    """
-    count = x.size // rows
-    n_parts = ceil(count / _PARTITION)
-    x, extremes = x.reshape((rows, count)), arena((rows, n_parts, 2), np.float32)
-    program.call("quantize_rows.extremes", x, extremes, split=rows * n_parts)
-    scales, inverses = (arena((rows,), np.float32) for _ in range(2))
-    zero_points, padding = arena((rows,), np.int32), arena((rows, depth), np.int8)
-    name = "asymmetric" if asymmetric else "symmetric"
-    program.call(
-        f"quantize_rows.{name}", extremes, scales, inverses, zero_points, padding, split=rows
-    )
-    out = arena((rows, pitch or count), np.int8)
-    program.call(
-        "quantize_rows.rounded",
-        x,
-        inverses,
-        zero_points,
-        out,
-        split=rows * n_parts,
-        low=-128 if asymmetric else -127,
-        parts=n_parts,
-    )
-    return Int8Operand(out, row_terms=(scales, zero_points, padding))
-
-
-def quantize_rows_i16(program, x, rows, asymmetric):
-    """float32 quantized as by `quantize_rows`, as int16 without zero points, and the scales."""
-    operand = quantize_rows(program, x, rows, 0, asymmetric)
-    scales, zero_points, _ = operand.row_terms
-    out, n_parts = arena(x.shape, np.int16), ceil(x.size // rows / _PARTITION)
-    values = out.reshape(operand.values.shape)
-    program.call(
-        "quantize_rows.subtract_zero_point",
-        operand.values,
-        zero_points,
-        values,
-        split=rows * n_parts,
-        parts=n_parts,
-    )
-    return out, scales
 
 
 class _PackedWeights:
@@ -157,31 +94,47 @@ class _PackedWeights:
 
     __slots__ = ("numbers", "panels", "terms")
 
-    def __init__(self, program, x, weights, bias, out, scheme, *, pitch, groups=1, segments=1):
+    def __init__(
+        self,
+        program: Program,
+        x: Int8Operand,
+        weights: Buffer,
+        bias: Buffer | None,
+        out: Buffer,
+        scheme: Scheme,
+        *,
+        pitch: int,
+        groups: int = 1,
+        segments: int = 1,
+    ) -> None:
         _, n, count = weights.shape
         flip = _flip(weights.dtype)
-        zero_point = -flip if scheme.is_hybrid else scheme.zero_points[1] - flip
+        zero_point = -flip if isinstance(scheme, Hybrid) else scheme.zero_points[1] - flip
         if bias is None:
-            bias = constant(np.zeros(groups * n, np.float32 if scheme.is_hybrid else np.int32))
+            bias = constant(
+                np.zeros(groups * n, np.float32 if isinstance(scheme, Hybrid) else np.int32)
+            )
         bias = bias.reshape((groups, n))
-        start = constant(np.zeros((1, n), np.int32)) if scheme.is_hybrid else bias
+        start = constant(np.zeros((1, n), np.int32)) if isinstance(scheme, Hybrid) else bias
         x_zero = -1 if x.zero_point is None else x.zero_point
         self.panels = _pack(
             program, weights, start, segments, pitch > 0,
             flip=flip, zero_point=zero_point, x_zero=x_zero,
         )  # fmt: skip
-        if scheme.is_hybrid:
+        if isinstance(scheme, Hybrid):
             self.terms, numbers = _dequantize_terms(scheme, bias, groups, n)
         else:
             largest = None
-            if bias.value is not None:
+            if bias.is_constant:
                 largest = _reach(x_zero) * _reach(zero_point) * count
-                largest += int(np.abs(bias.value.astype(np.int64)).max())
+                largest += int(np.abs(value_of(bias).astype(np.int64)).max())
             self.terms, numbers = _requantize_terms(scheme, groups, n, out.dtype, largest)
         self.numbers = {"pitch": pitch, "weights_zero": zero_point, **numbers}
 
 
-def _pack(program, weights, start, segments, for_amx, **zeros):
+def _pack(
+    program: Program, weights: Buffer, start: Buffer, segments: int, for_amx: bool, **zeros: int
+) -> Buffer:
     batch, n, count = weights.shape
     depth = count // segments
     rows = amx_rows(segments, depth) if for_amx else segments * ceil(depth / _DOT_LENGTH)
@@ -199,14 +152,16 @@ def _pack(program, weights, start, segments, for_amx, **zeros):
     return out.view(np.int8)
 
 
-def _by_block(values, groups, n):
+def _by_block(values: np.ndarray, groups: int, n: int) -> np.ndarray:
     """Values of the channels by [groups, blocks, CHANNEL_BLOCK], padded to whole blocks."""
     out = np.zeros((groups, ceil(n / CHANNEL_BLOCK) * CHANNEL_BLOCK), values.dtype)
     out[:, :n] = np.broadcast_to(values, (groups * n,)).reshape(groups, n)
     return out.reshape(groups, -1, CHANNEL_BLOCK)
 
 
-def _requantize_terms(scheme, groups, n, dtype, largest):
+def _requantize_terms(
+    scheme: Quantized, groups: int, n: int, dtype: np.dtype, largest: int | None
+) -> tuple[Buffer, dict[str, int]]:
     """Terms of results for `n` channels of each group, and the numbers that go with them."""
     scales = _by_block(scheme.scales, groups, n)
     terms, numbers = requantize_terms_i8(
@@ -221,14 +176,16 @@ def _requantize_terms(scheme, groups, n, dtype, largest):
     return terms.reshape((*scales.shape[:2], terms.shape[1])), numbers
 
 
-def _dequantize_terms(scheme, bias, groups, n):
+def _dequantize_terms(
+    scheme: Hybrid, bias: Buffer, groups: int, n: int
+) -> tuple[Buffer, dict[str, float]]:
     """`_requantize_terms` for results in float32."""
-    rows = (scheme.scales.astype(np.float32), bias.value.ravel())
+    rows = (scheme.scales.astype(np.float32), value_of(bias).ravel())
     terms = np.concatenate([_by_block(row, groups, n) for row in rows], 2)
     return constant(terms), {"low": scheme.clamp[0], "high": scheme.clamp[1]}
 
 
-def amx_pitch(rows, segments, depth, planes=1):
+def amx_pitch(rows: int, segments: int, depth: int, planes: int = 1) -> int:
     """Bytes between rows of inputs for AMX; 0 where it is not to be used.
 
     `planes` is the bytes of an input.
@@ -241,7 +198,7 @@ def amx_pitch(rows, segments, depth, planes=1):
     return pitch if BLOCK_ROWS * planes * pitch <= BLOCK_BYTES else 0
 
 
-def amx_rows(segments, depth):
+def amx_rows(segments: int, depth: int) -> int:
     """Rows of four products in a panel for AMX."""
     return (
         AMX_DEPTH
@@ -250,7 +207,9 @@ def amx_rows(segments, depth):
     )
 
 
-def _partition(program, height, depth, n, pitch):
+def _partition(
+    program: Program, height: int, depth: int, n: int, pitch: int
+) -> tuple[int, int, int]:
     """(rows of an item, its columns, how many items `height` rows of `n` results are).
 
     The work done once for the rows of an item is repeated by each item with some of its columns.
@@ -265,17 +224,26 @@ def _partition(program, height, depth, n, pitch):
     return rows, columns, ceil(height / rows) * ceil(n / columns)
 
 
-def _flip(dtype):
+def _flip(dtype: np.dtype) -> int:
     """The offset of the zero point when the sign bit of uint8 is flipped."""
     return 128 if dtype == np.uint8 else 0
 
 
-def _reach(zero_point):
+def _reach(zero_point: int) -> int:
     """How far an int8 is from its zero point, at most."""
     return max(127 - zero_point, zero_point + 128)
 
 
-def matmul(program, a, b, bias, a_of, b_of, out, scheme):
+def matmul(
+    program: Program,
+    a: Buffer,
+    b: Buffer,
+    bias: Buffer | None,
+    a_of: Buffer,
+    b_of: Buffer,
+    out: Buffer,
+    scheme: Scheme,
+) -> None:
     """out[i] = a[a_of[i]] @ b[b_of[i]].T + bias, of matrices in three dimensions."""
     batch, height, n = out.shape
     depth = a.shape[2]
@@ -287,7 +255,7 @@ def matmul(program, a, b, bias, a_of, b_of, out, scheme):
     packed = _PackedWeights(program, x, b, bias, out, scheme, pitch=pitch)
     rows, columns, items = _partition(program, height, depth, n, pitch)
     program.call(
-        "gemm_i8.matmul_float32" if scheme.is_hybrid else "gemm_i8.matmul",
+        "gemm_i8.matmul_float32" if isinstance(scheme, Hybrid) else "gemm_i8.matmul",
         _with_prefix(program, x.values, depth).reshape((*a.shape[:2], width)),
         packed.panels,
         packed.terms.reshape(packed.terms.shape[1:]),
@@ -303,7 +271,19 @@ def matmul(program, a, b, bias, a_of, b_of, out, scheme):
     )
 
 
-def convolution(program, x, weights, bias, out, *, scheme, stride, before, dilation, groups):
+def convolution(
+    program: Program,
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    *,
+    scheme: Scheme,
+    stride: Sequence[int],
+    before: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+) -> None:
     """`quantized_gemm.conv2d`."""
     n, *taps, depth = weights.shape
     filters = weights.reshape((groups, n // groups, weights.size // n))
@@ -312,12 +292,13 @@ def convolution(program, x, weights, bias, out, *, scheme, stride, before, dilat
         before, taps, depth = (0, 0), (taps[0], 1), taps[1] * depth
     geometry = (out.shape[1:3], stride, dilation, before, (1, 1), (0, 0))
     for image, result in _images(x, out, scheme):
-        if runs and scheme.is_hybrid:
+        if runs and isinstance(scheme, Hybrid):
             image = pad_input(program, image, out.shape[1:3], *window)
         operand = scheme.int8_input(program, image, 1, _DOT_LENGTH + depth)
         values = operand.values.reshape(image.shape)
-        if runs and not scheme.is_hybrid:
-            values = pad_input(program, values, out.shape[1:3], *window, operand.zero_point)
+        if runs and not isinstance(scheme, Hybrid):
+            zero = operand.zero_point or 0
+            values = pad_input(program, values, out.shape[1:3], *window, zero)
         values = _with_prefix(program, values, depth)
         _windows(
             program, operand, values, filters, bias, result, scheme,
@@ -325,9 +306,19 @@ def convolution(program, x, weights, bias, out, *, scheme, stride, before, dilat
         )  # fmt: skip
 
 
-def transposed_convolution(program, x, weights, bias, out, *, scheme, stride, before):
+def transposed_convolution(
+    program: Program,
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    *,
+    scheme: Scheme,
+    stride: Sequence[int],
+    before: Sequence[int],
+) -> None:
     """`quantized_gemm.transpose_conv2d`."""
-    fill = 0 if scheme.is_hybrid else scheme.zero_points[1]
+    fill = 0 if isinstance(scheme, Hybrid) else scheme.zero_points[1]
     phase_filters = [*phases(program, weights, out, stride, before, fill)]
     for image, result in _images(x, out, scheme):
         operand = scheme.int8_input(program, image, 1, _DOT_LENGTH + x.shape[3])
@@ -342,21 +333,33 @@ def transposed_convolution(program, x, weights, bias, out, *, scheme, stride, be
             )  # fmt: skip
 
 
-def _images(x, out, scheme):
+def _images(x: Buffer, out: Buffer, scheme: Scheme) -> Iterable[tuple[Buffer, Buffer]]:
     """Pairs of input and result: all images at once, or each that has a scale of its own."""
-    if not scheme.is_hybrid or x.shape[0] == 1:
+    if not isinstance(scheme, Hybrid) or x.shape[0] == 1:
         return [(x, out)]
     return zip(_split_batch(x), _split_batch(out), strict=True)
 
 
-def _split_batch(images):
+def _split_batch(images: Buffer) -> list[Buffer]:
     size = images.nbytes // images.shape[0]
     shape = (1, *images.shape[1:])
     starts = range(images.offset, images.offset + images.nbytes, size)
     return [Buffer(images.dtype, shape, images.storage, start) for start in starts]
 
 
-def _windows(program, x, values, filters, bias, out, scheme, *, taps, depth, geometry):
+def _windows(
+    program: Program,
+    x: Int8Operand,
+    values: Buffer,
+    filters: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    scheme: Scheme,
+    *,
+    taps: Sequence[int],
+    depth: int,
+    geometry: Geometry,
+) -> None:
     """Appends the instructions for filters [groups, n, taps * depth].
 
     `geometry` is as in kernels/float32/gemm_f32.py.
@@ -373,7 +376,7 @@ def _windows(program, x, values, filters, bias, out, scheme, *, taps, depth, geo
     else:
         padding = x.row_terms[2].ravel()
     program.call(
-        "gemm_i8.convolution_float32" if scheme.is_hybrid else "gemm_i8.convolution",
+        "gemm_i8.convolution_float32" if isinstance(scheme, Hybrid) else "gemm_i8.convolution",
         values,
         packed.panels,
         packed.terms,

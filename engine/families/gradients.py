@@ -5,23 +5,40 @@ Filters are [height, width, channels, n], and change in every run.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan.buffer import arena, constant
+from ..plan.buffer import Buffer, arena, constant
 from ..plan.view import View
 from ..tiling import OUTER_BLOCK
 from . import gemm_f32
 from .gemm import NO_CLAMP, conv2d, matmul, permute, steps, transpose_conv2d
 from .layout import move
+from .parameters import Clamp
+
+if TYPE_CHECKING:
+    from ..plan.program import Program
 
 _SCATTER_COST = 24  # products that take as long as scattering one element
 _MIN_ROWS, _MIN_RATIO = 16, 4
 _MAX_SCATTER_BYTES = 64 << 20  # of rows to be scattered
 
 
-def convolve(program, x, filters, out, *, stride, before, dilation, bias=None, clamp=NO_CLAMP):
+def convolve(
+    program: Program,
+    x: Buffer,
+    filters: Buffer,
+    out: Buffer,
+    *,
+    stride: Sequence[int],
+    before: Sequence[int],
+    dilation: Sequence[int],
+    bias: Buffer | None = None,
+    clamp: Clamp = NO_CLAMP,
+) -> None:
     """out = clamp(bias + x under each position of the filter); as gemm.conv2d."""
     if not out.size:
         return
@@ -38,7 +55,15 @@ def convolve(program, x, filters, out, *, stride, before, dilation, bias=None, c
         conv2d(program, x, weights, bias, out, **windows)
 
 
-def product(program, a, b, out, *, transpose_a=False, transpose_b=False):
+def product(
+    program: Program,
+    a: Buffer,
+    b: Buffer,
+    out: Buffer,
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+) -> None:
     """out = a @ b of two matrices, as gemm.matmul.
 
     With few rows in `a` and many in a transposed `b`, out.T = b @ a.T, which packs the smaller one.
@@ -53,7 +78,15 @@ def product(program, a, b, out, *, transpose_a=False, transpose_b=False):
     move(program, View.of(transposed).transpose((1, 0)), View.of(out))
 
 
-def input_gradient(program, filters, dy, out, *, stride, before):
+def input_gradient(
+    program: Program,
+    filters: Buffer,
+    dy: Buffer,
+    out: Buffer,
+    *,
+    stride: Sequence[int],
+    before: Sequence[int],
+) -> None:
     """The gradient of `convolve` with respect to its input.
 
     It is the transposed `convolve`, or the matrix product of `dy` and the filters, of which
@@ -91,7 +124,16 @@ def input_gradient(program, filters, dy, out, *, stride, before):
     )
 
 
-def filter_gradient(program, x, dy, out, *, stride, before, dilation):
+def filter_gradient(
+    program: Program,
+    x: Buffer,
+    dy: Buffer,
+    out: Buffer,
+    *,
+    stride: Sequence[int],
+    before: Sequence[int],
+    dilation: Sequence[int],
+) -> None:
     """The gradient of `convolve` with respect to the filter."""
     if not out.size:
         return
@@ -113,7 +155,15 @@ def filter_gradient(program, x, dy, out, *, stride, before, dilation):
     )
 
 
-def _pad_input(program, x, taps, counts, stride, before, dilation):
+def _pad_input(
+    program: Program,
+    x: Buffer,
+    taps: Sequence[int],
+    counts: Sequence[int],
+    stride: Sequence[int],
+    before: Sequence[int],
+    dilation: Sequence[int],
+) -> Buffer:
     """`x` padded with zeros as far as the filter reaches."""
     batch, *sizes, channels = x.shape
     spans = [
@@ -135,7 +185,17 @@ def _pad_input(program, x, taps, counts, stride, before, dilation):
     return out
 
 
-def max_pool_gradient(program, x, y, dy, out, *, size, stride, before):
+def max_pool_gradient(
+    program: Program,
+    x: Buffer,
+    y: Buffer,
+    dy: Buffer,
+    out: Buffer,
+    *,
+    size: Sequence[int],
+    stride: Sequence[int],
+    before: Sequence[int],
+) -> None:
     """The gradient of max pooling with respect to `x`; `y` are its results."""
     if out.size:
         batch, channels = x.shape[0], x.shape[3]
@@ -145,7 +205,15 @@ def max_pool_gradient(program, x, y, dy, out, *, size, stride, before):
         program.call("backward.max_pool", x, y, dy, out, scratch, split=batch, **numbers)
 
 
-def average_pool_gradient(program, dy, out, *, size, stride, before):
+def average_pool_gradient(
+    program: Program,
+    dy: Buffer,
+    out: Buffer,
+    *,
+    size: Sequence[int],
+    stride: Sequence[int],
+    before: Sequence[int],
+) -> None:
     """The gradient of average pooling with respect to its input."""
     if out.size:
         numbers = _window(size, stride, before)
@@ -153,11 +221,11 @@ def average_pool_gradient(program, dy, out, *, size, stride, before):
         program.call("backward.average_pool", dy, out, split=out.shape[0], **numbers)
 
 
-def _clear(program, out):
+def _clear(program: Program, out: Buffer) -> None:
     zero = constant(np.zeros(1, np.float32))
     program.call("copy.fill", zero, out.ravel(), split=out.size)
 
 
-def _window(size, stride, before):
+def _window(size: Sequence[int], stride: Sequence[int], before: Sequence[int]) -> dict[str, int]:
     pairs = {"size": size, "stride": stride, "before": before}
     return {key: n for name, pair in pairs.items() for key, n in steps(name, pair).items()}

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan.buffer import constant
+from ..plan.buffer import Buffer, constant
 from ..plan.view import View, collapse
+
+if TYPE_CHECKING:
+    from ..plan.program import Program
 
 _MIN_RANK = 2  # the kernel's two innermost loops
 
 
-def move(program, source, target):
+def move(program: Program, source: Buffer | View, target: Buffer | View) -> None:
     """Appends the instruction `target[...] = source[...]`; nothing when there are no elements.
 
     Args:
@@ -42,14 +46,16 @@ def move(program, source, target):
     )
 
 
-def fill(program, value, target):
+def fill(program: Program, value: Buffer, target: Buffer | View) -> None:
     """Appends the instruction `target[...] = value`, a Buffer of one element."""
     target = target if isinstance(target, View) else View.of(target)
     move(program, View.of(value, ()).broadcast(target.shape), target)
 
 
 @lru_cache(1024)
-def _geometry(shape, strides, target_strides):
+def _geometry(
+    shape: tuple[int, ...], strides: tuple[int, ...], target_strides: tuple[int, ...]
+) -> tuple[Buffer, int]:
     """The buffer `geometry` and its number of items: few dimensions, the target in order."""
     dims = zip(shape, strides, target_strides, strict=True)
     dims = sorted(dims, key=lambda dim: -abs(dim[2]))

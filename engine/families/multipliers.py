@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import floor, frexp
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan.buffer import constant
+from ..plan.buffer import Buffer, constant
 from ..tiling import CHANNEL_BLOCK
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Scale = tuple[float, int]
+"""A scale and its zero point."""
 _ONE = 1 << 31
 _MAX_SHIFT = 30
 """The largest shift, for scales no sound model has: the kernels shift int64."""
@@ -21,7 +28,14 @@ _QUICK, _GENERAL, _EXACT = range(3)  # as QUICK, GENERAL, EXACT there
 _LARGEST = 1 << 30  # what sums must stay below for the first of these
 
 
-def quantize_multiplier(scale):
+def value_of(buffer: Buffer) -> np.ndarray:
+    """The elements of a constant buffer."""
+    value = buffer.value
+    assert value is not None
+    return value
+
+
+def quantize_multiplier(scale: float | np.floating) -> tuple[int, int]:
     """(multiplier, shift) with scale = multiplier * 2 ** (shift - 31), as TFLite rounds it.
 
     >>> quantize_multiplier(1.0)
@@ -38,7 +52,7 @@ def quantize_multiplier(scale):
     return multiplier, shift
 
 
-def quantize_multipliers(scales):
+def quantize_multipliers(scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """`quantize_multiplier` of each element: int64 arrays of multipliers and shifts.
 
     >>> quantize_multipliers(np.array([1.0, 0.75]))
@@ -58,7 +72,16 @@ def quantize_multipliers(scales):
     return multipliers, shifts
 
 
-def requantize_terms_i8(scales, n, zero_point, limits, dtype, *, largest=None, exact=False):
+def requantize_terms_i8(
+    scales: np.ndarray,
+    n: int,
+    zero_point: int,
+    limits: Sequence[int],
+    dtype: npt.DTypeLike,
+    *,
+    largest: int | None = None,
+    exact: bool = False,
+) -> tuple[Buffer, dict[str, int]]:
     """What kernels need to requantize int32 sums to 8 bits (kernels/int8/_requantize.py).
 
     Args:
@@ -104,12 +127,12 @@ def requantize_terms_i8(scales, n, zero_point, limits, dtype, *, largest=None, e
     return constant(terms.reshape(blocks, -1)), numbers
 
 
-def _by_parity(values, blocks):
+def _by_parity(values: np.ndarray, blocks: int) -> np.ndarray:
     """Values of channels in blocks: those of even channels, then of odd ones."""
     return values.reshape(blocks, CHANNEL_BLOCK // 2, 2).transpose(0, 2, 1)
 
 
-def requantize_terms_i16(scales, bias, zero_point):
+def requantize_terms_i16(scales: np.ndarray, bias: np.ndarray, zero_point: int) -> np.ndarray:
     """Three int64 rows for channels: results of int64 sums are (sum * factor + start) >> shift.
 
     That is what MultiplyByQuantizedMultiplier does with sums to which int64 `bias` is added: it
@@ -122,7 +145,7 @@ def requantize_terms_i16(scales, bias, zero_point):
     return np.stack([factors, starts, right_shifts])
 
 
-def parity_terms(rows):
+def parity_terms(rows: np.ndarray) -> np.ndarray:
     """Rows of numbers for whole blocks of channels as terms: a row for each block, with of each
     row the numbers of even channels before those of odd ones.
     """
@@ -131,7 +154,9 @@ def parity_terms(rows):
     return by_parity.reshape(blocks, -1)
 
 
-def common_terms(a, b, out, limits, left, power=1):
+def common_terms(
+    a: Scale, b: Scale, out: Scale, limits: Sequence[int], left: int, power: int = 1
+) -> Buffer:
     """The `terms` of a kernel of kernels/int8/rescaled.py that brings a and b to one scale.
 
     Args:
@@ -149,12 +174,18 @@ def common_terms(a, b, out, limits, left, power=1):
     return _terms(rows, out[1], scale, limits, left)
 
 
-def product_terms(a, b, out, limits, scale):
+def product_terms(a: Scale, b: Scale, out: Scale, limits: Sequence[int], scale: float) -> Buffer:
     """The `terms` of a kernel that multiplies or divides: `scale` is applied to its result."""
     return _terms([(a[1], 0, 0), (b[1], 0, 0)], out[1], scale, limits, 0)
 
 
-def _terms(rows, zero_point, scale, limits, left):
+def _terms(
+    rows: list[tuple[int, int, int]],
+    zero_point: int,
+    scale: float,
+    limits: Sequence[int],
+    left: int,
+) -> Buffer:
     return constant(
         np.array([*rows, (zero_point, *quantize_multiplier(scale)), (*limits, left)], np.int64)
     )

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant
 from ..plan.view import View
 from ..tiling import PANEL
-from . import gemm, gemm_f32, quantized_gemm
+from . import gemm, gemm_f32, quantization, quantized_gemm
 from .elementwise import elementwise
 from .gemm import NO_CLAMP
 from .layout import fill, move
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..plan.program import Program
 
 _NO_LIMITS = np.array(NO_CLAMP, np.float32)
 _MAX_PRODUCTS = 1 << 28  # of one instruction, some 50 ms: a run is interrupted between them
@@ -50,7 +56,7 @@ class SequenceLayout:
     backward: bool = False
     column: int = 0
 
-    def parts(self, products, *rows):
+    def parts(self, products: int, *rows: Buffer) -> Iterator[tuple[dict[str, int], list[Buffer]]]:
         """The sequence in shorter parts: (numbers for a kernel, the part of each of `rows`).
 
         `products` is how many a step needs for one of the batch; `rows` are buffers that have a row
@@ -72,7 +78,9 @@ class SequenceLayout:
             yield numbers, [x.part(start * step_pitch, n_rows) for x in rows]
 
 
-def concatenate_rows(program, parts, n_rows, dtype):
+def concatenate_rows(
+    program: Program, parts: Sequence[Buffer], n_rows: int, dtype: npt.DTypeLike
+) -> Buffer:
     """The parts above one another, and zeros up to `n_rows` rows; done once for constants."""
     row_shape = parts[0].shape[1:]
     if len(parts) == 1 and parts[0].shape[0] == n_rows:
@@ -87,12 +95,17 @@ def concatenate_rows(program, parts, n_rows, dtype):
     return out
 
 
-def padded(n):
+def padded(n: int) -> int:
     """`n` up to whole panels."""
     return PANEL * ceil(n / PANEL)
 
 
-def gates(program, inputs, biases, asymmetric) -> Buffer:
+def gates(
+    program: Program,
+    inputs: Iterable[tuple[Buffer, Weights]],
+    biases: Sequence[Buffer] | None,
+    asymmetric: bool,
+) -> Buffer:
     """What inputs give to the gates of all steps: [rows, columns up to whole panels].
 
     Args:
@@ -113,7 +126,7 @@ def gates(program, inputs, biases, asymmetric) -> Buffer:
         if weights.scales is None:
             gemm.matmul(program, x, matrix, bias, out, transpose_b=True)
         else:
-            scheme = quantized_gemm.Hybrid(column_scales(weights, width), asymmetric, NO_CLAMP)
+            scheme = quantization.Hybrid(column_scales(weights, width), asymmetric, NO_CLAMP)
             quantized_gemm.matmul(program, x, matrix, bias, out, transpose_b=True, scheme=scheme)
         if sums is not None:
             total = arena(out.shape, np.float32)
@@ -123,14 +136,14 @@ def gates(program, inputs, biases, asymmetric) -> Buffer:
     return sums
 
 
-def column_scales(weights, width):
+def column_scales(weights: Weights, width: int) -> np.ndarray:
     """The scale of each column up to `width`."""
     counts = [part.shape[0] for part in weights.rows]
-    scales = np.repeat(np.float32(weights.scales), counts)
+    scales = np.repeat(np.asarray(weights.scales, np.float32), counts)
     return np.concatenate([scales, np.ones(width - scales.size, np.float32)])
 
 
-def pack(program, weights):
+def pack(program: Program, weights: Weights) -> tuple[str, Buffer, Buffer]:
     """(variant of the kernel, packed weights, scales of the columns) for a kernel."""
     counts = [part.shape[0] for part in weights.rows]
     depth, width = weights.rows[0].shape[1], padded(sum(counts))
@@ -144,7 +157,7 @@ def pack(program, weights):
     return "hybrid", panels, constant(column_scales(weights, width))
 
 
-def _hybrid_scratch(layout, widest, columns):
+def _hybrid_scratch(layout: SequenceLayout, widest: int, columns: int) -> tuple[Buffer, Buffer]:
     """Scratch buffers of hybrid kernels: the quantized state and sums, for each of the batch."""
     state = arena((layout.batch, widest + 1), np.int16)
     return state, arena((layout.batch, columns), np.int32)
@@ -177,7 +190,14 @@ class LSTM:
     asymmetric: bool
 
 
-def lstm(program, inputs, cell, states, out, layout):
+def lstm(
+    program: Program,
+    inputs: Iterable[tuple[Buffer, Weights]],
+    cell: LSTM,
+    states: tuple[Buffer, Buffer],
+    out: Buffer,
+    layout: SequenceLayout,
+) -> None:
     """A sequence of LSTM cells.
 
     Args:
@@ -232,7 +252,18 @@ def lstm(program, inputs, cell, states, out, layout):
         )
 
 
-def rnn(program, inputs, recurrent, bias, hidden, out, layout, *, activation, asymmetric):
+def rnn(
+    program: Program,
+    inputs: Iterable[tuple[Buffer, Weights]],
+    recurrent: Weights,
+    bias: Buffer,
+    hidden: Buffer,
+    out: Buffer,
+    layout: SequenceLayout,
+    *,
+    activation: int,
+    asymmetric: bool,
+) -> None:
     """A sequence of RNN cells: hidden = activation(inputs + bias + hidden @ recurrent)."""
     if not out.size:
         return
@@ -255,7 +286,18 @@ def rnn(program, inputs, recurrent, bias, hidden, out, layout, *, activation, as
         )
 
 
-def svdf(program, x, features, times, bias, state, out, *, activation, asymmetric):
+def svdf(
+    program: Program,
+    x: Buffer,
+    features: Weights,
+    times: Buffer,
+    bias: Buffer | None,
+    state: Buffer,
+    out: Buffer,
+    *,
+    activation: int,
+    asymmetric: bool,
+) -> None:
     """One step of filters over time; `features` are Weights, `times` [filters, memory]."""
     if not out.size:
         return
@@ -276,10 +318,10 @@ def svdf(program, x, features, times, bias, state, out, *, activation, asymmetri
     )
 
 
-def _empty(like):
+def _empty(like: Buffer) -> Buffer:
     return constant(np.zeros((0, *like.shape[1:]), like.dtype))
 
 
-def rows_of(x):
+def rows_of(x: Buffer) -> Buffer:
     """`x` [*, *, k] as rows."""
     return x.reshape((prod(x.shape[:-1]), x.shape[-1]))

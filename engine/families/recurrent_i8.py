@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant
 from ..tiling import PANEL
-from . import quantized_gemm
+from . import quantization, quantized_gemm
 from .multipliers import quantize_multiplier
-from .recurrent import Weights, concatenate_rows, padded
+from .recurrent import SequenceLayout, Weights, concatenate_rows, padded
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..plan.program import Program
 
 _INT16_LIMITS = (-(1 << 15), (1 << 15) - 1)
 
@@ -44,18 +50,26 @@ class LSTM:
     norms: tuple[Buffer, Buffer] | None
     projection: Buffer | None
     projection_bias: Buffer | None
-    input_scales: tuple[Any, ...]
-    recurrent_scales: tuple[Any, ...]
-    peephole_scales: tuple[Any, ...]
-    norm_scales: tuple[Any, ...]
-    hidden_scale: Any
-    projection_scale: Any
+    input_scales: tuple[float | np.floating, ...]
+    recurrent_scales: tuple[float | np.floating, ...]
+    peephole_scales: tuple[float | np.floating, ...]
+    norm_scales: tuple[float | np.floating, ...]
+    hidden_scale: float | np.floating
+    projection_scale: float | np.floating
     zero_points: tuple[int, ...]
     cell_exponent: int
     clips: tuple[int, int]
 
 
-def lstm(program, x, weights, cell, states, out, layout):
+def lstm(
+    program: Program,
+    x: Buffer,
+    weights: Weights,
+    cell: LSTM,
+    states: tuple[Buffer, Buffer],
+    out: Buffer,
+    layout: SequenceLayout,
+) -> None:
     """A sequence of LSTM cells.
 
     Args:
@@ -110,7 +124,18 @@ def lstm(program, x, weights, cell, states, out, layout):
         )
 
 
-def svdf(program, x, features, times, bias, state, out, *, scales, zero_points):
+def svdf(
+    program: Program,
+    x: Buffer,
+    features: Buffer,
+    times: Buffer,
+    bias: Buffer | None,
+    state: Buffer,
+    out: Buffer,
+    *,
+    scales: tuple[float, float],
+    zero_points: tuple[int, int],
+) -> None:
     """One step of filters over time, as in recurrent_f32.py.
 
     `scales` are of the features and of the results; `zero_points` of x and out.
@@ -119,7 +144,7 @@ def svdf(program, x, features, times, bias, state, out, *, scales, zero_points):
         return
     filters = times.shape[0]
     sums = arena((x.shape[0], filters), np.int16)
-    scheme = quantized_gemm.Quantized(
+    scheme = quantization.Quantized(
         np.full(filters, scales[0]), (zero_points[0], 0, 0), _INT16_LIMITS
     )
     quantized_gemm.matmul(program, x, features, None, sums, transpose_b=True, scheme=scheme)
@@ -138,22 +163,22 @@ def svdf(program, x, features, times, bias, state, out, *, scales, zero_points):
     )
 
 
-def _gates(program, x, weights, cell):
+def _gates(program: Program, x: Buffer, weights: Weights, cell: LSTM) -> Buffer:
     """What the input gives to the gates of all steps, int16."""
     counts = [part.shape[0] for part in weights.rows]
     width = padded(sum(counts))
     scales = cell.input_scales[-len(counts) :]
-    columns = np.repeat(np.float64(scales), counts)
+    columns = np.repeat(np.asarray(scales, np.float64), counts)
     columns = np.concatenate([columns, np.ones(width - columns.size)])
     bias = None if cell.norms else concatenate_rows(program, cell.biases, width, np.int32)
     matrix = concatenate_rows(program, weights.rows, width, np.int8)
     out = arena((x.shape[0], width), np.int16)
-    scheme = quantized_gemm.Quantized(columns, (cell.zero_points[0], 0, 0), _INT16_LIMITS)
+    scheme = quantization.Quantized(columns, (cell.zero_points[0], 0, 0), _INT16_LIMITS)
     quantized_gemm.matmul(program, x, matrix, bias, out, transpose_b=True, scheme=scheme)
     return out
 
 
-def _pack(program, parts):
+def _pack(program: Program, parts: Sequence[Buffer]) -> Buffer:
     """Matrices above one another as kernels/float32/_matvec.py reads them."""
     n, depth = sum(part.shape[0] for part in parts), parts[0].shape[1]
     matrix = concatenate_rows(program, parts, n, np.int8)
@@ -162,11 +187,11 @@ def _pack(program, parts):
     return panels
 
 
-def _terms(scales):
+def _terms(scales: Sequence[float | np.floating]) -> Buffer:
     return constant(np.array([quantize_multiplier(scale) for scale in scales], np.int64))
 
 
-def _norm_terms(scales):
+def _norm_terms(scales: Sequence[float | np.floating]) -> Buffer:
     """Multiplier, shift and the least variance of each gate."""
     rows = [
         (*quantize_multiplier(scale), max(1, int(np.float32(10000) * scale))) for scale in scales
@@ -174,7 +199,7 @@ def _norm_terms(scales):
     return constant(np.array(rows, np.int64))
 
 
-def _numbers(cell):
+def _numbers(cell: LSTM) -> Buffer:
     """What the kernel calls `numbers`."""
     _, hidden_zero, out_zero = cell.zero_points
     scales = (*quantize_multiplier(cell.hidden_scale), *quantize_multiplier(cell.projection_scale))
@@ -182,5 +207,5 @@ def _numbers(cell):
     return constant(np.array(row, np.int64))
 
 
-def _zeros(shape, dtype):
+def _zeros(shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> Buffer:
     return constant(np.zeros(shape, dtype))

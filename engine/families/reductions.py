@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import ceil, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan.buffer import arena, constant
+from ..plan.buffer import Buffer, arena, constant
 from ..tiling import SUM_PADDING
 from .gemm import permute
 from .layout import fill
+from .parameters import Number
+
+if TYPE_CHECKING:
+    from ..plan.program import Program
 
 _START = {"add": 0, "multiply": 1}
 """What a reduction begins with; the others begin at the end of the dtype's range."""
 
 
-def reduce(program, kind, x, axes, out):
+def reduce(program: Program, kind: str, x: Buffer, axes: Collection[int], out: Buffer) -> None:
     """out = `kind` over the dimensions `axes` of `x`.
 
     Args:
@@ -45,7 +51,9 @@ def reduce(program, kind, x, axes, out):
     _reduce_middle(program, kind, x.reshape(last), out.reshape(last[::2]), count, is_full)
 
 
-def _reduce_middle(program, kind, x, out, count, from_first):
+def _reduce_middle(
+    program: Program, kind: str, x: Buffer, out: Buffer, count: int, from_first: bool
+) -> Buffer:
     """Appends the instruction that reduces the middle dimension of `x`; returns `out`."""
     kind, outer = "add" if kind == "mean" else kind, x.shape[0]
     rows = x.shape[2] == 1
@@ -54,10 +62,10 @@ def _reduce_middle(program, kind, x, out, count, from_first):
     if x.is_float and kind in _START:
         _reduce_float64(program, kind, x, out, float(count))
         return out
-    limits = np.finfo(x.dtype) if x.is_float else np.iinfo(x.dtype)
+    limits = np.finfo(x.dtype.name) if x.is_float else np.iinfo(x.dtype.name)
     start = _START.get(kind, limits.min if kind == "maximum" else limits.max)
     program.call(
-        f"reduce{'_float' * x.is_float}.{'row_' * rows}{kind}",
+        f"reduce{'_f32' * x.is_float}.{'row_' * rows}{kind}",
         x,
         constant(np.array([start], x.dtype)),
         out,
@@ -67,7 +75,7 @@ def _reduce_middle(program, kind, x, out, count, from_first):
     return out
 
 
-def _reduce_float64(program, kind, x, out, count):
+def _reduce_float64(program: Program, kind: str, x: Buffer, out: Buffer, count: float) -> None:
     """The instruction of a float32 sum, divided by `count`, or product, which need float64."""
     outer = x.shape[0]
     if x.ndim == 2 and kind == "add":
@@ -81,12 +89,12 @@ def _reduce_float64(program, kind, x, out, count):
         program.call("reduce_f32.multiply", x, out, arena(out.shape, np.float64), split=outer)
 
 
-def position(program, x, axis, out, *, smallest):
+def position(program: Program, x: Buffer, axis: int, out: Buffer, *, smallest: bool) -> None:
     """out = where along `axis` the largest or smallest element of `x` comes first."""
     outer, n, inner = sizes_around(x, axis)
     rows = inner == 1
     program.call(
-        f"reduce{'_float' * (rows and x.is_float)}.{'row_' * rows}position",
+        f"reduce{'_f32' * (rows and x.is_float)}.{'row_' * rows}position",
         x.reshape((outer, n) if rows else (outer, n, inner)),
         out.reshape((outer,) if rows else (outer, inner)),
         split=outer,
@@ -94,7 +102,9 @@ def position(program, x, axis, out, *, smallest):
     )
 
 
-def cumulate(program, x, axis, out, *, exclusive, reverse):
+def cumulate(
+    program: Program, x: Buffer, axis: int, out: Buffer, *, exclusive: bool, reverse: bool
+) -> None:
     """out = sums of `x` along `axis` up to each element: without it, or from the end."""
     shape = sizes_around(x, axis)
     program.call(
@@ -108,19 +118,29 @@ def cumulate(program, x, axis, out, *, exclusive, reverse):
     )
 
 
-def sizes_around(x, axis):
+def sizes_around(x: Buffer, axis: int) -> tuple[int, int, int]:
     """The size of `x` before, along and after `axis`."""
     return prod(x.shape[:axis]), x.shape[axis], prod(x.shape[axis + 1 :])
 
 
-def sum_quantized(program, x, axes, out, *, kernel, **numbers):
+def sum_quantized(
+    program: Program,
+    x: Buffer,
+    axes: Collection[int],
+    out: Buffer,
+    *,
+    kernel: str,
+    **numbers: Number,
+) -> None:
     """out = sums of quantized `x`, on the scale of `out` by `kernel` of int8/quantized.py."""
     if out.size:
         sums = totals(program, x, axes)
         program.call(f"quantized.{kernel}", sums.ravel(), out.ravel(), split=out.size, **numbers)
 
 
-def multiply_quantized(program, x, axes, out, **numbers):
+def multiply_quantized(
+    program: Program, x: Buffer, axes: Collection[int], out: Buffer, **numbers: Number
+) -> None:
     """out = products of quantized `x`, rescaled after each factor (int8/quantized.py)."""
     if not out.size:
         return
@@ -129,7 +149,7 @@ def multiply_quantized(program, x, axes, out, **numbers):
     program.call("quantized.product", rows, out.ravel(), split=out.size, **numbers)
 
 
-def totals(program, x, axes):
+def totals(program: Program, x: Buffer, axes: Collection[int]) -> Buffer:
     """The int64 sums of integers over the dimensions `axes`."""
     for step in _steps(x.shape, frozenset(axes)):
         sums = arena(step[::2], np.int64)
@@ -139,13 +159,13 @@ def totals(program, x, axes):
     return x
 
 
-def _integer_mean(program, x, axes, out):
+def _integer_mean(program: Program, x: Buffer, axes: Collection[int], out: Buffer) -> None:
     count = x.size // out.size
     x = totals(program, x, axes)
     program.call("reduce.quotient", x.ravel(), out.ravel(), split=out.size, count=count)
 
 
-def _steps(shape, axes):
+def _steps(shape: tuple[int, ...], axes: frozenset[int]) -> list[tuple[int, int, int]]:
     """The reductions, innermost first, as (outer, n, inner); one at least."""
     runs = []  # [is reduced, size] of neighbouring dimensions
     for axis, size in enumerate(shape):

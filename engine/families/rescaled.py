@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from math import floor, log2
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan.buffer import arena, constant
+from ..plan.buffer import Buffer, arena, constant
 from ..tiling import CRITICAL_PAIRS
 from . import fixedpoint
 from .elementwise import elementwise
+from .multipliers import value_of
+
+if TYPE_CHECKING:
+    from ..plan.program import Program
 
 KERNELS = {
     "sum": ("sum", "sum"),
@@ -28,9 +33,10 @@ _NO_LINE = constant(np.zeros(7, np.int64))
 _HALF = (1 << 30, 0)  # the larger of two scales: half of the scale of both operands
 
 
-def pair(program, kind, a, b, out, terms):
+def pair(program: Program, kind: str, a: Buffer, b: Buffer, out: Buffer, terms: Buffer) -> None:
     """out = the `kind` of a and b, named as its plain kernel; `terms` are of multipliers.py."""
-    vectorized = simd_form(kind, out.dtype, terms.value)
+    table = value_of(terms)
+    vectorized = simd_form(kind, out.dtype, table)
     if vectorized is None:
         elementwise(program, f"rescaled.{kind}", (a, b), out, terms)
         return
@@ -38,13 +44,13 @@ def pair(program, kind, a, b, out, terms):
     operands = (b, a) if swapped else (a, b)
     line = _NO_LINE
     if out.dtype == np.int8 and out.size >= _MIN_FIT_SIZE and name in _SIGNS:
-        rows = terms.value[[1, 0, 2, 3]] if swapped else terms.value
+        rows = table[[1, 0, 2, 3]] if swapped else table
         line = _line(program, _SIGNS[name], rows.tolist())
     kernel = f"rescaled_simd.pairs_{8 * out.itemsize}"
     elementwise(program, kernel, operands, out, numbers, line, form=_FORMS.index(name))
 
 
-def _line(program, signs, terms):
+def _line(program: Program, signs: tuple[int, int], terms: list[list[int]]) -> Buffer:
     """The numbers of a line that gives the same results, fitted when the program is closed."""
     (a_zero, *_), (b_zero, *b_scale), (zero, multiplier, shift), (low, high, left) = terms
     values = np.arange(-128, 128)
@@ -70,7 +76,7 @@ def _line(program, signs, terms):
     return line
 
 
-def simd_form(kind, dtype, terms):
+def simd_form(kind: str, dtype: np.dtype, terms: np.ndarray) -> tuple[str, Buffer, bool] | None:
     """The form of the SIMD kernel for `terms`, their numbers, and whether operands are swapped.
 
     None where there is none for such terms.
@@ -110,6 +116,6 @@ def simd_form(kind, dtype, terms):
     return name, constant(np.array(numbers, np.int64)), swapped
 
 
-def _start(zero, multiplier, right, limit):
+def _start(zero: int, multiplier: int, right: int, limit: int) -> int:
     """What is added to twice a total times `multiplier`: halves and zero points."""
     return (1 << 31) + ((1 << right >> 1) + (zero << right) << 32) - 2 * limit * multiplier

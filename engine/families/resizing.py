@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan.buffer import constant
+from ..plan.buffer import Buffer, constant
+
+if TYPE_CHECKING:
+    from ..plan.program import Program
 
 
-def bilinear(program, x, out, scales, half):
+def bilinear(program: Program, x: Buffer, out: Buffer, scales: Sequence[float], half: bool) -> None:
     """out = means of the four pixels of `x` around, both float32 [batch, height, width, channels].
 
     Args:
@@ -27,7 +32,7 @@ def bilinear(program, x, out, scales, half):
 
 
 @lru_cache(64)
-def _around(n, scale, half, size, step):
+def _around(n: int, scale: float, half: bool, size: int, step: int) -> tuple[Buffer, Buffer]:
     """Where the pixels before and after each of `n` begin, and how much those after count.
 
     In the arithmetic of TFLite's reference kernel, which is float32.

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan.buffer import arena
+from ..plan.buffer import Buffer, arena
+from .parameters import Clamp
+
+if TYPE_CHECKING:
+    from ..plan.program import Program
 
 POOLS = {"average": True, "root_mean_square": True, "maximum": False}
 """Kernel of kernels/plain/pool.py -> whether it sums."""
@@ -16,7 +22,17 @@ _MAX_ABS = {"int8": 1 << 7, "uint8": 1 << 8, "int16": 1 << 15}
 """Type -> the largest absolute value of its numbers."""
 
 
-def pool(program, kind, x, out, *, size, stride, before, clamp=(-inf, inf)):
+def pool(
+    program: Program,
+    kind: str,
+    x: Buffer,
+    out: Buffer,
+    *,
+    size: Sequence[int],
+    stride: Sequence[int],
+    before: Sequence[int],
+    clamp: Clamp = (-inf, inf),
+) -> None:
     """out = clamp(`kind` of the part of each window that lies in `x`), both float32 or integers.
 
     Args:
@@ -58,7 +74,7 @@ def pool(program, kind, x, out, *, size, stride, before, clamp=(-inf, inf)):
     )
 
 
-def fits(kind, dtype, size):
+def fits(kind: str, dtype: np.dtype, size: Sequence[int]) -> bool:
     """Whether the SIMD kernels are exact enough: a mean of integers divides numbers of 24 bits."""
     if kind == "maximum":
         return True

@@ -35,11 +35,8 @@ def batch_mat_mul(program, op, a, b):
     """The products of stacks of matrices."""
     out = result(op)
     if out is not None:
-        swaps = {
-            "transpose_a": bool(op.get_attr("adj_x")),
-            "transpose_b": bool(op.get_attr("adj_y")),
-        }
-        gemm.matmul(program, a, b, None, out, **swaps)
+        adj_x, adj_y = bool(op.get_attr("adj_x")), bool(op.get_attr("adj_y"))
+        gemm.matmul(program, a, b, None, out, transpose_a=adj_x, transpose_b=adj_y)
     return out
 
 
@@ -92,7 +89,10 @@ def conv2d(program, op, x, filters):
     out = result(op)
     if out is None or windows is None or filters.shape[2] != x.shape[3]:
         return None
-    gradients.convolve(program, x, filters, out, **windows)
+    gradients.convolve(
+        program, x, filters, out, stride=windows["stride"], before=windows["before"],
+        dilation=windows["dilation"],
+    )  # fmt: skip
     return out
 
 

@@ -5,7 +5,7 @@ whose results have a size that only running tells; that operation runs on its ow
 after it is compiled for the sizes it gave, or found again. Within a stage an operation is, in this
 order of preference,
 
-* known: it depends only on constants and on shapes, and is computed while compiling;
+* folded: it depends only on constants and on shapes, and is computed while compiling;
 * instructions of the engine (emit/);
 * a step in Python that calls its numpy kernel.
 
@@ -118,7 +118,7 @@ class Plan:
         except Fault as fault:
             raise failed(fault.tag, fault_words(fault)) from None
         self.state.initialized |= stage.writes
-        for tensor, buffer in stage.kept.items():
+        for tensor, buffer in stage.outputs.items():
             if buffer.storage.kind in (ARENA, BOUND):
                 arrays[tensor] = program.array(buffer)
             else:
@@ -129,8 +129,8 @@ class Plan:
         op = stage.cut
         if op is None:
             return None
-        given = [arrays[tensor] for tensor in op.inputs]
-        results = self._call(op, given)
+        operands = [arrays[tensor] for tensor in op.inputs]
+        results = self._call(op, operands)
         key = tuple((array.shape, array.dtype) for array in results)
         for tensor, array in zip(op.outputs, results, strict=True):
             arrays[tensor] = array if array.flags.c_contiguous else array.copy("C")
@@ -169,8 +169,8 @@ class Plan:
         for tensor, buffer in stage.values.items():
             in_cut = stage.cut is not None and tensor in stage.cut.inputs
             if tensor in self.fetched or in_cut or self.last_use.get(tensor, -1) >= stage.stop:
-                stage.kept[tensor] = buffer
-        for buffer in stage.kept.values():
+                stage.outputs[tensor] = buffer
+        for buffer in stage.outputs.values():
             if buffer.storage.kind == ARENA:
                 stage.program.keep(buffer)
         for tensor in self.fetched:
@@ -217,16 +217,16 @@ class Plan:
         for buffer in buffers:
             self.variables.require(stage, op, buffer)
         site, row = Site(op, buffers), row_of(op.type)
-        known = self._known(site, row, buffers)
-        if known is not None:
-            return self._define(stage, op, known)
+        constants = self._folded(site, row, buffers)
+        if constants is not None:
+            return self._define(stage, op, constants)
         if row is not None and row.writes:
             for index in row.writes:
                 self.variables.protect(stage, buffers[index], position)
                 self.variables.written(stage, buffers[index])
-        found = EMITTERS.get(op.type)
-        if found is not None and found.takes(buffers):
-            outputs = found.function(stage.program, site, *buffers)
+        emitter = EMITTERS.get(op.type)
+        if emitter is not None and emitter.takes(buffers):
+            outputs = emitter.function(stage.program, site, *buffers)
             if outputs is not None:
                 return self._define(stage, op, outputs)
         return self._add_step(stage, site, row, buffers)
@@ -236,17 +236,17 @@ class Plan:
         stage.values.update(zip(op.outputs, outputs, strict=True))
         return True
 
-    def _known(self, site: Site, row: Row | None, buffers) -> list[Buffer] | None:
-        """The outputs that can be computed now: from shapes, or from constants."""
+    def _folded(self, site: Site, row: Row | None, buffers) -> list[Buffer] | None:
+        """The outputs by constant folding: from shapes, or from constants."""
         if row is None or not row.is_pure:
             return None
         outputs = site.outputs
         if row.static is not None:
-            found = [
+            arrays = [
                 np.array(items, tensor.dtype)
                 for items, tensor in zip(row.static(site), outputs, strict=True)
             ]
-            return [constant(array) for array in found]
+            return [constant(array) for array in arrays]
         if any(buffer.value is None for buffer in buffers):
             return None
         arrays = [buffer.value for buffer in buffers]
@@ -320,7 +320,7 @@ class Plan:
 def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> list[Operation]:
     """The operations to run for `fetches`, in the graph's order where dependencies leave it."""
     fed = set(feeds)
-    wanted = [item.op if isinstance(item, Tensor) else item for item in fetches if item not in fed]
+    targets = [item.op if isinstance(item, Tensor) else item for item in fetches if item not in fed]
 
     def before(op: Operation) -> list[Operation]:
         data = [
@@ -330,10 +330,10 @@ def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> li
         ]
         return data + op.control_inputs
 
-    found = set(ordered(wanted, before))
-    if not found:
+    reachable = set(ordered(targets, before))
+    if not reachable:
         return []
-    return ordered((op for op in wanted[0].graph.operations if op in found), before)
+    return ordered((op for op in targets[0].graph.operations if op in reachable), before)
 
 
 def _unfed(op: Operation) -> Exception:

@@ -38,7 +38,7 @@ class PlanVariables:
 
     @property
     def are_stale(self) -> bool:
-        """Whether one was given other memory since."""
+        """Whether the memory of one was replaced since."""
         current = self.state.buffers
         return any(current.get(key) is not buffer for key, buffer in self.buffers.items())
 
@@ -56,7 +56,7 @@ class PlanVariables:
             stage.writes.add(key)
 
     def protect(self, stage: Stage, target: Buffer, position: int) -> None:
-        """Copies what was read from a variable and is still wanted, before it is written."""
+        """Copies what was read from a variable and still has readers, before it is written."""
         copies: dict[tuple, Buffer] = {}
         for tensor, buffer in stage.values.items():
             if buffer.storage is not target.storage or is_handle(tensor):
@@ -75,13 +75,13 @@ class PlanVariables:
     def variable(self, stage: Stage, op: Operation, position: int) -> Buffer:
         """The memory of a variable; of one without a declared shape once it has a value."""
         key, shape, dtype = variable_key(op), op.get_attr("shape"), op.get_attr("dtype")
-        found = self.state.buffers.get(key)
+        buffer = self.state.buffers.get(key)
         if is_static(shape):
-            found = self.state.buffer(key, shape, dtype)
-        elif found is None or found.dtype != dtype:
-            found = self.state.buffer(key, (0,), dtype)
-        self.buffers[key] = found
-        return found
+            buffer = self.state.buffer(key, shape, dtype)
+        elif buffer is None or buffer.dtype != dtype:
+            buffer = self.state.buffer(key, (0,), dtype)
+        self.buffers[key] = buffer
+        return buffer
 
     def assign(self, stage: Stage, op: Operation, position: int):
         """Gives a variable a value; other memory when the shape is another one."""
@@ -114,7 +114,7 @@ class PlanVariables:
             )
 
     def read(self, stage: Stage, op: Operation, position: int) -> Buffer:
-        """What a variable holds now; no copy unless it is written while the value is wanted."""
+        """What a variable holds now; no copy unless it is written before the last reader."""
         buffer = stage.values[op.inputs[0]]
         self.require(stage, op, buffer)
         return buffer

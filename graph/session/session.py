@@ -139,15 +139,15 @@ class Session:
             raise RuntimeError(
                 "The Session graph is empty. Add operations to the graph before calling run()."
             )
-        wanted = self._wanted(fetches)
+        parsed_fetches = self._parse_fetches(fetches)
         feeds = self._feeds(feed_dict) if feed_dict else {}
         with self._lock:
-            return wanted.results(self._run(wanted.elements, feeds))
+            return parsed_fetches.results(self._run(parsed_fetches.elements, feeds))
 
     def make_callable(self, fetches, feed_list=None, accept_options: bool = False):
         """A function of the values for `feed_list` that does what `run` does."""
         keys = list(feed_list or ())
-        self._wanted(fetches)  # refuses what cannot be fetched
+        self._parse_fetches(fetches)  # refuses what cannot be fetched
 
         def call(*values):
             if len(values) != len(keys):
@@ -184,19 +184,19 @@ class Session:
         graph.__exit__(*error)
         self.close()
 
-    def _wanted(self, nest) -> Fetches:
+    def _parse_fetches(self, nest) -> Fetches:
         """The elements of a nest; lists of the same tensors are looked through only once."""
         key = tuple(nest) if isinstance(nest, list) else nest
         try:
-            found = self._fetches.get((type(nest), key))
+            parsed = self._fetches.get((type(nest), key))
         except TypeError:
             return Fetches(self._graph, nest)
-        if found is None:
-            found = Fetches(self._graph, nest)
+        if parsed is None:
+            parsed = Fetches(self._graph, nest)
             if len(self._fetches) >= MAX_PLANS:
                 self._fetches.clear()
-            self._fetches[type(nest), key] = found
-        return found
+            self._fetches[type(nest), key] = parsed
+        return parsed
 
     def _run(self, elements: list, feeds: dict[Tensor, np.ndarray]) -> list:
         """The value of each element."""
@@ -209,7 +209,7 @@ class Session:
                 del self._plans[next(iter(self._plans))]
         self._plans[key] = plan
         arrays = plan.run(feeds)
-        return [None if isinstance(item, Operation) else _given(arrays[item]) for item in elements]
+        return [None if isinstance(item, Operation) else _copied(arrays[item]) for item in elements]
 
     def _feeds(self, feed_dict: Mapping) -> dict[Tensor, np.ndarray]:
         """Fed values as arrays of their tensors' dtypes."""
@@ -282,9 +282,9 @@ def _converted(tensor: Tensor, value) -> np.ndarray:
     return np.asarray(value, dtype)
 
 
-def _fits(found: tuple[int, ...], shape) -> bool:
-    return len(found) == len(shape) and all(
-        size is None or size == n for size, n in zip(shape, found, strict=True)
+def _fits(array_shape: tuple[int, ...], shape) -> bool:
+    return len(array_shape) == len(shape) and all(
+        size is None or size == n for size, n in zip(shape, array_shape, strict=True)
     )
 
 
@@ -294,7 +294,7 @@ def _shape_text(shape: Shape) -> str:
     return str(TensorShape(shape))
 
 
-def _given(array: np.ndarray):
+def _copied(array: np.ndarray):
     """A copy that is the caller's own: an array, or a number for a scalar."""
     return array.copy() if array.ndim else array[()]
 

@@ -50,7 +50,7 @@ class Stage:
     Attributes:
         program: Its instructions and host steps.
         inputs: The buffers to bind before each run, by the tensor whose array they show.
-        kept: The buffers to read after each run.
+        outputs: The buffers to read after each run.
         reads: For each variable that must have a value before, the operation that reads it.
         writes: The variables that have a value afterwards.
         cut: The operation to run after it, None at the end of the plan.
@@ -59,14 +59,14 @@ class Stage:
     """
 
     __slots__ = (
-        *("cut", "following", "inputs", "kept", "program", "reads", "stop", "values", "writes"),
+        *("cut", "following", "inputs", "outputs", "program", "reads", "stop", "values", "writes"),
     )
 
     def __init__(self, values: dict[Tensor, Buffer], n_threads: int):
         self.program = Program(threads=n_threads)
         self.values = values
         self.inputs: dict[Tensor, Buffer] = {}
-        self.kept: dict[Tensor, Buffer] = {}
+        self.outputs: dict[Tensor, Buffer] = {}
         self.reads: dict[str, Operation] = {}
         self.writes: set[str] = set()
         self.cut: Operation | None = None

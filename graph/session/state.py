@@ -28,21 +28,21 @@ class State:
 
     def buffer(self, key: str, shape: tuple[int, ...], dtype: np.dtype) -> Buffer:
         """The memory of a variable, new when its shape or dtype is."""
-        found = self.buffers.get(key)
-        if found is not None and (found.shape, found.dtype) == (shape, dtype):
-            return found
-        if found is not None:
-            del self._keys[found.storage]
+        buffer = self.buffers.get(key)
+        if buffer is not None and (buffer.shape, buffer.dtype) == (shape, dtype):
+            return buffer
+        if buffer is not None:
+            del self._keys[buffer.storage]
             self.initialized.discard(key)
         n_bytes = prod(shape) * dtype.itemsize
         if dtype.hasobject:
             memory = np.full(prod(shape), b"", object)
         else:
             memory = arena.allocate(n_bytes)
-        found = Buffer(dtype, shape, Storage(PERSISTENT, n_bytes, memory, key))
-        self.buffers[key] = found
-        self._keys[found.storage] = key
-        return found
+        buffer = Buffer(dtype, shape, Storage(PERSISTENT, n_bytes, memory, key))
+        self.buffers[key] = buffer
+        self._keys[buffer.storage] = key
+        return buffer
 
     def value(self, key: str) -> np.ndarray:
         """A copy of the value of a variable.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.families import gemm, quantized_gemm
+from ...engine.families import gemm, quantization, quantized_gemm
 from ...engine.plan.buffer import Buffer, constant
 from ..checks import NO_LIMIT, name_of_dtype, one_scale
 from ..node import Node, Operand
@@ -59,7 +59,7 @@ def arithmetic(
     if weights.dtype == x.dtype:
         return gemm, weights, {} if clamp is None else {"clamp": clamp}
     node.require(name_of_dtype(weights.dtype) in _HYBRID, f"{weights.dtype} is not supported yet")
-    quantization = quantized_gemm.Hybrid(
+    scheme = quantization.Hybrid(
         scales_of(node, weights),
         rounding.get("asymmetric", False),
         _without_ends(clamp) if clamp and rounding.get("infinite") else clamp or gemm.NO_CLAMP,
@@ -98,7 +98,7 @@ def _requantization(node, x, weights, bias, clamp, rounding):
             narrow = (np.float32(before) * scales).astype(np.float64) / after
         factors = np.where(np.isfinite(narrow), narrow, factors)
     many = "wide" if sums is np.int64 else "narrow"
-    return quantized_gemm.Quantized(
+    return quantization.Quantized(
         factors,
         (x.quantization.zero_point, _zero_point(weights), result.zero_point),
         quantized_limits(node, node.outputs[0].dtype or x.dtype, result, fused=clamp is not None),

@@ -81,11 +81,9 @@ def plain(node):
     shape = _common(node, a, b)
     if is_quantized(a) and node.kind in QUANTIZED:
         return quantized_pair(node, a, b, shape)
-    kernel = PLAIN[node.kind].get(a.dtype.name)
-    node.require(
-        kernel is not None and (not is_quantized(a) or node.kind in _SAME_SCALE),
-        f"{_kind(a)} is not supported",
-    )
+    kernel: str = PLAIN[node.kind].get(a.dtype.name, "")
+    if not kernel or (is_quantized(a) and node.kind not in _SAME_SCALE):
+        node.fail(f"{_kind(a)} is not supported")
     if is_quantized(a):
         _require_scale(node)
     if node.kind == "POW" and a.is_integer and b.value is not None and b.size:

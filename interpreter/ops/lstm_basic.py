@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...engine.families import gemm, quantized_gemm
+from ...engine.families import gemm, quantization, quantized_gemm
 from ...engine.families.layout import move
 from ...engine.plan.view import View
 from ..checks import rank, required
@@ -51,7 +51,7 @@ def basic_lstm(node):
     def emit(program):
         move(program, x, View.of(both).part(1, 0, depth))
         move(program, last, View.of(both).part(1, depth, n))
-        if quantized:
+        if scheme is not None:
             quantized_gemm.matmul(
                 program, both, weights, bias, sums, transpose_b=True, scheme=requantization
             )
@@ -69,4 +69,4 @@ def _requantization(node, weights, bias):
     scale = np.float32(quantization_of(node, bias, f"'{bias.name}'").scale)
     zero_point = quantization_of(node, weights, f"'{weights.name}'").zero_point
     scales = np.full(bias.size, 4096.0 * float(scale))
-    return quantized_gemm.Quantized(scales, (_MIDDLE, zero_point, 0), _SHORT, rounding="half_up")
+    return quantization.Quantized(scales, (_MIDDLE, zero_point, 0), _SHORT, rounding="half_up")

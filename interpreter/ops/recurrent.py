@@ -89,6 +89,7 @@ def svdf(node):
     require_float32_input(node, x)
     weights = weights_of(node, [features])
     times = dequantized(node, 2)
+    assert times is not None
     bias = None if bias is None else require_float32(node, bias)
     out = node.result((batch, units), np.float32)
 

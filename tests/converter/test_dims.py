@@ -113,7 +113,7 @@ def test_numbers_with_expressions_choose_by_them():
     assert isinstance(x, Size)
     assert str(extent(sizes.largest(x, 0) + 1)) == "max(2, h)-1"
     assert str(extent(sizes.steps(0, sized(h), 2))) == "floor(h+1, 2)"
-    assert sizes.meet(sized(h), 8) == 8
+    assert sizes.broadcast_size(sized(h), 8) == 8
     assert not sizes.negative([sized(dims.subtract(2, h))])
     assert sizes.negative([-1])
 

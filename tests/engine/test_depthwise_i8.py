@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine.families import depthwise_i8, quantized_gemm
+from flatlite.engine.families import depthwise_i8, quantization, quantized_gemm
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -96,9 +96,7 @@ def test_stored(vectors, kind, layer, data):
     if kind != "int16":
         middle = data.draw(st.integers(0, 255)) if dtype == "uint8" else 0
         zero_points = (int(x.flat[0]), middle, data.draw(st.integers(known.min, known.max)))
-    scheme = quantized_gemm.Quantized(
-        scales, zero_points, (known.min, known.max - 3), sums, rounding
-    )
+    scheme = quantization.Quantized(scales, zero_points, (known.min, known.max - 3), sums, rounding)
     arguments = (scheme, steps, x, weights, bias, shape, dtype)
     got, names = run(*arguments)
     assert is_fast(names, *layer)
@@ -115,7 +113,7 @@ def test_hybrid(vectors, layer, asymmetric, has_bias):
     random = np.random.default_rng(n)
     x, bias = (random.normal(size=s).astype(np.float32) for s in (x_shape, n))
     weights, scales = numbers("int8", *taps, n), random.uniform(0.1, 1, n).astype(np.float32)
-    scheme = quantized_gemm.Hybrid(scales, asymmetric, (-40.0, np.inf))
+    scheme = quantization.Hybrid(scales, asymmetric, (-40.0, np.inf))
     arguments = (scheme, steps, x, weights, bias if has_bias else None, shape, np.float32)
     got, names = run(*arguments)
     assert is_fast(names, *layer)
@@ -129,7 +127,7 @@ def test_results_end_where_their_memory_ends(vectors, kind):
     dtype, rounding, sums = KINDS[kind]
     for channels in (1, 5, 19, 33):
         x, weights = numbers(dtype, 1, 6, 7, channels), numbers("int8", 3, 3, channels)
-        scheme = quantized_gemm.Quantized(np.array([2.0**-9]), (0, 0, 0), (0, 100), sums, rounding)
+        scheme = quantization.Quantized(np.array([2.0**-9]), (0, 0, 0), (0, 100), sums, rounding)
         steps = {"stride": (1, 1), "before": (1, 1), "dilation": (1, 1)}
         arguments = (scheme, steps, x, weights, None, x.shape, dtype)
         guarded, _ = run(*arguments, guard=True)

@@ -12,7 +12,7 @@ from flatlite.engine.build import driver, image
 from flatlite.engine.build.kernel import MICROKERNELS
 from flatlite.engine.build.simd import widest_simd
 from flatlite.engine.build.target import HOST, SHIPPED, Target, flags
-from flatlite.engine.families import gemm_i8, quantized_gemm
+from flatlite.engine.families import quantization, quantized_gemm
 from flatlite.engine.kernels.int8 import _gemm_i8_tile  # noqa: F401 (declares its microkernels)
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
@@ -83,7 +83,7 @@ def hybrids(draw, n):
     """A scheme for reals."""
     scales = np.random.default_rng(n).uniform(0.001, 0.1, draw(st.sampled_from([1, n])))
     clamp = draw(st.sampled_from([(-np.inf, np.inf), (0.0, 6.0)]))
-    return quantized_gemm.Hybrid(scales, draw(st.booleans()), clamp)
+    return quantization.Hybrid(scales, draw(st.booleans()), clamp)
 
 
 def reals(draw, *shape):
@@ -114,7 +114,7 @@ def wide_schemes(draw, n, depth):
     scales *= draw(st.sampled_from([1.0, 1.0, 2.0**-8, 2.0**-20, 2.0**8, 2.0**14]))
     low, high = draw(st.sampled_from([(-32768, 32767), (0, 32767), (-5, 20000)]))
     zero_points = (0, 0, draw(st.sampled_from([0, 0, 7])))
-    return quantized_gemm.Quantized(scales, zero_points, (low, high), sums,
+    return quantization.Quantized(scales, zero_points, (low, high), sums,
                            rounding)  # fmt: skip
 
 
@@ -130,7 +130,7 @@ def schemes(draw, n, depth):
     scales = 2.0 ** random.uniform(-4, 0, draw(st.sampled_from([1, n]))) / (60 * depth**0.5)
     scales *= draw(st.sampled_from([1.0, 1.0, 2.0**-22, 2.0**12]))
     rounding = draw(st.sampled_from(["narrow", "narrow", "exact"]))
-    scheme = quantized_gemm.Quantized(
+    scheme = quantization.Quantized(
         scales,
         (zeros[0], weights_zero, zeros[1]),
         (known.min + limits[0], known.max - limits[1]),
@@ -228,7 +228,7 @@ def test_matmul(vectors, module, data):
 @pytest.mark.parametrize(("depth", "fast"), [(9000, True), (60_000, True), (170_000, False)])
 def test_long_rows(vectors, depth, fast):
     """Rows of which there is room for few, for less than a tile, and for none."""
-    scheme = quantized_gemm.Quantized(
+    scheme = quantization.Quantized(
         np.array([2.0**-15]), (3, 0, -5), (-128, 127), np.int32, "narrow"
     )
     arrays = stored("int8", 9, depth), stored("int8", 5, depth), None, (9, 5), "int8"
@@ -243,7 +243,7 @@ def test_long_rows(vectors, depth, fast):
 
 def test_deep_windows(vectors):
     """As `test_long_rows`, for windows of three by three."""
-    scheme = quantized_gemm.Quantized(
+    scheme = quantization.Quantized(
         np.array([2.0**-15]), (3, 0, -5), (-128, 127), np.int32, "narrow"
     )
     x, weights = stored("int8", 1, 3, 4, 8001), stored("int8", 5, 3, 3, 8001)
@@ -279,7 +279,7 @@ def test_transpose_conv2d(vectors, module, data):
 
 @SOME
 @given(st.data())
-def test_conv2d_of_reals(vectors, data):
+def test_conv2d_of_float32(vectors, data):
     groups, depth, n = data.draw(st.integers(1, 3)), data.draw(DEPTH), data.draw(SIZE)
     taps = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 3))
     stride, dilation = (data.draw(STEP), data.draw(STEP)), (data.draw(STEP), data.draw(STEP))
@@ -299,7 +299,7 @@ def test_conv2d_of_reals(vectors, data):
 
 @SOME
 @given(st.data())
-def test_matmul_of_reals(vectors, data):
+def test_matmul_of_float32(vectors, data):
     height, n = data.draw(st.integers(1, 60)), data.draw(st.integers(1, 70))
     depth = data.draw(st.sampled_from([1, 2, 3, 4, 5, 7, 16, 100, 259, 600]))
     batch, repeated = data.draw(st.integers(1, 3)), data.draw(st.booleans())
@@ -319,18 +319,18 @@ def test_matmul_of_whole_blocks(vectors, depth):
     """Rows that may be multiplied where they lie, as far as they are blocks of 16."""
     random, n = np.random.default_rng(depth), 40
     weights, bias = stored("int8", n, depth), random.normal(size=n).astype(np.float32)
-    stored_scheme = quantized_gemm.Quantized(np.full(n, 2e-4), (3, 5, -4), (-128, 127), np.int32)
+    stored_scheme = quantization.Quantized(np.full(n, 2e-4), (3, 5, -4), (-128, 127), np.int32)
     for height in (16, 40, 48, 176):
         for scheme, x, name in (
             (stored_scheme, stored("int8", height, depth), "matmul"),
-            (quantized_gemm.Hybrid(np.full(n, 0.1), True, (-np.inf, np.inf)),
+            (quantization.Hybrid(np.full(n, 0.1), True, (-np.inf, np.inf)),
              random.normal(size=(height, depth)).astype(np.float32), "matmul_float32"),
         ):  # fmt: skip
 
             def emit(program, *buffers, scheme=scheme):
                 quantized_gemm.matmul(program, *buffers, scheme=scheme, transpose_b=True)
 
-            own = bias if scheme.is_hybrid else None
+            own = bias if isinstance(scheme, quantization.Hybrid) else None
             check(emit, (height, n), x.dtype, x, weights, own, f"gemm_i8.{name}")
 
 
@@ -369,7 +369,7 @@ def test_rounded(vectors, asymmetric):
                 patch.setattr(instruction, "LONG", 0 if dealt else instruction.LONG)
                 program, fed = Program(guard=not dealt), bound(x.shape, x.dtype)
                 pitch = count + 7 * dealt
-                made = gemm_i8.quantize_rows(program, fed, rows_of_x, 3, asymmetric, pitch)
+                made = quantization.quantize_rows(program, fed, rows_of_x, 3, asymmetric, pitch)
                 outs = made.values, *made.row_terms
                 for out in outs:
                     program.keep(out)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine.families import fixedpoint, quantized_gemm
+from flatlite.engine.families import fixedpoint, quantization, quantized_gemm
 from flatlite.engine.families.multipliers import quantize_multiplier
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
@@ -81,7 +81,7 @@ def test_requantize(rounding, definition, sums, data):
     scales = np.array(data.draw(st.lists(st.floats(2.0**-34, top), min_size=n, max_size=n)))
     zero, known = data.draw(st.integers(-128, 255)), np.iinfo(dtype)
     limits = (known.min, known.max - data.draw(st.integers(0, 9)))
-    scheme = quantized_gemm.Quantized(scales, (0, 0, zero), limits, sums, rounding)
+    scheme = quantization.Quantized(scales, (0, 0, zero), limits, sums, rounding)
     out = arena(values.shape, dtype)
     got = run(lambda p, x, out: scheme.requantize(p, x, None, None, out), values, out)
     want = [
@@ -140,7 +140,7 @@ def test_reals_to_8_bits(asymmetric, data):
     random = np.random.default_rng(data.draw(st.integers(0, 99)))
     x = random.normal(data.draw(st.sampled_from([0, 3, -3])), 1, shape).astype(np.float32)
     x[0] *= data.draw(st.sampled_from([0, 1, 1e-20, 1e30]))
-    scheme, scales = quantized_gemm.Hybrid(np.ones(1), asymmetric, (0.0, 0.0)), []
+    scheme, scales = quantization.Hybrid(np.ones(1), asymmetric, (0.0, 0.0)), []
     out = arena(shape, np.int16)
 
     def build(program, given_x, out):
@@ -175,7 +175,7 @@ def test_matmul(data):
     sums = data.draw(st.sampled_from([np.int32, np.int64]))
     a, b, bias = centred(random, 2, m, k), centred(random, k, n), random.integers(-9, 9, n)
     known = np.iinfo(np.int16)
-    scheme = quantized_gemm.Quantized(np.ones(1), (0, 0, 0), (known.min, known.max), sums, "exact")
+    scheme = quantization.Quantized(np.ones(1), (0, 0, 0), (known.min, known.max), sums, "exact")
 
     def build(program, x, out):
         start = constant(bias.astype(sums))
@@ -197,7 +197,7 @@ def test_conv2d(data):
     x, weights = centred(random, 2, 7, 6, groups * depth), centred(random, groups * n, *taps, depth)
     shape = (2, data.draw(SMALL), data.draw(SMALL), groups * n)
     known = np.iinfo(np.int16)
-    scheme = quantized_gemm.Quantized(
+    scheme = quantization.Quantized(
         np.ones(1), (0, 0, 0), (known.min, known.max), np.int32, "exact"
     )
     padded = np.pad(x.astype(np.int64), [(0, 0), (9, 40), (9, 40), (0, 0)])

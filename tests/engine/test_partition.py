@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flatlite.engine.families import gemm, gemm_f32, quantized_gemm
+from flatlite.engine.families import gemm, gemm_f32, quantization, quantized_gemm
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -58,7 +58,7 @@ def shared(n_threads, *outputs, emit, **fed):
 
 def scheme(depth):
     scale = np.full(1, 2.0**-3 / (60 * depth**0.5))
-    return quantized_gemm.Quantized(scale, (3, 0, -4), (-128, 127), np.int32, "narrow")
+    return quantization.Quantized(scale, (3, 0, -4), (-128, 127), np.int32, "narrow")
 
 
 @pytest.mark.parametrize("shape", SHAPES)
