@@ -50,8 +50,8 @@ def arithmetic(
     """
     pair = (name_of_dtype(x.dtype), name_of_dtype(weights.dtype))
     if pair in _SUM_TYPES:
-        quantization = _requantization(node, x, weights, bias, clamp, rounding)
-        return quantized_gemm, _whole(weights), {"scheme": quantization}
+        requantization = _requantization(node, x, weights, bias, clamp, rounding)
+        return quantized_gemm, _whole(weights), {"scheme": requantization}
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported yet")
     node.require(
         bias is None or bias.dtype == x.dtype, f"bias must be float32, got {bias and bias.dtype}"
@@ -64,7 +64,7 @@ def arithmetic(
         rounding.get("asymmetric", False),
         _without_ends(clamp) if clamp and rounding.get("infinite") else clamp or gemm.NO_CLAMP,
     )
-    return quantized_gemm, bytes_of(weights), {"scheme": quantization}
+    return quantized_gemm, bytes_of(weights), {"scheme": scheme}
 
 
 def one_scale_each(node: Node, how: dict[str, Any], n: int) -> None:

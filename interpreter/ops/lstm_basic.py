@@ -51,7 +51,7 @@ def basic_lstm(node):
     def emit(program):
         move(program, x, View.of(both).part(1, 0, depth))
         move(program, last, View.of(both).part(1, depth, n))
-        if scheme is not None:
+        if requantization is not None:
             quantized_gemm.matmul(
                 program, both, weights, bias, sums, transpose_b=True, scheme=requantization
             )
