@@ -85,7 +85,7 @@ def shown(seconds, **options):
     """What a progress bar of so many seconds writes to a terminal."""
     ours, theirs = pty.openpty()
     code = (
-        "import sys, time; from flatlite.converter import progress; progress.PATIENCE = 0.2\n"
+        "import sys, time; from flatlite.converter.api import progress; progress.PATIENCE = 0.2\n"
         f"with progress.Progress('working', **{options!r}) as bar:\n"
         f"    bar.advance(); time.sleep({seconds})"
     )

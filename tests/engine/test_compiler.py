@@ -137,7 +137,7 @@ def calls_out(x, out, first, last, fault):
 
 def test_foreign_functions_are_refused(monkeypatch):
     made = compiled(calls_out)
-    monkeypatch.setattr("flatlite.engine.linker.EXTERNALS", frozenset(["memset"]))
+    monkeypatch.setattr("flatlite.engine.build.linker.EXTERNALS", frozenset(["memset"]))
     message = "testing.calls_out calls expf, which is not a function of libc or libm"
     with pytest.raises(compiler.KernelError, match=message):
         driver.link(made)
@@ -241,8 +241,8 @@ def test_loops_in_place_are_vectors_whatever_the_addresses(block):
 
 
 COMPARED = """
-from flatlite.engine import compiler, kernel
-from flatlite.engine.kernels import {module}
+from flatlite.engine.build import compiler, kernel
+from flatlite.engine.kernels.elementwise import {module}
 made = kernel.KERNELS[{module}.__name__]["{name}"]
 text = str(compiler.compile_kernels("{module}", [made]).module)
 print("x float>" in text, "diff.check" in text or "vector.memcheck" in text)

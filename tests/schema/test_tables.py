@@ -1,4 +1,4 @@
-"""lookup.py is what generate.py makes of tflite.fbs, and agrees with the schema LiteRT ships."""
+"""tables.py is what generate.py makes of tflite.fbs, and agrees with the schema LiteRT ships."""
 
 import re
 from importlib import util
@@ -32,7 +32,7 @@ def camel(name):
 
 def test_tables_are_generated_from_the_schema():
     text = generate((FOLDER / "tflite.fbs").read_text())
-    assert (FOLDER / "lookup.py").read_text() == text, "run python -m flatlite.schema.generate"
+    assert (FOLDER / "tables.py").read_text() == text, "run python -m flatlite.schema.generate"
 
 
 def test_the_schema_is_whole():
