@@ -76,16 +76,16 @@ def _filled(node, b):
     sizes = as_int32(target, b)
     if node.attr("allowzero", 0) or not _may_be_copied(x, target):
         return sizes
-    own, rank, n_sizes = b.SHAPE(x, out_type="INT32"), len(x.sizes), target.sizes[0]
+    copied, rank, n_sizes = b.SHAPE(x, out_type="INT32"), len(x.sizes), target.sizes[0]
     if isinstance(n_sizes, Dim):
         length = b.SHAPE(target, out_type="INT32")
-        longer = b.CONCATENATION(own, b.FILL(length, np.int32(0)), axis=0)
-        own = b.SLICE(longer, np.zeros(1, np.int32), length)
+        longer = b.CONCATENATION(copied, b.FILL(length, np.int32(0)), axis=0)
+        copied = b.SLICE(longer, np.zeros(1, np.int32), length)
     elif rank > n_sizes:
-        own = part_of(own, 0, b, n_sizes)
+        copied = part_of(copied, 0, b, n_sizes)
     elif rank < n_sizes:
-        own = b.CONCATENATION(own, np.zeros(n_sizes - rank, np.int32), axis=0)
-    return b.SELECT_V2(b.EQUAL(sizes, np.int32(0)), own, sizes)
+        copied = b.CONCATENATION(copied, np.zeros(n_sizes - rank, np.int32), axis=0)
+    return b.SELECT_V2(b.EQUAL(sizes, np.int32(0)), copied, sizes)
 
 
 def _may_be_copied(x, target):

@@ -67,11 +67,11 @@ def compile_module(name, aim=target.HOST, wanted=None):
 
     Raises KernelError.
     """
-    made = kernels.KERNELS.get(import_kernels(name), {})
+    declared = kernels.KERNELS.get(import_kernels(name), {})
     if wanted is not None:
-        declarations = {one.name: one.declaration for one in made.values() if one.declaration}
+        declarations = {key: row.declaration for key, row in declared.items() if row.declaration}
         wanted = {named(request, declarations) for request in wanted}
-    return compile_kernels(name, made.values(), aim, wanted)
+    return compile_kernels(name, declared.values(), aim, wanted)
 
 
 def compile_kernels(label, made, aim=target.HOST, wanted=None):

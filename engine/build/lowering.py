@@ -141,12 +141,12 @@ _post_process, _abi_size = PostProcessor.run, BaseContext.get_abi_sizeof
 
 
 def _call_type(self, context, args, kws):
-    found = None if kws else _known.get((id(self), args), (None,))[0]
-    if found is None:
-        found = _find(self, context, args, kws)
+    signature = None if kws else _known.get((id(self), args), (None,))[0]
+    if signature is None:
+        signature = _find(self, context, args, kws)
         if not kws and all(isinstance(kind, _NUMBERS) for kind in args):
-            _known[id(self), args] = found, self  # as long as it lives, its id is its own
-    return found
+            _known[id(self), args] = signature, self  # as long as it lives, its id is its own
+    return signature
 
 
 def _helper_type(self, context, args, kws):
