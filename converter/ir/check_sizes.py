@@ -33,7 +33,7 @@ BINDINGS: tuple[Callable[[int], int], ...] = (
     lambda i: 1,
     lambda i: PRIMES[i % len(PRIMES)],
     lambda i: PRIMES[-1 - i % len(PRIMES)],
-    lambda i: 32,
+    lambda i: 480,
     lambda i: FAR + 2 * i,
     lambda i: 2 * FAR - 2 * i,
 )
