@@ -59,7 +59,7 @@ CALL control [*x] -> [*y] ; calls=subgraph
 CALL_ONCE control -> ; calls=init_subgraph_index writes
 CAST cast x -> y ; elementwise typed
 CEIL unary x -> y:x ; elementwise
-COMPLEX_ABS - x -> y ; elementwise
+COMPLEX_ABS complex x -> y ; elementwise
 CONCATENATION concat *x -> y:x ; moves joins rank=x int8=same
 CONCAT_EMBEDDINGS - *x -> y:x
 CONV_2D conv x filters [bias] -> y:x ; rank=4 activation linear weights=filters channels=0 spatial=1,2 hybrid=filters int8=own
@@ -73,12 +73,12 @@ DENSIFY - x -> y:x ; rank=x
 DEPTHWISE_CONV_2D conv x filters [bias] -> y:x ; rank=4 activation linear weights=filters channels=3 spatial=1,2 hybrid=filters int8=own
 DEPTH_TO_SPACE transpose x -> y:x ; moves rank=4 int8=same
 DEQUANTIZE cast x -> y:f32 ; elementwise typed
-DILATE - x factors padding -> y:x ; rank=x sizes=factors
+DILATE window x factors padding -> y:x ; rank=x sizes=factors
 DIV binary x y -> z:x ; broadcast activation int8=own
 DYNAMIC_UPDATE_SLICE gather x update start -> y:x ; moves rank=x sizes=start
 ELU activation x -> y:x ; elementwise int8=own
 EMBEDDING_LOOKUP gather indices table -> y:table? ; rank=table
-EMBEDDING_LOOKUP_SPARSE - indices rows shape weights table -> y:table
+EMBEDDING_LOOKUP_SPARSE embedding indices rows shape weights table -> y:table
 EQUAL compare x y -> z:bool ; broadcast commutative int8=own
 EXP unary x -> y:x ; elementwise int8=own
 EXPAND_DIMS reshape x axis -> y:x ; moves view rank=x+1 axes=axis int8=same
@@ -94,13 +94,13 @@ GELU activation x -> y:x ; elementwise int8=own
 GREATER compare x y -> z:bool ; broadcast int8=own
 GREATER_EQUAL compare x y -> z:bool ; broadcast int8=own
 HARD_SWISH activation x -> y:x ; elementwise int8=own
-HASHTABLE - -> table:res ; stateful
-HASHTABLE_FIND - table keys default -> y:default ; rank=keys stateful
-HASHTABLE_IMPORT - table keys values -> ; stateful writes
-HASHTABLE_LOOKUP - indices keys values -> y:values hits:u8
-HASHTABLE_SIZE - table -> y:i64 ; rank=1 stateful
+HASHTABLE hashtable -> table:res ; stateful
+HASHTABLE_FIND hashtable table keys default -> y:default ; rank=keys stateful
+HASHTABLE_IMPORT hashtable table keys values -> ; stateful writes
+HASHTABLE_LOOKUP embedding indices keys values -> y:values hits:u8
+HASHTABLE_SIZE hashtable table -> y:i64 ; rank=1 stateful
 IF control condition [*x] -> [*y] ; calls=then_subgraph_index,else_subgraph_index
-IMAG - x -> y ; elementwise
+IMAG complex x -> y ; elementwise
 L2_NORMALIZATION norm x -> y:x ; rank=x last_axis i8=1/128,0 u8=1/128,128
 L2_POOL_2D pool x -> y:x ; rank=4 activation
 LEAKY_RELU activation x -> y:x ; elementwise int8=own
@@ -113,7 +113,7 @@ LOGICAL_NOT unary x -> y:bool ; elementwise
 LOGICAL_OR binary x y -> z:bool ; broadcast commutative
 LOGISTIC activation x -> y:x ; elementwise bounded i8=1/256,-128 u8=1/256,0 i16=1/32768,0
 LOG_SOFTMAX softmax x -> y:x ; rank=x last_axis i8=1/16,127 u8=1/16,255
-LSH_PROJECTION - hash x [weight] -> y:i32 ; rank=1
+LSH_PROJECTION embedding hash x [weight] -> y:i32 ; rank=1
 LSTM lstm *x -> y [state] [concatenated] [gates]
 MATRIX_DIAG transpose x -> y:x ; moves rank=x+1
 MATRIX_SET_DIAG transpose x diagonal -> y:x ; moves rank=x
@@ -123,10 +123,10 @@ MEAN reduce x axes -> y:x ; reduction axes=axes int8=own
 MINIMUM binary x y -> z:x ; broadcast commutative selects int8=same
 MIRROR_PAD pad x paddings -> y:x ; moves rank=x rows=paddings int8=same
 MUL binary x y -> z:x ; broadcast commutative activation int8=own
-MULTINOMIAL - logits n -> y ; rank=2 sizes=n stateful
+MULTINOMIAL random logits n -> y ; rank=2 sizes=n stateful
 NEG unary x -> y:x ; elementwise
-NON_MAX_SUPPRESSION_V4 - boxes scores n overlap threshold -> indices:i32 count:i32
-NON_MAX_SUPPRESSION_V5 - boxes scores n overlap threshold sigma -> indices:i32 scores:scores count:i32
+NON_MAX_SUPPRESSION_V4 detection boxes scores n overlap threshold -> indices:i32 count:i32
+NON_MAX_SUPPRESSION_V5 detection boxes scores n overlap threshold sigma -> indices:i32 scores:scores count:i32
 NOT_EQUAL compare x y -> z:bool ; broadcast commutative
 ONE_HOT fill indices depth on off -> y:on ; moves rank=indices+1 sizes=depth
 PACK concat *x -> y:x ; moves joins rank=x+1 int8=same
@@ -136,18 +136,18 @@ PLACEHOLDER_FOR_GREATER_OP_CODES - [*x] -> [*y]
 POW binary x y -> z:x ; broadcast
 PRELU activation x alpha -> y:x ; broadcast weights=alpha int8=own
 QUANTIZE cast x -> y ; elementwise typed
-RANDOM_STANDARD_NORMAL - shape -> y:f32 ; rank=#shape sizes=shape stateful
-RANDOM_UNIFORM - shape -> y:f32 ; rank=#shape sizes=shape stateful
+RANDOM_STANDARD_NORMAL random shape -> y:f32 ; rank=#shape sizes=shape stateful
+RANDOM_UNIFORM random shape -> y:f32 ; rank=#shape sizes=shape stateful
 RANGE fill start limit delta -> y:start ; rank=1 sizes=start,limit,delta
 RANK fill x -> y:i32 ; rank=0
 READ_VARIABLE variable variable -> y ; stateful
-REAL - x -> y ; elementwise
+REAL complex x -> y ; elementwise
 REDUCE_ALL reduce x axes -> y:x ; reduction axes=axes
 REDUCE_ANY reduce x axes -> y:x ; reduction axes=axes
 REDUCE_MAX reduce x axes -> y:x ; reduction axes=axes selects typed int8=same
 REDUCE_MIN reduce x axes -> y:x ; reduction axes=axes selects typed int8=same
 REDUCE_PROD reduce x axes -> y:x ; reduction axes=axes int8=own
-REDUCE_WINDOW - x init window strides dilations -> y:x ; rank=x rows=window,strides,dilations
+REDUCE_WINDOW window x init window strides dilations -> y:x ; rank=x rows=window,strides,dilations
 RELU activation x -> y:x ; elementwise int8=own
 RELU6 activation x -> y:x ; elementwise bounded int8=own
 RELU_0_TO_1 activation x -> y:x ; elementwise bounded
@@ -157,7 +157,7 @@ RESIZE_BILINEAR resize x size -> y:x ; rank=4 sizes=size int8=same
 RESIZE_NEAREST_NEIGHBOR resize x size -> y:x ; rank=4 sizes=size selects int8=same
 REVERSE_SEQUENCE slice x lengths -> y:x ; moves rank=x sizes=lengths
 REVERSE_V2 slice x axes -> y:x ; moves rank=x axes=axes int8=same
-RFFT2D - x length -> y:c64 ; rank=x sizes=length
+RFFT2D complex x length -> y:c64 ; rank=x sizes=length
 RIGHT_SHIFT binary x y -> z:x ; broadcast
 RNN recurrent x weights recurrent bias state -> y:x ; rank=2
 ROUND unary x -> y:x ; elementwise
@@ -169,7 +169,7 @@ SELECT_V2 compare condition x y -> z:x ; moves broadcast int8=same
 SHAPE fill x -> y:out_type ; rank=1 int8=own ; out_type=INT32,INT64
 SIGN unary x -> y:x ; elementwise bounded
 SIN unary x -> y:x ; elementwise
-SKIP_GRAM - x -> y:str
+SKIP_GRAM text x -> y:str
 SLICE slice x begin size -> y:x ; moves rank=x rows=begin,size int8=same
 SOFTMAX softmax x -> y:x? ; rank=x bounded last_axis i8=1/256,-128 u8=1/256,0 i16=1/32768,0
 SPACE_TO_BATCH_ND pad x blocks paddings -> y:x ; moves rank=x int8=same

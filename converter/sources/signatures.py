@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...schema.errors import noted
-from .fingerprint import fingerprint64
+from ...schema.fingerprint import fingerprint64
 
 DEFAULT_SIGNATURE = "serving_default"
 INTERNAL_PREFIX = "__"  # __saved_model_init_op and its like are no computations

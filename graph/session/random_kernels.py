@@ -6,9 +6,9 @@ from math import prod
 
 import numpy as np
 
-from . import philox
+from ...engine import philox
+from ...engine.philox import Philox
 from .hosted import hosted
-from .philox import Philox
 
 _PER_NUMBER = 256
 """Counters that a run takes for each number it gives."""

@@ -12,9 +12,9 @@ from converter_calls import CALLS, KERAS_CALLS, OPEN, ORDERS, POSITIONS, TEXTS, 
 
 import flatlite.compat.v1.lite as lite_v1
 import flatlite.lite
-from flatlite.converter.sources.fingerprint import fingerprint64
 from flatlite.converter.sources.saved_model import read_saved_model
 from flatlite.lite import Optimize
+from flatlite.schema.fingerprint import fingerprint64
 from flatlite.schema.model import load
 
 HERE = Path(__file__).parent

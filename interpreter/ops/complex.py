@@ -1,0 +1,94 @@
+"""REAL, IMAG, COMPLEX_ABS, RFFT2D: complex numbers, pairs of floats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...engine.families.layout import move
+from ...engine.plan.buffer import Buffer
+from ...engine.plan.view import View
+from ...engine.sizes import is_plain
+from ..checks import required
+from ..registry import op
+
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..node import DynamicResult, Node, Operand
+
+_REAL = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(float)}
+_PARTS = {"REAL": 0, "IMAG": 1}
+
+
+@op(*_PARTS)
+def part(node: Node) -> Callable[[Program], None]:
+    """The real or the imaginary part of each number."""
+    x = _complex(node)
+    out = node.result(x.shape, _REAL[x.dtype])
+
+    def emit(program: Program) -> None:
+        move(program, View.of(_pairs(x)).pick(x.ndim, _PARTS[node.kind]), out)
+
+    return emit
+
+
+@op("COMPLEX_ABS")
+def magnitude(node: Node) -> Callable[[Program], None]:
+    """The distance of each number from 0."""
+    x = _complex(node)
+    out = node.result(x.shape, _REAL[x.dtype])
+
+    def emit(program: Program) -> None:
+        if out.size:
+            pairs = _pairs(x).reshape((x.size, 2))
+            program.call("complex.magnitude", pairs, out.ravel(), split=out.size)
+
+    return emit
+
+
+@op("RFFT2D")
+def rfft2d(node: Node) -> DynamicResult:
+    """The discrete Fourier transform over the last two dimensions, half of the last one.
+
+    The second input says to which sizes, powers of 2, they are cut or filled up with zeros. It is
+    computed in float64, as in TFLite.
+    """
+    x, length = required(node, 2)
+    node.require(x.ndim >= 2, f"input must have 2 dimensions or more, got shape {x.shape}")
+    node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
+    node.require(
+        length.shape == (2,) and length.dtype == np.int32,
+        f"the length must be two int32, got {length.dtype} of shape {length.shape}",
+    )
+    height, half = None, None
+    if length.value is not None:
+        height, width = node.sizes(1)
+        half = width // 2 + 1
+        if is_plain([height, width]):
+            _require_powers(node, (height, width))
+
+    def run(x: np.ndarray, length: np.ndarray) -> list[np.ndarray]:
+        sizes = tuple(length.tolist())
+        _require_powers(node, sizes)
+        return [np.fft.rfft2(x.astype(float), sizes).astype(np.complex64)]
+
+    return node.dynamic_result(run, [(*x.shape[:-2], height, half)])
+
+
+def _require_powers(node: Node, sizes: tuple[int, ...]) -> None:
+    node.require(
+        all(n > 0 and n & (n - 1) == 0 for n in sizes), f"lengths must be powers of 2, got {sizes}"
+    )
+
+
+def _complex(node: Node) -> Operand:
+    (x,) = required(node, 1)
+    node.require(x.dtype in _REAL, f"input must be complex, got {x.dtype}")
+    return x
+
+
+def _pairs(x: Operand) -> Buffer:
+    """The numbers as a last dimension of two floats."""
+    return Buffer(_REAL[x.dtype], (*x.shape, 2), x.storage, x.offset)

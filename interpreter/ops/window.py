@@ -1,0 +1,134 @@
+"""DILATE, REDUCE_WINDOW: elements moved apart, and windows over any dimensions folded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...engine.families.layout import fill, move
+from ...engine.plan.buffer import constant
+from ...engine.plan.view import View, contiguous_strides
+from ..checks import required, same_dtype
+from ..registry import op
+
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..node import Node
+
+FOLDS = {1: "add", 2: "multiply", 3: "minimum", 4: "maximum", 5: "all", 6: "any"}
+"""ReduceWindowFunction -> kernel of window.py."""
+_NUMBERS = tuple(f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u"))
+_NUMBERS += ("float32", "float64")
+
+
+@op("DILATE")
+def dilate(node: Node) -> Callable[[Program], None]:
+    """`x` with copies of the third input between its elements.
+
+    Along each dimension elements lie as far apart as the second input says.
+    """
+    x, _, value = required(node, 3)
+    factors = node.sizes(1)
+    node.require(x.ndim > 0, "input must have a dimension")
+    node.require(
+        len(factors) == x.ndim, f"there must be {x.ndim} factors, one a dimension, got {factors}"
+    )
+    node.require(min(factors) >= 1, f"factors must be at least 1, got {factors}")
+    node.require(0 not in x.shape, f"dimensions must not be empty, got shape {x.shape}")
+    node.require(
+        value.dtype == x.dtype and value.size == 1,
+        f"the padding must be one {x.dtype}, got {value.dtype} of shape {value.shape}",
+    )
+    out = node.result([(n - 1) * k + 1 for n, k in zip(x.shape, factors, strict=True)], x.dtype)
+
+    def emit(program: Program) -> None:
+        target = View.of(out)
+        for axis, (n, k) in enumerate(zip(x.shape, factors, strict=True)):
+            for between in range(1, k):
+                fill(program, value, target.part(axis, between, n - 1, k))
+            target = target.part(axis, 0, n, k)
+        move(program, x, target)
+
+    return emit
+
+
+@op("REDUCE_WINDOW")
+def reduce_window(node: Node) -> Callable[[Program], None]:
+    """Each window of `x` folded into one element, beginning with the second input.
+
+    The other inputs are the windows' sizes, their strides and the strides inside them.
+    """
+    x, start, *_ = required(node, 5)
+    same_dtype(node, (x, start))
+    node.require(x.dtype.name in _NUMBERS, f"{x.dtype} is not supported")
+    node.require(x.ndim > 0, "input must have a dimension")
+    node.require(start.size == 1, f"the first value must be one, got shape {start.shape}")
+    function = FOLDS.get(int(node.options.reduce_function))
+    if function is None:
+        node.fail(f"reduce_function must be one of 1 to 6, got {node.options.reduce_function}")
+    window, strides, dilations = (_row(node, i) for i in (2, 3, 4))
+    counts = [
+        -(-(n - (size - 1) * dilation - 1) // stride) + 1
+        for n, size, stride, dilation in zip(x.shape, window, strides, dilations, strict=True)
+    ]
+    _require_inside(node, x.shape, window, strides, dilations, counts)
+    out = node.result(counts, x.dtype)
+    pitches = contiguous_strides(x.shape)
+
+    def emit(program: Program) -> None:
+        if not out.size:
+            return
+        taps = _offsets(window, np.multiply(pitches, dilations))
+        moves = np.multiply(pitches, strides)
+        rows = _offsets(counts[:-1], moves[:-1])
+        program.call(
+            f"window.{function}",
+            x.ravel(),
+            start.ravel(),
+            constant(rows),
+            constant(taps),
+            out.reshape((rows.size, counts[-1])),
+            split=rows.size,
+            stride=int(moves[-1]),
+        )
+
+    return emit
+
+
+def _row(node: Node, i: int) -> list[int]:
+    """Input `i`, which has a positive number for each dimension of the first."""
+    operand, rank = node.inputs[i], node.inputs[0].ndim
+    values = node.sizes(i)
+    node.require(
+        operand.dtype == np.int64 and len(values) == rank and min(values) > 0,
+        f"input {i} must be {rank} positive int64, one a dimension, got {values} ({operand.dtype})",
+    )
+    return values
+
+
+def _require_inside(
+    node: Node,
+    shape: Sequence[int],
+    window: list[int],
+    strides: list[int],
+    dilations: list[int],
+    counts: list[int],
+) -> None:
+    """Refuses windows that reach beyond `x`, from which TFLite reads what lies behind."""
+    for axis, count in enumerate(counts):
+        last = (count - 1) * strides[axis] + (window[axis] - 1) * dilations[axis]
+        node.require(
+            count > 0 and last < shape[axis],
+            f"windows of {window}, {strides} apart with {dilations} inside, must lie within "
+            f"shape {shape}",
+        )
+
+
+def _offsets(shape: Sequence[int], strides: np.ndarray) -> np.ndarray:
+    """The position of each index below `shape`, in order."""
+    offsets = np.zeros(1, np.int64)
+    for n, stride in zip(shape, strides, strict=True):
+        offsets = (offsets[:, None] + np.arange(n) * stride).ravel()
+    return offsets

@@ -1,0 +1,107 @@
+"""Hash tables and groups of words, against LiteRT."""
+
+import copy
+
+import numpy as np
+import pytest
+from cases import OPTIMIZED
+from running import answers
+
+from flatlite.lite import Interpreter
+from flatlite.schema.tables import TENSOR_TYPE
+
+WORDS = np.array([b"ask", b"", b"tell", b"wo\0rd"], object)
+NUMBERS = np.array([7, 0, -1, 2**40], np.int64)
+PAIRS = [("STRING", WORDS, "INT64", NUMBERS), ("INT64", NUMBERS, "STRING", WORDS)]
+
+
+def constant(b, name, array):
+    kind = "STRING" if array.dtype.hasobject else array.dtype.name.upper()
+    return b.tensor(name, array.shape, kind, data=array)
+
+
+def handle(b, keys, values, table_id=3):
+    types = {"key_dtype": TENSOR_TYPE[keys], "value_dtype": TENSOR_TYPE[values]}
+    table = b.tensor("table", (1,), "RESOURCE")
+    return b.op("HASHTABLE", [], [table], table_id=table_id, **types)
+
+
+def lookup(builder, saved, key_type, keys, value_type, values, default):
+    """y = the value of each x; n = how many entries; the table is filled once."""
+    main, first = builder("main"), builder("first")
+    operands = [constant(first, "keys", keys), constant(first, "values", values)]
+    first.op("HASHTABLE_IMPORT", [handle(first, key_type, value_type), *operands], [])
+    x = main.input("x", (2, 2), key_type)
+    main.op("CALL_ONCE", [], [], init_subgraph_index=1)
+    table = handle(main, key_type, value_type)
+    y, n = main.tensor("y", (2, 2), value_type), main.tensor("n", (1,), "INT64")
+    main.op("HASHTABLE_FIND", [table, x, constant(main, "default", default)], [y])
+    main.op("HASHTABLE_SIZE", [table], [n])
+    return saved(main.outputs(y, n), first)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair[0]}_to_{pair[2]}")
+def test_find(pair, builder, saved, litert):
+    key_type, keys, value_type, values = pair
+    default = np.array([b"?" if value_type == "STRING" else -5], values.dtype)
+    content = lookup(builder, saved, *pair, default)
+    wanted = np.array([[keys[2], keys[3]], [keys[1], keys[0]]], keys.dtype)
+    wanted[1, 1] = b"asks" if key_type == "STRING" else 8
+    interpreter = Interpreter(model_content=content)
+    for _ in range(2):
+        y, n = answers(interpreter, wanted)
+        assert y.tolist() == [[values[2], values[3]], [values[1], default[0]]]
+        assert n.tolist() == [4]
+    theirs = litert.run(content, [[wanted]], OPTIMIZED)
+    assert not isinstance(theirs, str), theirs
+    assert [x.tolist() for x in theirs[0]] == [y.tolist(), n.tolist()]
+    copied = copy.deepcopy(interpreter)
+    assert answers(copied, wanted)[0].tolist() == y.tolist()
+
+
+def test_a_table_that_has_entries_keeps_them(builder, saved):
+    main = builder("main")
+    x = main.input("x", (1,), "INT64")
+    table = handle(main, "INT64", "INT64")
+    values = [constant(main, f"values{i}", np.array([i], np.int64)) for i in range(2)]
+    for value in values:
+        main.op("HASHTABLE_IMPORT", [table, x, value], [])
+    y = main.tensor("y", (1,), "INT64")
+    main.op("HASHTABLE_FIND", [table, x, constant(main, "default", np.array([9], np.int64))], [y])
+    interpreter = Interpreter(model_content=saved(main.outputs(y)))
+    assert answers(interpreter, np.array([4], np.int64))[0].tolist() == [0]
+
+
+def test_the_handle_of_a_variable_is_no_table(builder, saved):
+    main = builder("main")
+    variable, n = main.tensor("variable", (1,), "RESOURCE"), main.tensor("n", (1,), "INT64")
+    main.op("VAR_HANDLE", [], [variable], shared_name="v")
+    main.op("HASHTABLE_SIZE", [variable], [n])
+    interpreter = Interpreter(model_content=saved(main.outputs(n)))
+    interpreter.allocate_tensors()
+    with pytest.raises(RuntimeError, match="HASHTABLE_SIZE 'n': the handle is none of a hash"):
+        interpreter.invoke()
+
+
+TEXTS = [
+    b"The quick\t brown fox! jumps over",
+    b"",
+    b"one",
+    b" first is hidden",
+    b"twice  two ",
+    b"a",
+]
+GROUPS = [(2, 0, False), (3, 2, True), (3, 1, False), (1, 5, True)]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize(("size", "skip", "every"), GROUPS)
+def test_skip_gram(text, size, skip, every, builder, saved, litert):
+    main = builder("main")
+    x, y = main.input("x", (1,), "STRING"), main.tensor("y", (0,), "STRING")
+    options = {"ngram_size": size, "max_skip_size": skip, "include_all_ngrams": every}
+    main.op("SKIP_GRAM", [x], [y], **options)
+    content, texts = saved(main.outputs(y)), np.array([text], object)
+    (ours,) = answers(Interpreter(model_content=content), texts)
+    (theirs,) = litert.run(content, [[texts]])[0]
+    assert ours.tolist() == theirs.tolist()
