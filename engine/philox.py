@@ -1,4 +1,4 @@
-"""TensorFlow's random numbers: Philox 4x32 with ten rounds, and what is made of its words."""
+"""Random numbers of TensorFlow and StableHLO: Philox 4x32, Threefry 2x32 and their words' use."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ _RESERVED = 256
 _LIMIT = 2.0
 """Where a truncated normal is cut off."""
 _TINY = np.float32(1e-7)
+_PARITY = 0x1BD11BDA
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 
 class Philox:
@@ -31,6 +33,14 @@ class Philox:
             seed, seed2 = int(fresh[0]), int(fresh[1])
         self._key = (seed % _WORD, (seed >> 32) % _WORD)
         self._start = (seed2 % 2**64) << 64
+
+    @classmethod
+    def at(cls, key: int, counter: int) -> Philox:
+        """The stream of a 64-bit key from a 128-bit counter on."""
+        stream = cls(1, 0)
+        stream._key = (key % _WORD, (key >> 32) % _WORD)
+        stream._start = counter
+        return stream
 
     def skip(self, counters: int) -> None:
         """Leaves out so many counters, four words each."""
@@ -63,6 +73,25 @@ class Philox:
     def stream(self, count: int) -> np.ndarray:
         """The next `count` words, from the counter where the stream stands on."""
         return self.words(np.arange(-(-count // _GROUP))).ravel()[:count]
+
+
+def threefry(key: int, counters: np.ndarray) -> np.ndarray:
+    """The two words that Threefry 2x32 makes of each 64-bit counter in 20 rounds: [n, 2] uint32.
+
+    Source: Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, 2011.
+    """
+    keys = [key % _WORD, (key >> 32) % _WORD]
+    keys = [np.uint32(word) for word in (*keys, keys[0] ^ keys[1] ^ _PARITY)]
+    with np.errstate(over="ignore"):
+        first = (counters & _LOW).astype(np.uint32) + keys[0]
+        second = (counters >> _HALF).astype(np.uint32) + keys[1]
+        for group in range(5):
+            for bits in _ROTATIONS[group % 2]:
+                first = first + second
+                second = (second << np.uint32(bits) | second >> np.uint32(32 - bits)) ^ first
+            first = first + keys[(group + 1) % 3]
+            second = second + keys[(group + 2) % 3] + np.uint32(group + 1)
+    return np.stack([first, second], -1)
 
 
 def uniform_floats(words: np.ndarray, dtype: np.dtype) -> np.ndarray:

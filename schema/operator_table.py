@@ -181,52 +181,52 @@ SQRT unary x -> y:x ; elementwise int8=own
 SQUARE unary x -> y:x ; elementwise
 SQUARED_DIFFERENCE binary x y -> z:x ; broadcast commutative int8=own
 SQUEEZE reshape x -> y:x ; moves view int8=same
-STABLEHLO_ABS - x -> y:x ; elementwise
-STABLEHLO_ADD - x y -> z:x ; rank=x commutative
-STABLEHLO_AND - x y -> z:x ; rank=x commutative
-STABLEHLO_BROADCAST_IN_DIM - x -> y:x ; moves
-STABLEHLO_CASE - index -> [*y] ; calls=branch_subgraph_indices
-STABLEHLO_CBRT - x -> y:x ; elementwise
-STABLEHLO_CLAMP - low x high -> y:x ; rank=x
-STABLEHLO_COMPARE - x y -> z:bool ; rank=x
-STABLEHLO_COMPOSITE - [*x] -> [*y] ; calls=decomposition_subgraph_index
-STABLEHLO_CONCATENATE - *x -> y:x ; moves rank=x
-STABLEHLO_CONVERT - x -> y ; elementwise typed
-STABLEHLO_CONVOLUTION - x filters -> y:x? ; rank=x
-STABLEHLO_COSINE - x -> y:x ; elementwise
+STABLEHLO_ABS stablehlo x -> y:x ; elementwise
+STABLEHLO_ADD stablehlo x y -> z:x ; rank=x commutative
+STABLEHLO_AND stablehlo x y -> z:x ; rank=x commutative
+STABLEHLO_BROADCAST_IN_DIM stablehlo_moves x -> y:x ; moves
+STABLEHLO_CASE control index -> [*y] ; calls=branch_subgraph_indices
+STABLEHLO_CBRT stablehlo x -> y:x ; elementwise
+STABLEHLO_CLAMP stablehlo low x high -> y:x ; broadcast
+STABLEHLO_COMPARE stablehlo x y -> z:bool ; rank=x
+STABLEHLO_COMPOSITE control [*x] -> [*y] ; calls=decomposition_subgraph_index
+STABLEHLO_CONCATENATE stablehlo_moves *x -> y:x ; moves rank=x
+STABLEHLO_CONVERT cast x -> y ; elementwise typed
+STABLEHLO_CONVOLUTION stablehlo_products x filters -> y:x? ; rank=x
+STABLEHLO_COSINE stablehlo x -> y:x ; elementwise
 STABLEHLO_CUSTOM_CALL - [*x] -> [*y]
-STABLEHLO_DIVIDE - x y -> z:x ; rank=x
-STABLEHLO_DOT_GENERAL - x y -> z:x?
-STABLEHLO_DYNAMIC_SLICE - x *start -> y:x ; moves rank=x
-STABLEHLO_DYNAMIC_UPDATE_SLICE - x update *start -> y:x ; moves rank=x
-STABLEHLO_EXPONENTIAL - x -> y:x ; elementwise
-STABLEHLO_FLOOR - x -> y:x ; elementwise
-STABLEHLO_GATHER - x indices -> y:x ; moves
-STABLEHLO_IOTA - -> y
-STABLEHLO_LOG - x -> y:x ; elementwise
-STABLEHLO_LOGISTIC - x -> y:x ; elementwise bounded
-STABLEHLO_MAXIMUM - x y -> z:x ; rank=x commutative selects
-STABLEHLO_MINIMUM - x y -> z:x ; rank=x commutative selects
-STABLEHLO_MULTIPLY - x y -> z:x ; rank=x commutative
-STABLEHLO_NEGATE - x -> y:x ; elementwise
-STABLEHLO_OR - x y -> z:x ; rank=x commutative
-STABLEHLO_PAD - x value -> y:x ; moves rank=x
-STABLEHLO_POWER - x y -> z:x ; rank=x
-STABLEHLO_REDUCE - *x -> *y ; calls=body_subgraph_index
-STABLEHLO_REDUCE_WINDOW - *x -> *y ; calls=body_subgraph_index
-STABLEHLO_REMAINDER - x y -> z:x ; rank=x
-STABLEHLO_RESHAPE - x -> y:x ; moves view
-STABLEHLO_RNG_BIT_GENERATOR - state -> next:state y
-STABLEHLO_RSQRT - x -> y:x ; elementwise
-STABLEHLO_SCATTER - x indices updates -> y:x ; rank=x calls=update_computation_subgraph_index
-STABLEHLO_SELECT - condition x y -> z:x ; moves rank=x
-STABLEHLO_SHIFT_LEFT - x y -> z:x ; rank=x
-STABLEHLO_SLICE - x -> y:x ; moves rank=x
-STABLEHLO_SORT - *x -> *y ; calls=comparator_subgraph_index
-STABLEHLO_SUBTRACT - x y -> z:x ; rank=x
-STABLEHLO_TANH - x -> y:x ; elementwise bounded
-STABLEHLO_TRANSPOSE - x -> y:x ; moves rank=x
-STABLEHLO_WHILE - *x -> *y ; calls=cond_subgraph_index,body_subgraph_index
+STABLEHLO_DIVIDE stablehlo x y -> z:x ; rank=x
+STABLEHLO_DOT_GENERAL stablehlo_products x y -> z:x?
+STABLEHLO_DYNAMIC_SLICE stablehlo_moves x *start -> y:x ; moves rank=x
+STABLEHLO_DYNAMIC_UPDATE_SLICE stablehlo_moves x update *start -> y:x ; moves rank=x
+STABLEHLO_EXPONENTIAL stablehlo x -> y:x ; elementwise
+STABLEHLO_FLOOR stablehlo x -> y:x ; elementwise
+STABLEHLO_GATHER stablehlo_moves x indices -> y:x ; moves
+STABLEHLO_IOTA stablehlo_moves -> y
+STABLEHLO_LOG stablehlo x -> y:x ; elementwise
+STABLEHLO_LOGISTIC stablehlo x -> y:x ; elementwise bounded
+STABLEHLO_MAXIMUM stablehlo x y -> z:x ; rank=x commutative selects
+STABLEHLO_MINIMUM stablehlo x y -> z:x ; rank=x commutative selects
+STABLEHLO_MULTIPLY stablehlo x y -> z:x ; rank=x commutative
+STABLEHLO_NEGATE stablehlo x -> y:x ; elementwise
+STABLEHLO_OR stablehlo x y -> z:x ; rank=x commutative
+STABLEHLO_PAD stablehlo_moves x value -> y:x ; moves rank=x
+STABLEHLO_POWER stablehlo x y -> z:x ; rank=x
+STABLEHLO_REDUCE stablehlo_calls *x -> *y ; calls=body_subgraph_index
+STABLEHLO_REDUCE_WINDOW stablehlo_calls *x -> *y ; calls=body_subgraph_index
+STABLEHLO_REMAINDER stablehlo x y -> z:x ; rank=x
+STABLEHLO_RESHAPE stablehlo_moves x -> y:x ; moves view
+STABLEHLO_RNG_BIT_GENERATOR random state -> next:state y
+STABLEHLO_RSQRT stablehlo x -> y:x ; elementwise
+STABLEHLO_SCATTER stablehlo_calls x indices updates -> y:x ; rank=x calls=update_computation_subgraph_index
+STABLEHLO_SELECT stablehlo condition x y -> z:x ; moves rank=x
+STABLEHLO_SHIFT_LEFT stablehlo x y -> z:x ; rank=x
+STABLEHLO_SLICE stablehlo_moves x -> y:x ; moves rank=x
+STABLEHLO_SORT stablehlo_calls *x -> *y ; calls=comparator_subgraph_index
+STABLEHLO_SUBTRACT stablehlo x y -> z:x ; rank=x
+STABLEHLO_TANH stablehlo x -> y:x ; elementwise bounded
+STABLEHLO_TRANSPOSE stablehlo_moves x -> y:x ; moves rank=x
+STABLEHLO_WHILE control *x -> *y ; calls=cond_subgraph_index,body_subgraph_index
 STRIDED_SLICE slice x begin end strides -> y:x ; moves rows=begin,end,strides int8=same
 SUB binary x y -> z:x ; broadcast activation int8=own
 SUM reduce x axes -> y:x ; reduction axes=axes int8=own

@@ -36,12 +36,12 @@ CUMSUM f32,i32,i64 i32 -> =0 || i64 i32 -> c128
 DEPTHWISE_CONV_2D f32 f32,qi8 f32 -> =0 | qi16 qi8 qi64,- -> =0 | qi8 qi4,qi8 qi32 -> =0 | qu8 qu8 qi32 -> =0 || qi16 qu8 qi64,- -> =0 | qu8 qi4 qi32 -> =0
 DEPTH_TO_SPACE f32,i8,u8,i32,i64,qi8,qu8 -> =0
 DEQUANTIZE f16,qi8,qu8,qi16 -> f32 || i8,u8,i16,i4,qi4 -> f32
-DILATE || f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,c64,c128,qi4,qi8,qu8,qi16 i32 =0 -> =0
+DILATE f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 i32 =0 -> =0 | qi16 i32 i16 -> =2 | qi8 i32 i8 -> =2 | qu8 i32 u8 -> =2 || c128 i32 c128 -> =0
 DIV f32,i32,qi8,qu8,qi16 =0 -> =0 || i8,u8,i16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1
 DYNAMIC_UPDATE_SLICE f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,c64,qi4,qi8,qu8,qi16 =0 i32,i64 -> =0 | qi16 i16 i32,i64 -> =1 | qi4 i4 i32,i64 -> =1 | qi8 i8 i32,i64 -> =1 | qu8 u8 i32,i64 -> =1 || c128 =0 i32,i64 -> c128 | i4 =0 i32,i64 -> i8 | qi4 =0 i32,i64 -> qi8 | qi4 i4 i32,i64 -> i8
 ELU f32,qi8 -> =0 || i8 -> =0
 EMBEDDING_LOOKUP i32 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,c64,qi4,qi8,qu8,qi16 -> =1 | i32 qi8 -> f32,i8
-EMBEDDING_LOOKUP_SPARSE || i32 i32 i32 f32 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> f32
+EMBEDDING_LOOKUP_SPARSE i32 i32 i32 f32 f32 -> f32 || i32 i32 i32 f32 f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> f32
 EQUAL f32,i16,i32,i64,bool,str,qi8,qu8,qi16 =0 -> bool || f16 f16 -> bool
 EXP f32,qi8,qi16 -> =0 || i8,i16 -> =0
 EXPAND_DIMS f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 i32,i64 -> =0 || i4 i32,i64 -> i8 | qi4 i32,i64 -> qi8
@@ -57,8 +57,8 @@ GELU f32,qi8,qu8,qi16 -> =0 || f16,i8,u8,i16 -> =0
 GREATER f32,i16,i32,i64,qi8,qu8,qi16 =0 -> bool || f16,bf16 =0 -> bool
 GREATER_EQUAL f32,i16,i32,i64,qi8,qu8,qi16 =0 -> bool || f16 f16 -> bool
 HARD_SWISH f32,qi8,qu8 -> =0 || i8,u8 -> =0
-HASHTABLE_LOOKUP || i32 i32 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,c64,c128,qi4,qi8,qu8,qi16 -> =2 u8
-IMAG || c64 -> f32
+HASHTABLE_LOOKUP i32 i32 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> =2 u8
+IMAG c64 -> f32
 L2_NORMALIZATION f32,qi8,qu8 -> =0
 L2_POOL_2D f32 -> =0
 LEAKY_RELU f32,qi8,qu8,qi16 -> =0 || i8,u8,i16 -> =0
@@ -71,6 +71,7 @@ LOGICAL_NOT bool -> =0
 LOGICAL_OR bool bool -> =0
 LOGISTIC f32,qi8,qu8,qi16 -> =0 || f16,bf16 -> =0
 LOG_SOFTMAX f32,qi8,qu8 -> =0
+LSH_PROJECTION f32 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,c128,qi4,qi8,qu8,qi16 f32,- -> i32
 MATRIX_DIAG f32,i8,u8,i16,i32,u32,i64,qi8,qu8,qi16 -> =0 || c128 -> c128 | i4 -> i8 | qi4 -> qi8
 MATRIX_SET_DIAG f32,i8,u8,i16,i32,u32,i64,qi8,qu8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1 || c128 c128 -> =0 | f32 f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> =0 | i16 f32,f16,bf16,f64,i8,u8,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> =0 | i32 f32,f16,bf16,f64,i8,u8,i16,u16,u32,i64,u64,i4,bool,str,c64,c128 -> =0 | i64 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,u64,i4,bool,str,c64,c128 -> =0 | i8 f32,f16,bf16,f64,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> =0 | qi16 f32,qi4,qi8,qu8 -> =0 | qi8 f32,qi4,qu8,qi16 -> =0 | qu8 f32,qi4,qi8,qi16 -> =0 | u32 f32,f16,bf16,f64,i8,u8,i16,u16,i32,i64,u64,i4,bool,str,c64,c128 -> =0 | u8 f32,f16,bf16,f64,i8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> =0 | i4,qi4 i8 -> i8 | i8 i4 -> i4 | qi16 f32,f16,bf16,f64,i8,u8,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> i16 | qi4 qi8 -> qi8 | qi8 f32,f16,bf16,f64,u8,i16,u16,i32,u32,i64,u64,bool,str,c64,c128 -> i8 | qi8 i4 -> i8,i4 | qi8 qi4 -> qi4 | qu8 f32,f16,bf16,f64,i8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> u8
 MAXIMUM f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1 || f16,bf16 =0 -> =0
@@ -79,10 +80,10 @@ MEAN f32,i32,i64,qi8,qu8,qi16 i32 -> =0
 MINIMUM f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1 || f16,bf16 =0 -> =0
 MIRROR_PAD f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 i32,i64 -> =0
 MUL f32,i32,i64,qi8,qu8,qi16 =0 -> =0 || i32,i64,qi8,qu8,qi16 =0 -> f32
-MULTINOMIAL || f32 i32 -> i32,i64
+MULTINOMIAL f32 i32 -> i32,i64
 NEG f32,i16,i32,i64,qi8 -> =0 || f16,bf16,i8,qi16 -> =0
-NON_MAX_SUPPRESSION_V4 || f32 f32 i32 f32 f32 -> i32 i32
-NON_MAX_SUPPRESSION_V5 || f32 f32 i32 f32 f32 f32 -> i32 =0 i32
+NON_MAX_SUPPRESSION_V4 f32 f32 i32 f32 f32 -> i32 i32
+NON_MAX_SUPPRESSION_V5 f32 f32 i32 f32 f32 f32 -> i32 =0 i32
 NOT_EQUAL f32,i32,i64,bool,str,qi8,qu8,qi16 =0 -> bool || f16 f16 -> bool
 ONE_HOT i32,i64 i16,i32,i64 f32,i8,u8,i32,i64,bool,qi8,qu8 =2 -> =2
 PACK f32,i8,u8,i16,i32,u32,i64,qi8,qu8,qi16 -> =0
@@ -91,16 +92,17 @@ PADV2 f32,f16,bf16,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i16,i32,i64 =0 -> =0 | qi
 POW f32,i32 =0 -> =0
 PRELU f32,qi8,qu8 =0 -> =0 || f32 f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> =0 | i16 i16 -> =0 | i8 i8 -> =0 | qi16 qi16 -> =0 | qi8 f32,qi4,qu8,qi16 -> =0 | qu8 f32,qi4,qi8,qi16 -> =0 | u8 u8 -> =0 | qi8 i8,i4,qi4 -> =1 | qu8 u8 -> =1
 QUANTIZE f32,qi8,qu8 -> qi8,qu8,qi16 | qi16 -> qi8,qi16,qi32 || i16,i32 -> qi8,qi16 | i8,u8 -> qi8,qu8,qi16
-RANDOM_STANDARD_NORMAL || i32 -> f32
-RANDOM_UNIFORM || i32 -> f32
+RANDOM_STANDARD_NORMAL i32 -> f32
+RANDOM_UNIFORM i32 -> f32
 RANGE f32,i32,i64 =0 =0 -> =0
 RANK f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> i32
-REAL || c64 -> f32
+REAL c64 -> f32
 REDUCE_ALL bool i32 -> =0
 REDUCE_ANY bool i32 -> =0
 REDUCE_MAX f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32 -> =0 || i64 i32 -> c128 | qi16 i32 -> qi8 | qi8 i32 -> qi16
 REDUCE_MIN f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32 -> =0 || i64 i32 -> c128 | qi16 i32 -> qi8 | qi8 i32 -> qi16
 REDUCE_PROD f32,i32,i64,qi8,qi16 i32 -> =0
+REDUCE_WINDOW f32,f64,i8,u8,i16,i32,i64,qi8,qu8,qi16 =0 i64 i64 i64 -> =0 | qi16 i16 i64 i64 i64 -> =1 | qi8 i8 i64 i64 i64 -> =1 | qu8 u8 i64 i64 i64 -> =1 || bool bool i64 i64 i64 -> =0
 RELU f32,qi8,qu8,qi16 -> =0 || i8,u8,i16 -> =0
 RELU6 f32,qi8,qu8,qi16 -> =0 || i8,u8,i16 -> =0
 RELU_0_TO_1 f32,qi8,qu8 -> =0 || i8,u8 -> =0
@@ -110,7 +112,7 @@ RESIZE_BILINEAR f32,i8,u8,i16,qi8,qu8,qi16 i32 -> =0
 RESIZE_NEAREST_NEIGHBOR f32,f16,bf16,i8,u8,i16,u16,i32,u32,bool,qi8,qu8,qi16 i32 -> =0
 REVERSE_SEQUENCE f32,u8,i16,i32,i64,qu8,qi16 i32,i64 -> =0
 REVERSE_V2 f32,f16,bf16,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i32 -> =0
-RFFT2D || f32 i32 -> c64
+RFFT2D f32 i32 -> c64
 RIGHT_SHIFT i8,u8,i16,u16,i32,u32 =0 -> =0
 ROUND f32 -> =0 || f16,bf16 -> =0
 RSQRT f32,qi8,qi16 -> =0

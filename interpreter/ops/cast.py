@@ -26,7 +26,7 @@ _LEAST, _MOST = 2.0**-60, 2.0**60  # scales of which all quotients that count ar
 _BEYOND = 4  # ranges of a type, that all results beyond are the lowest or the highest
 
 
-@op("CAST")
+@op("CAST", "STABLEHLO_CONVERT")
 def cast(node):
     """`x` as numbers of the declared type; floats lose their fraction and stay within limits."""
     (x,) = required(node, 1)

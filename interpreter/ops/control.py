@@ -1,4 +1,6 @@
-"""IF, WHILE, CALL, CALL_ONCE: operators that run other subgraphs."""
+"""IF, CASE, WHILE, CALL, CALL_ONCE, COMPOSITE: operators that run other subgraphs."""
+
+import numpy as np
 
 from .. import inline
 from ..registry import op
@@ -26,7 +28,7 @@ def if_(node):
     return node.dynamic_result(run, _declared_shapes(node))
 
 
-@op("WHILE")
+@op("WHILE", "STABLEHLO_WHILE")
 def while_(node):
     """The inputs, sent through the `body` subgraph as long as the `cond` subgraph says so."""
     condition, body = node.options.cond_subgraph_index, node.options.body_subgraph_index
@@ -47,10 +49,38 @@ def while_(node):
     return node.dynamic_result(run, _declared_shapes(node))
 
 
+@op("STABLEHLO_CASE")
+def case(node):
+    """The results of the subgraph that the first input numbers; of the last one, out of range."""
+    index = node.inputs[0]
+    node.require(
+        index.dtype == np.int32 and index.size == 1,
+        f"the index must be one int32, got {index.dtype} {index.shape}",
+    )
+    branches = [int(i) for i in node.options.branch_subgraph_indices]
+    node.require(branches, "there must be a branch")
+
+    def run(index, *inputs):
+        number = int(index.ravel()[0])
+        inside = 0 <= number < len(branches)
+        return node.scope.run(branches[number if inside else -1], inputs)
+
+    return node.dynamic_result(run, _declared_shapes(node))
+
+
 @op("CALL")
 def call(node):
     """The results of a subgraph."""
-    subgraph = node.options.subgraph
+    return _called(node, node.options.subgraph)
+
+
+@op("STABLEHLO_COMPOSITE")
+def composite(node):
+    """The results of the decomposition: the subgraph that says what the composite does."""
+    return _called(node, node.options.decomposition_subgraph_index)
+
+
+def _called(node, subgraph):
     emit = inline.call(node, subgraph, node.inputs) if all(node.inputs) else None
     if emit is not None:
         return emit

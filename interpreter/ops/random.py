@@ -1,6 +1,6 @@
-"""RANDOM_UNIFORM, RANDOM_STANDARD_NORMAL, MULTINOMIAL: TFLite's random numbers.
+"""RANDOM_UNIFORM, RANDOM_STANDARD_NORMAL, MULTINOMIAL, STABLEHLO_RNG_BIT_GENERATOR.
 
-Both seeds 0 give other numbers each time. Any others give the stream that TFLite's kernels give,
+Seeds that are both 0 give other numbers each time. Any others give the stream of TFLite's kernels,
 which goes on from invoke to invoke and begins anew when the operator is prepared again.
 """
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ..node import DynamicResult, Node
 
 _NUMBERS = {"RANDOM_UNIFORM": philox.uniform, "RANDOM_STANDARD_NORMAL": philox.normal}
+_THREEFRY = 2
+_WORDS = tuple(map(np.dtype, ("int32", "uint32", "int64", "uint64")))
 _GROUP = 4  # numbers of one counter
 _PER_SAMPLE = 2 * 256  # counters that TensorFlow leaves out for each sample of MULTINOMIAL
 
@@ -75,6 +77,50 @@ def multinomial(node: Node) -> DynamicResult:
         return [np.array(found, dtype).reshape(rows, samples)]
 
     return node.dynamic_result(run, [(logits.shape[0], columns)])
+
+
+@op("STABLEHLO_RNG_BIT_GENERATOR")
+def rng_bit_generator(node: Node) -> DynamicResult:
+    """The state after the input, and the random bits of Philox or Threefry that come from it.
+
+    The state is uint64: a key, a counter and, of Philox, the counter's upper half, which is the
+    key where it is left out.
+    """
+    (state,) = required(node, 1)
+    algorithm = int(node.options.algorithm)
+    node.require(0 <= algorithm <= _THREEFRY, f"algorithm must be 0 to 2, got {algorithm}")
+    sizes = (2,) if algorithm == _THREEFRY else (2, 3)
+    node.require(
+        state.ndim == 1 and state.size in sizes and state.dtype == np.uint64,
+        f"the state must be uint64 of size {sizes}, got {state.dtype} of shape {state.shape}",
+    )
+    shape, dtype = node.outputs[1].shape, node.outputs[1].dtype
+    if shape is None or dtype not in _WORDS:
+        node.fail(f"the result must be declared as integers of 32 or 64 bits, got {dtype} {shape}")
+    n_words = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize // 4
+    width = 2 if algorithm == _THREEFRY else _GROUP
+    n_counters = -(-n_words // width)
+
+    def run(state: np.ndarray) -> list[np.ndarray]:
+        key, counter, *_ = numbers = [int(word) for word in state]
+        if algorithm == _THREEFRY:
+            with np.errstate(over="ignore"):
+                words = philox.threefry(key, np.arange(n_counters, dtype=np.uint64) + state[1])
+        else:
+            upper = numbers[-1 if len(numbers) == 3 else 0] << 64
+            n_first = min(n_counters, 2**64 - counter)  # from there on the lower half begins anew
+            words = np.concatenate(
+                [
+                    Philox.at(key, upper | counter).words(np.arange(n_first)),
+                    Philox.at(key, upper).words(np.arange(n_counters - n_first)),
+                ]
+            )
+        after = state.copy()
+        after[1] = (counter + n_counters) % 2**64
+        bits = words.ravel()[:n_words].astype(np.uint32).view(dtype)
+        return [after, bits.reshape(shape)]
+
+    return node.dynamic_result(run, [state.shape, shape])
 
 
 def _weights(logits: np.ndarray) -> np.ndarray:

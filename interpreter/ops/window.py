@@ -62,12 +62,13 @@ def reduce_window(node: Node) -> Callable[[Program], None]:
     """
     x, start, *_ = required(node, 5)
     same_dtype(node, (x, start))
-    node.require(x.dtype.name in _NUMBERS, f"{x.dtype} is not supported")
-    node.require(x.ndim > 0, "input must have a dimension")
-    node.require(start.size == 1, f"the first value must be one, got shape {start.shape}")
     function = FOLDS.get(int(node.options.reduce_function))
     if function is None:
         node.fail(f"reduce_function must be one of 1 to 6, got {node.options.reduce_function}")
+    is_truth = x.dtype == np.bool_ and function != "add"
+    node.require(is_truth or x.dtype.name in _NUMBERS, f"{x.dtype} is not supported")
+    node.require(x.ndim > 0, "input must have a dimension")
+    node.require(start.size == 1, f"the first value must be one, got shape {start.shape}")
     window, strides, dilations = (_row(node, i) for i in (2, 3, 4))
     counts = [
         -(-(n - (size - 1) * dilation - 1) // stride) + 1
@@ -83,13 +84,16 @@ def reduce_window(node: Node) -> Callable[[Program], None]:
         taps = _offsets(window, np.multiply(pitches, dilations))
         moves = np.multiply(pitches, strides)
         rows = _offsets(counts[:-1], moves[:-1])
+        source, first, target = (
+            buffer.view(np.uint8) if is_truth else buffer for buffer in (x, start, out)
+        )
         program.call(
             f"window.{function}",
-            x.ravel(),
-            start.ravel(),
+            source.ravel(),
+            first.ravel(),
             constant(rows),
             constant(taps),
-            out.reshape((rows.size, counts[-1])),
+            target.reshape((rows.size, counts[-1])),
             split=rows.size,
             stride=int(moves[-1]),
         )

@@ -1,0 +1,204 @@
+"""StableHLO's functions of single elements.
+
+Types without a kernel are computed by numpy between the stages of a plan.
+
+Source: The StableHLO specification; where it leaves a choice (extrema of nan), LiteRT's kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...engine.families.elementwise import elementwise
+from ..checks import required, same_dtype
+from ..node import DynamicResult
+from ..registry import op
+from .binary import limits_of
+
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..node import Node, Operand
+
+    Emit = Callable[[Program], None]
+    Function = Callable[..., np.ndarray]
+
+_FLOAT, _ORDERED = ("float32",), ("float32", "int32", "int64", "int16")
+_NUMBERS, _SMALL = ("float32", "int32", "int64"), ("int8", "uint8", "int16")
+
+
+def _quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a / b; of integers rounded towards zero, and -1 where b is 0."""
+    if a.dtype.kind not in "iu":
+        return a / b
+    divisor = np.where(b == 0, np.ones_like(b), b)
+    quotient = a // divisor
+    quotient += ((a % divisor != 0) & ((a < 0) != (divisor < 0))).astype(a.dtype)
+    return np.where(b == 0, np.array(-1).astype(a.dtype), quotient)
+
+
+def _shifted(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a shifted left by b; 0 where b is negative or leaves no bit."""
+    bits = 8 * a.itemsize
+    fits = (b >= 0) & (b < bits)
+    return np.where(fits, a << np.where(fits, b, 0), 0).astype(a.dtype)
+
+
+UNARY: dict[str, tuple[str, Sequence[str], Function]] = {
+    "ABS": ("unary.absolute", ("float32", "int16", "int32"), np.abs),
+    "CBRT": ("", (), np.cbrt),
+    "COSINE": ("unary.cos", _FLOAT, np.cos),
+    "EXPONENTIAL": ("unary.exp", _FLOAT, np.exp),
+    "FLOOR": ("unary.floor", _FLOAT, np.floor),
+    "LOG": ("unary.log", _FLOAT, np.log),
+    "LOGISTIC": ("unary.logistic", _FLOAT, lambda x: 1 / (1 + np.exp(-x))),
+    "NEGATE": ("unary.negative", ("float32", "int16", "int32", "int64"), np.negative),
+    "RSQRT": ("unary.rsqrt", _FLOAT, lambda x: 1 / np.sqrt(x)),
+    "TANH": ("unary.tanh", _FLOAT, np.tanh),
+}
+BINARY: dict[str, tuple[str, Sequence[str], Function]] = {
+    "ADD": ("arithmetic.add", _NUMBERS, np.add),
+    "AND": ("bits.both", ("bool", "int8", "uint8"), np.bitwise_and),
+    "DIVIDE": ("arithmetic.divide", _FLOAT, _quotient),
+    "MAXIMUM": ("arithmetic.maximum", (*_NUMBERS, *_SMALL), np.maximum),
+    "MINIMUM": ("arithmetic.minimum", (*_NUMBERS, *_SMALL), np.minimum),
+    "MULTIPLY": ("arithmetic.multiply", _NUMBERS, np.multiply),
+    "OR": ("bits.either", ("bool", "int8", "uint8"), np.bitwise_or),
+    "POWER": ("power.power", _FLOAT, np.power),
+    "REMAINDER": ("", (), np.fmod),
+    "SHIFT_LEFT": ("", (), _shifted),
+    "SUBTRACT": ("arithmetic.subtract", _NUMBERS, np.subtract),
+}
+"""Operator -> kernel, its types, and the numpy function of all others."""
+_LIMITED = ("arithmetic.add", "arithmetic.divide", "arithmetic.multiply", "arithmetic.subtract")
+_BITS = ("AND", "OR", "SHIFT_LEFT")
+
+COMPARISONS: tuple[tuple[str, bool, Function], ...] = (
+    ("compare.equal", False, np.equal),
+    ("compare.differ", False, np.not_equal),
+    ("compare.at_most", True, np.greater_equal),
+    ("compare.less", True, np.greater),
+    ("compare.at_most", False, np.less_equal),
+    ("compare.less", False, np.less),
+)
+"""ComparisonDirection -> kernel, whether its operands change places, and the numpy function."""
+
+
+@op(*(f"STABLEHLO_{name}" for name in UNARY))
+def unary(node: Node) -> Emit | DynamicResult:
+    """The function of each element."""
+    (x,) = operands(node, 1)
+    kernel, dtypes, function = UNARY[node.kind.removeprefix("STABLEHLO_")]
+    node.require(x.dtype != np.bool_, "bool is not supported")
+    if x.dtype.name not in dtypes:
+        return by_numpy(node, function, x.shape, x.dtype)
+    out = node.result(x.shape, x.dtype)
+
+    def emit(program: Program) -> None:
+        if x.size:
+            program.call(kernel, x.ravel(), out.ravel(), split=x.size)
+
+    return emit
+
+
+@op(*(f"STABLEHLO_{name}" for name in BINARY))
+def binary(node: Node) -> Emit | DynamicResult:
+    """The function of each pair of elements of two operands of one shape."""
+    x, y = operands(node, 2)
+    same_dtype(node, (x, y))
+    require_shape(node, x, y)
+    name = node.kind.removeprefix("STABLEHLO_")
+    kernel, dtypes, function = BINARY[name]
+    node.require(name not in _BITS or x.dtype.kind in "biu", f"{x.dtype} is not supported")
+    if x.dtype.name not in dtypes:
+        return by_numpy(node, function, x.shape, x.dtype)
+    out = node.result(x.shape, x.dtype)
+
+    def emit(program: Program) -> None:
+        pair, target = (x, y), out
+        if name in _BITS:
+            pair, target = (x.view(np.uint8), y.view(np.uint8)), out.view(np.uint8)
+        limits = [limits_of(x.dtype, -np.inf, np.inf)] if kernel in _LIMITED else []
+        elementwise(program, kernel, pair, target, *limits)
+
+    return emit
+
+
+@op("STABLEHLO_COMPARE")
+def compare(node: Node) -> Emit | DynamicResult:
+    """Whether `comparison_direction` holds for each pair of elements."""
+    x, y = operands(node, 2)
+    same_dtype(node, (x, y))
+    require_shape(node, x, y)
+    direction = int(node.options.comparison_direction)
+    node.require(
+        0 <= direction < len(COMPARISONS), f"comparison_direction must be 0 to 5, got {direction}"
+    )
+    kernel, swapped, function = COMPARISONS[direction]
+    if x.dtype.name not in _ORDERED:
+        return by_numpy(node, function, x.shape, np.dtype(bool))
+    out = node.result(x.shape, np.bool_)
+    return lambda program: elementwise(program, kernel, (y, x) if swapped else (x, y), out)
+
+
+@op("STABLEHLO_SELECT")
+def select(node: Node) -> Emit | DynamicResult:
+    """Elements of the second input where the first (or its one element) is true, else third's."""
+    condition, x, y = operands(node, 3)
+    same_dtype(node, (x, y))
+    require_shape(node, x, y)
+    node.require(condition.dtype == np.bool_, f"the condition must be bool, got {condition.dtype}")
+    if condition.ndim:
+        require_shape(node, x, condition)
+    if x.dtype.hasobject:
+        return by_numpy(node, np.where, x.shape, x.dtype)
+    out = node.result(x.shape, x.dtype)
+    return lambda program: elementwise(program, "compare.choose", (condition, x, y), out)
+
+
+@op("STABLEHLO_CLAMP")
+def clamp(node: Node) -> Emit | DynamicResult:
+    """The second input, not below the first and not above the third; both may be scalars."""
+    low, x, high = operands(node, 3)
+    same_dtype(node, (low, x, high))
+    for limit in (low, high):
+        if limit.ndim:
+            require_shape(node, x, limit)
+    if x.dtype.name not in BINARY["MAXIMUM"][1]:
+        return by_numpy(node, lambda low, x, high: np.clip(x, low, high), x.shape, x.dtype)
+    out = node.result(x.shape, x.dtype)
+
+    def emit(program: Program) -> None:
+        elementwise(program, "arithmetic.maximum", (x, low), out)
+        elementwise(program, "arithmetic.minimum", (out, high), out)
+
+    return emit
+
+
+def operands(node: Node, count: int) -> list[Operand]:
+    """The first `count` inputs; refuses quantized ones, whose scales these operators ignore."""
+    inputs = required(node, count)
+    for x in inputs:
+        node.require(x.quantization is None, f"'{x.name}' is quantized, which is not supported")
+    return inputs
+
+
+def require_shape(node: Node, x: Operand, y: Operand) -> None:
+    """Refuses operands of unequal shapes."""
+    node.require_equal(
+        x.shape, y.shape, f"operands must have one shape, got {x.shape} and {y.shape}"
+    )
+
+
+def by_numpy(
+    node: Node, function: Function, shape: Sequence[int], dtype: np.dtype
+) -> DynamicResult:
+    """A result that numpy computes from all inputs, as numbers of `dtype`."""
+
+    def run(*arrays: np.ndarray) -> list[np.ndarray]:
+        with np.errstate(all="ignore"):
+            return [np.asarray(function(*arrays)).astype(dtype, copy=False).reshape(shape)]
+
+    return node.dynamic_result(run, [tuple(shape)])

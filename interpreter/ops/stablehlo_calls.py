@@ -1,0 +1,289 @@
+"""StableHLO's operators with a subgraph for what they do to elements: reductions, scatter, sort.
+
+A subgraph of one operator that numpy has is computed at once, any other element by element.
+
+Source: The StableHLO specification; updates outside of a scatter's operand are left out, as in
+LiteRT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cmp_to_key
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..node import DynamicResult
+from ..registry import op
+from .stablehlo import by_numpy, operands
+from .stablehlo_moves import index_vectors
+
+if TYPE_CHECKING:
+    from ..node import Node, Operand
+
+FUNCTIONS: dict[str, np.ufunc] = {
+    "ADD": np.add,
+    "LOGICAL_AND": np.logical_and,
+    "LOGICAL_OR": np.logical_or,
+    "MAXIMUM": np.maximum,
+    "MINIMUM": np.minimum,
+    "MUL": np.multiply,
+    "STABLEHLO_ADD": np.add,
+    "STABLEHLO_AND": np.bitwise_and,
+    "STABLEHLO_MAXIMUM": np.maximum,
+    "STABLEHLO_MINIMUM": np.minimum,
+    "STABLEHLO_MULTIPLY": np.multiply,
+    "STABLEHLO_OR": np.bitwise_or,
+}
+"""The only operator of a body -> what it does to two arrays."""
+
+
+@op("STABLEHLO_REDUCE")
+def reduce(node: Node) -> DynamicResult:
+    """The operands folded along `dimensions`, beginning with the second half of the inputs."""
+    arrays, starts = _halves(node)
+    axes = sorted(_option(node, "dimensions"))
+    rank = arrays[0].ndim
+    node.require(
+        len(set(axes)) == len(axes) and all(0 <= axis < rank for axis in axes),
+        f"dimensions must be among {rank}, each once, got {axes}",
+    )
+    shape = tuple(n for i, n in enumerate(arrays[0].shape) if i not in axes)
+    fold = _fold(node, node.options.body_subgraph_index, len(arrays))
+
+    def run(*values: np.ndarray) -> list[np.ndarray]:
+        columns = [
+            np.moveaxis(x, axes, range(rank - len(axes), rank)).reshape((*shape, -1))
+            for x in values[: len(starts)]
+        ]
+        return fold(columns, values[len(starts) :])
+
+    return node.dynamic_result(run, [shape] * len(arrays))
+
+
+@op("STABLEHLO_REDUCE_WINDOW")
+def reduce_window(node: Node) -> DynamicResult:
+    """Each window of the operands, padded with the starts, folded into one element."""
+    arrays, starts = _halves(node)
+    rank = arrays[0].ndim
+    names = ("window_dimensions", "window_strides", "base_dilations", "window_dilations")
+    window, strides, spread, dilations = (_option(node, name) or [1] * rank for name in names)
+    padding = np.reshape(_option(node, "padding") or [0] * (2 * rank), (-1, 2)).tolist()
+    node.require(
+        all(len(row) == rank for row in (window, strides, spread, dilations, padding))
+        and min((*window, *strides, *spread, *dilations), default=1) > 0,
+        f"windows, strides, dilations and padding must be {rank} positive numbers each",
+    )
+    spans = [(size - 1) * step + 1 for size, step in zip(window, dilations, strict=True)]
+    padded = [
+        max((n - 1) * step + 1 if n else 0, 0) + low + high
+        for n, step, (low, high) in zip(arrays[0].shape, spread, padding, strict=True)
+    ]
+    shape = tuple(
+        max((n - span) // stride + 1, 0)
+        for n, span, stride in zip(padded, spans, strides, strict=True)
+    )
+    fold = _fold(node, node.options.body_subgraph_index, len(arrays))
+
+    def run(*values: np.ndarray) -> list[np.ndarray]:
+        columns = []
+        for x, start in zip(values[: len(starts)], values[len(starts) :], strict=True):
+            view = np.lib.stride_tricks.sliding_window_view(_padded(x, start), spans)
+            view = view[tuple(slice(None, None, step) for step in strides)]
+            view = view[(..., *(slice(None, None, step) for step in dilations))]
+            columns.append(view.reshape((*shape, -1)))
+        return fold(columns, values[len(starts) :])
+
+    def _padded(x: np.ndarray, start: np.ndarray) -> np.ndarray:
+        wide = np.full(
+            [
+                n + max(-low, 0) + max(-high, 0)
+                for n, (low, high) in zip(padded, padding, strict=True)
+            ],
+            start.ravel()[0],
+            x.dtype,
+        )
+        wide[
+            tuple(
+                slice(max(low, 0), max(low, 0) + (n - 1) * step + 1 if n else 0, step)
+                for n, step, (low, _) in zip(x.shape, spread, padding, strict=True)
+            )
+        ] = x
+        return wide[
+            tuple(
+                slice(max(-low, 0), max(-low, 0) + n)
+                for n, (low, _) in zip(padded, padding, strict=True)
+            )
+        ]
+
+    if 0 in shape:
+        return node.dynamic_result(
+            lambda *values: [np.empty(shape, x.dtype) for x in values[: len(starts)]],
+            [shape] * len(arrays),
+        )
+    return node.dynamic_result(run, [shape] * len(arrays))
+
+
+@op("STABLEHLO_SCATTER")
+def scatter(node: Node) -> DynamicResult:
+    """`x` with updates at the places that the indices name, combined by a subgraph.
+
+    A subgraph without operators puts the update in the element's place.
+    """
+    x, _, updates = operands(node, 3)
+    window_dims, inserted, index_map = (
+        _option(node, name)
+        for name in ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims")
+    )
+    vector = int(node.options.index_vector_dim)
+    node.require(
+        len(window_dims) + len(inserted) == x.ndim
+        and all(0 <= d < updates.ndim for d in window_dims)
+        and all(0 <= d < x.ndim for d in (*inserted, *index_map)),
+        f"window dimensions {window_dims} and {inserted} must make up the {x.ndim} of {x.shape}",
+    )
+    kept = [d for d in range(x.ndim) if d not in inserted]
+    combine = _combination(node, node.options.update_computation_subgraph_index)
+
+    def run(x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
+        outer = [d for d in range(updates.ndim) if d not in window_dims]
+        ordered = updates.transpose([*outer, *window_dims])
+        starts = index_vectors(indices, vector)
+        places = [np.zeros(ordered.shape, np.int64) for _ in range(x.ndim)]
+        for position, d in enumerate(kept):
+            axis = len(outer) + position
+            column = np.arange(ordered.shape[axis])
+            places[d] += column.reshape([-1 if i == axis else 1 for i in range(ordered.ndim)])
+        for position, d in enumerate(index_map):
+            first = starts[..., position].reshape([*ordered.shape[: len(outer)], *[1] * len(kept)])
+            places[d] += first
+        inside = np.ones(ordered.shape, bool)
+        for place, n in zip(places, x.shape, strict=True):
+            inside &= (place >= 0) & (place < n)
+        result = x.copy()
+        combine(result, tuple(place[inside] for place in places), ordered[inside])
+        return result
+
+    return by_numpy(node, run, x.shape, x.dtype)
+
+
+@op("STABLEHLO_SORT")
+def sort(node: Node) -> DynamicResult:
+    """The operands sorted together along `dimension`, as a subgraph says what comes first."""
+    inputs = operands(node, max(1, len(node.inputs)))
+    axis, shape = int(node.options.dimension), inputs[0].shape
+    for x in inputs:
+        node.require_equal(x.shape, shape, f"operands must have one shape, got {shape}, {x.shape}")
+    node.require(0 <= axis < len(shape), f"dimension must be below {len(shape)}, got {axis}")
+    subgraph = node.options.comparator_subgraph_index
+
+    def run(*values: np.ndarray) -> list[np.ndarray]:
+        rows = [np.moveaxis(x, axis, -1).reshape(-1, shape[axis]) for x in values]
+        results = [np.empty_like(row) for row in rows]
+        for i in range(len(rows[0])):
+            order = sorted(range(shape[axis]), key=cmp_to_key(_order([row[i] for row in rows])))
+            for row, result in zip(rows, results, strict=True):
+                result[i] = row[i][order]
+        moved = [*(n for d, n in enumerate(shape) if d != axis), shape[axis]]
+        return [np.moveaxis(result.reshape(moved), -1, axis) for result in results]
+
+    def _order(columns: list[np.ndarray]) -> Callable[[int, int], int]:
+        def before(i: int, j: int) -> bool:
+            pairs = [x.reshape(()) for column in columns for x in (column[i], column[j])]
+            return bool(node.scope.run(subgraph, pairs)[0].ravel()[0])
+
+        return lambda i, j: -1 if before(i, j) else int(before(j, i))
+
+    return node.dynamic_result(run, [shape] * len(inputs))
+
+
+Fold = Callable[[Sequence[np.ndarray], Sequence[np.ndarray]], list[np.ndarray]]
+"""(arrays whose last dimension is folded, starts) -> results."""
+
+
+def _fold(node: Node, subgraph: int, count: int) -> Fold:
+    """What a subgraph of `count` running values and `count` elements does."""
+    function = _function(node, subgraph, 2 * count)
+
+    def at_once(columns: Sequence[np.ndarray], starts: Sequence[np.ndarray]) -> list[np.ndarray]:
+        (column,), (start,) = columns, starts
+        initial = np.full(column.shape[:-1], start.ravel()[0], column.dtype)
+        total = (
+            function.reduce(column, axis=-1, dtype=column.dtype) if column.shape[-1] else initial
+        )
+        return [function(initial, total).astype(column.dtype)] if column.shape[-1] else [initial]
+
+    def one_by_one(columns: Sequence[np.ndarray], starts: Sequence[np.ndarray]) -> list[np.ndarray]:
+        results = [np.empty(x.shape[:-1], x.dtype) for x in columns]
+        for index in np.ndindex(results[0].shape):
+            values = [np.array(start.ravel()[0]) for start in starts]
+            for k in range(columns[0].shape[-1]):
+                elements = [np.array(x[(*index, k)]) for x in columns]
+                values = [np.array(v) for v in node.scope.run(subgraph, [*values, *elements])]
+            for result, value in zip(results, values, strict=True):
+                result[index] = value
+        return results
+
+    return at_once if function is not None and count == 1 else one_by_one
+
+
+def _combination(
+    node: Node, subgraph: int
+) -> Callable[[np.ndarray, tuple[np.ndarray, ...], np.ndarray], None]:
+    """What a subgraph does to elements of an array and their updates, in place."""
+    function = _function(node, subgraph, 2)
+
+    def one_by_one(result: np.ndarray, places: tuple[np.ndarray, ...], updates: np.ndarray) -> None:
+        for *place, update in zip(*places, updates, strict=True):
+            pair = [np.array(result[tuple(place)]), np.array(update)]
+            result[tuple(place)] = node.scope.run(subgraph, pair)[0]
+
+    def put(result: np.ndarray, places: tuple[np.ndarray, ...], updates: np.ndarray) -> None:
+        result[places] = updates
+
+    if node.scope is not None and not node.scope.callee(subgraph).operators:
+        return put
+    return one_by_one if function is None else function.at
+
+
+def _function(node: Node, subgraph: int, n_inputs: int) -> np.ufunc | None:
+    """The function of a subgraph that is one operator on its two inputs; None of any other."""
+    if node.scope is None:
+        return None
+    spec = node.scope.callee(subgraph)
+    node.require(
+        len(spec.inputs) == n_inputs,
+        f"subgraph {subgraph} must take {n_inputs} inputs, it has {len(spec.inputs)}",
+    )
+    if len(spec.operators) != 1 or n_inputs != 2:
+        return None
+    (operator,) = spec.operators
+    plain = list(operator.inputs) == list(spec.inputs) and list(operator.outputs) == list(
+        spec.outputs
+    )
+    return FUNCTIONS.get(operator.kind) if plain else None
+
+
+def _halves(node: Node) -> tuple[list[Operand], list[Operand]]:
+    """Operands of one shape and their starts, scalars of the same types."""
+    inputs = operands(node, max(2, len(node.inputs)))
+    count = len(inputs) // 2
+    arrays, starts = inputs[:count], inputs[count:]
+    node.require(len(inputs) % 2 == 0, f"there must be a start for each operand, got {len(inputs)}")
+    for x, start in zip(arrays, starts, strict=True):
+        node.require_equal(
+            x.shape,
+            arrays[0].shape,
+            f"operands must have one shape, got {arrays[0].shape}, {x.shape}",
+        )
+        node.require(
+            start.size == 1 and start.dtype == x.dtype,
+            f"the start must be one {x.dtype}, got {start.dtype} of shape {start.shape}",
+        )
+    return arrays, starts
+
+
+def _option(node: Node, name: str) -> list[int]:
+    values = getattr(node.options, name)
+    return [] if values is None else [int(n) for n in values]

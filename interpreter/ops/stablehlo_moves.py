@@ -1,0 +1,262 @@
+"""StableHLO's operators that move elements: slices, padding, gathering, iota.
+
+Source: The StableHLO specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...engine.families.layout import fill, move
+from ...engine.plan.view import View
+from ..checks import same_dtype
+from ..node import DynamicResult
+from ..registry import op
+from .stablehlo import by_numpy, operands
+
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..node import Node, Operand
+
+    Emit = Callable[[Program], None]
+
+
+@op("STABLEHLO_RESHAPE")
+def reshape(node: Node) -> None:
+    """The elements in the same order, in the shape that the file declares."""
+    (x,) = operands(node, 1)
+    node.alias(x, _declared(node))
+
+
+@op("STABLEHLO_IOTA")
+def iota(node: Node) -> None:
+    """The index of each element along `iota_dimension`."""
+    shape, dtype = _declared(node), node.outputs[0].dtype
+    axis = int(node.options.iota_dimension)
+    _require_axes(node, "iota_dimension", [axis], len(shape))
+    if dtype is None:
+        node.fail("the type of the result is not declared")
+    column = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
+    node.result(shape, dtype, value=np.broadcast_to(column.astype(dtype), shape))
+
+
+@op("STABLEHLO_TRANSPOSE")
+def transpose(node: Node) -> Emit:
+    """The dimensions in the order that `permutation` names them."""
+    (x,) = operands(node, 1)
+    permutation = _numbers(node, "permutation")
+    node.require(
+        sorted(permutation) == list(range(x.ndim)),
+        f"permutation must name each of the {x.ndim} axes once, got {permutation}",
+    )
+    out = node.result([x.shape[axis] for axis in permutation], x.dtype)
+    return lambda program: move(program, View.of(x).transpose(tuple(permutation)), out)
+
+
+@op("STABLEHLO_BROADCAST_IN_DIM")
+def broadcast_in_dim(node: Node) -> Emit:
+    """`x` repeated to the declared shape; its dimensions become those that the option names."""
+    (x,) = operands(node, 1)
+    shape, axes = _declared(node), _numbers(node, "broadcast_dimensions")
+    _require_axes(node, "broadcast_dimensions", axes, len(shape))
+    node.require(
+        len(axes) == x.ndim and all(n in (1, shape[i]) for n, i in zip(x.shape, axes, strict=True)),
+        f"shape {x.shape} does not broadcast to {shape} at dimensions {axes}",
+    )
+    out = node.result(shape, x.dtype)
+    sizes = dict(zip(axes, zip(x.shape, View.of(x).strides, strict=True), strict=True))
+
+    def emit(program: Program) -> None:
+        strides = [sizes[i][1] if i in sizes and sizes[i][0] > 1 else 0 for i in range(out.ndim)]
+        move(program, View(x, tuple(shape), tuple(strides)), out)
+
+    return emit
+
+
+@op("STABLEHLO_CONCATENATE")
+def concatenate(node: Node) -> Emit:
+    """The operands one after another along `dimension`."""
+    inputs = operands(node, max(1, len(node.inputs)))
+    same_dtype(node, inputs)
+    axis, first = int(node.options.dimension), inputs[0]
+    _require_axes(node, "dimension", [axis], first.ndim)
+    for x in inputs:
+        node.require_equal(
+            (*x.shape[:axis], *x.shape[axis + 1 :]),
+            (*first.shape[:axis], *first.shape[axis + 1 :]),
+            f"shapes must agree but for dimension {axis}, got {first.shape} and {x.shape}",
+        )
+    total = sum(x.shape[axis] for x in inputs)
+    out = node.result([*first.shape[:axis], total, *first.shape[axis + 1 :]], first.dtype)
+
+    def emit(program: Program) -> None:
+        start = 0
+        for x in inputs:
+            move(program, x, View.of(out).part(axis, start, x.shape[axis]))
+            start += x.shape[axis]
+
+    return emit
+
+
+@op("STABLEHLO_SLICE")
+def slice_(node: Node) -> Emit:
+    """The elements from `start_indices` to before `limit_indices`, `strides` apart."""
+    (x,) = operands(node, 1)
+    cuts = [_numbers(node, name) for name in ("start_indices", "limit_indices", "strides")]
+    node.require(
+        all(len(cut) == x.ndim for cut in cuts)
+        and all(
+            0 <= start <= stop <= n and step > 0
+            for start, stop, step, n in zip(*cuts, x.shape, strict=True)
+        ),
+        f"start, limit and strides {cuts} must lie within shape {x.shape}",
+    )
+    view = View.of(x)
+    for axis, (start, stop, step) in enumerate(zip(*cuts, strict=True)):
+        view = view.part(axis, start, -(-(stop - start) // step), step)
+    out = node.result(view.shape, x.dtype)
+    return lambda program: move(program, view, out)
+
+
+@op("STABLEHLO_PAD")
+def pad(node: Node) -> Emit:
+    """`x` with the second input around it and between its elements; negative numbers cut off."""
+    x, value = operands(node, 2)
+    same_dtype(node, (x, value))
+    node.require(value.size == 1, f"the padding must be one value, got shape {value.shape}")
+    names = ("edge_padding_low", "edge_padding_high", "interior_padding")
+    low, high, interior = (_numbers(node, name) for name in names)
+    node.require(
+        len(low) == len(high) == len(interior) == x.ndim and min(interior, default=0) >= 0,
+        f"paddings must be {x.ndim} numbers each, those inside not negative, got {low}, {high} "
+        f"and {interior}",
+    )
+    steps = [k + 1 for k in interior]
+    spans = [(n - 1) * k + 1 if n else 0 for n, k in zip(x.shape, steps, strict=True)]
+    shape = [max(a + n + b, 0) for a, n, b in zip(low, spans, high, strict=True)]
+    out = node.result(shape, x.dtype)
+
+    def emit(program: Program) -> None:
+        fill(program, value, out)
+        source, target = View.of(x), View.of(out)
+        for axis, (n, start, step, size) in enumerate(zip(x.shape, low, steps, shape, strict=True)):
+            first = max(-(start // step), 0) if start < 0 else 0
+            last = min(n - 1, (size - 1 - start) // step)
+            count = max(last - first + 1, 0)
+            source = source.part(axis, first, count)
+            target = target.part(axis, start + first * step, count, step)
+        move(program, source, target)
+
+    return emit
+
+
+@op("STABLEHLO_DYNAMIC_SLICE")
+def dynamic_slice(node: Node) -> DynamicResult:
+    """The box of `slice_sizes` that the other inputs place, moved inside where it is not."""
+    x, *starts = operands(node, len(node.inputs))
+    sizes = _numbers(node, "slice_sizes")
+    _require_box(node, x, starts, sizes)
+    return by_numpy(node, lambda x, *at: x[_box(x.shape, sizes, at)], sizes, x.dtype)
+
+
+@op("STABLEHLO_DYNAMIC_UPDATE_SLICE")
+def dynamic_update_slice(node: Node) -> DynamicResult:
+    """`x` with the second input at the place that the scalars of the others name."""
+    x, update, *starts = operands(node, len(node.inputs))
+    if len(starts) == 1 and starts[0].ndim == 1:  # LiteRT takes them in one tensor
+        return by_numpy(node, lambda x, y, at: _updated(x, y, at), x.shape, x.dtype)
+    same_dtype(node, (x, update))
+    _require_box(node, x, starts, update.shape)
+    return by_numpy(node, lambda x, y, *at: _updated(x, y, at), x.shape, x.dtype)
+
+
+@op("STABLEHLO_GATHER")
+def gather(node: Node) -> DynamicResult:
+    """Slices of the first input where the second says, moved inside where they are not."""
+    x, indices = operands(node, 2)
+    options = node.options
+    names = ("offset_dims", "collapsed_slice_dims", "start_index_map", "slice_sizes")
+    offset_dims, collapsed, index_map, sizes = (_numbers(node, name) for name in names)
+    vector = int(options.index_vector_dim)
+    node.require(
+        len(sizes) == x.ndim and all(0 <= k <= n for k, n in zip(sizes, x.shape, strict=True)),
+        f"slice_sizes must lie within shape {x.shape}, got {sizes}",
+    )
+    batch = [n for i, n in enumerate(indices.shape) if i != vector]
+    node.require(
+        0 <= vector <= indices.ndim
+        and len(index_map) == (indices.shape[vector] if vector < indices.ndim else 1)
+        and all(0 <= d < x.ndim for d in (*index_map, *collapsed)),
+        f"start_index_map {index_map} must name a dimension for each index in {indices.shape}",
+    )
+    kept = [d for d in range(x.ndim) if d not in collapsed]
+    rank = len(batch) + len(kept)
+    _require_axes(node, "offset_dims", offset_dims, rank)
+    node.require(len(offset_dims) == len(kept), f"offset_dims must be {len(kept)} numbers")
+    outer = [i for i in range(rank) if i not in offset_dims]
+    order = np.argsort([*outer, *offset_dims], kind="stable")
+    shape = [[*batch, *(sizes[d] for d in kept)][i] for i in order]
+
+    def run(x: np.ndarray, indices: np.ndarray) -> np.ndarray:
+        starts = index_vectors(indices, vector)
+        places = []
+        for d, size in enumerate(sizes):
+            offsets = np.arange(size if d in kept else 1)
+            place = offsets.reshape([size if k == d else 1 for k in kept])
+            if d in index_map:
+                first = np.clip(starts[..., index_map.index(d)], 0, x.shape[d] - size)
+                place = place + first.reshape([*first.shape, *[1] * len(kept)])
+            places.append(place)
+        return x[tuple(np.broadcast_arrays(*places))].transpose(order)
+
+    return by_numpy(node, run, shape, x.dtype)
+
+
+def index_vectors(indices: np.ndarray, axis: int) -> np.ndarray:
+    """Indices with their vectors along the last dimension."""
+    return indices[..., None] if axis == indices.ndim else np.moveaxis(indices, axis, -1)
+
+
+def _updated(x: np.ndarray, update: np.ndarray, starts: Sequence[np.ndarray]) -> np.ndarray:
+    result = x.copy()
+    result[_box(x.shape, update.shape, starts)] = update
+    return result
+
+
+def _box(
+    shape: Sequence[int], sizes: Sequence[int], starts: Sequence[np.ndarray]
+) -> tuple[slice, ...]:
+    """The part of an array of `shape` from `starts` on, moved inside."""
+    first = [min(max(int(at), 0), n - k) for at, n, k in zip(starts, shape, sizes, strict=True)]
+    return tuple(slice(start, start + k) for start, k in zip(first, sizes, strict=True))
+
+
+def _require_box(node: Node, x: Operand, starts: Sequence[Operand], sizes: Sequence[int]) -> None:
+    node.require(
+        len(starts) == len(sizes) == x.ndim
+        and all(start.size == 1 and start.is_integer for start in starts)
+        and all(0 <= k <= n for k, n in zip(sizes, x.shape, strict=True)),
+        f"a slice of shape {tuple(sizes)} with one start a dimension must lie within {x.shape}",
+    )
+
+
+def _numbers(node: Node, option: str) -> list[int]:
+    values = getattr(node.options, option)
+    return [] if values is None else [int(n) for n in values]
+
+
+def _declared(node: Node) -> tuple[int, ...]:
+    shape = node.outputs[0].shape
+    if shape is None:
+        node.fail("the shape of the result is not declared")
+    return shape
+
+
+def _require_axes(node: Node, option: str, axes: Sequence[int], rank: int) -> None:
+    node.require(
+        len(set(axes)) == len(axes) and all(0 <= axis < rank for axis in axes),
+        f"{option} must be among the {rank} dimensions, each once, got {list(axes)}",
+    )

@@ -1,0 +1,206 @@
+"""STABLEHLO_DOT_GENERAL, STABLEHLO_CONVOLUTION: products of any dimensions.
+
+Source: The StableHLO specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...engine.families import gemm
+from ...engine.families.layout import move
+from ...engine.plan.buffer import Buffer, arena
+from ...engine.plan.view import View
+from ..node import DynamicResult
+from ..registry import op
+from .stablehlo import by_numpy, operands
+
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..node import Node, Operand
+
+
+@op("STABLEHLO_DOT_GENERAL")
+def dot_general(node: Node) -> Callable[[Program], None] | DynamicResult:
+    """Sums over the contracting dimensions of products, for each index of the batching ones.
+
+    The result has the batching dimensions, then the others of the left operand, then of the right.
+    """
+    pair = operands(node, 2)
+    dtype = node.outputs[0].dtype or pair[0].dtype
+    axes = []
+    for side, x in zip(("lhs", "rhs"), pair, strict=True):
+        batch, depth = (
+            _option(node, f"{side}_{what}_dimensions") for what in ("batching", "contracting")
+        )
+        named = [*batch, *depth]
+        node.require(
+            len(set(named)) == len(named) and all(0 <= axis < x.ndim for axis in named),
+            f"the {side} dimensions must be among {x.ndim}, each once, got {batch} and {depth}",
+        )
+        axes.append((batch, [i for i in range(x.ndim) if i not in named], depth))
+    left, _ = pair
+    for i in (0, 2):
+        sizes = [[x.shape[axis] for axis in parts[i]] for x, parts in zip(pair, axes, strict=True)]
+        node.require_equal(
+            tuple(sizes[0]),
+            tuple(sizes[1]),
+            f"dimensions must agree, got {sizes[0]} and {sizes[1]}",
+        )
+    batch = [left.shape[axis] for axis in axes[0][0]]
+    rows, columns = ([x.shape[i] for i in parts[1]] for x, parts in zip(pair, axes, strict=True))
+    shape = (*batch, *rows, *columns)
+    depth = prod(left.shape[axis] for axis in axes[0][2])
+    matrices = [(prod(batch), prod(n), depth) for n in (rows, columns)]
+    if not all(x.dtype == np.float32 for x in pair) or dtype != np.float32:
+
+        def run(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+            wide = [
+                array.transpose([*parts[0], *parts[1], *parts[2]]).reshape(matrix).astype(dtype)
+                for array, parts, matrix in zip((x, y), axes, matrices, strict=True)
+            ]
+            return np.matmul(wide[0], wide[1].transpose(0, 2, 1))
+
+        return by_numpy(node, run, shape, dtype)
+    out = node.result(shape, dtype)
+
+    def emit(program: Program) -> None:
+        x, y = (
+            _arranged(program, operand, [*parts[0], *parts[1], *parts[2]]).reshape(matrix)
+            for operand, parts, matrix in zip(pair, axes, matrices, strict=True)
+        )
+        target = out.reshape((prod(batch), prod(rows), prod(columns)))
+        gemm.matmul(program, x, y, None, target, transpose_b=True)
+
+    return emit
+
+
+def _arranged(program: Program, x: Operand, permutation: list[int]) -> Buffer:
+    """`x` with its dimensions in another order."""
+    if permutation == sorted(permutation):
+        return x
+    out = arena([x.shape[axis] for axis in permutation], x.dtype)
+    move(program, View.of(x).transpose(tuple(permutation)), out)
+    return out
+
+
+@op("STABLEHLO_CONVOLUTION")
+def convolution(node: Node) -> DynamicResult:
+    """The convolution over any spatial dimensions, with dilations of both operands and groups."""
+    x, filters = operands(node, 2)
+    options = node.options
+    rank = x.ndim - 2
+    node.require(
+        rank >= 0 and filters.ndim == x.ndim,
+        f"operands must have one rank of 2 or more, got {x.shape} and {filters.shape}",
+    )
+    orders = [
+        [int(getattr(options, first)), int(getattr(options, second)), *_option(node, spatial)]
+        for first, second, spatial in (
+            ("input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions"),
+            (
+                "kernel_output_feature_dimension",
+                "kernel_input_feature_dimension",
+                "kernel_spatial_dimensions",
+            ),
+            ("output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions"),
+        )
+    ]
+    for order in orders:
+        node.require(
+            sorted(order) == list(range(x.ndim)),
+            f"dimensions must name each of {x.ndim} once, got {order}",
+        )
+    strides = _option(node, "window_strides") or [1] * rank
+    spread = _option(node, "lhs_dilation") or [1] * rank
+    dilations = _option(node, "rhs_dilation") or [1] * rank
+    padding = np.reshape(_option(node, "padding") or [0] * (2 * rank), (-1, 2)).tolist()
+    reversal = _option(node, "window_reversal") or [0] * rank
+    groups, batches = (
+        max(int(options.feature_group_count), 1),
+        max(int(options.batch_group_count), 1),
+    )
+    node.require(
+        all(len(row) == rank for row in (strides, spread, dilations, padding, reversal))
+        and min((*strides, *spread, *dilations), default=1) > 0,
+        f"strides, dilations and padding must be {rank} positive numbers each",
+    )
+    n, channels, *sizes = (x.shape[axis] for axis in orders[0])
+    n_filters, depth, *taps = (filters.shape[axis] for axis in orders[1])
+    node.require_equal(
+        channels, depth * groups, f"filters of {depth} channels, {groups} groups, got {channels}"
+    )
+    node.require(
+        n % batches == 0 and n_filters % (groups * batches) == 0,
+        f"batch {n} and {n_filters} filters must divide into {batches} and {groups} groups",
+    )
+    spans = [(k - 1) * step + 1 for k, step in zip(taps, dilations, strict=True)]
+    padded = [
+        max((size - 1) * step + 1, 0) + low + high
+        for size, step, (low, high) in zip(sizes, spread, padding, strict=True)
+    ]
+    counts = [
+        max((size - span) // stride + 1, 0)
+        for size, span, stride in zip(padded, spans, strides, strict=True)
+    ]
+    result = (n // batches, n_filters, *counts)
+    shape = [result[orders[2].index(axis)] for axis in range(x.ndim)]
+    dtype = node.outputs[0].dtype or x.dtype
+
+    def run(x: np.ndarray, filters: np.ndarray) -> np.ndarray:
+        image = _spread(x.transpose(orders[0]).astype(dtype), spread, padding)
+        kernels = filters.transpose(orders[1]).astype(dtype)
+        flips = tuple(slice(None, None, -1 if flip else 1) for flip in reversal)
+        kernels = kernels[(slice(None), slice(None), *flips)]
+        if 0 in counts:
+            return np.zeros(shape, dtype)
+        windows = np.lib.stride_tricks.sliding_window_view(
+            image, spans, axis=tuple(range(2, x.ndim))
+        )
+        windows = windows[
+            (
+                slice(None),
+                slice(None),
+                *(slice(None, None, step) for step in strides),
+                *(slice(None, None, step) for step in dilations),
+            )
+        ]
+        total, parts = groups * batches, []
+        for group in range(total):
+            batch, feature = (group, 0) if batches > 1 else (0, group)
+            rows, share = n // batches, channels // groups
+            part = windows[
+                batch * rows : (batch + 1) * rows, feature * share : (feature + 1) * share
+            ]
+            weights = kernels[group * (n_filters // total) : (group + 1) * (n_filters // total)]
+            axes = [1, *range(2 + rank, 2 + 2 * rank)], [1, *range(2, 2 + rank)]
+            parts.append(np.moveaxis(np.tensordot(part, weights, axes), -1, 1))
+        return np.concatenate(parts, axis=1).transpose(np.argsort(orders[2]))
+
+    return by_numpy(node, run, shape, dtype)
+
+
+def _spread(
+    x: np.ndarray, dilations: Sequence[int], padding: Sequence[Sequence[int]]
+) -> np.ndarray:
+    """`x` [n, channels, ...] with zeros between its elements and around it, or cut off."""
+    sizes = [
+        (n - 1) * step + 1 + max(low, 0) + max(high, 0)
+        for n, step, (low, high) in zip(x.shape[2:], dilations, padding, strict=True)
+    ]
+    wide = np.zeros((*x.shape[:2], *sizes), x.dtype)
+    inside, cut = [], []
+    for n, step, (low, high) in zip(x.shape[2:], dilations, padding, strict=True):
+        inside.append(slice(max(low, 0), max(low, 0) + (n - 1) * step + 1, step))
+        cut.append(slice(max(-low, 0), min(high, 0) or None))
+    wide[(slice(None), slice(None), *inside)] = x
+    return wide[(slice(None), slice(None), *cut)]
+
+
+def _option(node: Node, name: str) -> list[int]:
+    values = getattr(node.options, name)
+    return [] if values is None else [int(n) for n in values]
