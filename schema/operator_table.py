@@ -212,8 +212,8 @@ STABLEHLO_NEGATE stablehlo x -> y:x ; elementwise
 STABLEHLO_OR stablehlo x y -> z:x ; rank=x commutative
 STABLEHLO_PAD stablehlo_moves x value -> y:x ; moves rank=x
 STABLEHLO_POWER stablehlo x y -> z:x ; rank=x
-STABLEHLO_REDUCE stablehlo_calls *x -> *y ; calls=body_subgraph_index
-STABLEHLO_REDUCE_WINDOW stablehlo_calls *x -> *y ; calls=body_subgraph_index
+STABLEHLO_REDUCE stablehlo_calls *x -> [*y] ; calls=body_subgraph_index
+STABLEHLO_REDUCE_WINDOW stablehlo_calls *x -> [*y] ; calls=body_subgraph_index
 STABLEHLO_REMAINDER stablehlo x y -> z:x ; rank=x
 STABLEHLO_RESHAPE stablehlo_moves x -> y:x ; moves view
 STABLEHLO_RNG_BIT_GENERATOR random state -> next:state y

@@ -70,11 +70,12 @@ def reduce_window(node: Node) -> Callable[[Program], None]:
     node.require(x.ndim > 0, "input must have a dimension")
     node.require(start.size == 1, f"the first value must be one, got shape {start.shape}")
     window, strides, dilations = (_row(node, i) for i in (2, 3, 4))
+    spans = [(size - 1) * step + 1 for size, step in zip(window, dilations, strict=True)]
+    for axis, (n, span) in enumerate(zip(x.shape, spans, strict=True)):
+        node.require(span <= n, f"windows must fit: {span} of the {n} of dimension {axis}")
     counts = [
-        -(-(n - (size - 1) * dilation - 1) // stride) + 1
-        for n, size, stride, dilation in zip(x.shape, window, strides, dilations, strict=True)
+        (n - span) // stride + 1 for n, span, stride in zip(x.shape, spans, strides, strict=True)
     ]
-    _require_inside(node, x.shape, window, strides, dilations, counts)
     out = node.result(counts, x.dtype)
     pitches = contiguous_strides(x.shape)
 
@@ -110,24 +111,6 @@ def _row(node: Node, i: int) -> list[int]:
         f"input {i} must be {rank} positive int64, one a dimension, got {values} ({operand.dtype})",
     )
     return values
-
-
-def _require_inside(
-    node: Node,
-    shape: Sequence[int],
-    window: list[int],
-    strides: list[int],
-    dilations: list[int],
-    counts: list[int],
-) -> None:
-    """Refuses windows that reach beyond `x`, from which TFLite reads what lies behind."""
-    for axis, count in enumerate(counts):
-        last = (count - 1) * strides[axis] + (window[axis] - 1) * dilations[axis]
-        node.require(
-            count > 0 and last < shape[axis],
-            f"windows of {window}, {strides} apart with {dilations} inside, must lie within "
-            f"shape {shape}",
-        )
 
 
 def _offsets(shape: Sequence[int], strides: np.ndarray) -> np.ndarray:

@@ -6,46 +6,12 @@ import numpy as np
 import pytest
 from building import Builder, save
 from cases import OPTIMIZED, counting, f32, floats, i32
+from declared import body, difference, model
 from flatbuffers import flexbuffers
 from running import answers
 
 from flatlite.lite import Interpreter
 from flatlite.schema.model import Quantization
-
-
-def type_of(dtype):
-    return np.dtype(dtype).name.upper()
-
-
-def model(kind, inputs, outputs, *bodies, **options):
-    """A file of one operator; outputs are (shape, dtype)."""
-    b = Builder()
-    tensors = [b.input(f"x{i}", x.shape, type_of(x.dtype)) for i, x in enumerate(inputs)]
-    results = [b.tensor(f"y{i}", shape, type_of(t)) for i, (shape, t) in enumerate(outputs)]
-    b.op(f"STABLEHLO_{kind}", tensors, results, **options)
-    return save(b.outputs(*results), *bodies)
-
-
-def body(kind, dtype="float32", second=(), **options):
-    """A subgraph of one operator on two scalars; "second" gives the second one."""
-    b = Builder("body")
-    pair = [b.input(name, second, type_of(dtype)) for name in "ab"]
-    if kind == "second":
-        return b.outputs(pair[1])
-    result = "BOOL" if kind in ("LESS", "STABLEHLO_COMPARE", "GREATER") else type_of(dtype)
-    out = b.tensor("c", second, result)
-    b.op(kind, pair, [out], **options)
-    return b.outputs(out)
-
-
-def difference():
-    """a - b / 2, which no fold does at once."""
-    b = Builder("body")
-    x, y = (b.input(name, ()) for name in "ab")
-    half, out = b.tensor("half", ()), b.tensor("out", ())
-    b.op("MUL", [y, b.constant("factor", np.float32(0.5))], [half])
-    b.op("SUB", [x, half], [out])
-    return b.outputs(out)
 
 
 def check(kind, inputs, expected, *bodies, litert=None, **options):

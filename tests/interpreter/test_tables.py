@@ -5,46 +5,21 @@ import copy
 import numpy as np
 import pytest
 from cases import OPTIMIZED
+from declared import constant, handle, lookup
 from running import answers
 
 from flatlite.lite import Interpreter
-from flatlite.schema.tables import TENSOR_TYPE
 
 WORDS = np.array([b"ask", b"", b"tell", b"wo\0rd"], object)
 NUMBERS = np.array([7, 0, -1, 2**40], np.int64)
 PAIRS = [("STRING", WORDS, "INT64", NUMBERS), ("INT64", NUMBERS, "STRING", WORDS)]
 
 
-def constant(b, name, array):
-    kind = "STRING" if array.dtype.hasobject else array.dtype.name.upper()
-    return b.tensor(name, array.shape, kind, data=array)
-
-
-def handle(b, keys, values, table_id=3):
-    types = {"key_dtype": TENSOR_TYPE[keys], "value_dtype": TENSOR_TYPE[values]}
-    table = b.tensor("table", (1,), "RESOURCE")
-    return b.op("HASHTABLE", [], [table], table_id=table_id, **types)
-
-
-def lookup(builder, saved, key_type, keys, value_type, values, default):
-    """y = the value of each x; n = how many entries; the table is filled once."""
-    main, first = builder("main"), builder("first")
-    operands = [constant(first, "keys", keys), constant(first, "values", values)]
-    first.op("HASHTABLE_IMPORT", [handle(first, key_type, value_type), *operands], [])
-    x = main.input("x", (2, 2), key_type)
-    main.op("CALL_ONCE", [], [], init_subgraph_index=1)
-    table = handle(main, key_type, value_type)
-    y, n = main.tensor("y", (2, 2), value_type), main.tensor("n", (1,), "INT64")
-    main.op("HASHTABLE_FIND", [table, x, constant(main, "default", default)], [y])
-    main.op("HASHTABLE_SIZE", [table], [n])
-    return saved(main.outputs(y, n), first)
-
-
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair[0]}_to_{pair[2]}")
-def test_find(pair, builder, saved, litert):
+def test_find(pair, litert):
     key_type, keys, value_type, values = pair
     default = np.array([b"?" if value_type == "STRING" else -5], values.dtype)
-    content = lookup(builder, saved, *pair, default)
+    content = lookup(*pair, default)
     wanted = np.array([[keys[2], keys[3]], [keys[1], keys[0]]], keys.dtype)
     wanted[1, 1] = b"asks" if key_type == "STRING" else 8
     interpreter = Interpreter(model_content=content)

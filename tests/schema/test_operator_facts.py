@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from cases import Case, all_cases, options_record
+from declared import examples
 from operator_facts import (
     FACTS,
     TRAITS,
@@ -50,6 +51,7 @@ def models():
     yield from (content(sort) for sort in SORTS)
     yield from (path.read_bytes() for path in sorted(CORPUS.rglob("*.tflite")))
     yield calling()
+    yield from examples()
 
 
 def calling():

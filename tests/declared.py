@@ -1,0 +1,102 @@
+"""Models of operators whose results must be declared, or that call subgraphs."""
+
+import numpy as np
+from building import Builder, save
+
+from flatlite.schema.tables import TENSOR_TYPE
+
+
+def type_of(dtype):
+    return np.dtype(dtype).name.upper()
+
+
+def model(kind, inputs, outputs, *bodies, **options):
+    """A file of one operator; outputs are (shape, dtype)."""
+    b = Builder()
+    tensors = [b.input(f"x{i}", x.shape, type_of(x.dtype)) for i, x in enumerate(inputs)]
+    results = [b.tensor(f"y{i}", shape, type_of(t)) for i, (shape, t) in enumerate(outputs)]
+    b.op(f"STABLEHLO_{kind}", tensors, results, **options)
+    return save(b.outputs(*results), *bodies)
+
+
+def body(kind, dtype="float32", second=(), **options):
+    """A subgraph of one operator on two scalars; "second" gives the second one."""
+    b = Builder("body")
+    pair = [b.input(name, second, type_of(dtype)) for name in "ab"]
+    if kind == "second":
+        return b.outputs(pair[1])
+    result = "BOOL" if kind in ("LESS", "STABLEHLO_COMPARE", "GREATER") else type_of(dtype)
+    out = b.tensor("c", second, result)
+    b.op(kind, pair, [out], **options)
+    return b.outputs(out)
+
+
+def difference():
+    """a - b / 2, which no fold does at once."""
+    b = Builder("body")
+    x, y = (b.input(name, ()) for name in "ab")
+    half, out = b.tensor("half", ()), b.tensor("out", ())
+    b.op("MUL", [y, b.constant("factor", np.float32(0.5))], [half])
+    b.op("SUB", [x, half], [out])
+    return b.outputs(out)
+
+
+def constant(b, name, array):
+    kind = "STRING" if array.dtype.hasobject else array.dtype.name.upper()
+    return b.tensor(name, array.shape, kind, data=array)
+
+
+def handle(b, keys, values, table_id=3):
+    types = {"key_dtype": TENSOR_TYPE[keys], "value_dtype": TENSOR_TYPE[values]}
+    table = b.tensor("table", (1,), "RESOURCE")
+    return b.op("HASHTABLE", [], [table], table_id=table_id, **types)
+
+
+def lookup(key_type, keys, value_type, values, default):
+    """y = the value of each x; n = how many entries; the table is filled once."""
+    main, first = Builder("main"), Builder("first")
+    operands = [constant(first, "keys", keys), constant(first, "values", values)]
+    first.op("HASHTABLE_IMPORT", [handle(first, key_type, value_type), *operands], [])
+    x = main.input("x", (2, 2), key_type)
+    main.op("CALL_ONCE", [], [], init_subgraph_index=1)
+    table = handle(main, key_type, value_type)
+    y, n = main.tensor("y", (2, 2), value_type), main.tensor("n", (1,), "INT64")
+    main.op("HASHTABLE_FIND", [table, x, constant(main, "default", default)], [y])
+    main.op("HASHTABLE_SIZE", [table], [n])
+    return save(main.outputs(y, n), first)
+
+
+def texts():
+    """y = the pairs of words of x."""
+    b = Builder()
+    x, y = b.input("x", (1,), "STRING"), b.tensor("y", (0,), "STRING")
+    b.op("SKIP_GRAM", [x], [y], ngram_size=2)
+    return save(b.outputs(y))
+
+
+def examples():
+    """A file for each of these operators."""
+    x, start, rows = np.zeros((2, 3), np.float32), np.float32(0), np.zeros((4, 1), np.int32)
+    start, number = np.asarray(start), np.zeros((), np.int32)
+    pair = [((2,), "uint64"), ((3,), "int32")]
+    shapes = [np.zeros(n, np.float32) for n in ((1, 4, 4, 2), (2, 2, 2, 3))]
+    fold, choice = {"body_subgraph_index": 1}, {"branch_subgraph_indices": [1]}
+    loop = {"cond_subgraph_index": 1, "body_subgraph_index": 2}
+    yield model("RESHAPE", [x], [((3, 2), "float32")])
+    yield model("IOTA", [], [((3,), "int32")])
+    yield model("BROADCAST_IN_DIM", [x], [((2, 3), "float32")], broadcast_dimensions=[0, 1])
+    yield model("GATHER", [x, rows], [((4, 3), "float32")])
+    yield model("DOT_GENERAL", [x, x], [((2, 2), "float32")])
+    yield model("CONVOLUTION", shapes, [((1, 3, 3, 3), "float32")])
+    yield model("RNG_BIT_GENERATOR", [np.zeros(2, np.uint64)], pair)
+    yield model("REDUCE", [x, start], [((2,), "float32")], body("ADD"), **fold)
+    yield model("REDUCE_WINDOW", [x, start], [((2, 3), "float32")], body("ADD"), **fold)
+    yield model("SCATTER", [x, rows, np.zeros((4, 3), np.float32)], [((2, 3), "float32")],
+                body("ADD"), update_computation_subgraph_index=1)  # fmt: skip
+    yield model("SORT", [x], [((2, 3), "float32")], body("LESS"), comparator_subgraph_index=1)
+    yield model("CASE", [number], [((), "float32")], body("ADD"), **choice)
+    yield model("WHILE", [x], [((2, 3), "float32")], body("LESS"), body("ADD"), **loop)
+    yield model("COMPOSITE", [x], [((2, 3), "float32")], body("ADD"),
+                decomposition_subgraph_index=1)  # fmt: skip
+    yield lookup("INT64", np.int64([1]), "INT64", np.int64([1]), np.int64([1]))
+    yield texts()
