@@ -103,10 +103,12 @@ class TensorSpec:
             return self._strings()
         if self.bits:
             return _unpack(data, self.bits, self.dtype, self.shape)
-        shape = self.shape
         if self.sparsity is not None:
-            shape = (data.size // self.dtype.itemsize,)
-        values = np.ndarray(shape, self.dtype, data)
+            from ..schema.sparse import densify
+
+            stored = np.ndarray((data.size // self.dtype.itemsize,), self.dtype, data)
+            return densify(stored, self.sparsity, self.shape)
+        values = np.ndarray(self.shape, self.dtype, data)
         return values if values.flags.aligned else values.copy()
 
     def _strings(self) -> np.ndarray:

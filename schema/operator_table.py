@@ -69,7 +69,7 @@ COS unary x -> y:x ; elementwise
 CUMSUM reduce x axis -> y:x ; rank=x axes=axis
 CUSTOM - [*x] -> [*y] ; stateful writes
 DELEGATE - [*x] -> [*y] ; stateful writes
-DENSIFY - x -> y:x ; rank=x
+DENSIFY reshape x -> y:x ; moves view rank=x
 DEPTHWISE_CONV_2D conv x filters [bias] -> y:x ; rank=4 activation linear weights=filters channels=3 spatial=1,2 hybrid=filters int8=own
 DEPTH_TO_SPACE transpose x -> y:x ; moves rank=4 int8=same
 DEQUANTIZE cast x -> y:f32 ; elementwise typed

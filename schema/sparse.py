@@ -1,4 +1,4 @@
-"""Sparse tensors: the levels that SparsityParameters describe, verified.
+"""Sparse tensors: the levels that SparsityParameters describe, verified and written out.
 
 A level is a dimension of the tensor or of the block that cuts it. Levels are nested in
 `traversal_order`: a DENSE one holds each index, a SPARSE_CSR one the listed indices of each entry
@@ -47,6 +47,38 @@ def check_sparsity(sparsity: Record, shape: list[int]) -> int:
         else:
             n_elements *= level.dense_size
     return n_elements
+
+
+def densify(values: np.ndarray, sparsity: Record, shape: tuple[int, ...]) -> np.ndarray:
+    """The tensor of `shape` whose stored elements are `values`, zero elsewhere.
+
+    Args:
+        values: [n], in the order of the levels.
+        sparsity: levels that `check_sparsity` has accepted.
+        shape: of the result.
+
+    Source: Chou et al., Format Abstraction for Sparse Tensor Algebra Compilers, 2018.
+    """
+    indices: dict[int, np.ndarray] = {}
+    count = 1
+    for level, dimension in zip(sparsity.dim_metadata, sparsity.traversal_order, strict=True):
+        if level.format == _SPARSE:
+            segments, column = _values(level.array_segments), _values(level.array_indices)
+            parents = np.repeat(np.arange(count), np.diff(segments))
+        else:
+            parents = np.repeat(np.arange(count), level.dense_size)
+            column = np.tile(np.arange(level.dense_size), count)
+        indices = {d: index[parents] for d, index in indices.items()}
+        indices[int(dimension)] = column.astype(np.int64)
+        count = len(parents)
+    block_map = () if sparsity.block_map is None else sparsity.block_map
+    for block, dimension in enumerate(block_map, len(shape)):
+        order = list(sparsity.traversal_order)
+        size = sparsity.dim_metadata[order.index(block)].dense_size
+        indices[int(dimension)] = indices[int(dimension)] * size + indices[block]
+    dense = np.zeros(shape, values.dtype)
+    dense[tuple(indices[d] for d in range(len(shape)))] = values
+    return dense
 
 
 def _level_sizes(shape: list[int], block_map: list[int], blocks: list[Record]) -> list[int]:

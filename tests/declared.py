@@ -2,8 +2,12 @@
 
 import numpy as np
 from building import Builder, save
+from cases import floats
 
+from flatlite.schema.flatbuffer import record
 from flatlite.schema.tables import TENSOR_TYPE
+
+ROWS, COLUMNS, BLOCK = 8, 16, 4
 
 
 def type_of(dtype):
@@ -66,6 +70,39 @@ def lookup(key_type, keys, value_type, values, default):
     return save(main.outputs(y, n), first)
 
 
+def sparse_weights(b, dtype):
+    """[8, 16] in rows of blocks of 4; every other block is zero."""
+    vector, level = record("Int32Vector"), record("DimensionMetadata")
+    segments = np.arange(0, 2 * ROWS + 1, 2, dtype=np.int32)
+    indices = np.array([(k + row) % 4 for row in range(ROWS) for k in (0, 2)], np.int32)
+    indices = np.sort(indices.reshape(ROWS, 2), axis=1).ravel()
+    sparsity = record("SparsityParameters")(
+        traversal_order=np.array([0, 1, 2], np.int32),
+        block_map=np.array([1], np.int32),
+        dim_metadata=(
+            level(dense_size=ROWS),
+            level(format=1, array_segments=vector(values=segments),
+                  array_indices=vector(values=indices)),
+            level(dense_size=BLOCK),
+        ),
+    )  # fmt: skip
+    stored = floats(2 * ROWS, BLOCK).astype(dtype)
+    dense = np.zeros((ROWS, COLUMNS), dtype)
+    for i, (block, values) in enumerate(zip(indices, stored, strict=True)):
+        dense[i // 2, block * BLOCK : (block + 1) * BLOCK] = values
+    kind = np.dtype(dtype).name.upper()
+    tensor = b.tensor("w", dense.shape, kind, data=stored.tobytes(), sparsity=sparsity)
+    return tensor, dense
+
+
+def densified():
+    """y = the sparse weights, written out."""
+    b = Builder()
+    weights, dense = sparse_weights(b, np.float32)
+    b.op("DENSIFY", [weights], [b.tensor("y", dense.shape)])
+    return save(b.outputs(1))
+
+
 def texts():
     """y = the pairs of words of x."""
     b = Builder()
@@ -100,3 +137,4 @@ def examples():
                 decomposition_subgraph_index=1)  # fmt: skip
     yield lookup("INT64", np.int64([1]), "INT64", np.int64([1]), np.int64([1]))
     yield texts()
+    yield densified()

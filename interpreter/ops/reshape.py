@@ -1,4 +1,4 @@
-"""RESHAPE, SQUEEZE, EXPAND_DIMS: the same memory under another shape."""
+"""RESHAPE, SQUEEZE, EXPAND_DIMS, DENSIFY: the same memory under another shape."""
 
 from math import prod
 
@@ -59,3 +59,10 @@ def expand_dims(node):
     node.require(-rank <= axis < rank, f"axis must be in [{-rank}, {rank}), got {axis}")
     axis %= rank
     node.alias(x, x.shape[:axis] + (1,) + x.shape[axis:])
+
+
+@op("DENSIFY")
+def densify(node):
+    """`x`, which the file stores as a sparse tensor; it is written out when it is read."""
+    (x,) = required(node, 1)
+    node.alias(x, x.shape)

@@ -5,7 +5,7 @@ import pytest
 
 from flatlite.schema.errors import ModelError
 from flatlite.schema.flatbuffer import record
-from flatlite.schema.sparse import check_sparsity
+from flatlite.schema.sparse import check_sparsity, densify
 
 SPARSE = 1
 
@@ -78,3 +78,32 @@ def test_blocks():
 def test_levels_that_do_not_fit(given, shape, message):
     with pytest.raises(ModelError, match=message):
         check_sparsity(given, shape)
+
+
+SPARSE_TENSORS = {
+    "compressed columns": (
+        sparsity([0, 1], [dense(3), compressed([0, 2, 2, 3], [0, 3, 1], "Uint16Vector")]),
+        [1, 2, 3],
+        [[1, 0, 0, 2], [0, 0, 0, 0], [0, 3, 0, 0]],
+    ),
+    "columns first": (
+        sparsity([1, 0], [dense(4), compressed([0, 1, 1, 1, 2], [2, 0])]),
+        [5, 7],
+        [[0, 0, 0, 7], [0, 0, 0, 0], [5, 0, 0, 0]],
+    ),
+    "blocks": (
+        sparsity([0, 1, 2], [dense(2), compressed([0, 1, 3], [1, 0, 1]), dense(2)], block_map=[1]),
+        [1, 2, 3, 4, 5, 6],
+        [[0, 0, 1, 2], [3, 4, 5, 6]],
+    ),
+    "nothing stored": (sparsity([0], [compressed([0, 0], [])]), [], [0, 0, 0]),
+}
+
+
+@pytest.mark.parametrize("name", SPARSE_TENSORS)
+def test_densify(name):
+    levels, values, expected = SPARSE_TENSORS[name]
+    expected = np.array(expected, np.float32)
+    assert check_sparsity(levels, list(expected.shape)) == len(values)
+    dense = densify(np.array(values, np.float32), levels, expected.shape)
+    np.testing.assert_array_equal(dense, expected)
