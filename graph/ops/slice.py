@@ -129,12 +129,10 @@ class Part:
             return None
         if whole is not None:
             return len(range(*self.slice().indices(whole)))
-        if self.open_begin and self.open_end:
-            return 0 if whole == 0 else None
-        same_side = (self.begin >= 0) == (self.end >= 0) and not (self.open_begin or self.open_end)
-        if same_side and (self.end - self.begin) * self.stride <= 0:
-            return 0
-        return None
+        if self.open_begin or self.open_end:
+            return None
+        same_side = (begin >= 0) == (end >= 0)
+        return 0 if same_side and (end - begin) * self.stride <= 0 else None
 
 
 def _strided_slice_shape(op):
