@@ -6,21 +6,34 @@ kernels are given the variables' own memory and change it in place.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..core.registry import add_row
-from ..core.shapes import merged, same
+from ..core.shapes import Shape, merged, same
 from .gather import require_indices
 
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
 
-def apply_gradient_descent(var, alpha, delta):
+
+def apply_gradient_descent(var: np.ndarray, alpha: np.ndarray, delta: np.ndarray) -> None:
     """var -= alpha delta."""
     var -= delta * alpha
 
 
-def apply_momentum(var, accum, lr, grad, momentum, *, use_nesterov):
+def apply_momentum(
+    var: np.ndarray,
+    accum: np.ndarray,
+    lr: np.ndarray,
+    grad: np.ndarray,
+    momentum: np.ndarray,
+    *,
+    use_nesterov: bool,
+) -> None:
     """accum = momentum accum + grad; var -= lr accum."""
     accum *= momentum
     accum += grad
@@ -29,8 +42,19 @@ def apply_momentum(var, accum, lr, grad, momentum, *, use_nesterov):
 
 
 def apply_adam(
-    var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, *, use_nesterov
-):
+    var: np.ndarray,
+    m: np.ndarray,
+    v: np.ndarray,
+    beta1_power: np.ndarray,
+    beta2_power: np.ndarray,
+    lr: np.ndarray,
+    beta1: np.ndarray,
+    beta2: np.ndarray,
+    epsilon: np.ndarray,
+    grad: np.ndarray,
+    *,
+    use_nesterov: bool,
+) -> None:
     """Running means m of the gradient and v of its square; var -= rate m / (sqrt(v) + epsilon)."""
     rate = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
     m += (grad - m) * (1 - beta1)
@@ -39,7 +63,16 @@ def apply_adam(
     var -= (mean * rate / (np.sqrt(v) + epsilon)).astype(var.dtype)
 
 
-def sparse_apply_momentum(var, accum, lr, grad, indices, momentum, *, use_nesterov):
+def sparse_apply_momentum(
+    var: np.ndarray,
+    accum: np.ndarray,
+    lr: np.ndarray,
+    grad: np.ndarray,
+    indices: np.ndarray,
+    momentum: np.ndarray,
+    *,
+    use_nesterov: bool,
+) -> None:
     """As apply_momentum, on the rows at `indices`, one after another."""
     require_indices(indices, len(var))
     for index, row in zip(indices.tolist(), grad, strict=True):
@@ -47,7 +80,7 @@ def sparse_apply_momentum(var, accum, lr, grad, indices, momentum, *, use_nester
         apply_momentum(var[at], accum[at], lr, row, momentum, use_nesterov=use_nesterov)
 
 
-SCATTERS = {
+SCATTERS: dict[str, np.ufunc | None] = {
     "Add": np.add,
     "Div": np.divide,
     "Max": np.maximum,
@@ -58,10 +91,10 @@ SCATTERS = {
 }
 
 
-def _scatter(combine):
+def _scatter(combine: np.ufunc | None) -> Callable[[np.ndarray, np.ndarray, np.ndarray], None]:
     """A kernel that combines updates into the rows at some indices, one after another."""
 
-    def kernel(var, indices, updates):
+    def kernel(var: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> None:
         require_indices(indices, len(var))
         if combine is None:
             var[indices] = updates
@@ -71,7 +104,7 @@ def _scatter(combine):
     return kernel
 
 
-def _nothing(op):
+def _nothing(op: OperationView) -> list[Shape]:
     return []
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..core.registry import op
 from ..core.shapes import (
+    Dim,
+    Shape,
     UnknownRank,
     as_shape,
     axis_of,
@@ -21,18 +25,21 @@ from ..core.shapes import (
     times,
 )
 
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
 
-def _rank_vector(op):
+
+def _rank_vector(op: OperationView) -> tuple[Dim]:
     shape = op.inputs[0].shape
     return (None if shape is None else len(shape),)
 
 
-def _shape_sizes(op):
+def _shape_sizes(op: OperationView) -> list[Shape]:
     return [tensor.shape for tensor in op.inputs]
 
 
 @op("Shape", shape=_rank_vector, static=_shape_sizes)
-def shape_of(x):
+def shape_of(x: np.ndarray) -> tuple[int, ...]:
     """The sizes of `x`."""
     return x.shape
 
@@ -42,68 +49,68 @@ def shape_of(x):
     shape=lambda op: [(None if t.shape is None else len(t.shape),) for t in op.inputs],
     static=_shape_sizes,
 )
-def shape_n(*inputs):
+def shape_n(*inputs: np.ndarray) -> tuple[int, ...] | list[tuple[int, ...]]:
     """The sizes of each input."""
     shapes = [x.shape for x in inputs]
     return shapes[0] if len(shapes) == 1 else shapes
 
 
-def _n_elements(op):
+def _n_elements(op: OperationView) -> list[Dim]:
     shape = op.inputs[0].shape
     return [None if shape is None else count(shape)]
 
 
 @op("Size", shape=scalar, static=_n_elements)
-def size(x):
+def size(x: np.ndarray) -> int:
     """The number of elements."""
     return x.size
 
 
 @op("Rank", shape=scalar, static=lambda op: list(_rank_vector(op)))
-def rank(x):
+def rank(x: np.ndarray) -> int:
     """The number of dimensions."""
     return x.ndim
 
 
-def _reshape_shape(op):
+def _reshape_shape(op: OperationView) -> Shape:
     target = as_shape(op, 1)
     try:
-        given = known(op, 0)
+        shape = known(op, 0)
     except UnknownRank:
         return target
     if target is None:
         return None
-    total, open_dims = count(given), [i for i, n in enumerate(target) if n is None]
-    if total is None and len(open_dims) == 1 and _same_unknown(given, target):
+    total, open_dims = count(shape), [i for i, n in enumerate(target) if n is None]
+    if total is None and len(open_dims) == 1 and _same_unknown(shape, target):
         return target
     if total is None or len(open_dims) > 1:
         return target
-    rest = prod(n for n in target if n is not None)
+    known_size = prod(n for n in target if n is not None)
     if not open_dims:
         shown = "[" + ",".join(map(str, target)) + "]"
-        words = f"Cannot reshape a tensor with {total} elements to shape {shown} ({rest} elements)"
-        require(op, rest == total, words)
+        words = f"Cannot reshape a tensor with {total} elements to shape {shown}"
+        require(op, known_size == total, f"{words} ({known_size} elements)")
         return target
-    if rest == 0 and total == 0 and None not in given:
-        missing = _size_beside_zeros(given, [-1 if n is None else n for n in target])
-        return tuple(missing if n is None else n for n in target)
-    if rest == 0:
+    if known_size == 0 and total == 0 and None not in shape:
+        open_size = _size_beside_zeros(shape, [-1 if n is None else n for n in target])
+        return tuple(open_size if n is None else n for n in target)
+    if known_size == 0:
         return target
-    require(op, total % rest == 0, f"cannot reshape {given} to {target}")
-    return tuple(total // rest if n is None else n for n in target)
+    require(op, total % known_size == 0, f"cannot reshape {shape} to {target}")
+    return tuple(total // known_size if n is None else n for n in target)
 
 
-def _size_beside_zeros(shape, sizes) -> int:
+def _size_beside_zeros(shape: Sequence[Dim], sizes: Sequence[int]) -> int:
     """What -1 means among `sizes` with a 0: zeros count on neither side, as TensorFlow has it."""
     return prod(n for n in shape if n) // prod(n for n in sizes if n > 0)
 
 
-def _same_unknown(given, target) -> bool:
-    return given.count(None) == 1 and prod(n for n in given if n) == prod(n for n in target if n)
+def _same_unknown(shape: tuple[Dim, ...], target: tuple[Dim, ...]) -> bool:
+    return shape.count(None) == 1 and prod(n for n in shape if n) == prod(n for n in target if n)
 
 
 @op("Reshape", shape=_reshape_shape, moves_elements=True)
-def reshape(x, dims):
+def reshape(x: np.ndarray, dims: np.ndarray) -> np.ndarray:
     """The same elements in another shape; one size may be -1."""
     sizes = [int(n) for n in dims]
     if min(sizes, default=0) < -1:
@@ -113,116 +120,118 @@ def reshape(x, dims):
     return x.reshape(sizes)
 
 
-def _transpose_shape(op):
+def _transpose_shape(op: OperationView) -> Shape:
     order = integers(op, 1)
     try:
-        given = known(op, 0)
+        shape = known(op, 0)
     except UnknownRank:
         return (None,) * len(order) if order is not None else None
     if order is None:
-        return (None,) * len(given)
-    require(op, sorted(order) == list(range(len(given))), f"perm {order} does not fit {given}")
-    return tuple(given[axis] for axis in order)
+        return (None,) * len(shape)
+    require(op, sorted(order) == list(range(len(shape))), f"perm {order} does not fit {shape}")
+    return tuple(shape[axis] for axis in order)
 
 
 @op("Transpose", shape=_transpose_shape, moves_elements=True)
-def transpose(x, order):
+def transpose(x: np.ndarray, order: np.ndarray) -> np.ndarray:
     """`x` with its axes in the order `order`."""
     return np.transpose(x, [int(axis) for axis in order])
 
 
 @op("ConjugateTranspose", shape=_transpose_shape)
-def conjugate_transpose(x, order):
+def conjugate_transpose(x: np.ndarray, order: np.ndarray) -> np.ndarray:
     """The conjugate of `x` with its axes in another order."""
     return np.conj(np.transpose(x, [int(axis) for axis in order]))
 
 
-def _expand_dims_shape(op):
-    given, axis = known(op, 0), integers(op, 1)
+def _expand_dims_shape(op: OperationView) -> Shape:
+    shape, axis = known(op, 0), integers(op, 1)
     if axis is None:
-        return (None,) * (len(given) + 1)
-    position = axis_of(op, axis[0], len(given) + 1)
-    return given[:position] + (1,) + given[position:]
+        return (None,) * (len(shape) + 1)
+    position = axis_of(op, axis[0], len(shape) + 1)
+    return shape[:position] + (1,) + shape[position:]
 
 
 @op("ExpandDims", shape=_expand_dims_shape, moves_elements=True)
-def expand_dims(x, axis):
+def expand_dims(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
     """`x` with a dimension of size 1 at `axis`."""
     return np.expand_dims(x, int(axis.flat[0]))
 
 
-def _squeeze_shape(op):
-    given, axes = known(op, 0), op.get_attr("squeeze_dims")
+def _squeeze_shape(op: OperationView) -> Shape:
+    shape, axes = known(op, 0), op.get_attr("squeeze_dims")
     if not axes:
-        return None if None in given else tuple(n for n in given if n != 1)
-    found = {axis_of(op, axis, len(given)) for axis in axes}
-    for axis in found:
-        require(op, given[axis] in (None, 1), f"dimension {axis} must be 1, got {given[axis]}")
-    return tuple(n for i, n in enumerate(given) if i not in found)
+        return None if None in shape else tuple(n for n in shape if n != 1)
+    squeezed = {axis_of(op, axis, len(shape)) for axis in axes}
+    for axis in squeezed:
+        require(op, shape[axis] in (None, 1), f"dimension {axis} must be 1, got {shape[axis]}")
+    return tuple(n for i, n in enumerate(shape) if i not in squeezed)
 
 
 @op("Squeeze", shape=_squeeze_shape, moves_elements=True)
-def squeeze(x, *, squeeze_dims):
+def squeeze(x: np.ndarray, *, squeeze_dims: Sequence[int]) -> np.ndarray:
     """`x` without dimensions of size 1: those given, else all."""
     return np.squeeze(x, tuple(squeeze_dims) if squeeze_dims else None)
 
 
-def _tile_shape(op):
+def _tile_shape(op: OperationView) -> Shape:
     repeats = op.inputs[1].value
     try:
-        given = known(op, 0)
+        shape = known(op, 0)
     except UnknownRank:
         return (None,) * repeats.size if repeats is not None else None
     if repeats is None:
-        return (None,) * len(given)
-    require(op, repeats.size == len(given), f"multiples must have {len(given)} elements")
+        return (None,) * len(shape)
+    require(op, repeats.size == len(shape), f"multiples must have {len(shape)} elements")
     numbers = [None if n is None else int(n) for n in repeats.flat]
     require(op, all(n is None or n >= 0 for n in numbers), f"multiples must be >= 0, got {numbers}")
-    return tuple(times(n, m) for n, m in zip(given, numbers, strict=True))
+    return tuple(times(n, m) for n, m in zip(shape, numbers, strict=True))
 
 
 @op("Tile", shape=_tile_shape, moves_elements=True)
-def tile(x, repeats):
+def tile(x: np.ndarray, repeats: np.ndarray) -> np.ndarray:
     """`x` repeated along each axis."""
     return np.tile(x, [int(n) for n in repeats])
 
 
 @op("BroadcastTo", shape=lambda op: _broadcast_to_shape(op), moves_elements=True)
-def broadcast_to(x, dims):
+def broadcast_to(x: np.ndarray, dims: np.ndarray) -> np.ndarray:
     """`x` repeated to a shape."""
     return np.broadcast_to(x, [int(n) for n in dims])
 
 
-def _broadcast_to_shape(op):
+def _broadcast_to_shape(op: OperationView) -> Shape:
     target = as_shape(op, 1)
-    given = op.inputs[0].shape
-    if is_static(target) and given is not None:
+    shape = op.inputs[0].shape
+    if is_static(target) and shape is not None:
         try:
-            fits = len(broadcast_ranked(given, target)) == len(target)
+            fits = len(broadcast_ranked(shape, target)) == len(target)
         except ValueError:
             fits = False
-        require(op, fits, f"cannot broadcast {given} to {target}")
+        require(op, fits, f"cannot broadcast {shape} to {target}")
     return target
 
 
-def _same_shape(op):
+def _same_shape(op: OperationView) -> Shape:
     return op.inputs[0].shape
 
 
 @op("Reverse", shape=_same_shape)
-def reverse(x, flags):
+def reverse(x: np.ndarray, flags: np.ndarray) -> np.ndarray:
     """`x` backwards along each axis whose flag is set."""
     return np.flip(x, tuple(i for i, flag in enumerate(flags) if flag))
 
 
 @op("ReverseV2", shape=_same_shape)
-def reverse_v2(x, axes):
+def reverse_v2(x: np.ndarray, axes: np.ndarray) -> np.ndarray:
     """`x` backwards along `axes`."""
     return np.flip(x, tuple(int(axis) for axis in axes))
 
 
 @op("ReverseSequence", shape=_same_shape)
-def reverse_sequence(x, lengths, *, seq_dim, batch_dim):
+def reverse_sequence(
+    x: np.ndarray, lengths: np.ndarray, *, seq_dim: int, batch_dim: int
+) -> np.ndarray:
     """The first elements along `seq_dim` backwards, how many says `lengths` for each batch."""
     moved = np.moveaxis(x, (batch_dim, seq_dim), (0, 1))
     result = moved.copy()
@@ -234,7 +243,7 @@ def reverse_sequence(x, lengths, *, seq_dim, batch_dim):
 
 
 @op("Roll", shape=_same_shape)
-def roll(x, shift, axis):
+def roll(x: np.ndarray, shift: np.ndarray, axis: np.ndarray) -> np.ndarray:
     """`x` with elements that leave at one end of an axis coming back at the other."""
     for by, along in zip(shift.flat, axis.flat, strict=True):
         x = np.roll(x, int(by), int(along))
@@ -242,7 +251,7 @@ def roll(x, shift, axis):
 
 
 @op("InvertPermutation", shape=_same_shape)
-def invert_permutation(x):
+def invert_permutation(x: np.ndarray) -> np.ndarray:
     """Where each number of a permutation stands."""
     if sorted(x.tolist()) != list(range(len(x))):
         raise ValueError(f"{x.tolist()} is not a permutation")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..core.registry import op
 from ..core.shapes import (
     Dim,
+    Shape,
     UnknownRank,
     axis_of,
     integers,
@@ -17,8 +20,11 @@ from ..core.shapes import (
     require,
 )
 
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
 
-def _pack_shape(op):
+
+def _pack_shape(op: OperationView) -> Shape:
     shape = merged(op, range(len(op.inputs)))
     if shape is None:
         raise UnknownRank
@@ -27,20 +33,20 @@ def _pack_shape(op):
 
 
 @op("Pack", shape=_pack_shape, moves_elements=True)
-def pack(*inputs, axis):
+def pack(*inputs: np.ndarray, axis: int) -> np.ndarray:
     """The inputs side by side along a new axis."""
     return np.stack(inputs, axis)
 
 
-def _unpack_shape(op):
-    given, n = known(op, 0), op.get_attr("num")
-    axis = axis_of(op, op.get_attr("axis"), len(given))
-    require(op, given[axis] in (None, n), f"dimension {axis} must be {n}, got {given[axis]}")
-    return [given[:axis] + given[axis + 1 :]] * n
+def _unpack_shape(op: OperationView) -> list[Shape]:
+    shape, n = known(op, 0), op.get_attr("num")
+    axis = axis_of(op, op.get_attr("axis"), len(shape))
+    require(op, shape[axis] in (None, n), f"dimension {axis} must be {n}, got {shape[axis]}")
+    return [shape[:axis] + shape[axis + 1 :]] * n
 
 
 @op("Unpack", shape=_unpack_shape, moves_elements=True)
-def unpack(x, *, num, axis):
+def unpack(x: np.ndarray, *, num: int, axis: int) -> np.ndarray | list[np.ndarray]:
     """The slices of `x` along `axis`."""
     if x.shape[axis] != num:
         raise ValueError(f"dimension {axis} must be {num}, got {x.shape[axis]}")
@@ -52,7 +58,7 @@ def unpack(x, *, num, axis):
     return slices[0] if num == 1 else slices
 
 
-def _concat_shape(op, axis_index: int, first: int):
+def _concat_shape(op: OperationView, axis_index: int, first: int) -> Shape:
     axes = integers(op, axis_index)
     last = len(op.inputs) - (axis_index > 0)
     shapes = [op.inputs[i].shape for i in range(first, last)]
@@ -67,38 +73,39 @@ def _concat_shape(op, axis_index: int, first: int):
     axis = axis_of(op, axes[0], rank)
     result: tuple[Dim, ...] = (None,) * rank
     for shape in ranked:
-        rest = tuple(shape[:axis]) + (None,) + tuple(shape[axis + 1 :])
-        result = merged_shapes(op, result, rest) or ()
+        others = tuple(shape[:axis]) + (None,) + tuple(shape[axis + 1 :])
+        result = merged_shapes(op, result, others) or ()
     length = plus(*(shape[axis] for shape in ranked)) if len(ranked) == len(shapes) else None
     return result[:axis] + (length,) + result[axis + 1 :]
 
 
 @op("ConcatV2", shape=lambda op: _concat_shape(op, len(op.inputs) - 1, 0), moves_elements=True)
-def concat_v2(*inputs):
+def concat_v2(*inputs: np.ndarray) -> np.ndarray:
     """All but the last input, one after another along the axis the last one names."""
     return np.concatenate(inputs[:-1], int(inputs[-1]))
 
 
 @op("Concat", shape=lambda op: _concat_shape(op, 0, 1), moves_elements=True)
-def concat(axis, *inputs):
+def concat(axis: np.ndarray, *inputs: np.ndarray) -> np.ndarray:
     """The inputs one after another along `axis`."""
     return np.concatenate(inputs, int(axis))
 
 
 @op("ParallelConcat", shape=lambda op: op.get_attr("shape"))
-def parallel_concat(*inputs):
+def parallel_concat(*inputs: np.ndarray) -> np.ndarray:
     """The inputs one after another along the first axis."""
     return np.concatenate(inputs, 0)
 
 
-def _concat_offset_shape(op):
+def _concat_offset_shape(op: OperationView) -> list[Shape]:
     return [tensor.shape for tensor in op.inputs[1:]]
 
 
 @op("ConcatOffset", shape=_concat_offset_shape)
-def concat_offset(axis, *shapes):
+def concat_offset(axis: np.ndarray, *shapes: np.ndarray) -> np.ndarray | list[np.ndarray]:
     """Where each of some shapes begins when they are concatenated along `axis`."""
-    offsets, at = [], 0
+    offsets: list[np.ndarray] = []
+    at = 0
     for shape in shapes:
         offset = np.zeros_like(shape)
         offset[int(axis)] = at
@@ -107,20 +114,20 @@ def concat_offset(axis, *shapes):
     return offsets[0] if len(offsets) == 1 else offsets
 
 
-def _split_shape(op):
-    given, axes, n = known(op, 1), integers(op, 0), op.get_attr("num_split")
+def _split_shape(op: OperationView) -> list[Shape]:
+    shape, axes, n = known(op, 1), integers(op, 0), op.get_attr("num_split")
     if axes is None:
-        return [(None,) * len(given)] * n
-    axis = axis_of(op, axes[0], len(given))
-    size = given[axis]
+        return [(None,) * len(shape)] * n
+    axis = axis_of(op, axes[0], len(shape))
+    size = shape[axis]
     require(op, n > 0, f"num_split must be > 0, got {n}")
-    require(op, size is None or size % n == 0, f"dimension {axis} of {given} must divide by {n}")
+    require(op, size is None or size % n == 0, f"dimension {axis} of {shape} must divide by {n}")
     part = None if size is None else size // n
-    return [given[:axis] + (part,) + given[axis + 1 :]] * n
+    return [shape[:axis] + (part,) + shape[axis + 1 :]] * n
 
 
 @op("Split", shape=_split_shape, moves_elements=True)
-def split(axis, x, *, num_split):
+def split(axis: np.ndarray, x: np.ndarray, *, num_split: int) -> np.ndarray | list[np.ndarray]:
     """Equal parts of `x` along `axis`."""
     parts = np.split(x, num_split, int(axis))
     return parts[0] if num_split == 1 else parts
@@ -130,31 +137,31 @@ def _split_sizes(sizes: list[int], total: int) -> list[int]:
     """The sizes of the parts, where one may be -1 for what is left."""
     if sizes.count(-1) > 1 or min(sizes, default=0) < -1:
         raise ValueError(f"size_splits must be >= 0, one may be -1, got {sizes}")
-    rest = total - sum(n for n in sizes if n >= 0)
-    if rest < 0 or (rest and -1 not in sizes):
+    remainder = total - sum(n for n in sizes if n >= 0)
+    if remainder < 0 or (remainder and -1 not in sizes):
         raise ValueError(f"size_splits must add up to {total}, got {sizes}")
-    return [rest if n == -1 else n for n in sizes]
+    return [remainder if n == -1 else n for n in sizes]
 
 
-def _split_v_shape(op):
-    given, sizes, axes = known(op, 0), integers(op, 1), integers(op, 2)
+def _split_v_shape(op: OperationView) -> list[Shape]:
+    shape, sizes, axes = known(op, 0), integers(op, 1), integers(op, 2)
     n = op.get_attr("num_split")
     if axes is None:
-        return [(None,) * len(given)] * n
-    axis = axis_of(op, axes[0], len(given))
+        return [(None,) * len(shape)] * n
+    axis = axis_of(op, axes[0], len(shape))
     parts: list[int | None] = [None] * n
     if sizes is not None:
         require(op, len(sizes) == n, f"size_splits must have {n} elements, got {sizes}")
-        whole = given[axis]
-        known_sizes = sizes if whole is None else _split_sizes(sizes, whole)
-        parts = [None if size == -1 else size for size in known_sizes]
-    return [given[:axis] + (part,) + given[axis + 1 :] for part in parts]
+        whole = shape[axis]
+        lengths = sizes if whole is None else _split_sizes(sizes, whole)
+        parts = [None if size == -1 else size for size in lengths]
+    return [shape[:axis] + (part,) + shape[axis + 1 :] for part in parts]
 
 
 @op("SplitV", shape=_split_v_shape, moves_elements=True)
-def split_v(x, sizes, axis):
+def split_v(x: np.ndarray, sizes: np.ndarray, axis: np.ndarray) -> np.ndarray | list[np.ndarray]:
     """Parts of `x` of the given sizes along `axis`."""
-    axis = int(axis)
-    parts = _split_sizes([int(n) for n in sizes], x.shape[axis])
-    results = np.split(x, np.cumsum(parts)[:-1], axis)
+    position = int(axis)
+    parts = _split_sizes([int(n) for n in sizes], x.shape[position])
+    results = np.split(x, np.cumsum(parts)[:-1], position)
     return results[0] if len(parts) == 1 else results

@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..core.evaluate import evaluate_body
 from ..core.registry import add_row, op
-from ..core.shapes import same, scalar, unknown
+from ..core.shapes import Shape, same, scalar, unknown
+
+if TYPE_CHECKING:
+    from ..core.attributes import FunctionRef
+    from ..core.protocols import OperationView, TensorView
 
 
-def _run(op, reference, arguments):
+def _run(
+    op: OperationView, reference: FunctionRef, arguments: Sequence[np.ndarray]
+) -> list[np.ndarray]:
     """The results of a function of the library on `arguments`."""
     return evaluate_body(op.graph.functions.body(reference), arguments)
 
 
-def _as_results(results):
+def _as_results(results: Sequence[np.ndarray]) -> np.ndarray | Sequence[np.ndarray]:
     return results[0] if len(results) == 1 else results
 
 
-def _declared_shapes(op):
+def _declared_shapes(op: OperationView) -> list[Shape]:
     """What the attribute output_shapes says."""
     shapes = op.get_attr("output_shapes")
     return list(shapes) if len(shapes) == len(op.outputs) else [None] * len(op.outputs)
 
 
-def _merge_shapes(op):
+def _is_open(tensor: TensorView | None) -> bool:
+    """Whether an input is a back edge that is yet to be set."""
+    return tensor is None
+
+
+def _merge_shapes(op: OperationView) -> list[Shape]:
     """The shape of all inputs where they agree; a back edge may bring any."""
-    if any(tensor is None for tensor in op.inputs):
+    if any(map(_is_open, op.inputs)):
         return [None, ()]
-    first, *rest = (tensor.shape for tensor in op.inputs)
-    return [first if all(shape == first for shape in rest) else None, ()]
+    first, *others = (tensor.shape for tensor in op.inputs)
+    return [first if all(shape == first for shape in others) else None, ()]
 
 
 for _name in ("Enter", "Exit", "NextIteration", "RefEnter", "RefExit", "RefNextIteration"):
@@ -42,12 +56,14 @@ add_row("LoopCond", None, scalar)
 
 
 @op("PartitionedCall", "StatefulPartitionedCall", shape=unknown, pure=False)
-def partitioned_call(*inputs, f, op):
+def partitioned_call(
+    *inputs: np.ndarray, f: FunctionRef, op: OperationView
+) -> np.ndarray | Sequence[np.ndarray]:
     """What the function gives."""
     return _as_results(_run(op, f, inputs))
 
 
-def _is_true(condition) -> bool:
+def _is_true(condition: np.ndarray) -> bool:
     """Whether a condition holds: a number that is not zero, or anything that is not empty."""
     if condition.ndim:
         return condition.size > 0
@@ -56,20 +72,30 @@ def _is_true(condition) -> bool:
 
 
 @op("If", "StatelessIf", shape=_declared_shapes, pure=False)
-def if_(condition, *inputs, then_branch, else_branch, op):
+def if_(
+    condition: np.ndarray,
+    *inputs: np.ndarray,
+    then_branch: FunctionRef,
+    else_branch: FunctionRef,
+    op: OperationView,
+) -> np.ndarray | Sequence[np.ndarray]:
     """What one of two functions gives."""
     return _as_results(_run(op, then_branch if _is_true(condition) else else_branch, inputs))
 
 
 @op("Case", "StatelessCase", shape=_declared_shapes, pure=False)
-def case(index, *inputs, branches, op):
+def case(
+    index: np.ndarray, *inputs: np.ndarray, branches: Sequence[FunctionRef], op: OperationView
+) -> np.ndarray | Sequence[np.ndarray]:
     """What the function at `index` gives; the last one for an index out of range."""
     i = int(index)
     return _as_results(_run(op, branches[i if 0 <= i < len(branches) else -1], inputs))
 
 
 @op("While", "StatelessWhile", shape=_declared_shapes, pure=False)
-def while_(*inputs, cond, body, op):
+def while_(
+    *inputs: np.ndarray, cond: FunctionRef, body: FunctionRef, op: OperationView
+) -> np.ndarray | Sequence[np.ndarray]:
     """The loop variables, passed through `body` as long as `cond` holds."""
     values = list(inputs)
     while _is_true(np.asarray(_run(op, cond, values)[0])):

@@ -5,43 +5,53 @@ All kernels work on [n, *sizes, c] with filters [*kernel, c / groups, channels].
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import as_shape, known, merge_dims, require, times
+from ..core.shapes import Shape, as_shape, known, merge_dims, require, times
 from .norm import channels_back, channels_last
-from .window import Windows, explicit_pads, pad_spatial, spatial, spatial_axes
+from .window import Size, Windows, explicit_pads, pad_spatial, spatial, spatial_axes
+
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
 
 BLOCK_BYTES = 16 << 20
 """How much of the unfolded input is in memory at once."""
 
 
-def _windows(op, kernel, rank: int) -> Windows:
+def _windows(op: OperationView, kernel: Sequence[Size], rank: int) -> Windows[Size]:
     """The windows of a convolution whose kernel has these sizes."""
     strides = spatial(op, op.get_attr("strides"), "strides")
     dilations = spatial(op, op.get_attr("dilations"), "dilations")
     same_rank = len(strides) == len(dilations) == len(kernel) == rank - 2
     require(op, same_rank, f"strides, dilations and filter must have {rank - 2} spatial dimensions")
-    explicit = explicit_pads(op, rank) if "explicit_paddings" in op.signature.attrs else ()
+    signature = op.signature
+    is_explicit = signature is not None and "explicit_paddings" in signature.attrs
+    explicit = explicit_pads(op, rank) if is_explicit else ()
     return Windows(tuple(kernel), strides, dilations, op.get_attr("padding"), explicit)
 
 
-def _split_shape(op, shape):
+def _split_shape(op: OperationView, shape: Sequence[Size]) -> tuple[Size, tuple[Size, ...], Size]:
     """Batch, spatial sizes and channels of an input shape."""
     axes = spatial_axes(op.get_attr("data_format"), len(shape))
     channels = shape[1] if op.get_attr("data_format").startswith(b"NC") else shape[-1]
     return shape[0], tuple(shape[axis] for axis in axes), channels
 
 
-def _joined_shape(op, batch, sizes, channels):
+def _joined_shape(
+    op: OperationView, batch: Size, sizes: Sequence[Size], channels: Size
+) -> tuple[Size, ...]:
     if op.get_attr("data_format").startswith(b"NC"):
         return (batch, channels, *sizes)
     return (batch, *sizes, channels)
 
 
-def _conv_shape(op, rank: int):
-    given, filters = known(op, 0, rank), known(op, 1, rank)
-    batch, sizes, channels = _split_shape(op, given)
+def _conv_shape(op: OperationView, rank: int) -> Shape:
+    shape, filters = known(op, 0, rank), known(op, 1, rank)
+    batch, sizes, channels = _split_shape(op, shape)
     *kernel, depth, count = filters
     if depth is not None and channels is not None:
         fits = depth > 0 and channels % depth == 0
@@ -54,7 +64,7 @@ def _conv_shape(op, rank: int):
     return _joined_shape(op, batch, windows.outputs(sizes), count)
 
 
-def _convolve(op, x, filters):
+def _convolve(op: OperationView, x: np.ndarray, filters: np.ndarray) -> np.ndarray:
     """The convolution of `x` in the op's data format."""
     data_format = op.get_attr("data_format")
     x = channels_last(x, data_format)
@@ -70,11 +80,11 @@ def _convolve(op, x, filters):
     return channels_back(result, data_format)
 
 
-def _wide(x):
+def _wide(x: np.ndarray) -> np.ndarray:
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
-def _convolve_group(windows: Windows, padded, filters):
+def _convolve_group(windows: Windows[int], padded: np.ndarray, filters: np.ndarray) -> np.ndarray:
     """Unfolds the windows into rows, some at a time, and multiplies them by the filters."""
     matrix = filters.reshape(-1, filters.shape[-1])
     if max(windows.kernel) == 1 and max(windows.strides) == 1:
@@ -95,49 +105,53 @@ def _convolve_group(windows: Windows, padded, filters):
 
 
 @op("Conv2D", shape=lambda op: _conv_shape(op, 4))
-def conv2d(x, filters, *, op):
+def conv2d(x: np.ndarray, filters: np.ndarray, *, op: OperationView) -> np.ndarray:
     """The sum over window and depth of input times filter; shallow filters make groups."""
     return _convolve(op, x, filters)
 
 
 @op("Conv3D", shape=lambda op: _conv_shape(op, 5))
-def conv3d(x, filters, *, op):
+def conv3d(x: np.ndarray, filters: np.ndarray, *, op: OperationView) -> np.ndarray:
     """The sum over window and depth of input times filter."""
     return _convolve(op, x, filters)
 
 
-def _input_grad(op, sizes, filters, dy):
+def _input_grad(
+    op: OperationView, sizes: np.ndarray, filters: np.ndarray, dy: np.ndarray
+) -> np.ndarray:
     """What each element of an input of these sizes adds to `dy`: the transposed convolution."""
     data_format = op.get_attr("data_format")
     dy, filters = _wide(channels_last(dy, data_format)), _wide(filters)
     rank = dy.ndim
     shape = _full_sizes(op, [int(n) for n in sizes], dy, filters)
-    batch, sizes, channels = _split_shape(op, shape)
+    batch, spatial_sizes, channels = _split_shape(op, shape)
     windows = _windows(op, filters.shape[:-2], rank)
-    expected = windows.outputs(sizes)
-    if expected != dy.shape[1:-1]:
-        raise ValueError(f"input of {sizes} gives outputs of {expected}, got {dy.shape[1:-1]}")
-    pads = windows.pads(sizes)
-    padded = [n + sum(pair) for n, pair in zip(sizes, pads, strict=True)]
+    expected, outputs = windows.outputs(spatial_sizes), dy.shape[1:-1]
+    if expected != outputs:
+        raise ValueError(f"input of {spatial_sizes} gives outputs of {expected}, got {outputs}")
+    pads = windows.pads(spatial_sizes)
+    padded = [n + sum(pair) for n, pair in zip(spatial_sizes, pads, strict=True)]
     result = np.zeros((batch, *padded, channels), dy.dtype)
     groups = channels // filters.shape[-2]
     gradients = np.split(dy, groups, -1)
     for group, part in enumerate(np.split(filters, groups, -1)):
         depth = slice(group * part.shape[-2], (group + 1) * part.shape[-2])
-        for position, place in windows.places(dy.shape[1:-1]):
-            result[(*place, depth)] += gradients[group] @ part[position].T
+        for position, window in windows.places(outputs):
+            result[(*window, depth)] += gradients[group] @ part[position].T
     inner = tuple(slice(a, n - b) for (a, b), n in zip(pads, padded, strict=True))
     return channels_back(result[(slice(None), *inner)], data_format)
 
 
-def _full_sizes(op, sizes, dy, filters):
+def _full_sizes(
+    op: OperationView, sizes: Sequence[int], dy: np.ndarray, filters: np.ndarray
+) -> Sequence[int]:
     """The input's shape, of which only the spatial sizes may be given."""
     if len(sizes) == dy.ndim - 2:
         return _joined_shape(op, dy.shape[0], sizes, filters.shape[-2])
     return sizes
 
 
-def _input_grad_shape(op, rank: int):
+def _input_grad_shape(op: OperationView, rank: int) -> Shape:
     sizes, filters = as_shape(op, 0), known(op, 1, rank)
     dy = known(op, 2, rank)
     if sizes is None:
@@ -149,53 +163,62 @@ def _input_grad_shape(op, rank: int):
 
 
 @op("Conv2DBackpropInput", shape=lambda op: _input_grad_shape(op, 4))
-def conv2d_backprop_input(sizes, filters, dy, *, op):
+def conv2d_backprop_input(
+    sizes: np.ndarray, filters: np.ndarray, dy: np.ndarray, *, op: OperationView
+) -> np.ndarray:
     """The transposed convolution of `dy`, in the given sizes."""
     return _input_grad(op, sizes, filters, dy)
 
 
 @op("Conv3DBackpropInputV2", shape=lambda op: _input_grad_shape(op, 5))
-def conv3d_backprop_input_v2(sizes, filters, dy, *, op):
+def conv3d_backprop_input_v2(
+    sizes: np.ndarray, filters: np.ndarray, dy: np.ndarray, *, op: OperationView
+) -> np.ndarray:
     """The transposed convolution of `dy`, in the given sizes."""
     return _input_grad(op, sizes, filters, dy)
 
 
-def _filter_grad(op, x, sizes, dy):
+def _filter_grad(op: OperationView, x: np.ndarray, sizes: np.ndarray, dy: np.ndarray) -> np.ndarray:
     """What each element of a filter of these sizes adds to `dy`."""
     data_format = op.get_attr("data_format")
     x, dy = _wide(channels_last(x, data_format)), _wide(channels_last(dy, data_format))
-    sizes = [int(n) for n in sizes]
-    windows = _windows(op, sizes[:-2], x.ndim)
+    shape = [int(n) for n in sizes]
+    *kernel, depth, n_filters = shape
+    windows = _windows(op, kernel, x.ndim)
     padded = pad_spatial(x, windows.pads(x.shape[1:-1]))
-    groups = x.shape[-1] // sizes[-2]
+    groups = x.shape[-1] // depth
     inputs, gradients = np.split(padded, groups, -1), np.split(dy, groups, -1)
-    result = np.empty(sizes, x.dtype)
-    width = sizes[-1] // groups
+    result = np.empty(shape, x.dtype)
+    width = n_filters // groups
     for group in range(groups):
         rows = gradients[group].reshape(-1, width)
-        for position, place in windows.places(dy.shape[1:-1]):
-            met = inputs[group][place].reshape(-1, sizes[-2])
+        for position, window in windows.places(dy.shape[1:-1]):
+            elements = inputs[group][window].reshape(-1, depth)
             result[(*position, slice(None), slice(group * width, (group + 1) * width))] = (
-                met.T @ rows
+                elements.T @ rows
             )
     return result
 
 
 @op("Conv2DBackpropFilter", shape=lambda op: as_shape(op, 1))
-def conv2d_backprop_filter(x, sizes, dy, *, op):
+def conv2d_backprop_filter(
+    x: np.ndarray, sizes: np.ndarray, dy: np.ndarray, *, op: OperationView
+) -> np.ndarray:
     """The gradient of a convolution by its filter."""
     return _filter_grad(op, x, sizes, dy)
 
 
 @op("Conv3DBackpropFilterV2", shape=lambda op: as_shape(op, 1))
-def conv3d_backprop_filter_v2(x, sizes, dy, *, op):
+def conv3d_backprop_filter_v2(
+    x: np.ndarray, sizes: np.ndarray, dy: np.ndarray, *, op: OperationView
+) -> np.ndarray:
     """The gradient of a convolution by its filter."""
     return _filter_grad(op, x, sizes, dy)
 
 
-def _depthwise_shape(op):
-    given, (*kernel, depth, multiplier) = known(op, 0, 4), known(op, 1, 4)
-    batch, sizes, channels = _split_shape(op, given)
+def _depthwise_shape(op: OperationView) -> Shape:
+    shape, (*kernel, depth, multiplier) = known(op, 0, 4), known(op, 1, 4)
+    batch, sizes, channels = _split_shape(op, shape)
     fits = None in (channels, depth) or channels == depth
     require(op, fits, f"filter depth must be {channels}, got {depth}")
     windows = _windows(op, kernel, 4)
@@ -204,7 +227,7 @@ def _depthwise_shape(op):
 
 
 @op("DepthwiseConv2dNative", shape=_depthwise_shape)
-def depthwise_conv2d_native(x, filters, *, op):
+def depthwise_conv2d_native(x: np.ndarray, filters: np.ndarray, *, op: OperationView) -> np.ndarray:
     """Each channel convolved with filters of its own."""
     data_format = op.get_attr("data_format")
     x, filters = _wide(channels_last(x, data_format)), _wide(filters)
@@ -215,14 +238,16 @@ def depthwise_conv2d_native(x, filters, *, op):
     result = np.zeros((x.shape[0], *outputs, x.shape[-1], multiplier), x.dtype)
     for m in range(multiplier):
         total, term = result[..., m], np.empty(result.shape[:-1], x.dtype)
-        for position, place in windows.places(outputs):
-            np.multiply(padded[place], filters[(*position, slice(None), m)], out=term)
+        for position, window in windows.places(outputs):
+            np.multiply(padded[window], filters[(*position, slice(None), m)], out=term)
             total += term
     return channels_back(result.reshape(*result.shape[:3], -1), data_format)
 
 
 @op("DepthwiseConv2dNativeBackpropInput", shape=lambda op: as_shape(op, 0))
-def depthwise_conv2d_native_backprop_input(sizes, filters, dy, *, op):
+def depthwise_conv2d_native_backprop_input(
+    sizes: np.ndarray, filters: np.ndarray, dy: np.ndarray, *, op: OperationView
+) -> np.ndarray:
     """The gradient of a depthwise convolution by its input."""
     data_format = op.get_attr("data_format")
     dy = channels_last(dy, data_format)
@@ -232,14 +257,16 @@ def depthwise_conv2d_native_backprop_input(sizes, filters, dy, *, op):
     padded = [n + sum(pair) for n, pair in zip(spatial_sizes, pads, strict=True)]
     result = np.zeros((batch, *padded, channels), dy.dtype)
     dy = dy.reshape(*dy.shape[:3], channels, -1)
-    for position, place in windows.places(dy.shape[1:3]):
-        result[place] += np.einsum("nhwcm,cm->nhwc", dy, filters[position])
+    for position, window in windows.places(dy.shape[1:3]):
+        result[window] += np.einsum("nhwcm,cm->nhwc", dy, filters[position])
     inner = tuple(slice(a, n - b) for (a, b), n in zip(pads, padded, strict=True))
     return channels_back(result[(slice(None), *inner)], data_format)
 
 
 @op("DepthwiseConv2dNativeBackpropFilter", shape=lambda op: as_shape(op, 1))
-def depthwise_conv2d_native_backprop_filter(x, sizes, dy, *, op):
+def depthwise_conv2d_native_backprop_filter(
+    x: np.ndarray, sizes: np.ndarray, dy: np.ndarray, *, op: OperationView
+) -> np.ndarray:
     """The gradient of a depthwise convolution by its filter."""
     data_format = op.get_attr("data_format")
     x, dy = channels_last(x, data_format), channels_last(dy, data_format)
@@ -247,12 +274,12 @@ def depthwise_conv2d_native_backprop_filter(x, sizes, dy, *, op):
     padded = pad_spatial(x, windows.pads(x.shape[1:-1]))
     dy = dy.reshape(*dy.shape[:3], x.shape[-1], -1)
     result = np.empty([int(n) for n in sizes], x.dtype)
-    for position, place in windows.places(dy.shape[1:3]):
-        result[position] = np.einsum("nhwc,nhwcm->cm", padded[place], dy)
+    for position, window in windows.places(dy.shape[1:3]):
+        result[position] = np.einsum("nhwc,nhwcm->cm", padded[window], dy)
     return result
 
 
-def _dilation_shape(op):
+def _dilation_shape(op: OperationView) -> Shape:
     batch, *sizes, depth = known(op, 0, 4)
     *kernel, channels = known(op, 1, 3)
     windows = Windows(
@@ -265,28 +292,35 @@ def _dilation_shape(op):
 
 
 @op("Dilation2D", shape=_dilation_shape)
-def dilation2d(x, filters, *, strides, rates, padding):
+def dilation2d(
+    x: np.ndarray,
+    filters: np.ndarray,
+    *,
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: bytes,
+) -> np.ndarray:
     """The largest sum of input and filter within each window."""
     windows = Windows(filters.shape[:2], tuple(strides[1:3]), tuple(rates[1:3]), padding)
     padded = pad_spatial(x, windows.pads(x.shape[1:-1]), -np.inf)
     outputs = windows.outputs(x.shape[1:-1])
-    places = windows.places(outputs)
-    return np.max([padded[place] + filters[position] for position, place in places], 0)
+    positions = windows.places(outputs)
+    return np.max([padded[window] + filters[position] for position, window in positions], 0)
 
 
-def _patches_shape(op):
+def _patches_shape(op: OperationView) -> Shape:
     batch, *sizes, depth = known(op, 0, 4)
     windows = _patch_windows(op)
     return (batch, *windows.outputs(sizes), times(depth, *windows.kernel))
 
 
-def _patch_windows(op) -> Windows:
+def _patch_windows(op: OperationView) -> Windows[int]:
     kernel, strides, rates = (tuple(op.get_attr(n)[1:3]) for n in ("ksizes", "strides", "rates"))
     return Windows(kernel, strides, rates, op.get_attr("padding"))
 
 
 @op("ExtractImagePatches", shape=_patches_shape)
-def extract_image_patches(x, *, op):
+def extract_image_patches(x: np.ndarray, *, op: OperationView) -> np.ndarray:
     """The elements of each window in a row."""
     windows = _patch_windows(op)
     padded = pad_spatial(x, windows.pads(x.shape[1:-1]))

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from ..core.registry import add_row, op
-from ..core.shapes import broadcasting, is_static, merged, same
+from ..core.shapes import Shape, broadcasting, is_static, merged, same
 from .special import digamma, erf, erfc, erfinv, ndtri
 
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
 
-def _round_half_even(x):
+
+Binary: TypeAlias = "Callable[[np.ndarray, np.ndarray], np.ndarray]"
+
+
+def _round_half_even(x: np.ndarray) -> np.ndarray:
     return x if x.dtype.kind in "iu" else np.rint(x)
 
 
-def _sigmoid(x):
+def _sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
 
@@ -23,7 +31,7 @@ _lgamma = np.frompyfunc(
     lambda x: math.inf if x == math.floor(x) and x <= 0 else math.lgamma(x), 1, 1
 )
 
-UNARY = {
+UNARY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "Abs": np.abs,
     "Acos": np.arccos,
     "Acosh": np.arccosh,
@@ -75,16 +83,16 @@ for _name, _function in UNARY.items():
     add_row(_name, _function, same)
 
 
-def _require_nonzero(y) -> None:
+def _require_nonzero(y: np.ndarray) -> None:
     if y.dtype.kind in "iu" and not y.all():
         raise ValueError("Integer division by zero")
 
 
-def _div(x, y):
+def _div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return _truncate_div(x, y) if x.dtype.kind in "iu" else x / y
 
 
-def _truncate_div(x, y):
+def _truncate_div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     _require_nonzero(y)
     if x.dtype.kind not in "iu":
         return np.trunc(x / y)
@@ -92,45 +100,45 @@ def _truncate_div(x, y):
     return quotient + ((np.mod(x, y) != 0) & ((x < 0) != (y < 0)))
 
 
-def _floor_div(x, y):
+def _floor_div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     _require_nonzero(y)
     return np.floor_divide(x, y) if x.dtype.kind in "iu" else np.floor(x / y)
 
 
-def _floor_mod(x, y):
+def _floor_mod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     _require_nonzero(y)
     return np.mod(x, y)
 
 
-def _truncate_mod(x, y):
+def _truncate_mod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     _require_nonzero(y)
     return np.fmod(x, y)
 
 
-def _without_zeros(function, zero_of):
+def _without_zeros(function: Binary, zero_of: Binary) -> Binary:
     """`function`, but zero wherever the input that `zero_of` picks is zero."""
 
-    def kernel(x, y):
+    def kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.where(zero_of(x, y) == 0, np.zeros((), x.dtype), function(x, y))
 
     return kernel
 
 
-def _squared_difference(x, y):
+def _squared_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     difference = x - y
     return np.conj(difference) * difference
 
 
-def _shift(function):
+def _shift(function: Binary) -> Binary:
     """A shift by the number of bits that is kept within the width of the type."""
 
-    def kernel(x, y):
+    def kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return function(x, np.clip(y, 0, x.dtype.itemsize * 8 - 1))
 
     return kernel
 
 
-BINARY = {
+BINARY: dict[str, Binary] = {
     "Add": np.add,
     "AddV2": np.add,
     "Atan2": np.arctan2,
@@ -171,7 +179,7 @@ for _name, _function in BINARY.items():
     add_row(_name, _function, broadcasting)
 
 
-def _comparable(op):
+def _comparable(op: OperationView) -> Shape:
     """Broadcasting; a scalar where shapes may differ and do."""
     if op.get_attr("incompatible_shape_error"):
         return broadcasting(op)
@@ -183,10 +191,12 @@ def _comparable(op):
         return ()
 
 
-def _compared(function, otherwise: bool):
+def _compared(function: Binary, otherwise: bool) -> Callable[..., np.ndarray | np.bool_]:
     """Equality, or `otherwise` as a whole where the shapes may differ and do."""
 
-    def kernel(x, y, *, incompatible_shape_error):
+    def kernel(
+        x: np.ndarray, y: np.ndarray, *, incompatible_shape_error: bool
+    ) -> np.ndarray | np.bool_:
         try:
             return function(x, y)
         except ValueError:
@@ -202,7 +212,7 @@ add_row("NotEqual", _compared(np.not_equal, True), _comparable)
 
 
 @op("AddN", "AccumulateNV2", shape=lambda op: merged(op, range(len(op.inputs))))
-def add_n(*inputs):
+def add_n(*inputs: np.ndarray) -> np.ndarray:
     """The sum of all inputs, in their order."""
     total = inputs[0]
     for x in inputs[1:]:
@@ -211,7 +221,7 @@ def add_n(*inputs):
 
 
 @op("ClipByValue", shape=same)
-def clip_by_value(x, lowest, highest):
+def clip_by_value(x: np.ndarray, lowest: np.ndarray, highest: np.ndarray) -> np.ndarray:
     """`x` within [lowest, highest]; of complex numbers each part."""
     if x.dtype.kind == "c":
         real, imag = (
@@ -222,12 +232,12 @@ def clip_by_value(x, lowest, highest):
     return np.minimum(np.maximum(x, lowest), highest)
 
 
-def _select_shape(op):
+def _select_shape(op: OperationView) -> Shape:
     return merged(op, (1, 2))
 
 
 @op("Select", shape=_select_shape)
-def select(condition, x, y):
+def select(condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Elements or, for a vector of conditions, rows of `x` where it is true, else of `y`."""
     if condition.ndim == 1 and x.ndim > 1:
         condition = condition.reshape((-1,) + (1,) * (x.ndim - 1))
@@ -235,22 +245,22 @@ def select(condition, x, y):
 
 
 @op("SelectV2", shape=broadcasting)
-def select_v2(condition, x, y):
+def select_v2(condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """`x` where the condition is true, else `y`, all broadcast together."""
     return np.where(condition, x, y)
 
 
 @op("Cast", shape=same)
-def cast(x, *, DstT):
+def cast(x: np.ndarray, *, DstT: np.dtype) -> np.ndarray:
     """`x` as another type; floats lose what is behind the point."""
     if x.dtype.kind == "c" and DstT.kind != "c":
-        x = x.real
+        x = np.real(x)
     if DstT.kind == "b":
         return x != 0
     return x.astype(DstT)
 
 
-def _bitcast_shape(op):
+def _bitcast_shape(op: OperationView) -> Shape:
     shape = op.inputs[0].shape
     old, new = op.inputs[0].dtype.itemsize, op.outputs[0].dtype.itemsize
     if shape is None or old == new:
@@ -259,7 +269,7 @@ def _bitcast_shape(op):
 
 
 @op("Bitcast", shape=_bitcast_shape)
-def bitcast(x, *, type):
+def bitcast(x: np.ndarray, *, type: np.dtype) -> np.ndarray:
     """The same bits as another type; the last dimension appears or goes when sizes differ."""
     x = np.ascontiguousarray(x).reshape(x.shape)
     if x.dtype.itemsize > type.itemsize:
@@ -270,7 +280,7 @@ def bitcast(x, *, type):
 
 
 @op("CheckNumerics", shape=same, pure=False)
-def check_numerics(x, *, message):
+def check_numerics(x: np.ndarray, *, message: bytes) -> np.ndarray:
     """`x`, when all of it is finite."""
     if not np.isfinite(x).all():
         kind = "NaN" if np.isnan(x).any() else "Inf"
@@ -279,12 +289,14 @@ def check_numerics(x, *, message):
 
 
 @op("Print", shape=same, pure=False)
-def print_tensor(x, *data, message, first_n, summarize):
+def print_tensor(
+    x: np.ndarray, *data: np.ndarray, message: bytes, first_n: int, summarize: int
+) -> np.ndarray:
     """`x`; nothing is printed."""
     return x
 
 
 @op("Bucketize", shape=same)
-def bucketize(x, *, boundaries):
+def bucketize(x: np.ndarray, *, boundaries: Sequence[float]) -> np.ndarray:
     """The number of boundaries not above each element."""
     return np.searchsorted(np.array(boundaries, np.float32), x, side="right")

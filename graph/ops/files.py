@@ -17,6 +17,6 @@ add_row("StaticRegexFullMatch", None, same)
 
 
 @op("ShardedFilename", shape=lambda op: ())
-def sharded_filename(basename, shard, n_shards):
+def sharded_filename(basename: np.ndarray, shard: np.ndarray, n_shards: np.ndarray) -> np.ndarray:
     """The name of one part of a checkpoint while it is written."""
     return np.array(basename.item() + b"-%05d-of-%05d" % (shard, n_shards), object)

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import as_shape, axis_of, integers, known, require, unknown
+from ..core.shapes import Shape, as_shape, axis_of, integers, known, require, unknown
+
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
 
 
 def require_indices(indices: np.ndarray, limit: int) -> None:
     """Raises ValueError unless all indices are in [0, limit)."""
     if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < limit:
-        wrong = np.argwhere((indices < 0) | (indices >= limit))[0].tolist()
-        found = indices[tuple(wrong)]
-        raise ValueError(f"indices{wrong} = {found} is not in [0, {limit})")
+        position = np.argwhere((indices < 0) | (indices >= limit))[0].tolist()
+        index = indices[tuple(position)]
+        raise ValueError(f"indices{position} = {index} is not in [0, {limit})")
 
 
-def _gather_shape(op):
+def _gather_shape(op: OperationView) -> Shape:
     return known(op, 1) + known(op, 0)[1:]
 
 
 @op("Gather", shape=_gather_shape, moves_elements=True)
-def gather(params, indices):
+def gather(params: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """The rows of `params` at `indices`."""
     require_indices(indices, len(params))
     return np.take(params, indices, 0)
 
 
-def _gather_v2_shape(op):
+def _gather_v2_shape(op: OperationView) -> Shape:
     params, indices, axes = known(op, 0), known(op, 1), integers(op, 2)
     batch = op.get_attr("batch_dims")
     batch = axis_of(op, batch, len(indices) + 1) if batch else 0
@@ -39,23 +45,25 @@ def _gather_v2_shape(op):
 
 
 @op("GatherV2", shape=_gather_v2_shape, moves_elements=True)
-def gather_v2(params, indices, axis, *, batch_dims):
+def gather_v2(
+    params: np.ndarray, indices: np.ndarray, axis: np.ndarray, *, batch_dims: int
+) -> np.ndarray:
     """The slices of `params` along `axis` at `indices`, apart for each of the batch dimensions."""
-    axis = int(axis) % params.ndim
+    position = int(axis) % params.ndim
     batch = batch_dims % (indices.ndim + 1) if batch_dims else 0
-    require_indices(indices, params.shape[axis])
+    require_indices(indices, params.shape[position])
     if not batch:
-        return np.take(params, indices, axis)
+        return np.take(params, indices, position)
     if params.shape[:batch] != indices.shape[:batch]:
         raise ValueError(f"batch sizes differ: {params.shape[:batch]} and {indices.shape[:batch]}")
-    shape = params.shape[:axis] + indices.shape[batch:] + params.shape[axis + 1 :]
+    shape = params.shape[:position] + indices.shape[batch:] + params.shape[position + 1 :]
     rows = params.reshape((-1,) + params.shape[batch:])
     picks = indices.reshape((-1,) + indices.shape[batch:])
     pairs = zip(rows, picks, strict=True)
-    return np.array([np.take(row, pick, axis - batch) for row, pick in pairs]).reshape(shape)
+    return np.array([np.take(row, pick, position - batch) for row, pick in pairs]).reshape(shape)
 
 
-def _gather_nd_shape(op):
+def _gather_nd_shape(op: OperationView) -> Shape:
     params, indices = known(op, 0), known(op, 1)
     require(op, len(indices) >= 1, "indices must have rank >= 1")
     if indices[-1] is None:
@@ -65,14 +73,14 @@ def _gather_nd_shape(op):
 
 
 @op("GatherNd", shape=_gather_nd_shape)
-def gather_nd(params, indices):
+def gather_nd(params: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """The slices of `params` at index tuples; the whole of it for each empty one."""
     if not indices.shape[-1]:
         return np.broadcast_to(params, indices.shape[:-1] + params.shape)
     return params[_index_tuple(indices, params.shape)]
 
 
-def _index_tuple(indices, shape) -> tuple:
+def _index_tuple(indices: np.ndarray, shape: Sequence[int]) -> tuple[np.ndarray, ...]:
     """The numpy index of index tuples in the last dimension."""
     columns = tuple(np.moveaxis(indices, -1, 0))
     for column, limit in zip(columns, shape, strict=False):
@@ -80,22 +88,24 @@ def _index_tuple(indices, shape) -> tuple:
     return columns
 
 
-def _scatter_nd_shape(op):
+def _scatter_nd_shape(op: OperationView) -> Shape:
     return as_shape(op, 2)
 
 
 @op("ScatterNd", shape=_scatter_nd_shape)
-def scatter_nd(indices, updates, shape):
+def scatter_nd(indices: np.ndarray, updates: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """Zeros, with the sum of `updates` at index tuples."""
     result = np.zeros([int(n) for n in shape], updates.dtype)
     np.add.at(result, _index_tuple(indices, result.shape), updates)
     return result
 
 
-def _scatter(combine):
+def _scatter(
+    combine: np.ufunc | None,
+) -> Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
     """A kernel that puts updates into a copy, one after another."""
 
-    def kernel(x, indices, updates):
+    def kernel(x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
         result = x.copy()
         at = _index_tuple(indices, x.shape)
         if combine is None:
@@ -107,7 +117,7 @@ def _scatter(combine):
     return kernel
 
 
-SCATTERS = {
+SCATTERS: dict[str, np.ufunc | None] = {
     "TensorScatterUpdate": None,
     "TensorScatterAdd": np.add,
     "TensorScatterSub": np.subtract,
@@ -119,7 +129,7 @@ for _name, _combine in SCATTERS.items():
     op(_name, shape=lambda op: op.inputs[0].shape)(_scatter(_combine))
 
 
-def _one_hot_shape(op):
+def _one_hot_shape(op: OperationView) -> Shape:
     indices, depths, axis = known(op, 0), integers(op, 1), op.get_attr("axis")
     depth = None if depths is None else depths[0]
     require(op, depth is None or depth >= 0, f"depth must be >= 0, got {depth}")
@@ -128,7 +138,9 @@ def _one_hot_shape(op):
 
 
 @op("OneHot", shape=_one_hot_shape)
-def one_hot(indices, depth, on, off, *, axis):
+def one_hot(
+    indices: np.ndarray, depth: np.ndarray, on: np.ndarray, off: np.ndarray, *, axis: int
+) -> np.ndarray:
     """`on` at each index along a new axis, `off` elsewhere."""
     position = indices.ndim if axis == -1 else axis
     steps = np.arange(int(depth)).reshape((-1,) + (1,) * (indices.ndim - position))
@@ -139,12 +151,12 @@ def one_hot(indices, depth, on, off, *, axis):
     "Where",
     shape=lambda op: (None, None if op.inputs[0].shape is None else len(op.inputs[0].shape)),
 )
-def where(x):
+def where(x: np.ndarray) -> np.ndarray:
     """The index tuples of all elements that are not zero."""
     return np.argwhere(x)
 
 
-def _unique(x, axis=0):
+def _unique(x: np.ndarray, axis: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     _, first, inverse, counts = np.unique(
         x, return_index=True, return_inverse=True, return_counts=True, axis=axis
     )
@@ -155,38 +167,38 @@ def _unique(x, axis=0):
 
 
 @op("Unique", shape=lambda op: [(None,), op.inputs[0].shape])
-def unique(x):
+def unique(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The different elements, in the order they appear, and for each element which it is."""
     return _unique(x)[:2]
 
 
 @op("UniqueV2", shape=lambda op: [None, (None,)])
-def unique_v2(x, axis):
+def unique_v2(x: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The different slices along `axis`, and for each slice which it is."""
     return _unique(x, int(axis[0]) if axis.size else 0)[:2]
 
 
 @op("ListDiff", shape=lambda op: [(None,), (None,)])
-def list_diff(x, y):
+def list_diff(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The elements of `x` that are not in `y`, and where they stand."""
-    places = np.flatnonzero(~np.isin(x, y))
-    return x[places], places
+    positions = np.flatnonzero(~np.isin(x, y))
+    return x[positions], positions
 
 
-def _top_k_shape(op):
-    given, ks = known(op, 0), integers(op, 1)
-    require(op, len(given) >= 1, "input must have rank >= 1")
+def _top_k_shape(op: OperationView) -> list[Shape]:
+    shape, ks = known(op, 0), integers(op, 1)
+    require(op, len(shape) >= 1, "input must have rank >= 1")
     k = None if ks is None else ks[0]
     require(
         op,
-        k is None or given[-1] is None or 0 <= k <= given[-1],
-        f"k must be in [0, {given[-1]}], got {k}",
+        k is None or shape[-1] is None or 0 <= k <= shape[-1],
+        f"k must be in [0, {shape[-1]}], got {k}",
     )
-    return [given[:-1] + (k,)] * 2
+    return [shape[:-1] + (k,)] * 2
 
 
 @op("TopKV2", shape=_top_k_shape)
-def top_k_v2(x, k):
+def top_k_v2(x: np.ndarray, k: np.ndarray | int) -> tuple[np.ndarray, np.ndarray]:
     """The `k` largest elements of the last dimension, largest first, and where they are."""
     k = int(k)
     if not 0 <= k <= x.shape[-1]:
@@ -196,14 +208,18 @@ def top_k_v2(x, k):
     return np.take_along_axis(x, indices, -1), indices
 
 
-@op("TopK", shape=lambda op: [known(op, 0)[:-1] + (op.get_attr("k"),)] * 2)
-def top_k(x, *, k):
+def _top_k_v1_shape(op: OperationView) -> list[Shape]:
+    return [known(op, 0)[:-1] + (op.get_attr("k"),)] * 2
+
+
+@op("TopK", shape=_top_k_v1_shape)
+def top_k(x: np.ndarray, *, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The `k` largest elements of the last dimension, largest first, and where they are."""
     return top_k_v2(x, k)
 
 
 @op("InTopKV2", shape=lambda op: op.inputs[1].shape)
-def in_top_k(predictions, targets, k):
+def in_top_k(predictions: np.ndarray, targets: np.ndarray, k: np.ndarray) -> np.ndarray:
     """Whether each target is among the `k` best predictions of its row."""
     rows = np.arange(len(targets))
     inside = (targets >= 0) & (targets < predictions.shape[1])
@@ -213,42 +229,46 @@ def in_top_k(predictions, targets, k):
 
 
 @op("DynamicPartition", shape=lambda op: [_partition_shape(op)] * op.get_attr("num_partitions"))
-def dynamic_partition(x, partitions, *, num_partitions):
+def dynamic_partition(
+    x: np.ndarray, partitions: np.ndarray, *, num_partitions: int
+) -> np.ndarray | list[np.ndarray]:
     """The slices of `x` sorted into lists by number."""
     require_indices(partitions, num_partitions)
     parts = [x[partitions == i] for i in range(num_partitions)]
     return parts[0] if num_partitions == 1 else parts
 
 
-def _partition_shape(op):
+def _partition_shape(op: OperationView) -> Shape:
     return (None,) + known(op, 0)[len(known(op, 1)) :]
 
 
 @op("DynamicStitch", "ParallelDynamicStitch", shape=lambda op: _stitch_shape(op))
-def dynamic_stitch(*inputs):
+def dynamic_stitch(*inputs: np.ndarray) -> np.ndarray:
     """Slices put where their indices say; later ones win."""
     n = len(inputs) // 2
     indices, values = inputs[:n], inputs[n:]
     count = max((int(index.max()) + 1 for index in indices if index.size), default=0)
-    rest = values[0].shape[indices[0].ndim :]
-    result = np.zeros((count,) + rest, values[0].dtype)
+    item_shape = values[0].shape[indices[0].ndim :]
+    result = np.zeros((count,) + item_shape, values[0].dtype)
     for index, value in zip(indices, values, strict=True):
         require_indices(index, count)
-        result[index.reshape(-1)] = value.reshape((-1,) + rest)
+        result[index.reshape(-1)] = value.reshape((-1,) + item_shape)
     return result
 
 
-def _stitch_shape(op):
+def _stitch_shape(op: OperationView) -> Shape:
     n = len(op.inputs) // 2
     return (None,) + known(op, n)[len(known(op, 0)) :]
 
 
-def _sparse_to_dense_shape(op):
+def _sparse_to_dense_shape(op: OperationView) -> Shape:
     return as_shape(op, 1)
 
 
 @op("SparseToDense", shape=_sparse_to_dense_shape)
-def sparse_to_dense(indices, shape, values, default):
+def sparse_to_dense(
+    indices: np.ndarray, shape: np.ndarray, values: np.ndarray, default: np.ndarray
+) -> np.ndarray:
     """`default`, with `values` at index tuples."""
     result = np.full([int(n) for n in shape], default)
     at = indices.reshape(-1, 1) if indices.ndim < 2 else indices
@@ -257,7 +277,7 @@ def sparse_to_dense(indices, shape, values, default):
 
 
 @op("UnravelIndex", shape=unknown)
-def unravel_index(indices, dims):
+def unravel_index(indices: np.ndarray, dims: np.ndarray) -> np.ndarray:
     """The index tuples of places counted in a row."""
     require_indices(indices, int(np.prod(dims)))
     return np.stack(np.unravel_index(indices, tuple(dims.tolist())))

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import integers, known, require
+from ..core.shapes import Shape, integers, known, require
+
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
 
 
-def _resize_shape(op):
+def _resize_shape(op: OperationView) -> Shape:
     batch, _, _, channels = known(op, 0, 4)
     sizes = integers(op, 1)
     if sizes is None:
@@ -32,7 +38,9 @@ def _places(size: int, new: int, align_corners: bool, half_pixel_centers: bool) 
 
 
 @op("ResizeBilinear", shape=_resize_shape)
-def resize_bilinear(images, size, *, align_corners, half_pixel_centers):
+def resize_bilinear(
+    images: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
+) -> np.ndarray:
     """Each new element from the four old ones around it."""
     x = images.astype(np.float32)
     for axis, new in enumerate(size.tolist(), 1):
@@ -40,25 +48,27 @@ def resize_bilinear(images, size, *, align_corners, half_pixel_centers):
     return x
 
 
-def _interpolate(x, axis: int, places):
-    low = np.floor(places)
+def _interpolate(x: np.ndarray, axis: int, positions: np.ndarray) -> np.ndarray:
+    low = np.floor(positions)
     first = np.maximum(low, 0).astype(np.int64)
-    second = np.minimum(np.ceil(places).astype(np.int64), x.shape[axis] - 1)
-    share = (places - low).reshape([-1] + [1] * (x.ndim - axis - 1))
+    second = np.minimum(np.ceil(positions).astype(np.int64), x.shape[axis] - 1)
+    share = (positions - low).reshape([-1] + [1] * (x.ndim - axis - 1))
     before = np.take(x, first, axis)
     return before + (np.take(x, second, axis) - before) * share
 
 
 @op("ResizeNearestNeighbor", shape=_resize_shape)
-def resize_nearest_neighbor(images, size, *, align_corners, half_pixel_centers):
+def resize_nearest_neighbor(
+    images: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
+) -> np.ndarray:
     """Each new element from the old one nearest to it."""
     x = images
     for axis, new in enumerate(size.tolist(), 1):
-        places = _places(x.shape[axis], new, align_corners, half_pixel_centers)
+        positions = _places(x.shape[axis], new, align_corners, half_pixel_centers)
         if half_pixel_centers:
-            places = places + np.float32(0.5)
-        places = np.floor(places + np.float32(0.5)) if align_corners else np.floor(places)
-        nearest = np.clip(places, 0, x.shape[axis] - 1).astype(np.int64)
+            positions = positions + np.float32(0.5)
+        positions = np.floor(positions + np.float32(0.5)) if align_corners else np.floor(positions)
+        nearest = np.clip(positions, 0, x.shape[axis] - 1).astype(np.int64)
         x = np.take(x, nearest, axis)
     return x
 
@@ -77,13 +87,15 @@ def _cubic_weights(share: np.ndarray, a: float) -> np.ndarray:
 
 
 @op("ResizeBicubic", shape=_resize_shape)
-def resize_bicubic(images, size, *, align_corners, half_pixel_centers):
+def resize_bicubic(
+    images: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
+) -> np.ndarray:
     """Each new element from the sixteen old ones around it."""
     x = images.astype(np.float32)
     for axis, new in enumerate(size.tolist(), 1):
-        places = _places(x.shape[axis], new, align_corners, half_pixel_centers)
-        low = np.floor(places)
-        weights = _cubic_weights(places - low, -0.5 if half_pixel_centers else -0.75)
+        positions = _places(x.shape[axis], new, align_corners, half_pixel_centers)
+        low = np.floor(positions)
+        weights = _cubic_weights(positions - low, -0.5 if half_pixel_centers else -0.75)
         around = low.astype(np.int64) + np.arange(-1, 3)[:, None]
         inside = np.clip(around, 0, x.shape[axis] - 1)
         if half_pixel_centers:  # what lies outside has no weight there
@@ -98,14 +110,22 @@ def resize_bicubic(images, size, *, align_corners, half_pixel_centers):
     return x
 
 
-def _crop_shape(op):
+def _crop_shape(op: OperationView) -> Shape:
     boxes, channels = known(op, 1, 2), known(op, 0, 4)[3]
     sizes = integers(op, 3)
     return (boxes[0], *(sizes or (None, None)), channels)
 
 
 @op("CropAndResize", shape=_crop_shape)
-def crop_and_resize(images, boxes, box_index, crop_size, *, method, extrapolation_value):
+def crop_and_resize(
+    images: np.ndarray,
+    boxes: np.ndarray,
+    box_index: np.ndarray,
+    crop_size: np.ndarray,
+    *,
+    method: bytes,
+    extrapolation_value: float,
+) -> np.ndarray:
     """Boxes, in parts of the image's size, cut out and resized."""
     if box_index.size and not 0 <= box_index.min() <= box_index.max() < len(images):
         raise ValueError(f"box_index has values outside [0, {len(images)})")
@@ -117,20 +137,22 @@ def crop_and_resize(images, boxes, box_index, crop_size, *, method, extrapolatio
     return np.array(crops, np.float32) if crops else np.zeros(shape, np.float32)
 
 
-def _crop(image, box, sizes, method: bytes, outside: float):
+def _crop(
+    image: np.ndarray, box: np.ndarray, sizes: Sequence[int], method: bytes, outside: float
+) -> np.ndarray:
     x, inside = image, np.ones(sizes, bool)
     for axis, new in enumerate(sizes):
         low, high, last = box[axis], box[axis + 2], np.array(x.shape[axis] - 1, np.float32)
         if new > 1:
             scale = (high - low) * last / np.float32(new - 1)
-            places = low * last + np.arange(new, dtype=np.float32) * scale
+            positions = low * last + np.arange(new, dtype=np.float32) * scale
         else:
-            places = np.float32(0.5) * (low + high) * last[None]
-        kept = (places >= 0) & (places <= last)
-        inside &= kept.reshape([-1, 1] if axis == 0 else [1, -1])
-        places = np.where(kept, places, 0)
+            positions = np.float32(0.5) * (low + high) * last[None]
+        is_inside = (positions >= 0) & (positions <= last)
+        inside &= is_inside.reshape([-1, 1] if axis == 0 else [1, -1])
+        positions = np.where(is_inside, positions, 0)
         if method == b"nearest":
-            x = np.take(x, np.floor(places + np.float32(0.5)).astype(np.int64), axis)
+            x = np.take(x, np.floor(positions + np.float32(0.5)).astype(np.int64), axis)
         else:
-            x = _interpolate(x, axis, places)
+            x = _interpolate(x, axis, positions)
     return np.where(inside[..., None], x, np.float32(outside))

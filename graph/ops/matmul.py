@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..core.registry import add_row, op
 from ..core.shapes import (
     Dim,
+    Shape,
     UnknownRank,
     broadcast_ranked,
     divided,
@@ -17,8 +21,11 @@ from ..core.shapes import (
     same,
 )
 
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
 
-def _matmul_shape(op):
+
+def _matmul_shape(op: OperationView) -> Shape:
     a, b = known(op, 0, 2), known(op, 1, 2)
     if op.get_attr("transpose_a"):
         a = a[::-1]
@@ -28,7 +35,7 @@ def _matmul_shape(op):
     return a[0], b[1]
 
 
-def _inner(op, x, y) -> None:
+def _inner(op: OperationView, x: Dim, y: Dim) -> None:
     shapes = " and ".join(str(tensor.shape) for tensor in op.inputs)
     require(
         op, None in (x, y) or x == y, f"Dimensions must be equal, but are {x} and {y} in {shapes}"
@@ -36,19 +43,19 @@ def _inner(op, x, y) -> None:
 
 
 @op("MatMul", shape=_matmul_shape)
-def matmul(a, b, *, transpose_a, transpose_b):
+def matmul(a: np.ndarray, b: np.ndarray, *, transpose_a: bool, transpose_b: bool) -> np.ndarray:
     """`a @ b`."""
     return _product(a.T if transpose_a else a, b.T if transpose_b else b)
 
 
-def _product(a, b):
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """`a @ b`, with 16-bit floats accumulated in 32 bits."""
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
         a, b = a.astype(np.float32), b.astype(np.float32)
     return np.matmul(a, b)
 
 
-def _batch_matmul_shape(op):
+def _batch_matmul_shape(op: OperationView) -> Shape:
     a, b = known(op, 0), known(op, 1)
     require(op, min(len(a), len(b)) >= 2, f"ranks must be >= 2, got {a} and {b}")
     (rows, inner), (other, columns) = a[-2:], b[-2:]
@@ -65,7 +72,9 @@ def _batch_matmul_shape(op):
 
 
 @op("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", shape=_batch_matmul_shape)
-def batch_matmul(a, b, *, adj_x, adj_y, op):
+def batch_matmul(
+    a: np.ndarray, b: np.ndarray, *, adj_x: bool, adj_y: bool, op: OperationView
+) -> np.ndarray:
     """`a @ b` for each matrix of a batch; an adjoint is conjugated too."""
     a = np.conj(np.swapaxes(a, -1, -2)) if adj_x else a
     b = np.conj(np.swapaxes(b, -1, -2)) if adj_y else b
@@ -75,7 +84,7 @@ def batch_matmul(a, b, *, adj_x, adj_y, op):
     return _product(a, b)
 
 
-def _einsum_labels(op) -> tuple[list[str], str]:
+def _einsum_labels(op: OperationView) -> tuple[list[str], str]:
     equation = op.get_attr("equation").decode().replace(" ", "")
     inputs, arrow, output = equation.partition("->")
     labels = inputs.split(",")
@@ -83,7 +92,7 @@ def _einsum_labels(op) -> tuple[list[str], str]:
     return labels, output
 
 
-def _einsum_shape(op):
+def _einsum_shape(op: OperationView) -> Shape:
     labels, output = _einsum_labels(op)
     sizes: dict[str, int | None] = {}
     batch: tuple[Dim, ...] = ()
@@ -107,7 +116,7 @@ def _einsum_shape(op):
 
 
 @op("Einsum", shape=_einsum_shape)
-def einsum(*inputs, equation):
+def einsum(*inputs: np.ndarray, equation: bytes) -> np.ndarray:
     """Einstein's summation."""
     text = equation.decode()
     if inputs[0].dtype.itemsize == 2 and inputs[0].dtype.kind in "fV":
@@ -115,61 +124,63 @@ def einsum(*inputs, equation):
     return np.einsum(text, *inputs, optimize="greedy")
 
 
-def _square(op):
+def _square(op: OperationView) -> tuple[Dim, ...]:
     shape = known(op, 0)
     require(op, len(shape) >= 2, f"rank must be >= 2, got {shape}")
     return shape
 
 
-def _adjoint(x):
+def _adjoint(x: np.ndarray) -> np.ndarray:
     return np.conj(np.swapaxes(x, -1, -2))
 
 
 @op("MatrixInverse", shape=_square)
-def matrix_inverse(x, *, adjoint):
+def matrix_inverse(x: np.ndarray, *, adjoint: bool) -> np.ndarray:
     """The inverse of each matrix."""
     return np.linalg.inv(_wide(_adjoint(x) if adjoint else x))
 
 
 @op("MatrixDeterminant", shape=lambda op: _square(op)[:-2])
-def matrix_determinant(x):
+def matrix_determinant(x: np.ndarray) -> np.ndarray:
     """The determinant of each matrix."""
     return np.linalg.det(_wide(x))
 
 
 @op("Cholesky", shape=_square)
-def cholesky(x):
+def cholesky(x: np.ndarray) -> np.ndarray:
     """The lower triangular root of each symmetric positive matrix."""
     return np.linalg.cholesky(_wide(x))
 
 
-def _solve_shape(op):
+def _solve_shape(op: OperationView) -> Shape:
     a, b = _square(op), known(op, 1)
     require(op, len(b) >= 2, f"rank must be >= 2, got {b}")
     return broadcast_ranked(a[:-2], b[:-2]) + (a[-1], b[-1])
 
 
 @op("MatrixSolve", shape=_solve_shape)
-def matrix_solve(a, b, *, adjoint):
+def matrix_solve(a: np.ndarray, b: np.ndarray, *, adjoint: bool) -> np.ndarray:
     """The x of `a @ x = b`."""
     return np.linalg.solve(_wide(_adjoint(a) if adjoint else a), _wide(b))
 
 
 @op("MatrixTriangularSolve", shape=_solve_shape)
-def matrix_triangular_solve(a, b, *, lower, adjoint):
+def matrix_triangular_solve(
+    a: np.ndarray, b: np.ndarray, *, lower: bool, adjoint: bool
+) -> np.ndarray:
     """The x of `a @ x = b`, where only one triangle of `a` counts."""
     a = np.tril(a) if lower else np.triu(a)
     return np.linalg.solve(_wide(_adjoint(a) if adjoint else a), _wide(b))
 
 
-def _wide(x):
+def _wide(x: np.ndarray) -> np.ndarray:
     return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
 
 
-def _fft_shape(rank: int, halves: bool):
+def _fft_shape(rank: int, halves: bool) -> Callable[[OperationView], Shape]:
     """Shape of real transforms: the last dimensions are those of the second input."""
 
-    def shape(op):
+    def shape(op: OperationView) -> Shape:
         try:
             size = known(op, 0)
         except UnknownRank:
@@ -187,8 +198,10 @@ def _fft_shape(rank: int, halves: bool):
     return shape
 
 
-def _real_fft(function, rank: int):
-    def kernel(x, lengths):
+def _real_fft(
+    function: Callable[..., np.ndarray], rank: int
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    def kernel(x: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         sizes = [int(n) for n in lengths]
         needed = [*sizes[:-1], sizes[-1] // 2 + 1 if x.dtype.kind == "c" else sizes[-1]]
         if any(n < m for n, m in zip(x.shape[x.ndim - rank :], needed, strict=True)):
@@ -198,8 +211,8 @@ def _real_fft(function, rank: int):
     return kernel
 
 
-def _fft(function, rank: int):
-    def kernel(x):
+def _fft(function: Callable[..., np.ndarray], rank: int) -> Callable[[np.ndarray], np.ndarray]:
+    def kernel(x: np.ndarray) -> np.ndarray:
         return function(x, axes=range(-rank, 0))
 
     return kernel

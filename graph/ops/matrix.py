@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import integers, is_static, known, plus, require, same
+from ..core.shapes import Dim, Shape, integers, is_static, known, plus, require, same
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ..core.protocols import OperationView
 
 
 @op("MatrixBandPart", shape=same)
-def matrix_band_part(x, lower, upper):
+def matrix_band_part(x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """`x` with zeros but in a band around the diagonal; a negative width is a whole triangle."""
-    rows, columns = np.indices(x.shape[-2:], sparse=True)
-    lower, upper = int(lower), int(upper)
-    below = (rows - columns <= lower) | (lower < 0)
-    above = (columns - rows <= upper) | (upper < 0)
+    n_rows, n_columns = x.shape[-2:]
+    rows, columns = np.indices((n_rows, n_columns), sparse=True)
+    n_below, n_above = int(lower), int(upper)
+    below = (rows - columns <= n_below) | (n_below < 0)
+    above = (columns - rows <= n_above) | (n_above < 0)
     return np.where(below & above, x, np.zeros((), x.dtype))
 
 
 @op("Diag", shape=lambda op: known(op, 0) * 2)
-def diag(x):
+def diag(x: np.ndarray) -> np.ndarray:
     """A tensor of twice the rank with `x` on its diagonal."""
     return np.diag(x.reshape(-1)).reshape(x.shape * 2)
 
 
 @op("DiagPart", shape=lambda op: known(op, 0)[: len(known(op, 0)) // 2])
-def diag_part(x):
+def diag_part(x: np.ndarray) -> np.ndarray:
     """The diagonal of a tensor whose shape is some shape twice."""
     shape = x.shape[: x.ndim // 2]
     return np.diagonal(x.reshape(int(np.prod(shape)), -1)).reshape(shape)
 
 
-def _band(k) -> tuple[int, int]:
+def _band(k: ArrayLike) -> tuple[int, int]:
     """The lowest and highest diagonal that `k` names."""
     numbers = [int(n) for n in np.asarray(k).flat]
     if not 1 <= len(numbers) <= 2 or numbers[0] > numbers[-1]:
@@ -41,7 +48,9 @@ def _band(k) -> tuple[int, int]:
     return numbers[0], numbers[-1]
 
 
-def _offsets(low: int, high: int, rows: int, columns: int, align: bytes):
+def _offsets(
+    low: int, high: int, rows: int, columns: int, align: bytes
+) -> Iterator[tuple[int, int, int]]:
     """For each diagonal from the highest: its number, its length, where it begins in its row."""
     lengths = {d: min(rows + min(d, 0), columns - max(d, 0)) for d in range(low, high + 1)}
     longest = max(lengths.values())
@@ -59,7 +68,7 @@ def _require_band(low: int, high: int, rows: int, columns: int) -> None:
         raise ValueError(f"diagonals must be in ({-rows}, {columns}), got {low} to {high}")
 
 
-def _diagonal_part(x, k, padding, align: bytes):
+def _diagonal_part(x: np.ndarray, k: ArrayLike, padding: np.ndarray, align: bytes) -> np.ndarray:
     low, high = _band(k)
     rows, columns = x.shape[-2:]
     _require_band(low, high, rows, columns)
@@ -70,7 +79,7 @@ def _diagonal_part(x, k, padding, align: bytes):
     return result[..., 0, :] if low == high else result
 
 
-def _set_diagonal(x, diagonal, k, align: bytes):
+def _set_diagonal(x: np.ndarray, diagonal: np.ndarray, k: ArrayLike, align: bytes) -> np.ndarray:
     low, high = _band(k)
     rows, columns = x.shape[-2:]
     _require_band(low, high, rows, columns)
@@ -83,13 +92,30 @@ def _set_diagonal(x, diagonal, k, align: bytes):
     return result
 
 
-def _diagonal_matrix(diagonal, k, n_rows, n_columns, padding, align: bytes):
+def _diagonal_matrix(
+    diagonal: np.ndarray,
+    k: np.ndarray,
+    n_rows: np.ndarray,
+    n_columns: np.ndarray,
+    padding: np.ndarray,
+    align: bytes,
+) -> np.ndarray:
     low, high = _band(k)
     shape = _matrix_shape(diagonal.shape, low, high, int(n_rows), int(n_columns))
     return _set_diagonal(np.full(shape, padding, diagonal.dtype), diagonal, (low, high), align)
 
 
-def _matrix_shape(diagonal, low: int, high: int, rows: int, columns: int) -> tuple[Any, ...]:
+@overload
+def _matrix_shape(
+    diagonal: tuple[int, ...], low: int, high: int, rows: int, columns: int
+) -> tuple[int, ...]: ...
+@overload
+def _matrix_shape(
+    diagonal: tuple[Dim, ...], low: int, high: int, rows: int, columns: int
+) -> tuple[Dim, ...]: ...
+def _matrix_shape(
+    diagonal: tuple[Dim, ...], low: int, high: int, rows: int, columns: int
+) -> tuple[Dim, ...]:
     """The shape of the matrices with such diagonals; -1 for rows and columns to be found."""
     longest = diagonal[-1]
     batch = diagonal[:-1] if low == high else diagonal[:-2]
@@ -101,44 +127,58 @@ def _matrix_shape(diagonal, low: int, high: int, rows: int, columns: int) -> tup
 
 
 @op("MatrixDiag", shape=lambda op: known(op, 0) + known(op, 0)[-1:])
-def matrix_diag(diagonal):
+def matrix_diag(diagonal: np.ndarray) -> np.ndarray:
     """Matrices with these diagonals."""
     return diagonal[..., None] * np.eye(diagonal.shape[-1], dtype=diagonal.dtype)
 
 
-def _matrix_diag_shape(op):
-    given, rows, columns = known(op, 0), integers(op, 2), integers(op, 3)
+def _matrix_diag_shape(op: OperationView) -> Shape:
+    diagonal, rows, columns = known(op, 0), integers(op, 2), integers(op, 3)
     k = integers(op, 1)
     if k is None or rows is None or columns is None:
         return None
-    return _matrix_shape(given, *_band(k), rows[0], columns[0])
+    return _matrix_shape(diagonal, *_band(k), rows[0], columns[0])
 
 
 @op("MatrixDiagV2", shape=_matrix_diag_shape)
-def matrix_diag_v2(diagonal, k, n_rows, n_columns, padding):
+def matrix_diag_v2(
+    diagonal: np.ndarray,
+    k: np.ndarray,
+    n_rows: np.ndarray,
+    n_columns: np.ndarray,
+    padding: np.ndarray,
+) -> np.ndarray:
     """Matrices with these diagonals, `padding` elsewhere."""
     return _diagonal_matrix(diagonal, k, n_rows, n_columns, padding, b"LEFT_LEFT")
 
 
 @op("MatrixDiagV3", shape=_matrix_diag_shape)
-def matrix_diag_v3(diagonal, k, n_rows, n_columns, padding, *, align):
+def matrix_diag_v3(
+    diagonal: np.ndarray,
+    k: np.ndarray,
+    n_rows: np.ndarray,
+    n_columns: np.ndarray,
+    padding: np.ndarray,
+    *,
+    align: bytes,
+) -> np.ndarray:
     """Matrices with these diagonals, `padding` elsewhere."""
     return _diagonal_matrix(diagonal, k, n_rows, n_columns, padding, align)
 
 
-def _diag_part_v1_shape(op):
+def _diag_part_v1_shape(op: OperationView) -> Shape:
     *batch, rows, columns = known(op, 0)
     sizes = [n for n in (rows, columns) if n is not None]
     return (*batch, min(sizes) if len(sizes) == 2 else None)
 
 
 @op("MatrixDiagPart", shape=_diag_part_v1_shape)
-def matrix_diag_part(x):
+def matrix_diag_part(x: np.ndarray) -> np.ndarray:
     """The diagonals of matrices."""
     return np.diagonal(x, 0, -2, -1)
 
 
-def _diag_part_shape(op):
+def _diag_part_shape(op: OperationView) -> Shape:
     *batch, rows, columns = known(op, 0)
     k = integers(op, 1)
     if k is None:
@@ -151,30 +191,34 @@ def _diag_part_shape(op):
 
 
 @op("MatrixDiagPartV2", shape=_diag_part_shape)
-def matrix_diag_part_v2(x, k, padding):
+def matrix_diag_part_v2(x: np.ndarray, k: np.ndarray, padding: np.ndarray) -> np.ndarray:
     """Some diagonals of matrices, the shorter ones padded at the end."""
     return _diagonal_part(x, k, padding, b"LEFT_LEFT")
 
 
 @op("MatrixDiagPartV3", shape=_diag_part_shape)
-def matrix_diag_part_v3(x, k, padding, *, align):
+def matrix_diag_part_v3(
+    x: np.ndarray, k: np.ndarray, padding: np.ndarray, *, align: bytes
+) -> np.ndarray:
     """Some diagonals of matrices, the shorter ones padded."""
     return _diagonal_part(x, k, padding, align)
 
 
 @op("MatrixSetDiag", shape=same)
-def matrix_set_diag(x, diagonal):
+def matrix_set_diag(x: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     """`x` with other diagonals."""
     return _set_diagonal(x, diagonal, 0, b"LEFT_LEFT")
 
 
 @op("MatrixSetDiagV2", shape=same)
-def matrix_set_diag_v2(x, diagonal, k):
+def matrix_set_diag_v2(x: np.ndarray, diagonal: np.ndarray, k: np.ndarray) -> np.ndarray:
     """`x` with some diagonals replaced."""
     return _set_diagonal(x, diagonal, k, b"LEFT_LEFT")
 
 
 @op("MatrixSetDiagV3", shape=same)
-def matrix_set_diag_v3(x, diagonal, k, *, align):
+def matrix_set_diag_v3(
+    x: np.ndarray, diagonal: np.ndarray, k: np.ndarray, *, align: bytes
+) -> np.ndarray:
     """`x` with some diagonals replaced."""
     return _set_diagonal(x, diagonal, k, align)

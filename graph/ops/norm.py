@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import known, merge, require, same
+from ..core.shapes import Shape, known, merge, require, same
+
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
 
 
-def channels_last(x, data_format: bytes):
+def channels_last(x: np.ndarray, data_format: bytes) -> np.ndarray:
     """`x` with its channels in the last dimension."""
     return np.moveaxis(x, 1, -1) if data_format.startswith(b"NC") else x
 
 
-def channels_back(x, data_format: bytes):
+def channels_back(x: np.ndarray, data_format: bytes) -> np.ndarray:
     """`x`, whose channels are in the last dimension, in `data_format`."""
     return np.moveaxis(x, -1, 1) if data_format.startswith(b"NC") else x
 
 
-def _bias_shape(op):
+def _bias_shape(op: OperationView) -> Shape:
     shape, bias = known(op, 0), known(op, 1, 1)
     require(op, len(shape) >= 2, f"value must have rank >= 2, got {shape}")
     first = op.type == "BiasAdd" and op.get_attr("data_format") == b"NCHW"
@@ -29,7 +34,7 @@ def _bias_shape(op):
 
 
 @op("BiasAdd", shape=_bias_shape)
-def bias_add(x, bias, *, data_format):
+def bias_add(x: np.ndarray, bias: np.ndarray, *, data_format: bytes) -> np.ndarray:
     """`x + bias`, one bias for each channel."""
     if data_format == b"NCHW":
         bias = bias.reshape((-1,) + (1,) * (x.ndim - 2))
@@ -37,50 +42,50 @@ def bias_add(x, bias, *, data_format):
 
 
 @op("BiasAddV1", shape=_bias_shape)
-def bias_add_v1(x, bias):
+def bias_add_v1(x: np.ndarray, bias: np.ndarray) -> np.ndarray:
     """`x + bias`, one bias for each channel."""
     return x + bias
 
 
-def _bias_grad_shape(op):
+def _bias_grad_shape(op: OperationView) -> Shape:
     shape = known(op, 0)
     return (shape[1] if op.get_attr("data_format") == b"NCHW" else shape[-1],)
 
 
 @op("BiasAddGrad", shape=_bias_grad_shape)
-def bias_add_grad(dy, *, data_format):
+def bias_add_grad(dy: np.ndarray, *, data_format: bytes) -> np.ndarray:
     """The sum of `dy` over all but the channels."""
     dy = channels_last(dy, data_format)
-    return np.sum(dy.reshape(-1, dy.shape[-1]), 0, dtype=np.float64)
+    return dy.reshape(-1, dy.shape[-1]).sum(0, dtype=np.float64)
 
 
-def _batch_norm_shape(op):
+def _batch_norm_shape(op: OperationView) -> list[Shape]:
     shape = known(op, 0)
     first = op.get_attr("data_format").startswith(b"NC")
     channels = (shape[1] if first else shape[-1],)
     for index in (1, 2):
-        given = op.inputs[index].shape
+        statistic = op.inputs[index].shape
         try:
-            channels = merge(channels, given)
+            channels = merge(channels, statistic)
         except ValueError:
-            require(op, False, f"input {index} must have shape {channels}, got {given}")
+            require(op, False, f"input {index} must have shape {channels}, got {statistic}")
     return [shape] + [channels] * 4 + [(0,)] * (len(op.outputs) - 5)
 
 
 @op("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", shape=_batch_norm_shape)
 def fused_batch_norm(
-    x,
-    scale,
-    offset,
-    mean,
-    variance,
+    x: np.ndarray,
+    scale: np.ndarray,
+    offset: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
     *,
-    epsilon,
-    exponential_avg_factor,
-    data_format,
-    is_training,
-    op,
-):
+    epsilon: float,
+    exponential_avg_factor: float,
+    data_format: bytes,
+    is_training: bool,
+    op: OperationView,
+) -> list[np.ndarray]:
     """(x - mean) / sqrt(variance + epsilon) * scale + offset, and the statistics.
 
     In training mean and variance are those of the batch.
@@ -105,7 +110,7 @@ def fused_batch_norm(
     return results + [np.zeros(0, np.float32)] * (len(op.outputs) - 5)
 
 
-def _batch_norm_grad_shape(op):
+def _batch_norm_grad_shape(op: OperationView) -> list[Shape]:
     channels = op.inputs[2].shape
     return [op.inputs[1].shape, channels, channels, (), ()]
 
@@ -117,8 +122,16 @@ def _batch_norm_grad_shape(op):
     shape=_batch_norm_grad_shape,
 )
 def fused_batch_norm_grad(
-    dy, x, scale, mean, variance, *reserved, epsilon, data_format, is_training
-):
+    dy: np.ndarray,
+    x: np.ndarray,
+    scale: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    *reserved: np.ndarray,
+    epsilon: float,
+    data_format: bytes,
+    is_training: bool,
+) -> tuple[np.ndarray, ...]:
     """The gradients of input, scale and offset, from the statistics that were used."""
     x, dy = (channels_last(array, data_format).astype(np.float64) for array in (x, dy))
     axes = tuple(range(x.ndim - 1))
@@ -135,19 +148,26 @@ def fused_batch_norm_grad(
 
 @op("BatchNormWithGlobalNormalization", shape=same)
 def batch_norm_with_global_normalization(
-    x, mean, variance, beta, gamma, *, variance_epsilon, scale_after_normalization
-):
+    x: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    beta: np.ndarray,
+    gamma: np.ndarray,
+    *,
+    variance_epsilon: float,
+    scale_after_normalization: bool,
+) -> np.ndarray:
     """(x - mean) / sqrt(variance + epsilon) * gamma + beta; gamma only where asked for."""
     ratio = 1 / np.sqrt(variance + variance_epsilon)
     return (x - mean) * (ratio * gamma if scale_after_normalization else ratio) + beta
 
 
 @op("LRN", shape=same)
-def lrn(x, *, depth_radius, bias, alpha, beta):
+def lrn(x: np.ndarray, *, depth_radius: int, bias: float, alpha: float, beta: float) -> np.ndarray:
     """x / (bias + alpha * sum of squares of the channels around)**beta."""
     squares = np.square(x, dtype=np.float64)
     sums = np.cumsum(np.pad(squares, [(0, 0)] * (x.ndim - 1) + [(1, 0)]), -1)
-    n = x.shape[-1]
+    n: int = x.shape[-1]
     high = np.minimum(np.arange(n) + depth_radius + 1, n)
     low = np.maximum(np.arange(n) - depth_radius, 0)
     return x / (bias + alpha * (sums[..., high] - sums[..., low])) ** beta

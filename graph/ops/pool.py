@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import UnknownRank, integers, known, require
+from ..core.shapes import Dim, Shape, UnknownRank, integers, known, require
 from .norm import channels_back, channels_last
 from .window import Windows, explicit_pads, pad_spatial, spatial, spatial_axes
 
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
 
-def _windows(op, ksize, strides, rank: int) -> Windows:
+
+def _windows(
+    op: OperationView, ksize: Sequence[int], strides: Sequence[int], rank: int
+) -> Windows[int]:
     kernel, steps = spatial(op, ksize, "ksize"), spatial(op, strides, "strides")
     require(
         op, len(kernel) == len(steps) == rank - 2, f"ksize and strides must have {rank} numbers"
@@ -19,56 +27,60 @@ def _windows(op, ksize, strides, rank: int) -> Windows:
     return Windows(kernel, steps, (1,) * len(kernel), op.get_attr("padding"), explicit)
 
 
-def _pooled(op, windows: Windows, shape):
+def _pooled(op: OperationView, windows: Windows[int], shape: tuple[Dim, ...]) -> tuple[Dim, ...]:
     axes = spatial_axes(op.get_attr("data_format"), len(shape))
     outputs = dict(zip(axes, windows.outputs([shape[axis] for axis in axes]), strict=True))
     return tuple(outputs.get(axis, size) for axis, size in enumerate(shape))
 
 
-def _pool_shape(op, rank: int):
+def _pool_shape(op: OperationView, rank: int) -> Shape:
     windows = _windows(op, op.get_attr("ksize"), op.get_attr("strides"), rank)
     return _pooled(op, windows, known(op, 0, rank))
 
 
-def _lowest(dtype):
+def _lowest(dtype: np.dtype) -> float:
     return -np.inf if dtype.kind in "fV" else np.iinfo(dtype).min
 
 
-def _max(op, x, windows: Windows):
+def _max(op: OperationView, x: np.ndarray, windows: Windows[int]) -> np.ndarray:
     """The largest element of each window."""
     data_format = op.get_attr("data_format")
     x = channels_last(x, data_format)
     padded = pad_spatial(x, windows.pads(x.shape[1:-1]), _lowest(x.dtype))
     outputs = windows.outputs(x.shape[1:-1])
     result = np.full((x.shape[0], *outputs, x.shape[-1]), _lowest(x.dtype), x.dtype)
-    for _, place in windows.places(outputs):
-        np.maximum(result, padded[place], out=result)
+    for _, window in windows.places(outputs):
+        np.maximum(result, padded[window], out=result)
     return channels_back(result, data_format)
 
 
-def _counts(windows: Windows, sizes, outputs) -> np.ndarray:
+def _counts(windows: Windows[int], sizes: Sequence[int], outputs: Sequence[int]) -> np.ndarray:
     """How many elements of the input each window has."""
     ones = pad_spatial(np.ones((1, *sizes, 1)), windows.pads(sizes))
     counts = np.zeros((1, *outputs, 1))
-    for _, place in windows.places(outputs):
-        counts += ones[place]
+    for _, window in windows.places(outputs):
+        counts += ones[window]
     return counts
 
 
-def _average(op, x, windows: Windows):
+def _average(op: OperationView, x: np.ndarray, windows: Windows[int]) -> np.ndarray:
     """The mean of each window, without what was padded."""
     data_format = op.get_attr("data_format")
     x = channels_last(x, data_format)
     padded = pad_spatial(x, windows.pads(x.shape[1:-1]))
     outputs = windows.outputs(x.shape[1:-1])
     total = np.zeros((x.shape[0], *outputs, x.shape[-1]))
-    for _, place in windows.places(outputs):
-        total += padded[place]
+    for _, window in windows.places(outputs):
+        total += padded[window]
     return channels_back(total / _counts(windows, x.shape[1:-1], outputs), data_format)
 
 
-def _pool_kernel(function):
-    def kernel(x, *, ksize, strides, op):
+def _pool_kernel(
+    function: Callable[[OperationView, np.ndarray, Windows[int]], np.ndarray],
+) -> Callable[..., np.ndarray]:
+    def kernel(
+        x: np.ndarray, *, ksize: Sequence[int], strides: Sequence[int], op: OperationView
+    ) -> np.ndarray:
         return function(op, x, _windows(op, ksize, strides, x.ndim))
 
     return kernel
@@ -83,7 +95,7 @@ for _name, _function, _rank in (
     op(_name, shape=lambda op, rank=_rank: _pool_shape(op, rank))(_pool_kernel(_function))
 
 
-def _max_pool_v2_shape(op):
+def _max_pool_v2_shape(op: OperationView) -> Shape:
     ksize, strides = integers(op, 1), integers(op, 2)
     if ksize is None or strides is None:
         raise UnknownRank
@@ -91,68 +103,87 @@ def _max_pool_v2_shape(op):
 
 
 @op("MaxPoolV2", shape=_max_pool_v2_shape)
-def max_pool_v2(x, ksize, strides, *, op):
+def max_pool_v2(
+    x: np.ndarray, ksize: np.ndarray, strides: np.ndarray, *, op: OperationView
+) -> np.ndarray:
     """The largest element of each window."""
     return _max(op, x, _windows(op, ksize.tolist(), strides.tolist(), 4))
 
 
-def _argmax_windows(op) -> Windows:
+def _argmax_windows(op: OperationView) -> Windows[int]:
     kernel, strides = op.get_attr("ksize")[1:3], op.get_attr("strides")[1:3]
     return Windows(tuple(kernel), tuple(strides), (1, 1), op.get_attr("padding"))
 
 
-def _argmax_shape(op):
+def _argmax_shape(op: OperationView) -> list[Shape]:
     batch, *sizes, channels = known(op, 0, 4)
     return [(batch, *_argmax_windows(op).outputs(sizes), channels)] * 2
 
 
 @op("MaxPoolWithArgmax", shape=_argmax_shape)
-def max_pool_with_argmax(x, *, include_batch_in_index, op):
+def max_pool_with_argmax(
+    x: np.ndarray, *, include_batch_in_index: bool, op: OperationView
+) -> tuple[np.ndarray, np.ndarray]:
     """The largest element of each window, and its place counted through the image."""
     windows = _argmax_windows(op)
-    places = np.arange(x.size).reshape(x.shape)
+    indices = np.arange(x.size).reshape(x.shape)
     if not include_batch_in_index:
-        places = places % max(x[0].size, 1)
+        indices = indices % max(x[0].size, 1)
     pads = windows.pads(x.shape[1:-1])
-    padded, padded_places = pad_spatial(x, pads, _lowest(x.dtype)), pad_spatial(places, pads, -1)
+    padded, padded_indices = pad_spatial(x, pads, _lowest(x.dtype)), pad_spatial(indices, pads, -1)
     outputs = windows.outputs(x.shape[1:-1])
     best = np.full((x.shape[0], *outputs, x.shape[-1]), _lowest(x.dtype), x.dtype)
     where = np.full(best.shape, -1)
-    for _, place in windows.places(outputs):
-        better = (padded[place] > best) | ((where < 0) & (padded_places[place] >= 0))
-        best = np.where(better, padded[place], best)
-        where = np.where(better, padded_places[place], where)
+    for _, window in windows.places(outputs):
+        better = (padded[window] > best) | ((where < 0) & (padded_indices[window] >= 0))
+        best = np.where(better, padded[window], best)
+        where = np.where(better, padded_indices[window], where)
     return best, where
 
 
-def _require_last(op) -> None:
+def _require_last(op: OperationView) -> None:
     data_format = op.get_attr("data_format")
     require(op, not data_format.startswith(b"NC"), f"data_format must be NHWC, got {data_format}")
 
 
 @op("MaxPoolGrad", shape=lambda op: op.inputs[0].shape)
-def max_pool_grad(x, y, dy, *, ksize, strides, op):
+def max_pool_grad(
+    x: np.ndarray,
+    y: np.ndarray,
+    dy: np.ndarray,
+    *,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    op: OperationView,
+) -> np.ndarray:
     """`dy` at the first largest element of each window."""
     _require_last(op)
     windows = _windows(op, ksize, strides, x.ndim)
     pads = windows.pads(x.shape[1:-1])
     padded = pad_spatial(x, pads, _lowest(x.dtype))
-    result, left = np.zeros(padded.shape, dy.dtype), np.ones(y.shape, bool)
-    for _, place in windows.places(y.shape[1:-1]):
-        hit = left & (padded[place] == y)
-        result[place] += np.where(hit, dy, 0)
-        left &= ~hit
+    result, is_free = np.zeros(padded.shape, dy.dtype), np.ones(y.shape, bool)
+    for _, window in windows.places(y.shape[1:-1]):
+        hit = is_free & (padded[window] == y)
+        result[window] += np.where(hit, dy, 0)
+        is_free &= ~hit
     inner = (slice(a, n - b) for (a, b), n in zip(pads, padded.shape[1:-1], strict=True))
     return result[(slice(None), *inner)]
 
 
-def _sizes_shape(op):
+def _sizes_shape(op: OperationView) -> Shape:
     sizes = integers(op, 0)
     return (None,) * 4 if sizes is None else tuple(sizes)
 
 
 @op("AvgPoolGrad", shape=_sizes_shape)
-def avg_pool_grad(sizes, dy, *, ksize, strides, op):
+def avg_pool_grad(
+    sizes: np.ndarray,
+    dy: np.ndarray,
+    *,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    op: OperationView,
+) -> np.ndarray:
     """`dy` shared among the elements of each window."""
     _require_last(op)
     windows = _windows(op, ksize, strides, dy.ndim)
@@ -161,7 +192,7 @@ def avg_pool_grad(sizes, dy, *, ksize, strides, op):
     padded = [n + sum(pair) for n, pair in zip(spatial_sizes, pads, strict=True)]
     share = dy / _counts(windows, spatial_sizes, outputs)
     result = np.zeros((dy.shape[0], *padded, dy.shape[-1]))
-    for _, place in windows.places(outputs):
-        result[place] += share
+    for _, window in windows.places(outputs):
+        result[window] += share
     inner = (slice(a, n - b) for (a, b), n in zip(pads, padded, strict=True))
     return result[(slice(None), *inner)]

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from ..core.registry import add_row, op
-from ..core.shapes import axis_of, integers, known, require, same, value
+from ..core.shapes import Shape, axis_of, integers, known, require, same, value
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from ..core.protocols import OperationView
 
 
-def wide(x: np.ndarray):
+def wide(x: np.ndarray) -> type[np.float64 | np.complex128] | np.dtype:
     """The dtype in which sums of `x` lose nothing worth speaking of."""
     if x.dtype.kind == "f" or x.dtype.kind == "V":
         return np.float64
@@ -19,37 +26,37 @@ def wide(x: np.ndarray):
 
 def axes_of(axes: np.ndarray, rank: int) -> tuple[int, ...]:
     """The axes an index tensor names, counted from the front."""
-    found = [int(axis) for axis in axes.flat]
-    for axis in found:
+    positions = [int(axis) for axis in axes.flat]
+    for axis in positions:
         if not -rank <= axis < rank:
             raise ValueError(f"Invalid reduction dimension {axis} for input with {rank} dimensions")
-    found = [axis % rank for axis in found]
-    if len(set(found)) != len(found):
-        raise ValueError(f"Invalid reduction arguments: axes contain {found} twice")
-    return tuple(found)
+    positions = [axis % rank for axis in positions]
+    if len(set(positions)) != len(positions):
+        raise ValueError(f"Invalid reduction arguments: axes contain {positions} twice")
+    return tuple(positions)
 
 
-def _reduced(op):
+def _reduced(op: OperationView) -> Shape:
     """The shape without the reduced axes, or with 1 in their place."""
     keep, axes = op.get_attr("keep_dims"), value(op, 1)
     shape = known(op, 0)
     if axes is None:
         return (None,) * len(shape) if keep else None
-    found = axes_of(axes, len(shape))
+    reduced = axes_of(axes, len(shape))
     if keep:
-        return tuple(1 if i in found else size for i, size in enumerate(shape))
-    return tuple(size for i, size in enumerate(shape) if i not in found)
+        return tuple(1 if i in reduced else size for i, size in enumerate(shape))
+    return tuple(size for i, size in enumerate(shape) if i not in reduced)
 
 
-def _lowest(dtype):
+def _lowest(dtype: np.dtype) -> float:
     return -np.inf if dtype.kind in "fV" else np.iinfo(dtype).min
 
 
-def _highest(dtype):
+def _highest(dtype: np.dtype) -> float:
     return np.inf if dtype.kind in "fV" else np.iinfo(dtype).max
 
 
-def _mean(x, axis, keepdims):
+def _mean(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
     total = np.sum(x, axis=axis, keepdims=keepdims, dtype=wide(x))
     n = prod(x.shape[i] for i in axis)
     if x.dtype.kind not in "iu":
@@ -57,15 +64,17 @@ def _mean(x, axis, keepdims):
     return (np.sign(total) * (np.abs(total) // n)).astype(x.dtype)
 
 
-def _norm(x, axis, keepdims):
+def _norm(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
     return np.sqrt(np.sum(np.square(np.abs(x).astype(wide(x))), axis=axis, keepdims=keepdims))
 
 
-def _product(x, axis, keepdims):
+def _product(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
     return np.prod(x, axis=axis, keepdims=keepdims, dtype=wide(x))
 
 
-REDUCTIONS = {
+Reduction: TypeAlias = "Callable[[np.ndarray, tuple[int, ...], bool], np.ndarray]"
+
+REDUCTIONS: dict[str, Reduction] = {
     "All": lambda x, axis, keepdims: np.all(x, axis=axis, keepdims=keepdims),
     "Any": lambda x, axis, keepdims: np.any(x, axis=axis, keepdims=keepdims),
     "EuclideanNorm": _norm,
@@ -77,10 +86,10 @@ REDUCTIONS = {
 }
 
 
-def _reduction(function):
+def _reduction(function: Reduction) -> Callable[..., np.ndarray]:
     """A kernel that applies `function` over the axes given as second input."""
 
-    def kernel(x, axes, *, keep_dims):
+    def kernel(x: np.ndarray, axes: np.ndarray, *, keep_dims: bool) -> np.ndarray:
         return function(x, axes_of(axes, x.ndim), keep_dims)
 
     return kernel
@@ -90,7 +99,7 @@ for _name, _function in REDUCTIONS.items():
     add_row(_name, _reduction(_function), _reduced)
 
 
-def _without_axis(op):
+def _without_axis(op: OperationView) -> Shape:
     """The shape without the axis given as second input."""
     shape, axis = known(op, 0), integers(op, 1)
     if axis is None:
@@ -100,29 +109,29 @@ def _without_axis(op):
 
 
 @op("ArgMax", shape=_without_axis)
-def arg_max(x, axis):
+def arg_max(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
     """The index of the first largest element along `axis`."""
     return np.argmax(x, axis=int(axis))
 
 
 @op("ArgMin", shape=_without_axis)
-def arg_min(x, axis):
+def arg_min(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
     """The index of the first smallest element along `axis`."""
     return np.argmin(x, axis=int(axis))
 
 
-def _running(function, start):
+def _running(function: Callable[..., np.ndarray], start: int) -> Callable[..., np.ndarray]:
     """A kernel that accumulates along an axis: from the end, or without the element itself."""
 
-    def kernel(x, axis, *, exclusive, reverse):
-        axis = axes_of(axis, x.ndim)[0]
+    def kernel(x: np.ndarray, axis: np.ndarray, *, exclusive: bool, reverse: bool) -> np.ndarray:
+        position = axes_of(axis, x.ndim)[0]
         if reverse:
-            x = np.flip(x, axis)
-        result = function(x, axis=axis, dtype=wide(x))
-        if exclusive and x.shape[axis]:
-            result = np.roll(result, 1, axis)
-            result[(slice(None),) * axis + (0,)] = start
-        return np.flip(result, axis) if reverse else result
+            x = np.flip(x, position)
+        result = function(x, axis=position, dtype=wide(x))
+        if exclusive and x.shape[position]:
+            result = np.roll(result, 1, position)
+            result[(slice(None),) * position + (0,)] = start
+        return np.flip(result, position) if reverse else result
 
     return kernel
 
@@ -131,14 +140,21 @@ add_row("Cumsum", _running(np.cumsum, 0), same)
 add_row("Cumprod", _running(np.cumprod, 1), same)
 
 
-def _require_sorted(ids) -> int:
+def _require_sorted(ids: np.ndarray) -> int:
     """The number of segments that sorted ids name."""
     if ids.size and (ids[0] < 0 or (np.diff(ids) < 0).any()):
         raise ValueError("segment ids are not increasing")
     return int(ids[-1]) + 1 if ids.size else 0
 
 
-def _combined(combine, x, ids, n_segments: int, start, dtype) -> np.ndarray:
+def _combined(
+    combine: np.ufunc,
+    x: np.ndarray,
+    ids: np.ndarray,
+    n_segments: int,
+    start: float,
+    dtype: DTypeLike,
+) -> np.ndarray:
     """`combine` over the rows of each segment, `start` where there are none."""
     result = np.full((n_segments,) + x.shape[ids.ndim :], start, dtype)
     rows = x.reshape((ids.size,) + x.shape[ids.ndim :])
@@ -149,7 +165,7 @@ def _combined(combine, x, ids, n_segments: int, start, dtype) -> np.ndarray:
     return result
 
 
-SEGMENT = {
+SEGMENT: dict[str, tuple[np.ufunc, int | None]] = {
     "Sum": (np.add, 0),
     "Prod": (np.multiply, 1),
     "Min": (np.minimum, None),
@@ -157,17 +173,17 @@ SEGMENT = {
 }
 
 
-def _extreme(kind: str, dtype):
+def _extreme(kind: str, dtype: np.dtype) -> float:
     """What the smallest or largest of no elements is: a finite number."""
     limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
     return limits.max if kind == "Min" else limits.min
 
 
-def _segment(kind: str):
+def _segment(kind: str) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """A kernel for sorted ids: segments without rows become 0, of a product 1."""
     combine, neutral = SEGMENT[kind]
 
-    def kernel(x, ids):
+    def kernel(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
         n = _require_sorted(ids)
         start = _extreme(kind, x.dtype) if neutral is None else neutral
         result = _combined(combine, x, ids, n, start, wide(x) if neutral is not None else x.dtype)
@@ -178,11 +194,11 @@ def _segment(kind: str):
     return kernel
 
 
-def _unsorted_segment(kind: str):
+def _unsorted_segment(kind: str) -> Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
     """A kernel for ids in any order; rows with a negative one are dropped."""
     combine, neutral = SEGMENT[kind]
 
-    def kernel(x, ids, n_segments):
+    def kernel(x: np.ndarray, ids: np.ndarray, n_segments: np.ndarray) -> np.ndarray:
         start = _extreme(kind, x.dtype) if neutral is None else neutral
         dtype = wide(x) if neutral is not None else x.dtype
         return _combined(combine, x, ids, int(n_segments), start, dtype)
@@ -190,14 +206,14 @@ def _unsorted_segment(kind: str):
     return kernel
 
 
-def _segment_shape(op):
+def _segment_shape(op: OperationView) -> Shape:
     ids = value(op, 1)
     first = None if ids is None else (int(ids.flat[-1]) + 1 if ids.size else 0)
     require(op, first is None or first >= 0, f"segment ids must be >= 0, got {first}")
     return (first,) + known(op, 0)[1:]
 
 
-def _unsorted_segment_shape(op):
+def _unsorted_segment_shape(op: OperationView) -> Shape:
     n_segments, shape = integers(op, 2), known(op, 0)
     first = None if n_segments is None else n_segments[0]
     require(op, first is None or first >= 0, f"num_segments must be >= 0, got {first}")
@@ -210,14 +226,14 @@ for _name in SEGMENT:
 
 
 @op("SegmentMean", shape=_segment_shape)
-def segment_mean(x, ids):
+def segment_mean(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """The mean of each segment's rows; 0 where there are none."""
     total = _combined(np.add, x, ids, _require_sorted(ids), 0, wide(x))
     counts = np.maximum(np.bincount(ids, minlength=len(total)), 1)
     return total / counts.reshape((-1,) + (1,) * (x.ndim - 1))
 
 
-SPARSE_SEGMENT = {
+SPARSE_SEGMENT: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "SparseSegmentSum": lambda counts: np.ones(counts.shape),
     "SparseSegmentMean": lambda counts: counts,
     "SparseSegmentSqrtN": np.sqrt,
@@ -225,10 +241,12 @@ SPARSE_SEGMENT = {
 """What the sum of a segment is divided by, given the number of its rows."""
 
 
-def _sparse_segment(divisor):
+def _sparse_segment(divisor: Callable[[np.ndarray], np.ndarray]) -> Callable[..., np.ndarray]:
     """A kernel that takes the rows at `indices` first."""
 
-    def kernel(x, indices, ids, n_segments=None):
+    def kernel(
+        x: np.ndarray, indices: np.ndarray, ids: np.ndarray, n_segments: np.ndarray | None = None
+    ) -> np.ndarray:
         if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < len(x):
             raise ValueError(f"indices must be in [0, {len(x)}), got {indices.tolist()[:8]}")
         n = _require_sorted(ids) if n_segments is None else int(n_segments)
@@ -239,7 +257,7 @@ def _sparse_segment(divisor):
     return kernel
 
 
-def _sparse_segment_shape(op):
+def _sparse_segment_shape(op: OperationView) -> Shape:
     last = integers(op, 3) if len(op.inputs) > 3 else None
     if last is None and len(op.inputs) == 3 and (ids := value(op, 2)) is not None:
         last = [int(ids.flat[-1]) + 1 if ids.size else 0]

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import Dim, UnknownRank, as_shape, integers, known, plus, require, vector_size
+from ..core.shapes import (
+    Dim,
+    Shape,
+    UnknownRank,
+    as_shape,
+    integers,
+    known,
+    plus,
+    require,
+    vector_size,
+)
+
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
 
 
 def _numbers(array: np.ndarray | None, n: int) -> list[Dim]:
@@ -17,18 +31,18 @@ def _numbers(array: np.ndarray | None, n: int) -> list[Dim]:
     return [None if item is None else int(item) for item in array.flat]
 
 
-def _slice_shape(op):
+def _slice_shape(op: OperationView) -> Shape:
     begins, sizes = op.inputs[1].value, op.inputs[2].value
     try:
-        given = known(op, 0)
+        shape = known(op, 0)
     except UnknownRank:
         return (None,) * sizes.size if sizes is not None else None
-    rank = len(given)
+    rank = len(shape)
     starts = _numbers(begins, rank)
     lengths = _numbers(sizes, rank)
     require(op, len(starts) == len(lengths) == rank, f"begin and size must have {rank} elements")
     result: list[Dim] = []
-    for size, start, length in zip(given, starts, lengths, strict=True):
+    for size, start, length in zip(shape, starts, lengths, strict=True):
         if length is not None and length >= 0:
             fits = size is None or start is None or 0 <= start <= size - length
             require(op, fits, f"begin {start} and size {length} must lie within {size}")
@@ -39,9 +53,9 @@ def _slice_shape(op):
 
 
 @op("Slice", shape=_slice_shape, moves_elements=True)
-def slice_(x, begin, size):
+def slice_(x: np.ndarray, begin: np.ndarray, size: np.ndarray) -> np.ndarray:
     """`size` elements from `begin` along each axis; size -1 is up to the end."""
-    index = []
+    index: list[slice] = []
     for start, length, whole in zip(begin.tolist(), size.tolist(), x.shape, strict=True):
         end = whole if length == -1 else start + length
         if not 0 <= start <= end <= whole:
@@ -53,9 +67,16 @@ def slice_(x, begin, size):
 class StridedIndex:
     """What begin, end, strides and the masks of StridedSlice say of each dimension."""
 
-    def __init__(self, get_attr, begin: Sequence, end: Sequence, strides: Sequence, rank: int):
+    def __init__(
+        self,
+        op: OperationView,
+        begin: Sequence[Dim],
+        end: Sequence[Dim],
+        strides: Sequence[Dim],
+        rank: int,
+    ) -> None:
         self.masks = {
-            name: get_attr(f"{name}_mask")
+            name: cast("int", op.get_attr(f"{name}_mask"))
             for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
         }
         if not len(begin) == len(end) == len(strides):
@@ -73,8 +94,8 @@ class StridedIndex:
         """Whether bit `i` of a mask is set."""
         return bool(self.masks[name] >> i & 1)
 
-    def items(self) -> Iterator:
-        """For each entry: np.newaxis, an int, or a slice; None inside where a number is unknown."""
+    def items(self) -> Iterator[Entry]:
+        """What each entry says, in order; an ellipsis as the whole dimensions it stands for."""
         n = len(self.begin)
         has_ellipsis = self.masks["ellipsis"] & ((1 << n) - 1)
         named = sum(not self.has("ellipsis", i) and not self.has("new_axis", i) for i in range(n))
@@ -99,75 +120,84 @@ class StridedIndex:
             yield from [slice(None)] * (self.rank - named)
 
 
+Entry: TypeAlias = "Shrunk | Part | slice | None"
+"""What an entry of a strided slice says: one element, a range, whole dimensions or a new one."""
+
+
+def _number(dim: Dim) -> int:
+    if dim is None:
+        raise TypeError("a number of the index is not known")
+    return int(dim)
+
+
 class Shrunk:
     """One element of a dimension, which then goes."""
 
-    def __init__(self, position):
+    def __init__(self, position: Dim) -> None:
         self.position = position
 
 
 class Part:
     """A range of a dimension; each bound may be open, and each number unknown (None)."""
 
-    def __init__(self, begin, end, stride, open_begin: bool, open_end: bool):
+    def __init__(self, begin: Dim, end: Dim, stride: Dim, open_begin: bool, open_end: bool) -> None:
         self.begin, self.end, self.stride = begin, end, stride
         self.open_begin, self.open_end = open_begin, open_end
 
     def slice(self) -> slice:
         """As Python's slice."""
         return slice(
-            None if self.open_begin else int(self.begin),
-            None if self.open_end else int(self.end),
-            int(self.stride),
+            None if self.open_begin else _number(self.begin),
+            None if self.open_end else _number(self.end),
+            _number(self.stride),
         )
 
     def size(self, whole: int | None) -> int | None:
         """How many elements of a dimension of size `whole` it has, None when that is unknown."""
         begin = 0 if self.open_begin else self.begin
         end = 0 if self.open_end else self.end
-        if None in (begin, end, self.stride):
+        if begin is None or end is None or self.stride is None:
             return None
         if whole is not None:
             return len(range(*self.slice().indices(whole)))
-        if self.open_begin and self.open_end:
-            return 0 if whole == 0 else None
-        same_side = (self.begin >= 0) == (self.end >= 0) and not (self.open_begin or self.open_end)
-        if same_side and (self.end - self.begin) * self.stride <= 0:
-            return 0
-        return None
+        if self.open_begin or self.open_end:
+            return None
+        same_side = (begin >= 0) == (end >= 0)
+        return 0 if same_side and (end - begin) * self.stride <= 0 else None
 
 
-def _strided_slice_shape(op):
-    given = known(op, 0)
+def _strided_slice_shape(op: OperationView) -> Shape:
+    shape = known(op, 0)
     begin, end, strides = (_numbers(op.inputs[i].value, vector_size(op, i)) for i in (1, 2, 3))
-    rest, result = list(given), []
+    sizes = list(shape)
+    result: list[Dim] = []
     try:
-        items = list(StridedIndex(op.get_attr, begin, end, strides, len(given)).items())
+        items = list(StridedIndex(op, begin, end, strides, len(shape)).items())
     except ValueError as error:
         raise ValueError(f"{op.type} '{op.name}': {error}") from None
     for item in items:
         if item is np.newaxis:
             result.append(1)
         elif isinstance(item, Shrunk):
-            size, at = rest.pop(0), item.position
-            fits = size is None or at is None or -size <= at < size
-            require(op, fits, f"slice index {at} of a dimension of size {size} out of bounds")
+            size, position = sizes.pop(0), item.position
+            fits = size is None or position is None or -size <= position < size
+            require(op, fits, f"slice index {position} of a dimension of size {size} out of bounds")
         elif isinstance(item, Part):
-            result.append(item.size(rest.pop(0)))
+            result.append(item.size(sizes.pop(0)))
         else:
-            result.append(rest.pop(0))
+            result.append(sizes.pop(0))
     return tuple(result)
 
 
-def strided_index(op, x_rank: int, begin, end, strides) -> tuple:
+def strided_index(
+    op: OperationView, x_rank: int, begin: np.ndarray, end: np.ndarray, strides: np.ndarray
+) -> tuple[int | slice | None, ...]:
     """The numpy index that StridedSlice and its relatives mean."""
-    items = StridedIndex(
-        op.get_attr, begin.tolist(), end.tolist(), strides.tolist(), x_rank
-    ).items()
+    items = StridedIndex(op, begin.tolist(), end.tolist(), strides.tolist(), x_rank).items()
     return tuple(
         item.slice()
         if isinstance(item, Part)
-        else int(item.position)
+        else _number(item.position)
         if isinstance(item, Shrunk)
         else item
         for item in items
@@ -175,13 +205,23 @@ def strided_index(op, x_rank: int, begin, end, strides) -> tuple:
 
 
 @op("StridedSlice", shape=_strided_slice_shape, moves_elements=True)
-def strided_slice(x, begin, end, strides, *, op):
+def strided_slice(
+    x: np.ndarray, begin: np.ndarray, end: np.ndarray, strides: np.ndarray, *, op: OperationView
+) -> np.ndarray:
     """What Python's x[begin:end:strides, ..., newaxis, 3] gives, said in masks."""
     return x[strided_index(op, x.ndim, begin, end, strides)]
 
 
 @op("StridedSliceGrad", shape=lambda op: as_shape(op, 0))
-def strided_slice_grad(shape, begin, end, strides, dy, *, op):
+def strided_slice_grad(
+    shape: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+    strides: np.ndarray,
+    dy: np.ndarray,
+    *,
+    op: OperationView,
+) -> np.ndarray:
     """`dy` at the places of a slice of zeros."""
     result = np.zeros([int(n) for n in shape], dy.dtype)
     result[strided_index(op, result.ndim, begin, end, strides)] = dy
@@ -189,43 +229,51 @@ def strided_slice_grad(shape, begin, end, strides, dy, *, op):
 
 
 @op("TensorStridedSliceUpdate", shape=lambda op: op.inputs[0].shape)
-def tensor_strided_slice_update(x, begin, end, strides, value, *, op):
+def tensor_strided_slice_update(
+    x: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+    strides: np.ndarray,
+    value: np.ndarray,
+    *,
+    op: OperationView,
+) -> np.ndarray:
     """`x` with `value` at the places of a slice."""
     result = x.copy()
     result[strided_index(op, x.ndim, begin, end, strides)] = value
     return result
 
 
-def _pad_shape(op):
+def _pad_shape(op: OperationView) -> Shape:
     pads = integers(op, 1)
     try:
-        given = known(op, 0)
+        shape = known(op, 0)
     except UnknownRank:
         return (None,) * vector_size(op, 1)
     if pads is None:
-        return (None,) * len(given)
-    require(op, len(pads) == 2 * len(given), f"paddings must be {len(given)} pairs, got {pads}")
+        return (None,) * len(shape)
+    require(op, len(pads) == 2 * len(shape), f"paddings must be {len(shape)} pairs, got {pads}")
     require(op, min(pads, default=0) >= 0, f"paddings must be >= 0, got {pads}")
     return tuple(
         plus(n, before, after)
-        for n, before, after in zip(given, pads[::2], pads[1::2], strict=True)
+        for n, before, after in zip(shape, pads[::2], pads[1::2], strict=True)
     )
 
 
 @op("Pad", shape=_pad_shape)
-def pad(x, paddings):
+def pad(x: np.ndarray, paddings: np.ndarray) -> np.ndarray:
     """`x` with zeros around it."""
     return np.pad(x, paddings)
 
 
 @op("PadV2", shape=_pad_shape)
-def pad_v2(x, paddings, value):
+def pad_v2(x: np.ndarray, paddings: np.ndarray, value: np.ndarray) -> np.ndarray:
     """`x` with `value` around it."""
     return np.pad(x, paddings, constant_values=value)
 
 
 @op("MirrorPad", shape=_pad_shape)
-def mirror_pad(x, paddings, *, mode):
+def mirror_pad(x: np.ndarray, paddings: np.ndarray, *, mode: bytes) -> np.ndarray:
     """`x` with its mirror image around it: without its edge (REFLECT) or with it (SYMMETRIC)."""
     limit = 1 if mode == b"REFLECT" else 0
     for size, pair in zip(x.shape, paddings.tolist(), strict=True):
@@ -234,15 +282,15 @@ def mirror_pad(x, paddings, *, mode):
     return np.pad(x, paddings, mode="reflect" if limit else "symmetric")
 
 
-def _mirror_pad_grad_shape(op):
-    given, pads = known(op, 0), integers(op, 1)
+def _mirror_pad_grad_shape(op: OperationView) -> Shape:
+    shape, pads = known(op, 0), integers(op, 1)
     if pads is None:
-        return (None,) * len(given)
-    return tuple(plus(n, -a, -b) for n, a, b in zip(given, pads[::2], pads[1::2], strict=True))
+        return (None,) * len(shape)
+    return tuple(plus(n, -a, -b) for n, a, b in zip(shape, pads[::2], pads[1::2], strict=True))
 
 
 @op("MirrorPadGrad", shape=_mirror_pad_grad_shape)
-def mirror_pad_grad(dy, paddings, *, mode):
+def mirror_pad_grad(dy: np.ndarray, paddings: np.ndarray, *, mode: bytes) -> np.ndarray:
     """The sum of what each element of the unpadded tensor became."""
     inner = [n - sum(pair) for n, pair in zip(dy.shape, paddings.tolist(), strict=True)]
     positions = np.arange(int(np.prod(inner))).reshape(inner)

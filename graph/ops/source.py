@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NoReturn, cast
+
 import numpy as np
 
 from ..core.registry import add_row, op
-from ..core.shapes import as_shape, is_static, known, merge, require, same, unknown
+from ..core.shapes import Shape, as_shape, is_static, known, merge, require, same, unknown
+
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
 
 
-def _const_shape(op):
-    return op.get_attr("value").shape
+def _const_shape(op: OperationView) -> Shape:
+    return cast("np.ndarray", op.get_attr("value")).shape
 
 
 @op("Const", shape=_const_shape, moves_elements=True)
-def const(*, value):
+def const(*, value: np.ndarray) -> np.ndarray:
     """The value the graph holds."""
     return value
 
 
-def _placeholder_shape(op):
+def _placeholder_shape(op: OperationView) -> Shape:
     """The declared shape; a scalar's is not told from an unknown one in old graphs."""
     return op.get_attr("shape")
 
 
 @op("Placeholder", "PlaceholderV2", shape=_placeholder_shape, pure=False)
-def placeholder(*, dtype, shape, op):
+def placeholder(*, dtype: np.dtype, shape: Shape, op: OperationView) -> NoReturn:
     """Nothing: a placeholder has the value it is fed."""
     raise ValueError(
         f"You must feed a value for placeholder tensor '{op.name}' with dtype {dtype} "
@@ -36,7 +41,7 @@ add_row("_Arg", None, unknown)
 
 
 @op("PlaceholderWithDefault", shape=_placeholder_shape, pure=False)
-def placeholder_with_default(x):
+def placeholder_with_default(x: np.ndarray) -> np.ndarray:
     """The default, unless the placeholder is fed."""
     return x
 
@@ -48,7 +53,7 @@ def placeholder_with_default(x):
     shape=same,
     moves_elements=True,
 )
-def identity(x):
+def identity(x: np.ndarray) -> np.ndarray:
     """`x`."""
     return x
 
@@ -58,128 +63,132 @@ add_row("_Retval", identity, same, pure=False)
 
 
 @op("IdentityN", shape=lambda op: [tensor.shape for tensor in op.inputs], moves_elements=True)
-def identity_n(*inputs):
+def identity_n(*inputs: np.ndarray) -> np.ndarray | tuple[np.ndarray, ...]:
     """All inputs."""
     return inputs[0] if len(inputs) == 1 else inputs
 
 
-def _ensure_shape(op):
+def _ensure_shape(op: OperationView) -> Shape:
     return merge(op.inputs[0].shape, op.get_attr("shape"))
 
 
 @op("EnsureShape", shape=_ensure_shape, moves_elements=True)
-def ensure_shape(x, *, shape):
+def ensure_shape(x: np.ndarray, *, shape: Shape) -> np.ndarray:
     """`x`; ValueError when it has another shape."""
     merge(x.shape, shape)
     return x
 
 
 @op("NoOp", "ControlTrigger", shape=lambda op: [])
-def no_op():
+def no_op() -> tuple[()]:
     """Nothing."""
     return ()
 
 
 @op("Assert", shape=lambda op: [], pure=False)
-def assert_true(condition, *data):
+def assert_true(condition: np.ndarray, *data: np.ndarray) -> tuple[()]:
     """Nothing; ValueError unless the condition holds."""
     if not condition:
         raise ValueError(f"assertion failed: {[array.tolist() for array in data]}")
     return ()
 
 
-def _fill_shape(op):
+def _fill_shape(op: OperationView) -> Shape:
     return as_shape(op, 0)
 
 
 @op("Fill", shape=_fill_shape, moves_elements=True)
-def fill(dims, value):
+def fill(dims: np.ndarray, value: np.ndarray) -> np.ndarray:
     """One value everywhere."""
     return np.full([int(n) for n in dims], value)
 
 
 @op("ZerosLike", shape=same)
-def zeros_like(x):
+def zeros_like(x: np.ndarray) -> np.ndarray:
     """Zeros in the shape of `x`."""
     return np.full(x.shape, b"", object) if x.dtype == object else np.zeros_like(x)
 
 
 @op("OnesLike", shape=same)
-def ones_like(x):
+def ones_like(x: np.ndarray) -> np.ndarray:
     """Ones in the shape of `x`."""
     return np.ones_like(x)
 
 
 @op("Empty", shape=_fill_shape, pure=False)
-def empty(dims, *, dtype):
+def empty(dims: np.ndarray, *, dtype: np.dtype) -> np.ndarray:
     """Zeros, where anything may stand."""
     return np.zeros([int(n) for n in dims], dtype)
 
 
-def _range_count(start, limit, delta) -> int:
+def _range_count(start: float, limit: float, delta: float) -> int:
     if delta == 0:
         raise ValueError("Requires delta != 0")
     if (limit - start) * delta < 0:
         raise ValueError(f"Requires a range that reaches {limit} from {start} in steps of {delta}")
     if isinstance(start, int):
-        return -(-abs(limit - start) // abs(delta))
+        return int(-(-abs(limit - start) // abs(delta)))
     return int(np.ceil(np.abs((limit - start) / delta)))
 
 
-def _range_numbers(start, limit, delta):
+def _range_numbers(
+    start: np.ndarray, limit: np.ndarray, delta: np.ndarray
+) -> tuple[float, float, float]:
     numbers = (start.item(), limit.item(), delta.item())
     if not np.isfinite(numbers).all():
         raise ValueError(f"range must be finite, got {numbers}")
     return numbers
 
 
-def _range_shape(op):
-    values = [tensor.value for tensor in op.inputs]
-    if any(value is None or value.item() is None for value in values):
+def _range_shape(op: OperationView) -> Shape:
+    values = [tensor.value for tensor in op.inputs if tensor.value is not None]
+    if len(values) < len(op.inputs) or any(value.item() is None for value in values):
         return (None,)
     return (_range_count(*_range_numbers(*values)),)
 
 
 @op("Range", shape=_range_shape)
-def range_(start, limit, delta):
+def range_(start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> np.ndarray:
     """start, start + delta, ... up to `limit`."""
     numbers = _range_numbers(start, limit, delta)
     steps = np.arange(_range_count(*numbers))
     return numbers[0] + steps * numbers[2]
 
 
-def _lin_space_shape(op):
+def _lin_space_shape(op: OperationView) -> Shape:
     count = op.inputs[2].value
     require(op, count is None or count.item() is None or count > 0, f"num must be > 0, got {count}")
     return (None if count is None or count.item() is None else int(count),)
 
 
 @op("LinSpace", shape=_lin_space_shape)
-def lin_space(start, stop, num):
+def lin_space(start: np.ndarray, stop: np.ndarray, num: np.ndarray) -> np.ndarray:
     """`num` numbers from `start` to `stop`, evenly spaced."""
     if num.item() < 1:
         raise ValueError(f"Requires num > 0: {num.item()}")
-    return np.linspace(start.item(), stop.item(), int(num))
+    first: float = start.item()
+    last: float = stop.item()
+    return np.linspace(first, last, int(num))
 
 
-def _broadcast_args_shape(op):
+def _broadcast_args_shape(op: OperationView) -> Shape:
     sizes = known(op, 0, 1) + known(op, 1, 1)
     return (max(sizes) if is_static(sizes) else None,)
 
 
 @op("BroadcastArgs", shape=_broadcast_args_shape)
-def broadcast_args(a, b):
+def broadcast_args(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
     """The shape two shapes broadcast to."""
     return np.broadcast_shapes(tuple(a.tolist()), tuple(b.tolist()))
 
 
 @op("BroadcastGradientArgs", shape=lambda op: [(None,), (None,)])
-def broadcast_gradient_args(a, b):
+def broadcast_gradient_args(a: np.ndarray, b: np.ndarray) -> list[np.ndarray]:
     """For each of two shapes the axes along which it is repeated when they broadcast."""
     shape = np.broadcast_shapes(tuple(a.tolist()), tuple(b.tolist()))
-    results = []
-    for given in (a.tolist(), b.tolist()):
-        padded = [1] * (len(shape) - len(given)) + given
+    results: list[np.ndarray] = []
+    for sizes in (a.tolist(), b.tolist()):
+        padded = [1] * (len(shape) - len(sizes)) + sizes
         axes = [i for i, n in enumerate(padded) if n == 1]
         results.append(np.array(axes, a.dtype))
     return results

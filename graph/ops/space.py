@@ -2,41 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import divided, integers, known, plus, require, times, value, vector_size
+from ..core.shapes import (
+    Dim,
+    Shape,
+    divided,
+    integers,
+    known,
+    plus,
+    require,
+    times,
+    value,
+    vector_size,
+)
+
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
 
 
-def _space_to_batch_shape(op):
-    given, block, pads = known(op, 0), integers(op, 1), integers(op, 2)
+def _space_to_batch_shape(op: OperationView) -> Shape:
+    shape, block, pads = known(op, 0), integers(op, 1), integers(op, 2)
     if block is None or pads is None:
-        return _blocks_shape(op, given, lambda n, by: times(n, by))
+        return _blocks_shape(op, shape, lambda n, by: times(n, by))
     n = len(block)
-    require(op, len(given) > n and len(pads) == 2 * n, f"block {block} does not fit {given}")
+    require(op, len(shape) > n and len(pads) == 2 * n, f"block {block} does not fit {shape}")
     require(op, min(block, default=1) >= 1 and min(pads, default=0) >= 0, "sizes must be positive")
     padded = [
         plus(size, before, after)
-        for size, before, after in zip(given[1 : n + 1], pads[::2], pads[1::2], strict=True)
+        for size, before, after in zip(shape[1 : n + 1], pads[::2], pads[1::2], strict=True)
     ]
     for size, by in zip(padded, block, strict=True):
         require(op, size is None or size % by == 0, f"padded size {size} must divide by {by}")
     inner = tuple(divided(size, by) for size, by in zip(padded, block, strict=True))
-    return (times(given[0], *block),) + inner + given[n + 1 :]
+    return (times(shape[0], *block),) + inner + shape[n + 1 :]
 
 
-def _blocks_shape(op, given, batch_of):
+def _blocks_shape(
+    op: OperationView, shape: tuple[Dim, ...], batch_of: Callable[[Dim, int], Dim]
+) -> Shape:
     """What is known of the result when paddings or block sizes are not."""
     block, n = integers(op, 1), vector_size(op, 1)
-    require(op, len(given) > n, f"a block of {n} dimensions does not fit {given}")
-    batch = None if block is None else batch_of(given[0], prod(block))
-    return (batch,) + (None,) * n + given[n + 1 :]
+    require(op, len(shape) > n, f"a block of {n} dimensions does not fit {shape}")
+    batch = None if block is None else batch_of(shape[0], prod(block))
+    return (batch,) + (None,) * n + shape[n + 1 :]
 
 
 @op("SpaceToBatchND", shape=_space_to_batch_shape)
-def space_to_batch_nd(x, block, paddings):
+def space_to_batch_nd(x: np.ndarray, block: np.ndarray, paddings: np.ndarray) -> np.ndarray:
     """Each position within a block becomes a batch of its own."""
     n = len(block)
     sizes = [int(b) for b in block]
@@ -47,92 +65,92 @@ def space_to_batch_nd(x, block, paddings):
         for part in (size // by, by)
     ]
     x = x.reshape([x.shape[0], *split, *x.shape[n + 1 :]])
-    rest = range(2 * n + 1, x.ndim)
-    x = x.transpose([*range(2, 2 * n + 1, 2), 0, *range(1, 2 * n, 2), *rest])
+    inner = range(2 * n + 1, x.ndim)
+    x = x.transpose([*range(2, 2 * n + 1, 2), 0, *range(1, 2 * n, 2), *inner])
     return x.reshape((-1,) + x.shape[n + 1 :])
 
 
-def _batch_to_space_shape(op):
-    given, block, crops = known(op, 0), integers(op, 1), integers(op, 2)
+def _batch_to_space_shape(op: OperationView) -> Shape:
+    shape, block, crops = known(op, 0), integers(op, 1), integers(op, 2)
     if block is None or crops is None:
-        return _blocks_shape(op, given, divided)
+        return _blocks_shape(op, shape, divided)
     n = len(block)
-    require(op, len(given) > n and len(crops) == 2 * n, f"block {block} does not fit {given}")
+    require(op, len(shape) > n and len(crops) == 2 * n, f"block {block} does not fit {shape}")
     require(op, min(block, default=1) >= 1, f"block sizes must be >= 1, got {block}")
-    fits = given[0] is None or given[0] % prod(block) == 0
-    require(op, fits, f"batch {given[0]} must divide by {prod(block)}")
+    fits = shape[0] is None or shape[0] % prod(block) == 0
+    require(op, fits, f"batch {shape[0]} must divide by {prod(block)}")
     inner = tuple(
         plus(times(size, by), -before, -after)
         for size, by, before, after in zip(
-            given[1 : n + 1], block, crops[::2], crops[1::2], strict=True
+            shape[1 : n + 1], block, crops[::2], crops[1::2], strict=True
         )
     )
-    return (divided(given[0], prod(block)),) + inner + given[n + 1 :]
+    return (divided(shape[0], prod(block)),) + inner + shape[n + 1 :]
 
 
 @op("BatchToSpaceND", shape=_batch_to_space_shape)
-def batch_to_space_nd(x, block, crops):
+def batch_to_space_nd(x: np.ndarray, block: np.ndarray, crops: np.ndarray) -> np.ndarray:
     """Batches become positions within blocks, and what `crops` says is cut off."""
     n, sizes = len(block), [int(b) for b in block]
-    rest = x.shape[1:]
-    x = x.reshape([*sizes, -1, *rest])
+    input_sizes = x.shape[1:]
+    x = x.reshape([*sizes, -1, *input_sizes])
     spatial = [axis for i in range(n) for axis in (n + 1 + i, i)]
     x = x.transpose([n, *spatial, *range(2 * n + 1, x.ndim)])
-    merged = [size * by for size, by in zip(rest[:n], sizes, strict=True)]
-    x = x.reshape([x.shape[0], *merged, *rest[n:]])
+    merged = [size * by for size, by in zip(input_sizes[:n], sizes, strict=True)]
+    x = x.reshape([x.shape[0], *merged, *input_sizes[n:]])
     for axis, (before, after) in enumerate(crops.tolist(), 1):
         x = x.take(range(before, x.shape[axis] - after), axis)
     return x
 
 
-def _square_block(op):
+def _square_block(op: OperationView) -> np.ndarray:
     size = op.get_attr("block_size")
     return np.array([size, size])
 
 
-def _space_to_batch_v1_shape(op):
-    given, pads, by = known(op, 0, 4), value(op, 1), op.get_attr("block_size")
+def _space_to_batch_v1_shape(op: OperationView) -> Shape:
+    shape, pads, by = known(op, 0, 4), value(op, 1), op.get_attr("block_size")
     if pads is None:
-        return (times(given[0], by * by), None, None, given[3])
+        return (times(shape[0], by * by), None, None, shape[3])
     sizes = (
-        divided(plus(n, *map(int, pair)), by) for n, pair in zip(given[1:3], pads, strict=True)
+        divided(plus(n, *map(int, pair)), by) for n, pair in zip(shape[1:3], pads, strict=True)
     )
-    return (times(given[0], by * by), *sizes, given[3])
+    return (times(shape[0], by * by), *sizes, shape[3])
 
 
 @op("SpaceToBatch", shape=_space_to_batch_v1_shape)
-def space_to_batch(x, paddings, *, op):
+def space_to_batch(x: np.ndarray, paddings: np.ndarray, *, op: OperationView) -> np.ndarray:
     """Each position within a square block becomes a batch of its own."""
     return space_to_batch_nd(x, _square_block(op), paddings)
 
 
-def _batch_to_space_v1_shape(op):
-    given, crops, by = known(op, 0, 4), value(op, 1), op.get_attr("block_size")
+def _batch_to_space_v1_shape(op: OperationView) -> Shape:
+    shape, crops, by = known(op, 0, 4), value(op, 1), op.get_attr("block_size")
     if crops is None:
-        return (divided(given[0], by * by), None, None, given[3])
+        return (divided(shape[0], by * by), None, None, shape[3])
     sizes = (
         plus(times(n, by), *(-int(c) for c in pair))
-        for n, pair in zip(given[1:3], crops, strict=True)
+        for n, pair in zip(shape[1:3], crops, strict=True)
     )
-    return (divided(given[0], by * by), *sizes, given[3])
+    return (divided(shape[0], by * by), *sizes, shape[3])
 
 
 @op("BatchToSpace", shape=_batch_to_space_v1_shape)
-def batch_to_space(x, crops, *, op):
+def batch_to_space(x: np.ndarray, crops: np.ndarray, *, op: OperationView) -> np.ndarray:
     """Batches become positions within square blocks, and what `crops` says is cut off."""
     return batch_to_space_nd(x, _square_block(op), crops)
 
 
-def _channels_last(x, data_format):
+def _channels_last(x: np.ndarray, data_format: bytes) -> np.ndarray:
     return np.moveaxis(x, 1, -1) if data_format == b"NCHW" else x
 
 
-def _as_given(x, data_format):
+def _channels_back(x: np.ndarray, data_format: bytes) -> np.ndarray:
     return np.moveaxis(x, -1, 1) if data_format == b"NCHW" else x
 
 
-def _depth_shape(op, to_depth: bool):
-    given, by = known(op, 0, 4), op.get_attr("block_size")
+def _depth_shape(op: OperationView, to_depth: bool) -> Shape:
+    shape, by = known(op, 0, 4), op.get_attr("block_size")
     data_format = op.get_attr("data_format")
     require(
         op,
@@ -141,7 +159,7 @@ def _depth_shape(op, to_depth: bool):
     )
     require(op, by > 1, f"block_size must be > 1, got {by}")
     first = data_format == b"NCHW"
-    n, h, w, c = (given[0], *given[2:], given[1]) if first else given
+    n, h, w, c = (shape[0], *shape[2:], shape[1]) if first else shape
     shrink, grow = ((h, w), c) if to_depth else ((c,), None)
     step = by if to_depth else by * by
     for size in shrink:
@@ -154,18 +172,18 @@ def _depth_shape(op, to_depth: bool):
 
 
 @op("SpaceToDepth", shape=lambda op: _depth_shape(op, True))
-def space_to_depth(x, *, block_size, data_format):
+def space_to_depth(x: np.ndarray, *, block_size: int, data_format: bytes) -> np.ndarray:
     """The positions within each block become channels."""
     x, by = _channels_last(x, data_format), block_size
     n, h, w, c = x.shape
     x = x.reshape(n, h // by, by, w // by, by, c).transpose(0, 1, 3, 2, 4, 5)
-    return _as_given(x.reshape(n, h // by, w // by, by * by * c), data_format)
+    return _channels_back(x.reshape(n, h // by, w // by, by * by * c), data_format)
 
 
 @op("DepthToSpace", shape=lambda op: _depth_shape(op, False))
-def depth_to_space(x, *, block_size, data_format):
+def depth_to_space(x: np.ndarray, *, block_size: int, data_format: bytes) -> np.ndarray:
     """Channels become the positions within blocks."""
     x, by = _channels_last(x, data_format), block_size
     n, h, w, c = x.shape
     x = x.reshape(n, h, w, by, by, c // (by * by)).transpose(0, 1, 3, 2, 4, 5)
-    return _as_given(x.reshape(n, h * by, w * by, c // (by * by)), data_format)
+    return _channels_back(x.reshape(n, h * by, w * by, c // (by * by)), data_format)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -30,11 +31,11 @@ _FAR = (
 )  # fmt: skip
 
 
-def _ratio(coefficients, x: np.ndarray) -> np.ndarray:
+def _ratio(coefficients: Sequence[Sequence[float]], x: np.ndarray) -> np.ndarray:
     return np.polyval(coefficients[0], x) / np.polyval(coefficients[1], x)
 
 
-def _erf_and_erfc(x) -> tuple[np.ndarray, np.ndarray]:
+def _erf_and_erfc(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Both functions in float64, each without cancellation."""
     x = np.asarray(x, np.float64)
     size = np.abs(x)
@@ -55,17 +56,17 @@ def _erf_and_erfc(x) -> tuple[np.ndarray, np.ndarray]:
     return np.copysign(erf_size, x), np.where(x < 0, 2 - erfc_size, erfc_size)
 
 
-def erf(x):
+def erf(x: np.ndarray) -> np.ndarray:
     """2 / sqrt(pi) * integral of exp(-t**2) from 0 to x."""
     return _erf_and_erfc(x)[0]
 
 
-def erfc(x):
+def erfc(x: np.ndarray) -> np.ndarray:
     """1 - erf(x)."""
     return _erf_and_erfc(x)[1]
 
 
-def ndtri(p):
+def ndtri(p: np.ndarray) -> np.ndarray:
     """The x at which the normal distribution reaches `p`, refined from Acklam's approximation."""
     p = np.asarray(p, np.float64)
     inside = np.clip(p, 1e-300, 1 - 1e-16)
@@ -81,12 +82,12 @@ def ndtri(p):
     return np.where((p < 0) | (p > 1) | np.isnan(p), np.nan, x)
 
 
-def erfinv(y):
+def erfinv(y: np.ndarray) -> np.ndarray:
     """The x at which erf reaches `y`."""
     return ndtri((np.asarray(y, np.float64) + 1) / 2) / math.sqrt(2)
 
 
-def digamma(x):
+def digamma(x: np.ndarray) -> np.ndarray:
     """The derivative of log(gamma(x))."""
     x = np.asarray(x, np.float64)
     reflected = np.where(x < 0.5, 1 - x, x)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core.graph import Tensor
 from ..core.registry import add_row
 from ..core.shapes import Shape, as_shape, known, merged, same, scalar, unknown
+
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
 
 for _name in ("VarHandleOp", "HashTable", "HashTableV2", "MutableHashTable", "MutableHashTableV2"):
     add_row(_name, None, scalar)
@@ -17,17 +22,19 @@ for _name in ("Variable", "VariableV2"):
     add_row(_name, None, lambda op: op.get_attr("shape"))
 
 
-def _variable_shape(op) -> Shape:
+def _variable_shape(op: OperationView) -> Shape:
     """The shape the variable was declared with, when its handle is at hand."""
-    handle = op.inputs[0].op
-    return handle.get_attr("shape") if handle.type == "VarHandleOp" else None
+    handle = op.inputs[0]
+    if not isinstance(handle, Tensor) or handle.op.type != "VarHandleOp":
+        return None
+    return handle.op.get_attr("shape")
 
 
 add_row("ReadVariableOp", None, _variable_shape)
 add_row("VariableShape", None, unknown)
 
 
-def _gathered_shape(op) -> Shape:
+def _gathered_shape(op: OperationView) -> Shape:
     variable, indices = _variable_shape(op), op.inputs[1].shape
     batch = op.get_attr("batch_dims")
     if variable is None or indices is None or batch:
@@ -38,7 +45,7 @@ def _gathered_shape(op) -> Shape:
 add_row("ResourceGather", None, _gathered_shape)
 
 
-def _found_shape(op) -> Shape:
+def _found_shape(op: OperationView) -> Shape:
     """The shape of the keys, when each gives one value."""
     return op.inputs[1].shape if op.inputs[2].shape == () else None
 
@@ -61,7 +68,7 @@ for _name in (
 add_row("RandomShuffle", None, same)
 
 
-def _samples_shape(op) -> Shape:
+def _samples_shape(op: OperationView) -> Shape:
     samples = op.inputs[1].value
     return (known(op, 0, 2)[0], None if samples is None else int(samples))
 
@@ -70,17 +77,17 @@ for _name in ("Multinomial", "StatelessMultinomial"):
     add_row(_name, None, _samples_shape)
 
 
-def _assign_add(ref, value):
+def _assign_add(ref: np.ndarray, value: np.ndarray) -> None:
     """ref += value."""
     np.add(ref, value, out=ref)
 
 
-def _assign_sub(ref, value):
+def _assign_sub(ref: np.ndarray, value: np.ndarray) -> None:
     """ref -= value."""
     np.subtract(ref, value, out=ref)
 
 
-def _assigned_shape(op) -> Shape:
+def _assigned_shape(op: OperationView) -> Shape:
     """That of the variable, which is that of the value when it is to be checked."""
     if op.get_attr("validate_shape"):
         return merged(op, (0, 1))

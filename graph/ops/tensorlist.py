@@ -5,12 +5,17 @@ A variant is a 0-d array of objects that holds one TensorList.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, SupportsInt, cast
 
 import numpy as np
 
 from ..core.registry import op
 from ..core.shapes import Shape, as_shape, is_static, merge, scalar, unknown
+
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
 
 MAX_LENGTH = 1 << 24
 
@@ -27,8 +32,8 @@ class TensorList:
         """The element at `index`; zeros when it was not set."""
         if not 0 <= index < len(self.elements):
             raise ValueError(f"element {index} of a list with {len(self.elements)} elements")
-        found = self.elements[index]
-        return np.zeros(self.element_shape(shape), self.dtype) if found is None else found
+        tensor = self.elements[index]
+        return np.zeros(self.element_shape(shape), self.dtype) if tensor is None else tensor
 
     def element_shape(self, shape: Shape) -> tuple[int, ...]:
         """The shape all elements have, as far as they and `shape` tell."""
@@ -47,10 +52,10 @@ class TensorList:
 
 
 def _opened(box: np.ndarray) -> TensorList:
-    found = box[()]
-    if not isinstance(found, TensorList):
-        raise ValueError(f"the variant must be a TensorList, got {type(found).__name__}")
-    return found
+    content = box[()]
+    if not isinstance(content, TensorList):
+        raise ValueError(f"the variant must be a TensorList, got {type(content).__name__}")
+    return content
 
 
 def _as_shape(dims: np.ndarray) -> Shape:
@@ -60,117 +65,123 @@ def _as_shape(dims: np.ndarray) -> Shape:
     return tuple(None if n < 0 else int(n) for n in dims)
 
 
-def _length(n) -> int:
+def _length(n: SupportsInt) -> int:
     if not 0 <= int(n) <= MAX_LENGTH:
         raise ValueError(f"a list must have [0, {MAX_LENGTH}] elements, got {int(n)}")
     return int(n)
 
 
 @op("TensorListReserve", shape=scalar, pure=False)
-def reserve(shape, n, *, element_dtype):
+def reserve(shape: np.ndarray, n: np.ndarray, *, element_dtype: np.dtype) -> np.ndarray:
     """A list of `n` elements that are not set."""
     return TensorList((None,) * _length(n), _as_shape(shape), element_dtype).boxed()
 
 
 @op("EmptyTensorList", shape=scalar, pure=False)
-def empty(shape, most, *, element_dtype):
+def empty(
+    shape: np.ndarray, max_num_elements: np.ndarray, *, element_dtype: np.dtype
+) -> np.ndarray:
     """A list without elements."""
     return TensorList((), _as_shape(shape), element_dtype).boxed()
 
 
 @op("TensorListFromTensor", shape=scalar, pure=False)
-def from_tensor(x, shape):
+def from_tensor(x: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """The slices of `x` along the first axis."""
     return TensorList(tuple(x), _as_shape(shape), x.dtype).boxed()
 
 
-def _stacked_shape(op):
-    element, n = as_shape(op, 1), op.get_attr("num_elements")
+def _stacked_shape(op: OperationView) -> Shape:
+    element, n = as_shape(op, 1), cast("int", op.get_attr("num_elements"))
     return None if element is None else (None if n < 0 else n, *element)
 
 
-def _concatenated_shape(op):
+def _concatenated_shape(op: OperationView) -> list[Shape]:
     element = as_shape(op, 1)
     return [None if not element else (None, *element[1:]), (None,)]
 
 
 @op("TensorListStack", shape=_stacked_shape, pure=False)
-def stack(box, shape, *, num_elements):
+def stack(box: np.ndarray, shape: np.ndarray, *, num_elements: int) -> np.ndarray:
     """All elements along a new first axis."""
-    found = _opened(box)
-    if num_elements not in (-1, len(found.elements)):
-        raise ValueError(f"list must have {num_elements} elements, got {len(found.elements)}")
-    shape = _as_shape(shape)
-    if not found.elements:
-        return np.zeros((0, *found.element_shape(shape)), found.dtype)
-    return np.stack([found.element(i, shape) for i in range(len(found.elements))])
+    tensors = _opened(box)
+    if num_elements not in (-1, len(tensors.elements)):
+        raise ValueError(f"list must have {num_elements} elements, got {len(tensors.elements)}")
+    item_shape = _as_shape(shape)
+    if not tensors.elements:
+        return np.zeros((0, *tensors.element_shape(item_shape)), tensors.dtype)
+    return np.stack([tensors.element(i, item_shape) for i in range(len(tensors.elements))])
 
 
 @op("TensorListGetItem", shape=lambda op: as_shape(op, 2), pure=False)
-def get_item(box, index, shape):
+def get_item(box: np.ndarray, index: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """The element at `index`."""
     return _opened(box).element(int(index), _as_shape(shape))
 
 
 @op("TensorListSetItem", shape=scalar, pure=False)
-def set_item(box, index, item, *, resize_if_index_out_of_bounds):
+def set_item(
+    box: np.ndarray, index: np.ndarray, item: np.ndarray, *, resize_if_index_out_of_bounds: bool
+) -> np.ndarray:
     """The list with `item` at `index`."""
-    found, index = _opened(box), int(index)
-    elements = list(found.elements)
-    if resize_if_index_out_of_bounds and index >= len(elements):
-        elements += [None] * (_length(index + 1) - len(elements))
-    if not 0 <= index < len(elements):
-        raise ValueError(f"element {index} of a list with {len(elements)} elements")
-    elements[index] = item
-    return replace(found, elements=tuple(elements)).boxed()
+    tensors, position = _opened(box), int(index)
+    elements = list(tensors.elements)
+    if resize_if_index_out_of_bounds and position >= len(elements):
+        elements += [None] * (_length(position + 1) - len(elements))
+    if not 0 <= position < len(elements):
+        raise ValueError(f"element {position} of a list with {len(elements)} elements")
+    elements[position] = item
+    return replace(tensors, elements=tuple(elements)).boxed()
 
 
 @op("TensorListLength", shape=scalar, pure=False)
-def length(box):
+def length(box: np.ndarray) -> int:
     """The number of elements."""
     return len(_opened(box).elements)
 
 
 @op("TensorListElementShape", shape=unknown, pure=False)
-def element_shape(box):
+def element_shape(box: np.ndarray) -> int | list[int]:
     """The shape of the elements, -1 for unknown sizes."""
     shape = _opened(box).shape
     return -1 if shape is None else [-1 if n is None else n for n in shape]
 
 
 @op("TensorListResize", shape=scalar, pure=False)
-def resize(box, size):
+def resize(box: np.ndarray, size: np.ndarray) -> np.ndarray:
     """The list cut or continued to `size` elements."""
-    found, n = _opened(box), _length(size)
-    elements = found.elements[:n] + (None,) * (n - len(found.elements))
-    return replace(found, elements=elements).boxed()
+    tensors, n = _opened(box), _length(size)
+    elements = tensors.elements[:n] + (None,) * (n - len(tensors.elements))
+    return replace(tensors, elements=elements).boxed()
 
 
 @op("TensorListPushBack", shape=scalar, pure=False)
-def push_back(box, item):
+def push_back(box: np.ndarray, item: np.ndarray) -> np.ndarray:
     """The list with `item` at its end."""
-    found = _opened(box)
-    return replace(found, elements=(*found.elements, item)).boxed()
+    tensors = _opened(box)
+    return replace(tensors, elements=(*tensors.elements, item)).boxed()
 
 
 @op("TensorListPopBack", shape=unknown, pure=False)
-def pop_back(box, shape):
+def pop_back(box: np.ndarray, shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The list without its last element, and that element."""
-    found = _opened(box)
-    last = found.element(len(found.elements) - 1, _as_shape(shape))
-    return replace(found, elements=found.elements[:-1]).boxed(), last
+    tensors = _opened(box)
+    last = tensors.element(len(tensors.elements) - 1, _as_shape(shape))
+    return replace(tensors, elements=tensors.elements[:-1]).boxed(), last
 
 
 @op("TensorListGather", shape=unknown, pure=False)
-def gather(box, indices, shape):
+def gather(box: np.ndarray, indices: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """The elements at `indices` along a new first axis."""
-    found, shape = _opened(box), _as_shape(shape)
+    tensors, item_shape = _opened(box), _as_shape(shape)
     if not indices.size:
-        return np.zeros((0, *found.element_shape(shape)), found.dtype)
-    return np.stack([found.element(int(i), shape) for i in indices])
+        return np.zeros((0, *tensors.element_shape(item_shape)), tensors.dtype)
+    return np.stack([tensors.element(int(i), item_shape) for i in indices])
 
 
-def _scattered(elements: list, x, indices) -> tuple:
+def _scattered(
+    elements: list[np.ndarray | None], x: np.ndarray, indices: np.ndarray
+) -> tuple[np.ndarray | None, ...]:
     for index, item in zip(indices.tolist(), x, strict=True):
         if index < 0:
             raise ValueError(f"indices must be >= 0, got {index}")
@@ -181,44 +192,46 @@ def _scattered(elements: list, x, indices) -> tuple:
 
 
 @op("TensorListScatterV2", shape=scalar, pure=False)
-def scatter_v2(x, indices, shape, n):
+def scatter_v2(x: np.ndarray, indices: np.ndarray, shape: np.ndarray, n: np.ndarray) -> np.ndarray:
     """A list with the slices of `x` at `indices`."""
-    elements = [None] * (0 if n < 0 else _length(n))
+    elements: list[np.ndarray | None] = [None] * (0 if n < 0 else _length(n))
     return TensorList(_scattered(elements, x, indices), _as_shape(shape), x.dtype).boxed()
 
 
 @op("TensorListScatter", shape=scalar, pure=False)
-def scatter(x, indices, shape):
+def scatter(x: np.ndarray, indices: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """A list with the slices of `x` at `indices`."""
     return TensorList(_scattered([], x, indices), _as_shape(shape), x.dtype).boxed()
 
 
 @op("TensorListScatterIntoExistingList", shape=scalar, pure=False)
-def scatter_into(box, x, indices):
+def scatter_into(box: np.ndarray, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """The list with the slices of `x` at `indices`."""
-    found = _opened(box)
-    return replace(found, elements=_scattered(list(found.elements), x, indices)).boxed()
+    tensors = _opened(box)
+    return replace(tensors, elements=_scattered(list(tensors.elements), x, indices)).boxed()
 
 
 @op("TensorListConcatV2", shape=_concatenated_shape, pure=False)
-def concat_v2(box, shape, leading):
+def concat_v2(
+    box: np.ndarray, shape: np.ndarray, leading: np.ndarray | Sequence[int]
+) -> tuple[np.ndarray, np.ndarray | list[int]]:
     """The elements one after another along their first axis, and their sizes along it."""
-    found, shape = _opened(box), _as_shape(shape)
-    rest = (merge(found.shape, shape) or (None,))[1:]
-    parts = []
-    for i, part in enumerate(found.elements):
+    tensors = _opened(box)
+    inner = (merge(tensors.shape, _as_shape(shape)) or (None,))[1:]
+    parts: list[np.ndarray] = []
+    for i, part in enumerate(tensors.elements):
         if part is None:
-            if i >= len(leading) or not is_static(rest):
+            if i >= len(leading) or not is_static(inner):
                 raise ValueError(f"element {i} has no value, and its shape is not known")
-            part = np.zeros((_length(leading[i]), *rest), found.dtype)
+            part = np.zeros((_length(leading[i]), *inner), tensors.dtype)
         parts.append(part)
     if not parts:
-        return np.zeros([0] + [n or 0 for n in rest], found.dtype), np.zeros(0, np.int64)
+        return np.zeros([0] + [n or 0 for n in inner], tensors.dtype), np.zeros(0, np.int64)
     return np.concatenate(parts), [len(part) for part in parts]
 
 
 @op("TensorListConcat", shape=lambda op: [None, (None,)], pure=False)
-def concat(box, *, element_shape):
+def concat(box: np.ndarray, *, element_shape: Shape) -> tuple[np.ndarray, np.ndarray | list[int]]:
     """The elements one after another along their first axis, and their sizes along it."""
     shape = (
         np.array(-1)
@@ -229,7 +242,7 @@ def concat(box, *, element_shape):
 
 
 @op("TensorListSplit", shape=scalar, pure=False)
-def split(x, shape, lengths):
+def split(x: np.ndarray, shape: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """A list of parts of `x` with these lengths along the first axis."""
     if not x.ndim or int(lengths.sum()) != len(x):
         raise ValueError(f"lengths must add up to the rows of {x.shape}, got {lengths.tolist()}")

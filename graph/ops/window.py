@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -13,22 +13,33 @@ from numpy.lib.stride_tricks import as_strided
 from ..core.limits import reserve
 from ..core.shapes import Dim, require
 
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
+
+
+Size = TypeVar("Size", bound="int | None")
+"""A size; in shapes that are known in part it may be None."""
+
 
 @dataclass(frozen=True)
-class Windows:
+class Windows(Generic[Size]):
     """Kernel sizes, strides, dilations and paddings of each spatial dimension."""
 
-    kernel: tuple[Any, ...]
+    kernel: tuple[Size, ...]
     strides: tuple[int, ...]
     dilations: tuple[int, ...]
     padding: bytes
     explicit: tuple[tuple[int, int], ...] = ()
 
-    def extents(self) -> list[int]:
+    def extents(self: Windows[int]) -> list[int]:
         """The size of a window with its gaps."""
         return [(k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations, strict=True)]
 
-    def outputs(self, sizes: Sequence[Any]) -> tuple[Any, ...]:
+    @overload
+    def outputs(self: Windows[int], sizes: Sequence[int]) -> tuple[int, ...]: ...
+    @overload
+    def outputs(self, sizes: Sequence[Dim]) -> tuple[Dim, ...]: ...
+    def outputs(self, sizes: Sequence[Dim]) -> tuple[Dim, ...]:
         """How many windows there are along dimensions of these sizes."""
         return tuple(
             None if size is None or extent is None else self._output(i, size, extent)
@@ -47,19 +58,21 @@ class Windows:
         before, after = self.explicit[i] if self.explicit else (0, 0)
         return max((size + before + after - extent) // self.strides[i] + 1, 0)
 
-    def pads(self, sizes: Sequence[int]) -> list[tuple[int, int]]:
+    def pads(self: Windows[int], sizes: Sequence[int]) -> list[tuple[int, int]]:
         """The elements added before and after each dimension."""
         if self.explicit:
             return list(self.explicit)
         if self.padding != b"SAME":
             return [(0, 0)] * len(self.kernel)
-        result = []
+        result: list[tuple[int, int]] = []
         for size, extent, stride in zip(sizes, self.extents(), self.strides, strict=True):
             needed = max((-(-size // stride) - 1) * stride + extent - size, 0)
             result.append((needed // 2, needed - needed // 2))
         return result
 
-    def places(self, outputs: Sequence[int]):
+    def places(
+        self: Windows[int], outputs: Sequence[int]
+    ) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]:
         """For each position in the kernel, it and the slices of a padded input that meet it."""
         for position in np.ndindex(*self.kernel):
             slices = (
@@ -68,7 +81,7 @@ class Windows:
             )
             yield position, (slice(None), *slices)
 
-    def view(self, padded: np.ndarray) -> np.ndarray:
+    def view(self: Windows[int], padded: np.ndarray) -> np.ndarray:
         """A padded [n, *sizes, c] as [n, *outputs, *kernel, c], without copying."""
         rank = len(self.kernel)
         spatial = padded.strides[1 : rank + 1]
@@ -93,7 +106,7 @@ def spatial_axes(data_format: bytes, rank: int) -> range:
     return range(2, rank) if data_format.startswith(b"NC") else range(1, rank - 1)
 
 
-def spatial(op, values: Sequence, name: str) -> tuple:
+def spatial(op: OperationView, values: Sequence[int], name: str) -> tuple[int, ...]:
     """The spatial part of an attribute that has one number for each dimension."""
     axes = spatial_axes(op.get_attr("data_format"), len(values))
     others = [value for axis, value in enumerate(values) if axis not in axes]
@@ -104,7 +117,7 @@ def spatial(op, values: Sequence, name: str) -> tuple:
     return result
 
 
-def explicit_pads(op, rank: int) -> tuple[tuple[int, int], ...]:
+def explicit_pads(op: OperationView, rank: int) -> tuple[tuple[int, int], ...]:
     """The spatial pairs of explicit_paddings, empty when padding is not EXPLICIT."""
     padding = op.get_attr("padding")
     known = padding in (b"SAME", b"VALID", b"EXPLICIT")
@@ -118,7 +131,7 @@ def explicit_pads(op, rank: int) -> tuple[tuple[int, int], ...]:
     return tuple((numbers[2 * axis], numbers[2 * axis + 1]) for axis in axes)
 
 
-def pad_spatial(x: np.ndarray, pads, value: float = 0) -> np.ndarray:
+def pad_spatial(x: np.ndarray, pads: Sequence[tuple[int, int]], value: float = 0) -> np.ndarray:
     """A [n, *sizes, c] with `value` around its spatial dimensions."""
     if not any(map(any, pads)):
         return x

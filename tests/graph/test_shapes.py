@@ -64,6 +64,13 @@ def test_sizes_are_computed_along(make):
     assert images.shape == (None, 12, 16, 3)
 
 
+@pytest.mark.parametrize("mask", ["begin_mask", "end_mask"])
+def test_a_slice_of_an_unknown_size_from_or_to_an_unknown_place(make, mask):
+    x, unknown = make.input((None,)), make.input((1,), "int32")
+    bounds = (unknown, [3]) if mask == "begin_mask" else ([3], unknown)
+    assert make.StridedSlice(x, *bounds, [1], **{mask: 1}).shape == (None,)
+
+
 def test_unknown_sizes_stay_unknown_through_arithmetic(make):
     shape = make.Shape(make.input((None, 6)))
     product = make.Mul(
