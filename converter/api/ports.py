@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -82,7 +83,7 @@ class Port:
         return array.astype(self.dtype)
 
 
-def port_of(detail: dict[str, Any], key: str | None = None) -> Port:
+def port_of(detail: Mapping[str, Any], key: str | None = None) -> Port:
     """A port from a dictionary of the interpreter; `key` is its name in the signature."""
     names = (detail["name"], short_name(detail["name"]))
     shape = tuple(int(n) for n in detail["shape_signature"])
