@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +59,34 @@ class Hinted:
     def starts(self) -> list[Operation]:
         """All identities of the inputs."""
         return [op for argument in self.inputs.values() for op in argument.identities]
+
+
+def convert_op_hints_to_stubs(
+    session: Any = None,
+    graph_def: Any = None,
+    write_callback: Callable[[Any, str], None] = lambda graph_def, comments: None,
+) -> Any:
+    """A GraphDef in which each function marked by an OpHint is one operation of its name.
+
+    Args:
+        session: whose graph to take.
+        graph_def: the graph, as a message or serialized; instead of a session.
+        write_callback: called with (GraphDef, comment) before and after.
+
+    Raises:
+        ValueError: not just one of session and graph_def is given; a function is not closed: an
+            edge leaves or enters it past its hints.
+    """
+    from ...graph.format.graphdef import import_graph_def, to_graph_def
+    from ..sources.graph_def import message_of
+
+    if (session is None) == (graph_def is None):
+        raise ValueError("Provide only one of session and graph_def.")
+    graph = session.graph if graph_def is None else import_graph_def(message_of(graph_def))
+    write_callback(to_graph_def(graph), "before")
+    collapsed = to_graph_def(collapse(graph))
+    write_callback(collapsed, "after")
+    return collapsed
 
 
 def collapse(graph: Graph) -> Graph:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable
 
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.format.graphdef import import_graph_def
-from ...schema import proto
 from ...schema.errors import noted
-from ...schema.files import read_bytes
 from .ends import needed_placeholders, unread_operations
 from .freeze import Values, freeze
+from .graph_def import message_of
 from .source import (
     GraphSource,
     Port,
@@ -25,31 +23,7 @@ from .source import (
     some,
 )
 
-CHECKED = 1024  # bytes looked at to tell text from a damaged binary file
-TEXT_SUFFIXES = (".pbtxt", ".pbtext", ".textproto")
 STATISTICS = "FusedBatchNorm"  # its further results are for training
-
-
-def load_graph_def(path):
-    """The GraphDef message of a file, binary or text.
-
-    Raises OSError when the file is missing or holds no GraphDef.
-    """
-    name = os.fspath(path)
-    try:
-        content = read_bytes(name)
-    except FileNotFoundError:
-        raise FileNotFoundError(f"File '{name}' does not exist.") from None
-    failure = f"Unable to parse input file '{name}'."
-    if not content:
-        raise noted(OSError(failure), "The file is empty.")
-    try:
-        graph_def = _parse(content, name.endswith(TEXT_SUFFIXES))
-    except ValueError as error:
-        raise noted(OSError(failure), f"It has {error}; a GraphDef file is wanted.") from None
-    if not graph_def.node:
-        raise noted(OSError(failure), "It has no nodes; a GraphDef file is wanted.")
-    return graph_def
 
 
 def load(
@@ -99,18 +73,6 @@ def _named(arrays: Iterable[str] | None, argument: str) -> list[str] | None:
     return list(arrays)
 
 
-def message_of(graph_def):
-    """A GraphDef message of our own, which may be changed; from a file, message or bytes."""
-    if isinstance(graph_def, str | os.PathLike):
-        return load_graph_def(graph_def)
-    if hasattr(graph_def, "SerializeToString"):
-        graph_def = graph_def.SerializeToString()
-    try:
-        return proto.parse("GraphDef", bytes(graph_def))
-    except ValueError as error:
-        raise ValueError(f"graph_def must be a serialized GraphDef, and has {error}") from None
-
-
 def _ends(
     message, known: Collection[str], input_arrays: list[str] | None, output_arrays: list[str] | None
 ) -> tuple[list[str], list[str], Graph]:
@@ -150,15 +112,3 @@ def _refuse_variables(operations: list[Operation]):
         f"The outputs need the variables {some(names)}, which have no values in a GraphDef; "
         "convert the SavedModel instead, or freeze the graph together with its checkpoint",
     )
-
-
-def _parse(content: bytes, is_text: bool):
-    """The GraphDef in `content`; without a telling name the file may be of either kind."""
-    if is_text:
-        return proto.parse_text("GraphDef", content)
-    try:
-        return proto.parse("GraphDef", content)
-    except ValueError:
-        if content[:1] == b"\n" or not content[:CHECKED].isascii():
-            raise
-    return proto.parse_text("GraphDef", content)
