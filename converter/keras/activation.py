@@ -36,16 +36,20 @@ def gelu(call: Call, x):
 def hard_sigmoid(call: Call, x):
     """relu6(x + 3) / 6 in Keras 3, clip(x / 5 + 1 / 2, 0, 1) in Keras 2."""
     if call.is_keras3:
-        shifted = call.op("Relu6", call.op("AddV2", x, call.constant(3, x)))
-        return call.op("Mul", shifted, call.constant(1 / 6, x))
+        return relu6_sigmoid(call, x)
     line = call.op("AddV2", call.op("Mul", x, call.constant(0.2, x)), call.constant(0.5, x))
     return clipped(call, line, 0, 1)
 
 
 def hard_silu(call: Call, x):
     """x * relu6(x + 3) / 6."""
+    return call.op("Mul", x, relu6_sigmoid(call, x))
+
+
+def relu6_sigmoid(call: Call, x):
+    """relu6(x + 3) / 6."""
     shifted = call.op("Relu6", call.op("AddV2", x, call.constant(3, x)))
-    return call.op("Mul", x, call.op("Mul", shifted, call.constant(1 / 6, x)))
+    return call.op("Mul", shifted, call.constant(1 / 6, x))
 
 
 def softmax(call: Call, x, axis: int = -1):

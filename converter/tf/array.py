@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from ..lowering.moves import as_int32, as_type
+from ..lowering.moves import as_int32, as_type, dimension
 from .registry import lower, lower_rows
 
 lower_rows(
@@ -336,7 +336,7 @@ def roll(node, b):
 
 def _rolled(x, axis, shift, b):
     """`x` moved around along an axis of unknown size."""
-    size = b.MAXIMUM(_size(x, axis, b), b.constant(np.int32(1)))  # of nothing, there is no rest
+    size = b.MAXIMUM(dimension(x, axis, b), b.constant(np.int32(1)))  # of nothing, there is no rest
     before = b.SUB(positions(x, axis, b), b.constant(np.int32(shift)))
     return b.GATHER(x, b.FLOOR_MOD(before, size), axis=axis)
 
@@ -370,14 +370,7 @@ def positions(x, axis, b):
     size = x.shape[axis]
     if size is not None:
         return b.constant(np.arange(size, dtype=np.int32))
-    return b.RANGE(b.constant(np.int32(0)), _size(x, axis, b), b.constant(np.int32(1)))
-
-
-def _size(x, axis, b):
-    """One dimension as a scalar that the run tells."""
-    shape = b.SHAPE(x, out_type=b.tensor_type(np.dtype(np.int32)))
-    ends = [b.constant(np.asarray([n], np.int32)) for n in (axis, axis + 1, 1)]
-    return b.STRIDED_SLICE(shape, *ends, shrink_axis_mask=1)
+    return b.RANGE(b.constant(np.int32(0)), dimension(x, axis, b), b.constant(np.int32(1)))
 
 
 @lower("MatrixDiag", "MatrixDiagV3")

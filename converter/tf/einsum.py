@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..lowering.moves import reshaped, transposed
+from ..lowering.moves import dimension, reshaped, transposed
 from .registry import lower
 
 if TYPE_CHECKING:
@@ -161,9 +161,6 @@ def size_of(group: str, sizes: dict, operands: list[Operand], b):
         size = b.constant(np.int32(sizes[label])) if sizes[label] is not None else None
         if size is None:
             operand = next(operand for operand in operands if label in operand.labels)
-            k = operand.labels.index(label)
-            ends = [b.constant(np.asarray([n], np.int32)) for n in (k, k + 1, 1)]
-            shape = b.SHAPE(operand.tensor, out_type=b.tensor_type(np.dtype(np.int32)))
-            size = b.STRIDED_SLICE(shape, *ends, shrink_axis_mask=1)
+            size = dimension(operand.tensor, operand.labels.index(label), b)
         result = size if result is None else b.MUL(result, size)
     return result

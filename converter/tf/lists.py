@@ -15,6 +15,7 @@ from ..ir.dims import Extent
 from ..ir.elements import extents_of
 from ..ir.graph import Graph, Sizes, Tensor
 from ..ir.infer import late_tensor
+from ..lowering.moves import dimension
 from .registry import Node, lower
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def length(node, b):
     (x,) = node.inputs
     if isinstance(x, Reserved):
         return x.count
-    return _size(b, x, 0)
+    return dimension(x, 0, b)
 
 
 @lower("TensorListConcatV2", "TensorListConcat")
@@ -133,8 +134,8 @@ def concat(node, b):
     node.require(
         None not in rest, f"all axes of its elements but the first must be known, got {rest}"
     )
-    lengths = b.CAST(_size(b, x, 1), dtype=np.int64)
-    count = b.RESHAPE(_size(b, x, 0), np.array([1], np.int32))
+    lengths = b.CAST(dimension(x, 1, b), dtype=np.int64)
+    count = b.RESHAPE(dimension(x, 0, b), np.array([1], np.int32))
     return b.RESHAPE(x, np.array([-1, *rest], np.int32)), b.FILL(count, lengths)
 
 
@@ -167,20 +168,13 @@ def _refuse_reserved(node, x):
     node.require(not isinstance(x, Reserved), "nothing was put into the list before it is read")
 
 
-def _size(b: Builder, x: Tensor, axis: int) -> Tensor:
-    """One dimension as a scalar."""
-    shape = b.SHAPE(x, out_type="INT32")
-    bounds = (np.array([n], np.int32) for n in (axis, axis + 1, 1))
-    return b.STRIDED_SLICE(shape, *bounds, shrink_axis_mask=1)
-
-
 def _dimension(b: Builder, size: Extent) -> Tensor:
     """A scalar with a dimension; one that is unknown is looked up at a tensor that has it."""
     if isinstance(size, int):
         return b.constant(np.int32(size))
     for x in b.graph.tensors():
         if x.sizes is not None and size in x.sizes:
-            return _size(b, x, x.sizes.index(size))
+            return dimension(x, x.sizes.index(size), b)
     raise ConverterError(
         f"'{b.origin_name}': the size of the elements of a list depends on its loop; give the "
         "model's inputs a fixed shape"

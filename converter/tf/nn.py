@@ -5,7 +5,8 @@ from functools import reduce
 import numpy as np
 
 from ...graph.core.shapes import shown
-from ..lowering.moves import as_int32, as_type, reshaped, transposed
+from ..lowering import formulas
+from ..lowering.moves import as_int32, as_type, like, reshaped, transposed
 from .registry import lower, lower_rows
 
 lower_rows({"LogSoftmax": "LOG_SOFTMAX"})
@@ -160,28 +161,24 @@ def fused_batch_norm(node, b):
     With is_training the mean and variance are those of the batch.
     """
     x, gamma, beta, mean, variance = node.inputs
-    channel = (1, -1, 1, 1) if node.text("data_format") == "NCHW" else (-1,)
+    is_nchw = node.text("data_format") == "NCHW"
+    channel_shape = (1, -1, 1, 1) if is_nchw else (-1,)
     epsilon = node.attr("epsilon")
     if node.attr("is_training"):
-        axes = b.constant(np.array([0, 2, 3] if len(channel) == 4 else [0, 1, 2], np.int32))
+        axes = b.constant(np.array([0, 2, 3] if is_nchw else [0, 1, 2], np.int32))
         mean = b.MEAN(x, axes)
-        centre = reshaped(mean, channel, b) if len(channel) == 4 else mean
-        variance = b.MEAN(b.SQUARED_DIFFERENCE(x, centre), axes)
-    values = [t.value for t in (gamma, beta, mean, variance)]
-    if all(value is not None for value in values):
-        gamma_, beta_, mean_, variance_ = (v.astype(np.float64) for v in values)
-        with np.errstate(all="ignore"):  # nan for a negative variance, as TensorFlow has it
-            scale_ = gamma_ / np.sqrt(variance_ + epsilon)
-        scale = b.constant(scale_.reshape(channel).astype(x.dtype))
-        offset = b.constant((beta_ - mean_ * scale_).reshape(channel).astype(x.dtype))
-    else:
-        spread = b.RSQRT(b.ADD(variance, b.constant(np.asarray(epsilon, variance.dtype))))
-        scale = b.MUL(gamma, spread)
-        offset = b.SUB(beta, b.MUL(mean, scale))
-        if len(channel) == 4:
-            scale, offset = reshaped(scale, channel, b), reshaped(offset, channel, b)
-    y = b.ADD(b.MUL(x, scale), offset)
-    return (y, mean, variance)
+        channel_mean = reshaped(mean, channel_shape, b) if is_nchw else mean
+        variance = b.MEAN(b.SQUARED_DIFFERENCE(x, channel_mean), axes)
+    parameters = [t.value for t in (gamma, beta, mean, variance)]
+    if all(value is not None for value in parameters):
+        y = formulas.folded_batch_norm(b, x, parameters, epsilon, channel_shape)
+        return (y, mean, variance)
+    reciprocal_deviation = b.RSQRT(b.ADD(variance, like(variance, epsilon, b)))
+    scale = b.MUL(gamma, reciprocal_deviation)
+    offset = b.SUB(beta, b.MUL(mean, scale))
+    if is_nchw:
+        scale, offset = reshaped(scale, channel_shape, b), reshaped(offset, channel_shape, b)
+    return (formulas.scaled(b, x, scale, offset), mean, variance)
 
 
 @lower("Softmax")
