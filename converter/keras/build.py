@@ -13,9 +13,9 @@ from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ..sources.source import some
 from .activation import activation_name
 from .architecture import INPUT, Layer, Model, Reference, flat, mapped
-from .registry import LAYERS, LIST, ONE, PAIR, Call, inner_scope, is_number
+from .registry import LAYERS, LIST, PAIR, TENSOR, Call, inner_scope, is_number
 
-SHOWN = 8
+MAX_LISTED = 8
 MAX_CALLS = 200_000
 IGNORED = ("mask", "training")
 """Named arguments that change nothing here, where they are None or False."""
@@ -40,8 +40,8 @@ def refuse_unsupported(model: Model) -> None:
     lines = [line for layer in model.leaves() if (line := _why_not(layer))]
     if not lines:
         return
-    rest = [f"  and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
-    listed = "\n".join([f"  {line}" for line in lines[:SHOWN]] + rest)
+    more = [f"  and {len(lines) - MAX_LISTED} more"] if len(lines) > MAX_LISTED else []
+    listed = "\n".join([f"  {line}" for line in lines[:MAX_LISTED]] + more)
     raise UnsupportedOps(f"Some layers are not supported:\n{listed}\n{FIX}")
 
 
@@ -61,12 +61,12 @@ def _why_not(layer: Layer) -> str:
     return ""
 
 
-def _policy(said: Any) -> str:
+def _policy(setting: Any) -> str:
     """The name of a dtype or a DTypePolicy."""
-    if isinstance(said, dict):
-        config = said.get("config")
-        said = config.get("name") if isinstance(config, dict) else said
-    return str(said)
+    if isinstance(setting, dict):
+        config = setting.get("config")
+        setting = config.get("name") if isinstance(config, dict) else setting
+    return str(setting)
 
 
 def placeholder(graph: Graph, layer: Layer, name: str) -> Tensor:
@@ -105,13 +105,13 @@ class Writer:
         values: dict[tuple[str, int], list] = {}
         for reference, tensor in zip(references, inputs, strict=True):
             values[reference.layer, reference.node] = [tensor]
-        wanted = [(r.layer, r.node) for r in flat(model.outputs)]
+        outputs = [(r.layer, r.node) for r in flat(model.outputs)]
 
         def before(key: tuple[str, int]) -> list[tuple[str, int]]:
             return [] if key in values else [(r.layer, r.node) for r in _reads(model, key)]
 
         try:
-            order = ordered(wanted, before)
+            order = ordered(outputs, before)
         except Cycle as error:
             raise ModelError(f"{model.title}: {error}") from None
         for key in order:
@@ -165,10 +165,10 @@ def _value(model: Model, reference: Reference, values: dict) -> Tensor:
 
 def _flat_like(model: Model, args: list) -> list[Tensor]:
     """The tensors a nested model is called with, in the order of its inputs."""
-    given = args[0] if len(args) == 1 else args
-    if isinstance(given, dict) and isinstance(model.inputs, dict):
-        given = [given[key] for key in model.inputs if key in given]
-    return flat(given)
+    arguments = args[0] if len(args) == 1 else args
+    if isinstance(arguments, dict) and isinstance(model.inputs, dict):
+        arguments = [arguments[key] for key in model.inputs if key in arguments]
+    return flat(arguments)
 
 
 def _with_constants(call: Call, args: list) -> list:
@@ -188,9 +188,9 @@ def _with_constants(call: Call, args: list) -> list:
 
 def _check_arguments(layer: Layer, args: list, kwargs: dict) -> None:
     """Raises unless a layer is called with tensors only."""
-    given = [name for name, value in kwargs.items() if not (name in IGNORED and not _is_set(value))]
-    if given:
-        raise ConverterError(f"{layer.title}: is called with {some(given)}, which is not supported")
+    names = [name for name, value in kwargs.items() if not (name in IGNORED and not _is_set(value))]
+    if names:
+        raise ConverterError(f"{layer.title}: is called with {some(names)}, which is not supported")
     if not args or any(not isinstance(item, Tensor) for item in flat(args)):
         kinds = some(sorted({type(a).__name__ for a in flat(args) if not isinstance(a, Tensor)}))
         raise ConverterError(
@@ -202,7 +202,7 @@ def _check_arguments(layer: Layer, args: list, kwargs: dict) -> None:
 def _form(args: list) -> str:
     """What the arguments of a call are, in the words of Row.takes."""
     if all(isinstance(item, Tensor) for item in args):
-        return {1: ONE, 2: PAIR}.get(len(args), f"{len(args)} tensors")
+        return {1: TENSOR, 2: PAIR}.get(len(args), f"{len(args)} tensors")
     is_list = len(args) == 1 and isinstance(args[0], list)
     is_list = is_list and all(isinstance(item, Tensor) for item in args[0])
     return LIST if is_list else "a structure of tensors"
