@@ -51,10 +51,13 @@ def load(
             contradict it; nobody named the inputs or outputs, and the graph does not tell them.
         ModelError: The graph is malformed.
     """
-    named = _named(input_arrays, "input_arrays"), _named(output_arrays, "output_arrays")
+    checked_names = (
+        _checked_names(input_arrays, "input_arrays"),
+        _checked_names(output_arrays, "output_arrays"),
+    )
     message = message_of(graph_def)
     known = {node.name: node.op for node in message.node}
-    input_arrays, output_arrays, graph = _ends(message, known, *named)
+    input_arrays, output_arrays, graph = _ends(message, known, *checked_names)
     tensors = find_tensors(graph, [*input_arrays, *output_arrays], known)
     inputs = dict(zip(input_arrays, tensors, strict=False))
     outputs = dict(zip(output_arrays, tensors[len(input_arrays) :], strict=True))
@@ -66,7 +69,7 @@ def load(
     )
 
 
-def _named(arrays: Iterable[str] | None, argument: str) -> list[str] | None:
+def _checked_names(arrays: Iterable[str] | None, argument: str) -> list[str] | None:
     if arrays is None:
         return None
     check_names(arrays, argument)
@@ -78,15 +81,15 @@ def _ends(
 ) -> tuple[list[str], list[str], Graph]:
     """The names of inputs and outputs, found where they are None, and the graph they need.
 
-    Nothing is looked for when a name that is given is not `known`: nothing can be found then.
+    They are not searched for when one of the names given is not `known`: that is an error later.
     """
-    given = [op_name(name) for name in [*(input_arrays or ()), *(output_arrays or ())]]
-    is_sound = set(given) <= set(known)
+    named_operations = [op_name(name) for name in [*(input_arrays or ()), *(output_arrays or ())]]
+    are_known = set(named_operations) <= set(known)
     roots = list(map(op_name, output_arrays or ()))
-    if output_arrays is None and is_sound:
+    if output_arrays is None and are_known:
         roots = unread_operations(message, input_arrays)
     if input_arrays is None:
-        input_arrays = needed_placeholders(message, roots) if is_sound else []
+        input_arrays = needed_placeholders(message, roots) if are_known else []
     keep_needed(message, [*map(op_name, input_arrays), *roots])
     graph = import_graph_def(message)
     if output_arrays is None:
