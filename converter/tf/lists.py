@@ -104,7 +104,7 @@ def set_item(node, b):
     )
     if isinstance(x, Reserved):
         if x in b.graph.inputs:  # the loop is lowered again when this is known
-            return Tensor(node.name, item.dtype, counted(b.graph, x, item.sizes))
+            return Tensor(node.name, item.dtype, list_sizes(b.graph, x, item.sizes))
         x = x.filled(b, item.sizes)
     rank = node.rank(2)
     first = b.RESHAPE(index, np.array([1], np.int32))
@@ -130,13 +130,14 @@ def concat(node, b):
     _refuse_reserved(node, x)
     shape = node.shape(0)
     node.require(len(shape) > 1, "the elements of a list that is joined must have an axis")
-    rest = shape[2:]
+    element_shape = shape[2:]
     node.require(
-        None not in rest, f"all axes of its elements but the first must be known, got {rest}"
+        None not in element_shape,
+        f"all axes of its elements but the first must be known, got {element_shape}",
     )
     lengths = b.CAST(dimension(x, 1, b), dtype=np.int64)
     count = b.RESHAPE(dimension(x, 0, b), np.array([1], np.int32))
-    return b.RESHAPE(x, np.array([-1, *rest], np.int32)), b.FILL(count, lengths)
+    return b.RESHAPE(x, np.array([-1, *element_shape], np.int32)), b.FILL(count, lengths)
 
 
 @lower("TensorListResize")
@@ -145,17 +146,17 @@ def resize(node, b):
     x, size = node.inputs
     if isinstance(x, Reserved):
         return Reserved(node.name, x.dtype, size)
-    wanted: Any = node.constant(1).item()
+    new_length: Any = node.constant(1).item()
     shape: Any = node.shape(0)
     node.require(None not in shape, f"the shape of the list must be known, got {shape}")
-    if wanted <= shape[0]:
-        begin, sizes = np.zeros(len(shape), np.int32), np.array([wanted, *shape[1:]], np.int32)
+    if new_length <= shape[0]:
+        begin, sizes = np.zeros(len(shape), np.int32), np.array([new_length, *shape[1:]], np.int32)
         return b.SLICE(x, begin, sizes)
-    more = np.zeros((wanted - shape[0], *shape[1:]), x.dtype)
-    return b.CONCATENATION(x, more, axis=0)
+    zero_slices = np.zeros((new_length - shape[0], *shape[1:]), x.dtype)
+    return b.CONCATENATION(x, zero_slices, axis=0)
 
 
-def counted(graph: Graph, x: Reserved, element: Sizes | None) -> Sizes | None:
+def list_sizes(graph: Graph, x: Reserved, element: Sizes | None) -> Sizes | None:
     """The sizes of a reserved list whose elements have the sizes `element`."""
     if element is None:
         return None

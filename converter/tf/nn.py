@@ -6,7 +6,7 @@ import numpy as np
 
 from ...graph.core.shapes import shown
 from ..lowering import formulas
-from ..lowering.moves import as_int32, as_type, like, reshaped, transposed
+from ..lowering.moves import as_int32, as_type, like, reshaped, slice_along, transposed
 from .registry import lower, lower_rows
 
 lower_rows({"LogSoftmax": "LOG_SOFTMAX"})
@@ -173,8 +173,8 @@ def fused_batch_norm(node, b):
     if all(value is not None for value in parameters):
         y = formulas.folded_batch_norm(b, x, parameters, epsilon, channel_shape)
         return (y, mean, variance)
-    reciprocal_deviation = b.RSQRT(b.ADD(variance, like(variance, epsilon, b)))
-    scale = b.MUL(gamma, reciprocal_deviation)
+    inverse_stddev = b.RSQRT(b.ADD(variance, like(variance, epsilon, b)))
+    scale = b.MUL(gamma, inverse_stddev)
     offset = b.SUB(beta, b.MUL(mean, scale))
     if is_nchw:
         scale, offset = reshaped(scale, channel_shape, b), reshaped(offset, channel_shape, b)
@@ -217,7 +217,7 @@ def batch_matmul(node, b):
     left, right = node.inputs
     adj_x, adj_y = node.attr("adj_x"), node.attr("adj_y")
     if node.type == "BatchMatMulV3" and left.dtype.itemsize == right.dtype.itemsize == 1:
-        return product_of_bytes(node, b)
+        return int8_matmul(node, b)
     if right.value is None or node.rank(1) != 2 or adj_x:
         return b.BATCH_MATMUL(left, right, adj_x=adj_x, adj_y=adj_y)
     weights = right if adj_y else transposed(right, (1, 0), b)
@@ -228,7 +228,7 @@ EXACT_DEPTH = 2**24 // 2**14
 """How many products of two int8 float32 adds without rounding."""
 
 
-def product_of_bytes(node, b):
+def int8_matmul(node, b):
     """A product of int8 in int32, by float32 products so short that they are exact."""
     left, right = (as_type(x, np.float32, b) for x in node.inputs)
     adj_x, adj_y = node.attr("adj_x"), node.attr("adj_y")
@@ -243,19 +243,13 @@ def product_of_bytes(node, b):
     starts = range(0, depth, EXACT_DEPTH) if depth > EXACT_DEPTH else [None]
     products = []
     for start in starts:
-        one, other = (
-            x if start is None else _slice(x, axis, start, min(EXACT_DEPTH, depth - start), b)
+        left_slice, right_slice = (
+            x if start is None else slice_along(x, axis, start, min(EXACT_DEPTH, depth - start), b)
             for x, axis in zip((left, right), axes, strict=True)
         )
-        product = b.BATCH_MATMUL(one, other, adj_x=adj_x, adj_y=adj_y)
+        product = b.BATCH_MATMUL(left_slice, right_slice, adj_x=adj_x, adj_y=adj_y)
         products.append(b.CAST(product, dtype=np.int32))
     return reduce(b.ADD, products)
-
-
-def _slice(x, axis, start, size, b):
-    begin, sizes = np.zeros(x.rank, np.int32), np.full(x.rank, -1, np.int32)
-    begin[axis], sizes[axis] = start, size
-    return b.SLICE(x, b.constant(begin), b.constant(sizes))
 
 
 @lower("Conv3D")
