@@ -3,7 +3,7 @@
 from .facade import facade
 
 HOMES = {
-    "converter.ophint.ophint": "convert_op_hints_to_stubs",
+    "converter.ophint.stubs": "convert_op_hints_to_stubs",
     "delegates.load": "load_delegate",
     "interpreter.interpreter": "OpResolverType",
 }

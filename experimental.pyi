@@ -1,6 +1,6 @@
 # What editors and type checkers see of this module; tests/write_stubs.py writes it.
 """The names of `tf.lite.experimental`, as `flatlite.lite.experimental`."""
 
-from .converter.ophint.ophint import convert_op_hints_to_stubs as convert_op_hints_to_stubs
+from .converter.ophint.stubs import convert_op_hints_to_stubs as convert_op_hints_to_stubs
 from .delegates.load import load_delegate as load_delegate
 from .interpreter.interpreter import OpResolverType as OpResolverType

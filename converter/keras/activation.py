@@ -8,7 +8,7 @@ import numpy as np
 
 from .registry import Call, layer
 
-ROOT_HALF = 0.5**0.5
+SQRT_HALF = 0.5**0.5
 
 
 def unary(kind: str):
@@ -29,23 +29,27 @@ def mish(call: Call, x):
 def gelu(call: Call, x):
     """x / 2 * (1 + erf(x / sqrt(2)))."""
     half = call.op("Mul", x, call.constant(0.5, x))
-    erf = call.op("Erf", call.op("Mul", x, call.constant(ROOT_HALF, x)))
+    erf = call.op("Erf", call.op("Mul", x, call.constant(SQRT_HALF, x)))
     return call.op("Mul", half, call.op("AddV2", erf, call.constant(1, x)))
 
 
 def hard_sigmoid(call: Call, x):
     """relu6(x + 3) / 6 in Keras 3, clip(x / 5 + 1 / 2, 0, 1) in Keras 2."""
     if call.is_keras3:
-        shifted = call.op("Relu6", call.op("AddV2", x, call.constant(3, x)))
-        return call.op("Mul", shifted, call.constant(1 / 6, x))
+        return relu6_sigmoid(call, x)
     line = call.op("AddV2", call.op("Mul", x, call.constant(0.2, x)), call.constant(0.5, x))
     return clipped(call, line, 0, 1)
 
 
 def hard_silu(call: Call, x):
     """x * relu6(x + 3) / 6."""
+    return call.op("Mul", x, relu6_sigmoid(call, x))
+
+
+def relu6_sigmoid(call: Call, x):
+    """relu6(x + 3) / 6."""
     shifted = call.op("Relu6", call.op("AddV2", x, call.constant(3, x)))
-    return call.op("Mul", x, call.op("Mul", shifted, call.constant(1 / 6, x)))
+    return call.op("Mul", shifted, call.constant(1 / 6, x))
 
 
 def softmax(call: Call, x, axis: int = -1):
@@ -88,15 +92,15 @@ ACTIVATIONS = {
 }
 
 
-def activation_name(said: Any) -> str | None:
+def activation_name(setting: Any) -> str | None:
     """The name in ACTIVATIONS of what a setting says, None when it is another function."""
-    if said is None:
+    if setting is None:
         return "linear"
-    if isinstance(said, dict) and said.get("class_name") == "function":
-        module, said = said.get("module"), said.get("config")
+    if isinstance(setting, dict) and setting.get("class_name") == "function":
+        module, setting = setting.get("module"), setting.get("config")
         if module not in (None, "builtins") and not str(module).startswith("keras."):
             return None
-    return said if isinstance(said, str) and said in ACTIVATIONS else None
+    return setting if isinstance(setting, str) and setting in ACTIVATIONS else None
 
 
 def activated(call: Call, x):
@@ -120,22 +124,22 @@ def softmax_layer(call: Call, x):
 def relu_layer(call: Call, x):
     """x above the threshold, slope * (x - threshold) below it, at most max_value."""
     slope, threshold = call.number("negative_slope"), call.number("threshold")
-    top = None if call.setting("max_value") is None else call.number("max_value")
-    if threshold == 0 and top is None and slope:
+    max_value = None if call.setting("max_value") is None else call.number("max_value")
+    if threshold == 0 and max_value is None and slope:
         return call.op("LeakyRelu", x, alpha=float(slope))
-    if threshold == 0 and top == 6:
+    if threshold == 0 and max_value == 6:
         y = call.op("Relu6", x)
     elif threshold == 0:
         y = call.op("Relu", x)
-        y = y if top is None else call.op("Minimum", y, call.constant(top, x))
+        y = y if max_value is None else call.op("Minimum", y, call.constant(max_value, x))
     else:
-        above = call.op("Greater", x, call.constant(threshold, x))
-        y = call.op("Mul", x, call.op("Cast", above, DstT=np.dtype(np.float32)))
-        y = y if top is None else clipped(call, y, 0, top)
+        is_above_threshold = call.op("Greater", x, call.constant(threshold, x))
+        y = call.op("Mul", x, call.op("Cast", is_above_threshold, DstT=np.dtype(np.float32)))
+        y = y if max_value is None else clipped(call, y, 0, max_value)
     if not slope:
         return y
-    below = call.op("Relu", call.op("Sub", call.constant(threshold, x), x))
-    return call.op("Sub", y, call.op("Mul", below, call.constant(slope, x)))
+    negative_part = call.op("Relu", call.op("Sub", call.constant(threshold, x), x))
+    return call.op("Sub", y, call.op("Mul", negative_part, call.constant(slope, x)))
 
 
 @layer("LeakyReLU")
@@ -164,5 +168,5 @@ def prelu(call: Call, x):
             call.check(axis > 0, "shared_axes", "axes after the batch")
             shape[axis - 1] = 1
     alpha = call.weight("alpha", [call.known(n, "each dimension after the first") for n in shape])
-    below = call.op("Relu", call.op("Neg", x))
-    return call.op("Sub", call.op("Relu", x), call.op("Mul", alpha, below))
+    negative_part = call.op("Relu", call.op("Neg", x))
+    return call.op("Sub", call.op("Relu", x), call.op("Mul", alpha, negative_part))

@@ -13,13 +13,13 @@ from ...schema.errors import ModelError
 
 if TYPE_CHECKING:
     from ...graph.core.graph import Tensor
-    from .weights import Stored
+    from .weights import StoredWeight
 
 MODELS = ("Functional", "Model", "Sequential")
 INPUT = "InputLayer"
 MAX_MODELS = 32
 """How deep models may be nested."""
-HOMES = ("keras", "tf_keras", "tensorflow")
+KERAS_PACKAGES = ("keras", "tf_keras", "tensorflow")
 FUNCTION = "builtins"
 TF_FUNCTION = "TFOpLambda"
 """The layer in which Keras 2 holds a function of TensorFlow, such as the + of two tensors."""
@@ -43,7 +43,7 @@ class Layer:
         name: its own name.
         config: its settings.
         calls: what each call of it reads: positional and named arguments, with References.
-        stored: where its weights lie, by name.
+        stored_weights: where the file has its weights, by name.
         tensors: its weights in the graph, once it was written.
     """
 
@@ -51,7 +51,7 @@ class Layer:
     name: str
     config: dict
     calls: list[tuple[list, dict]] = field(default_factory=list)
-    stored: dict[str, Stored] = field(default_factory=dict)
+    stored_weights: dict[str, StoredWeight] = field(default_factory=dict)
     tensors: dict[str, Tensor] = field(default_factory=dict)
 
     @property
@@ -80,19 +80,19 @@ class Model(Layer):
 
     def leaves(self) -> Iterator[Layer]:
         """All layers that are no models, of nested models too."""
-        for one in self.layers.values():
-            if isinstance(one, Model):
-                yield from one.leaves()
+        for layer in self.layers.values():
+            if isinstance(layer, Model):
+                yield from layer.leaves()
             else:
-                yield one
+                yield layer
 
 
-def read_model(said: dict) -> Model:
+def read_model(spec: dict) -> Model:
     """The model a file describes.
 
     Raises ModelError when it is malformed, or no Sequential or Functional model.
     """
-    model = _layer(said, 0)
+    model = _layer(spec, 0)
     if not isinstance(model, Model):
         raise ModelError(
             f"The file must hold a Sequential or Functional model, got {model.title}; save a model "
@@ -101,38 +101,38 @@ def read_model(said: dict) -> Model:
     return model
 
 
-def flat(structure: Any) -> list:
+def flatten(structure: Any) -> list:
     """What nested lists and dicts hold, in order."""
     if isinstance(structure, dict):
         structure = list(structure.values())
     if isinstance(structure, list):
-        return [leaf for item in structure for leaf in flat(item)]
+        return [leaf for item in structure for leaf in flatten(item)]
     return [structure]
 
 
-def mapped(structure: Any, function: Callable) -> Any:
+def map_structure(structure: Any, function: Callable) -> Any:
     """The same nested lists and dicts with `function` of what they hold."""
     if isinstance(structure, dict):
-        return {key: mapped(item, function) for key, item in structure.items()}
+        return {key: map_structure(item, function) for key, item in structure.items()}
     if isinstance(structure, list):
-        return [mapped(item, function) for item in structure]
+        return [map_structure(item, function) for item in structure]
     return function(structure)
 
 
-def kind_of(said: dict) -> str:
+def kind_of(spec: dict) -> str:
     """The kind of a layer; one that is not Keras' own never has the name of one that is."""
-    kind, module, registered = (said.get(k) for k in ("class_name", "module", "registered_name"))
+    kind, module, registered = (spec.get(k) for k in ("class_name", "module", "registered_name"))
     if not isinstance(kind, str):
         raise ModelError(f"A layer must have a class_name, got {kind!r}")
     module = module if isinstance(module, str) else ""
     if isinstance(registered, str) and ">" in registered:
         return registered
-    if module and module.split(".")[0] not in (*HOMES, FUNCTION):
+    if module and module.split(".")[0] not in (*KERAS_PACKAGES, FUNCTION):
         return f"{module}.{kind}"
-    config, nodes = said.get("config"), said.get("inbound_nodes")
+    config, nodes = spec.get("config"), spec.get("inbound_nodes")
     is_operation = module.startswith("keras.src.ops") or (
         # HDF5 files of Keras 3 leave out the module; every layer has more settings than its name
-        "module" not in said
+        "module" not in spec
         and isinstance(config, dict)
         and list(config) == ["name"]
         and isinstance(nodes, list)
@@ -141,13 +141,13 @@ def kind_of(said: dict) -> str:
     return f"ops.{kind}" if is_operation else kind
 
 
-def _layer(said: Any, depth: int) -> Layer:
-    if not isinstance(said, dict) or not isinstance(said.get("config"), dict | list):
-        raise ModelError(f"A layer must have a class_name and a config, got {str(said)[:80]}")
-    kind, config = kind_of(said), said["config"]
+def _layer(spec: Any, depth: int) -> Layer:
+    if not isinstance(spec, dict) or not isinstance(spec.get("config"), dict | list):
+        raise ModelError(f"A layer must have a class_name and a config, got {str(spec)[:80]}")
+    kind, config = kind_of(spec), spec["config"]
     if isinstance(config, list):  # Sequential of the first Keras 2
         config = {"layers": config}
-    name = said.get("name", config.get("name", kind.lower()))
+    name = spec.get("name", config.get("name", kind.lower()))
     if not isinstance(name, str):
         raise ModelError(f"The name of a {kind} layer must be a text, got {name!r}")
     if kind == TF_FUNCTION:
@@ -161,10 +161,10 @@ def _layer(said: Any, depth: int) -> Layer:
     if not isinstance(rows, list) or not rows:
         raise ModelError(f"{model.title}: layers must be a list, got {str(rows)[:80]}")
     for row in rows:
-        one = _layer(row, depth + 1)
-        if one.name in model.layers:
-            raise ModelError(f"{model.title}: two layers are called '{one.name}'")
-        model.layers[one.name] = one
+        layer = _layer(row, depth + 1)
+        if layer.name in model.layers:
+            raise ModelError(f"{model.title}: two layers are called '{layer.name}'")
+        model.layers[layer.name] = layer
     if kind == "Sequential":
         _chain(model)
     else:
@@ -174,18 +174,18 @@ def _layer(said: Any, depth: int) -> Layer:
 
 def _chain(model: Model) -> None:
     """Makes each layer of a Sequential model read the one before."""
-    first, *rest = model.layers.values()
+    first, *others = model.layers.values()
     if first.kind != INPUT:
         config = _sequential_input(model, first)
-        first, rest = Layer(INPUT, config["name"], config), [first, *rest]
+        first, others = Layer(INPUT, config["name"], config), [first, *others]
         model.layers = {first.name: first} | model.layers
-    before = model.inputs = Reference(first.name, 0, 0)
-    for one in rest:
-        if one.kind == INPUT:
-            raise ModelError(f"{model.title}: '{one.name}' must be the first layer")
-        one.calls.append(([before], {}))
-        before = Reference(one.name, 0, 0)
-    model.outputs = before
+    previous = model.inputs = Reference(first.name, 0, 0)
+    for layer in others:
+        if layer.kind == INPUT:
+            raise ModelError(f"{model.title}: '{layer.name}' must be the first layer")
+        layer.calls.append(([previous], {}))
+        previous = Reference(layer.name, 0, 0)
+    model.outputs = previous
 
 
 def _sequential_input(model: Model, first: Layer) -> dict:
@@ -205,24 +205,26 @@ def _sequential_input(model: Model, first: Layer) -> dict:
 
 def _input_shape(model: Model) -> Any:
     """The shape of the one input of a model."""
-    inputs = [one for one in model.layers.values() if one.kind == INPUT]
+    inputs = [layer for layer in model.layers.values() if layer.kind == INPUT]
     config = inputs[0].config if len(inputs) == 1 else {}
     return config.get("batch_shape", config.get("batch_input_shape"))
 
 
 def _connect(model: Model, rows: list[dict]) -> None:
     """Reads the calls of a Functional model's layers, and which are its inputs and outputs."""
-    for one, row in zip(model.layers.values(), rows, strict=True):
+    for layer, row in zip(model.layers.values(), rows, strict=True):
         nodes = row.get("inbound_nodes", [])
         if not isinstance(nodes, list):
-            raise ModelError(f"{one.title}: inbound_nodes must be a list, got {str(nodes)[:80]}")
-        skipped = [([], {})] if isinstance(one, Model) and _skips_first(row, nodes) else []
-        one.calls = skipped + [_arguments(one, node) for node in nodes]
+            raise ModelError(f"{layer.title}: inbound_nodes must be a list, got {str(nodes)[:80]}")
+        skipped = [([], {})] if isinstance(layer, Model) and _skips_first(row, nodes) else []
+        layer.calls = skipped + [_arguments(layer, node) for node in nodes]
     for end in ("inputs", "outputs"):
-        said = model.config.get(f"{end[:-1]}_layers")
-        structure = mapped(_references(said), lambda item: _without_first(model, item, rows))
-        if not flat(structure) or any(not isinstance(r, Reference) for r in flat(structure)):
-            raise ModelError(f"{model.title}: its {end} must be layers, got {str(said)[:80]}")
+        declared = model.config.get(f"{end[:-1]}_layers")
+        structure = map_structure(
+            _references(declared), lambda item: _without_first(model, item, rows)
+        )
+        if not flatten(structure) or any(not isinstance(r, Reference) for r in flatten(structure)):
+            raise ModelError(f"{model.title}: its {end} must be layers, got {str(declared)[:80]}")
         setattr(model, end, structure)
 
 
@@ -250,64 +252,70 @@ def _without_first(model: Model, item: Any, rows: list[dict]) -> Any:
     return replace(item, node=item.node - 1) if is_keras3 else item
 
 
-def _arguments(one: Layer, node: Any) -> tuple[list, dict]:
+def _arguments(layer: Layer, node: Any) -> tuple[list, dict]:
     """The arguments of one call: {"args", "kwargs"} of Keras 3, lists of calls of Keras 2."""
     if isinstance(node, dict) and isinstance(node.get("args"), list):
-        named = node.get("kwargs") or {}
-        if isinstance(named, dict):
-            return [_tensors(arg) for arg in node["args"]], _named(named)
+        kwargs = node.get("kwargs") or {}
+        if isinstance(kwargs, dict):
+            return [_tensors(arg) for arg in node["args"]], _named(kwargs)
     if not isinstance(node, list | dict):
-        raise ModelError(f"{one.title}: a call must say what it reads, got {str(node)[:80]}")
+        raise ModelError(f"{layer.title}: a call must say what it reads, got {str(node)[:80]}")
     kwargs: dict = {}
     first = _references(node, kwargs)
     if isinstance(first, list) and len(first) == 1:
         first = first[0]
-    if one.kind.startswith("tf."):  # f(x, y=y, name=None)
-        named = {key: value for key, value in kwargs.items() if (key, value) != ("name", None)}
-        return [first, *([named.pop("y")] if "y" in named else [])], named
+    if layer.kind.startswith("tf."):  # f(x, y=y, name=None)
+        kwargs = {key: value for key, value in kwargs.items() if (key, value) != ("name", None)}
+        return [first, *([kwargs.pop("y")] if "y" in kwargs else [])], kwargs
     return [first], kwargs
 
 
-def _named(said: dict) -> dict:
+def _named(arguments: dict) -> dict:
     """Named arguments of Keras 3."""
-    return {key: _tensors(item) for key, item in said.items()}
+    return {key: _tensors(item) for key, item in arguments.items()}
 
 
-def _tensors(said: Any) -> Any:
-    """Arguments of Keras 3, where a dict of their class stands for a tensor."""
-    if isinstance(said, dict):
-        if said.get("class_name") == "__keras_tensor__":
-            config = said.get("config")
+def _tensors(argument: Any) -> Any:
+    """Arguments of Keras 3, where a dict of their class means a tensor."""
+    if isinstance(argument, dict):
+        if argument.get("class_name") == "__keras_tensor__":
+            config = argument.get("config")
             history = config.get("keras_history") if isinstance(config, dict) else None
             if history is None or not _is_reference(history):
-                raise ModelError(f"A tensor must say which layer gives it, got {str(said)[:80]}")
+                raise ModelError(
+                    f"A tensor must say which layer gives it, got {str(argument)[:80]}"
+                )
             return Reference(*history[:3])
-        return _named(said)
-    return [_tensors(item) for item in said] if isinstance(said, list) else said
+        return _named(argument)
+    return [_tensors(item) for item in argument] if isinstance(argument, list) else argument
 
 
-def _references(said: Any, kwargs: dict | None = None) -> Any:
+def _references(structure: Any, kwargs: dict | None = None) -> Any:
     """Nested [layer, node, tensor] or [layer, node, tensor, named arguments]."""
-    if _is_reference(said) or _is_constant(said):
-        if kwargs is not None and len(said) == 4:
-            kwargs.update({key: _references(item) for key, item in said[3].items()})
-        return said[2] if _is_constant(said) else Reference(*said[:3])
-    if isinstance(said, dict):
-        return {key: _references(item, kwargs) for key, item in said.items()}
-    return [_references(item, kwargs) for item in said] if isinstance(said, list) else said
-
-
-def _is_constant(said: Any) -> bool:
-    """Whether it is a number in the place of a tensor, as Keras 2 has it."""
-    is_marked = isinstance(said, list) and len(said) == 4 and said[:2] == ["_CONSTANT_VALUE", -1]
-    return is_marked and isinstance(said[3], dict)
-
-
-def _is_reference(said: Any) -> bool:
+    if _is_reference(structure) or _is_constant(structure):
+        if kwargs is not None and len(structure) == 4:
+            kwargs.update({key: _references(item) for key, item in structure[3].items()})
+        return structure[2] if _is_constant(structure) else Reference(*structure[:3])
+    if isinstance(structure, dict):
+        return {key: _references(item, kwargs) for key, item in structure.items()}
     return (
-        isinstance(said, list)
-        and len(said) in (3, 4)
-        and isinstance(said[0], str)
-        and all(type(n) is int and n >= 0 for n in said[1:3])
-        and (len(said) == 3 or isinstance(said[3], dict))
+        [_references(item, kwargs) for item in structure]
+        if isinstance(structure, list)
+        else structure
+    )
+
+
+def _is_constant(entry: Any) -> bool:
+    """Whether it is a number in the place of a tensor, as Keras 2 has it."""
+    is_marked = isinstance(entry, list) and len(entry) == 4 and entry[:2] == ["_CONSTANT_VALUE", -1]
+    return is_marked and isinstance(entry[3], dict)
+
+
+def _is_reference(entry: Any) -> bool:
+    return (
+        isinstance(entry, list)
+        and len(entry) in (3, 4)
+        and isinstance(entry[0], str)
+        and all(type(n) is int and n >= 0 for n in entry[1:3])
+        and (len(entry) == 3 or isinstance(entry[3], dict))
     )

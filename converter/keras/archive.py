@@ -14,7 +14,7 @@ from typing import Any
 
 from ...schema.errors import ModelError
 from ...schema.files import read_bytes
-from .hdf5 import MAX_TEXT, RATIO, SMALL, Store
+from .hdf5 import MAX_TEXT, MAX_UNPACK_RATIO, MIN_UNPACK_LIMIT, Store
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 ZIP, HDF5 = b"PK\x03\x04", b"\x89HDF\r\n\x1a\n"
@@ -97,15 +97,17 @@ def _keras(content: bytes, name: str) -> Archive:
             metadata = b"{}"
             if METADATA in archive.namelist():
                 metadata = _member(archive, METADATA, name, MAX_TEXT)
-            weights = _member(archive, WEIGHTS, name, max(SMALL, RATIO * len(content)))
+            weights = _member(
+                archive, WEIGHTS, name, max(MIN_UNPACK_LIMIT, MAX_UNPACK_RATIO * len(content))
+            )
     except ModelError:
         raise
     except DAMAGED as error:
         raise ModelError(f"'{name}' is a damaged archive: {error}") from None
-    said = _json(metadata.decode("utf-8", "replace"), f"'{name}': {METADATA}")
+    versions = _json(metadata.decode("utf-8", "replace"), f"'{name}': {METADATA}")
     return Archive(
         _json(config.decode("utf-8", "replace"), f"'{name}': {CONFIG}"),
-        _version(said.get("keras_version")),
+        _version(versions.get("keras_version")),
         Store(weights, f"'{name}': {WEIGHTS}"),
         False,
     )
@@ -155,7 +157,7 @@ def _json(text: str, what: str) -> dict:
         raise ModelError(f"{what} must be a JSON object, got {type(value).__name__}")
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH):
-        level = [inner for one in level for inner in _inside(one)]
+        level = [child for parent in level for child in _inside(parent)]
     if level:
         raise ModelError(f"{what} is nested deeper than {MAX_DEPTH} levels")
     return value

@@ -72,8 +72,8 @@ def convolution(kind: str, n: int) -> Callable:
         channels = call.known(shape[layout(call, rank)[2]], "the number of channels")
         (filters,), (groups,) = call.integers("filters", 1), call.integers("groups", 1)
         call.check(channels % groups == 0, "groups", f"a divisor of {channels} channels")
-        stored = [*window[-n:], channels // groups, filters]
-        kernel = call.weight("kernel", stored)
+        kernel_shape = [*window[-n:], channels // groups, filters]
+        kernel = call.weight("kernel", kernel_shape)
         if n == 1:
             kernel = call.op("ExpandDims", kernel, call.constant(0))
         x, padding = padded(call, x, n, window, attrs)
@@ -162,14 +162,18 @@ def conv2d_transpose(call: Call, x):
     channels = call.known(shape[channel], "the number of channels")
     kernel = call.weight("kernel", [*window, filters, channels])
     padding = call.text("padding", "valid", "same")
-    out = [0, 0, 0, filters] if channel == 3 else [0, filters, 0, 0]
-    out[spatial] = [
+    output_shape = [0, 0, 0, filters] if channel == 3 else [0, filters, 0, 0]
+    output_shape[spatial] = [
         _transposed_length(call, call.known(n, "height and width"), i)
         for i, n in enumerate(shape[spatial])
     ]
     attrs = {"strides": [1] * 4, "dilations": [1] * 4}
     attrs["strides"][spatial], attrs["dilations"][spatial] = strides, dilations
-    target = call.constant([shape[0], *out[1:]]) if shape[0] is not None else _packed(call, x, out)
+    target = (
+        call.constant([shape[0], *output_shape[1:]])
+        if shape[0] is not None
+        else _packed(call, x, output_shape)
+    )
     y = call.op(
         "Conv2DBackpropInput",
         target,
@@ -182,20 +186,24 @@ def conv2d_transpose(call: Call, x):
     return biased(call, y, filters, data_format)
 
 
-def _packed(call: Call, x, out: list[int]):
+def _packed(call: Call, x, shape: list[int]):
     """A shape whose first dimension is that of `x`."""
-    rest = [call.constant(size) for size in out[1:]]
-    return call.op("Pack", batch_size(call, x), *rest, axis=0)
+    dims = [call.constant(size) for size in shape[1:]]
+    return call.op("Pack", batch_size(call, x), *dims, axis=0)
 
 
 def _transposed_length(call: Call, length: int, i: int) -> int:
     """The size of a transposed convolution's result along spatial dimension `i`."""
-    size, stride = call.integers("kernel_size", 2)[i], call.integers("strides", 2)[i]
-    size = (size - 1) * call.integers("dilation_rate", 2)[i] + 1
+    window, stride = call.integers("kernel_size", 2)[i], call.integers("strides", 2)[i]
+    window = (window - 1) * call.integers("dilation_rate", 2)[i] + 1
     is_same = call.setting("padding") == "same"
     if call.setting("output_padding") is None:
-        return length * stride + (0 if is_same else max(size - stride, 0))
-    said: Any = call.setting("output_padding")
-    extra: Any = said[i] if isinstance(said, list) and len(said) == 2 else said
-    call.check(is_integer(extra) and 0 <= extra < stride, "output_padding", "below the strides")
-    return (length - 1) * stride + size - 2 * (size // 2 if is_same else 0) + extra
+        return length * stride + (0 if is_same else max(window - stride, 0))
+    output_padding: Any = call.setting("output_padding")
+    padding: Any = (
+        output_padding[i]
+        if isinstance(output_padding, list) and len(output_padding) == 2
+        else output_padding
+    )
+    call.check(is_integer(padding) and 0 <= padding < stride, "output_padding", "below the strides")
+    return (length - 1) * stride + window - 2 * (window // 2 if is_same else 0) + padding

@@ -13,13 +13,13 @@ from ...schema.errors import ModelError
 
 MAX_TEXT = 64 << 20
 """Bytes an architecture may have."""
-RATIO = 100
+MAX_UNPACK_RATIO = 100
 """How many times its own size a file may hold when it is unpacked."""
-SMALL = 16 << 20
+MIN_UNPACK_LIMIT = 16 << 20
 """Bytes that any file may unpack to."""
 FILTERS = frozenset((1, 2, 3, 4, 32000))
 """deflate, shuffle, checksum, szip, lzf: the others would be loaded from the machine's plug-ins."""
-NAMED_IN_PARTS = 10_000
+MAX_ATTRIBUTE_PARTS = 10_000
 
 
 @contextmanager
@@ -41,7 +41,7 @@ class Store:
         import h5py
 
         self.what = what
-        self._left = max(SMALL, RATIO * len(content))
+        self._bytes_allowed = max(MIN_UNPACK_LIMIT, MAX_UNPACK_RATIO * len(content))
         with reading(what):
             self._file = h5py.File(io.BytesIO(content), "r")
 
@@ -53,10 +53,10 @@ class Store:
         import h5py
         from h5py.h5l import TYPE_HARD
 
-        found: Any = self._file
+        node: Any = self._file
         with reading(self.what):
             for part in path.split("/"):
-                links = found.id.links if isinstance(found, h5py.Group) else None
+                links = node.id.links if isinstance(node, h5py.Group) else None
                 if links is None or not links.exists(part.encode()):
                     return None
                 if links.get_info(part.encode()).type != TYPE_HARD:
@@ -64,22 +64,22 @@ class Store:
                         f"{self.what}: '{path}' must be stored in its place, and is a link to "
                         "another; save the model again"
                     )
-                found = found[part]
-        return found
+                node = node[part]
+        return node
 
     def names(self, path: str) -> list[str]:
         """The names in a group; none when there is no such group."""
         import h5py
 
-        found = self.find(path)
+        group = self.find(path)
         with reading(self.what):
-            return list(found) if isinstance(found, h5py.Group) else []
+            return list(group) if isinstance(group, h5py.Group) else []
 
     def attribute(self, path: str, name: str) -> Any:
         """An attribute of a group, None when there is none."""
         with reading(self.what):
-            found = self.find(path) if path else self._file
-            return None if found is None or name not in found.attrs else found.attrs[name]
+            node = self.find(path) if path else self._file
+            return None if node is None or name not in node.attrs else node.attrs[name]
 
     def text(self, path: str, name: str) -> str | None:
         """An attribute that is a text."""
@@ -98,7 +98,7 @@ class Store:
         if not parts:
             while (part := self.attribute(path, f"{name}{len(parts)}")) is not None:
                 parts.append(part)
-                if len(parts) > NAMED_IN_PARTS:
+                if len(parts) > MAX_ATTRIBUTE_PARTS:
                     raise ModelError(f"{self.what}: attribute {name} has too many parts")
         values = [value for part in parts for value in np.atleast_1d(part).tolist()]
         return [v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in values]
@@ -107,8 +107,8 @@ class Store:
         """The shape of a dataset, None when there is none."""
         import h5py
 
-        found = self.find(path)
-        return found.shape if isinstance(found, h5py.Dataset) else None
+        dataset = self.find(path)
+        return dataset.shape if isinstance(dataset, h5py.Dataset) else None
 
     def array(self, path: str) -> np.ndarray:
         """The values of a dataset.
@@ -130,9 +130,9 @@ class Store:
         filters = {settings.get_filter(i)[0] for i in range(settings.get_nfilters())}
         if filters - FILTERS:
             raise ModelError(f"{self.what}: '{path}' is packed with unknown filters {filters}")
-        self._left -= dataset.nbytes
-        if self._left < 0:
+        self._bytes_allowed -= dataset.nbytes
+        if self._bytes_allowed < 0:
             raise ModelError(
-                f"{self.what}: '{path}' with shape {dataset.shape} unpacks to more than {RATIO} "
-                "times the file's size"
+                f"{self.what}: '{path}' with shape {dataset.shape} unpacks to more than "
+                f"{MAX_UNPACK_RATIO} times the file's size"
             )

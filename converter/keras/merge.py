@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from ...graph.core.graph import Tensor
 from .registry import LIST, PAIR, Call, is_integer, layer
 
 
-def several(call: Call, inputs: list) -> list[Tensor]:
+def checked_inputs(call: Call, inputs: list) -> list[Tensor]:
     """The inputs, which must be tensors of one rank."""
     call.require(len(inputs) >= 2, f"takes at least two tensors, got {len(inputs)}")
     ranks = {len(call.shape(x)) for x in inputs}
@@ -18,10 +20,7 @@ def chain(kind: str):
     """A layer that is one TF operation between its inputs, from the left."""
 
     def write(call: Call, inputs):
-        first, *rest = several(call, inputs)
-        for x in rest:
-            first = call.op(kind, first, x)
-        return first
+        return reduce(lambda x, y: call.op(kind, x, y), checked_inputs(call, inputs))
 
     return write
 
@@ -75,7 +74,7 @@ layer("ops.Negative", "tf.math.negative")(lambda call, x: call.op("Neg", x))
 @layer("Subtract", takes=LIST)
 def subtract(call: Call, inputs):
     """The first less the second."""
-    call.require(len(several(call, inputs)) == 2, f"takes two tensors, got {len(inputs)}")
+    call.require(len(checked_inputs(call, inputs)) == 2, f"takes two tensors, got {len(inputs)}")
     return call.op("Sub", *inputs)
 
 
@@ -89,7 +88,7 @@ def average(call: Call, inputs):
 @layer("Concatenate", takes=LIST)
 def concatenate(call: Call, inputs):
     """The inputs behind one another."""
-    inputs = several(call, inputs)
+    inputs = checked_inputs(call, inputs)
     axis = call.axis("axis", len(call.shape(inputs[0])))
     return call.op("ConcatV2", *inputs, call.constant(axis))
 
@@ -99,24 +98,28 @@ def dot(call: Call, inputs):
     """Sums of products along one axis of each of two inputs, for each element of the batch."""
     call.require(len(inputs) == 2, f"takes two tensors, got {len(inputs)}")
     setting = call.setting("axes")
-    pair = [setting, setting] if is_integer(setting) else setting
-    is_good = isinstance(pair, list) and len(pair) == 2 and all(map(is_integer, pair))
-    call.check(is_good, "axes", "an axis, or one for each of two inputs")
+    axis_pair = [setting, setting] if is_integer(setting) else setting
+    is_valid = (
+        isinstance(axis_pair, list) and len(axis_pair) == 2 and all(map(is_integer, axis_pair))
+    )
+    call.check(is_valid, "axes", "an axis, or one for each of two inputs")
     ranks = [len(call.shape(x)) for x in inputs]
-    axes = [axis % rank for axis, rank in zip(pair, ranks, strict=True)]
+    axes = [axis % rank for axis, rank in zip(axis_pair, ranks, strict=True)]
     call.check(0 not in axes, "axes", "axes after the batch")
     if call.flag("normalize"):
-        inputs = [unit(call, x, axis) for x, axis in zip(inputs, axes, strict=True)]
-    letters = iter("acdefghijklmnopqrstuvwxyz")
-    terms = [["b"] + [next(letters) for _ in range(rank - 1)] for rank in ranks]
-    terms[1][axes[1]] = summed = terms[0][axes[0]]
-    remaining = [one for one in (*terms[0], *terms[1][1:]) if one != summed]
+        inputs = [l2_normalized(call, x, axis) for x, axis in zip(inputs, axes, strict=True)]
+    labels = iter("acdefghijklmnopqrstuvwxyz")
+    terms = [["b"] + [next(labels) for _ in range(rank - 1)] for rank in ranks]
+    terms[1][axes[1]] = contracted = terms[0][axes[0]]
+    remaining = [label for label in (*terms[0], *terms[1][1:]) if label != contracted]
     equation = f"{''.join(terms[0])},{''.join(terms[1])}->{''.join(remaining)}"
     y = call.op("Einsum", *inputs, equation=equation)
     return call.op("ExpandDims", y, call.constant(1)) if len(remaining) == 1 else y
 
 
-def unit(call: Call, x: Tensor, axis: int) -> Tensor:
+def l2_normalized(call: Call, x: Tensor, axis: int) -> Tensor:
     """`x` divided by its length along an axis."""
-    total = call.op("Sum", call.op("Square", x), call.constant([axis]), keep_dims=True)
-    return call.op("Mul", x, call.op("Rsqrt", call.op("Maximum", total, call.constant(1e-12, x))))
+    square_sum = call.op("Sum", call.op("Square", x), call.constant([axis]), keep_dims=True)
+    return call.op(
+        "Mul", x, call.op("Rsqrt", call.op("Maximum", square_sum, call.constant(1e-12, x)))
+    )

@@ -8,8 +8,8 @@ from .registry import Call, layer
 
 def scale_and_centre(layer: Layer) -> tuple[str, ...]:
     """The learned factor and offset, where a layer has them."""
-    wanted = (("gamma", "scale"), ("beta", "center"))
-    return tuple(name for name, flag in wanted if layer.config.get(flag, True))
+    flags = (("gamma", "scale"), ("beta", "center"))
+    return tuple(name for name, flag in flags if layer.config.get(flag, True))
 
 
 def batch_weights(layer: Layer) -> tuple[str, ...]:
@@ -36,12 +36,15 @@ def batch_normalization(call: Call, x):
             data_format="NHWC" if axis == 3 else "NCHW",
             is_training=False,
         )
-    spread = call.op("Rsqrt", call.op("AddV2", variance, call.constant(epsilon, x)))
-    scale = call.op("Mul", gamma, spread)
+    inverse_stddev = call.op("Rsqrt", call.op("AddV2", variance, call.constant(epsilon, x)))
+    scale = call.op("Mul", gamma, inverse_stddev)
     offset = call.op("Sub", beta, call.op("Mul", mean, scale))
     if axis != len(shape) - 1:
-        along = call.constant([n if i == axis else 1 for i in range(len(shape))])
-        scale, offset = call.op("Reshape", scale, along), call.op("Reshape", offset, along)
+        weight_shape = call.constant([n if i == axis else 1 for i in range(len(shape))])
+        scale, offset = (
+            call.op("Reshape", scale, weight_shape),
+            call.op("Reshape", offset, weight_shape),
+        )
     return call.op("AddV2", call.op("Mul", x, scale), offset)
 
 
@@ -53,17 +56,17 @@ def layer_normalization(call: Call, x):
     axes = call.axes("axis", len(shape))
     call.check(axes == sorted(set(axes)), "axis", "different axes in their order")
     sizes = [call.known(shape[axis], "each normalised dimension") for axis in axes]
-    over = call.constant(axes)
-    mean = call.op("Mean", x, over, keep_dims=True)
-    variance = call.op("Mean", call.op("SquaredDifference", x, mean), over, keep_dims=True)
+    axes_tensor = call.constant(axes)
+    mean = call.op("Mean", x, axes_tensor, keep_dims=True)
+    variance = call.op("Mean", call.op("SquaredDifference", x, mean), axes_tensor, keep_dims=True)
     epsilon = call.constant(call.number("epsilon", 1e-3), x)
-    spread = call.op("Rsqrt", call.op("AddV2", variance, epsilon))
-    y = call.op("Mul", call.op("Sub", x, mean), spread)
-    along = [shape[i] if i in axes else 1 for i in range(len(shape))]
+    inverse_stddev = call.op("Rsqrt", call.op("AddV2", variance, epsilon))
+    y = call.op("Mul", call.op("Sub", x, mean), inverse_stddev)
+    weight_shape = [shape[i] if i in axes else 1 for i in range(len(shape))]
     for kind, name in (("Mul", "gamma"), ("AddV2", "beta")):
         if name in scale_and_centre(call.layer):
             weight = call.weight(name, sizes)
             if axes[0] + len(axes) != len(shape):
-                weight = call.op("Reshape", weight, call.constant(along))
+                weight = call.op("Reshape", weight, call.constant(weight_shape))
             y = call.op(kind, y, weight)
     return y

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .conv import in_two_dimensions, layout
 from .registry import Call, layer
 
-NUMBERS = {"Max": "MaxPool", "Average": "AvgPool"}
+POOLS = {"Max": "MaxPool", "Average": "AvgPool"}
 REDUCTIONS = {"Max": "Max", "Average": "Mean"}
 
 
@@ -15,10 +15,10 @@ def pooling(operation: str, n: int):
     def write(call: Call, x):
         call.shape(x, 4)
         data_format, spatial, _ = layout(call, 4)
-        size = call.integers("pool_size", n, 2)
-        strides = size if call.setting("strides") is None else call.integers("strides", n)
+        window = call.integers("pool_size", n, 2)
+        strides = window if call.setting("strides") is None else call.integers("strides", n)
         attrs = {"ksize": [1] * 4, "strides": [1] * 4}
-        attrs["ksize"][spatial] = [1] * (2 - n) + size
+        attrs["ksize"][spatial] = [1] * (2 - n) + window
         attrs["strides"][spatial] = [1] * (2 - n) + strides
         padding = call.text("padding", "valid", "same").upper()
         return call.op(operation, x, padding=padding, data_format=data_format, **attrs)
@@ -38,7 +38,7 @@ def global_pooling(reduction: str, n: int):
     return write
 
 
-for _kind, _operation in NUMBERS.items():
+for _kind, _operation in POOLS.items():
     for _short in (f"{_kind}Pooling", f"{_kind[:3]}Pool"):
         layer(f"{_short}1D")(in_two_dimensions(pooling(_operation, 1)))
         layer(f"{_short}2D")(pooling(_operation, 2))

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ...graph.core.graph import Graph, Tensor
 
 FAMILIES = ("activation", "conv", "core", "merge", "norm", "pool", "shape")
-ONE, LIST, PAIR = "one tensor", "a list of tensors", "two tensors"
-MAX = 1e38
+TENSOR, LIST, PAIR = "one tensor", "a list of tensors", "two tensors"
+MAX_NUMBER = 1e38
 INVALID = re.compile(r"[^A-Za-z0-9_.\\/>-]")
 
 
@@ -29,7 +29,7 @@ class Row:
     Attributes:
         write: `(call, *arguments)` gives the layer's result.
         weights: the names of a layer's weights, in the order Keras makes them.
-        takes: what the arguments are: ONE tensor, a LIST of tensors, or a PAIR of tensors.
+        takes: what the arguments are: one TENSOR, a LIST of tensors, or a PAIR of tensors.
     """
 
     write: Callable
@@ -48,7 +48,7 @@ def no_weights(layer: Layer) -> Sequence[str]:
 def layer(
     *kinds: str,
     weights: Callable[[Layer], Sequence[str]] = no_weights,
-    takes: str = ONE,
+    takes: str = TENSOR,
 ) -> Callable:
     """Registers a function that writes layers of these kinds."""
 
@@ -87,11 +87,11 @@ class Call:
         """A setting as the file has it."""
         return self.layer.config.get(name, default)
 
-    def check(self, condition: object, name: str, want: str) -> None:
+    def check(self, condition: object, name: str, requirement: str) -> None:
         """Raises ModelError unless the setting `name` is as it must be."""
         if not condition:
-            given = repr(self.setting(name))[:80]
-            raise ModelError(f"{self.layer.title}: {name} must be {want}, got {given}")
+            actual = repr(self.setting(name))[:80]
+            raise ModelError(f"{self.layer.title}: {name} must be {requirement}, got {actual}")
 
     def flag(self, name: str, default: bool = False) -> bool:
         """A setting that is true or false."""
@@ -117,25 +117,25 @@ class Call:
         """A setting that is one positive integer or `n` of them, as `n`."""
         value = self.setting(name, default)
         values = [value] * n if is_integer(value) else value
-        is_good = isinstance(values, list) and len(values) == n
-        is_good = is_good and all(is_integer(v) and 0 < v < 1 << 31 for v in values)
-        self.check(is_good, name, f"a positive integer or {n} of them")
+        is_valid = isinstance(values, list) and len(values) == n
+        is_valid = is_valid and all(is_integer(v) and 0 < v < 1 << 31 for v in values)
+        self.check(is_valid, name, f"a positive integer or {n} of them")
         return values
 
     def axes(self, name: str, rank: int, default: int = -1) -> list[int]:
         """A setting that is one axis of `rank` or several, from the front."""
         value = self.setting(name, default)
         values = [value] if is_integer(value) else value
-        is_good = isinstance(values, list) and values
-        is_good = is_good and all(is_integer(v) and -rank <= v < rank for v in values)
-        self.check(is_good, name, f"axes in [-{rank}, {rank})")
+        is_valid = isinstance(values, list) and values
+        is_valid = is_valid and all(is_integer(v) and -rank <= v < rank for v in values)
+        self.check(is_valid, name, f"axes in [-{rank}, {rank})")
         return [v % rank for v in values]
 
     def axis(self, name: str, rank: int, default: int = -1) -> int:
         """A setting that is one axis of `rank`, from the front."""
-        found = self.axes(name, rank, default)
-        self.require(len(found) == 1, f"one axis is supported in {name}, got {found}")
-        return found[0]
+        axes = self.axes(name, rank, default)
+        self.require(len(axes) == 1, f"one axis is supported in {name}, got {axes}")
+        return axes[0]
 
     def is_channels_first(self) -> bool:
         """Whether the channels stand before the image."""
@@ -145,9 +145,9 @@ class Call:
         """The shape of an input, which must have one of these ranks where any are given."""
         shape = x.shape
         if shape is None or (ranks and len(shape) not in ranks):
-            want = " or ".join(map(str, ranks)) or "a known number of"
+            expected = " or ".join(map(str, ranks)) or "a known number of"
             raise ModelError(
-                f"{self.layer.title}: the input must have {want} dimensions, got {shape}"
+                f"{self.layer.title}: the input must have {expected} dimensions, got {shape}"
             )
         return shape
 
@@ -161,12 +161,12 @@ class Call:
 
     def weight(self, name: str, shape: Sequence[int]) -> Tensor:
         """One of the layer's weights, the same constant at each call."""
-        found = self.layer.tensors.get(name)
-        if found is None:
-            value = self.layer.stored[name].read(self.layer, name, tuple(shape))
-            found = self.graph.constant(value, f"{self.scope}/{name}")
-            self.layer.tensors[name] = found
-        return found
+        weight = self.layer.tensors.get(name)
+        if weight is None:
+            value = self.layer.stored_weights[name].read(self.layer, name, tuple(shape))
+            weight = self.graph.constant(value, f"{self.scope}/{name}")
+            self.layer.tensors[name] = weight
+        return weight
 
     def constant(self, value: Any, like: Tensor | None = None) -> Tensor:
         """A constant, of the type of `like` or an int32."""
@@ -189,7 +189,9 @@ class Call:
 
 def is_number(value: Any) -> bool:
     """Whether a value of JSON is a number that a float32 can hold."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MAX
+    return (
+        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MAX_NUMBER
+    )
 
 
 def is_integer(value: Any) -> bool:

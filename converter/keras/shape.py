@@ -13,18 +13,18 @@ from .registry import Call, is_integer, layer
 
 def batch_size(call: Call, x):
     """The first dimension of `x` as a tensor."""
-    ends = [call.constant([value]) for value in (0, 1, 1)]
-    return call.op("StridedSlice", call.op("Shape", x), *ends, shrink_axis_mask=1)
+    bounds = [call.constant([value]) for value in (0, 1, 1)]
+    return call.op("StridedSlice", call.op("Shape", x), *bounds, shrink_axis_mask=1)
 
 
 def reshaped(call: Call, x, target: list[int]):
     """`x` with the dimensions after the batch as in `target`, one of them perhaps -1."""
     shape = call.shape(x)
-    rest = shape[1:]
-    if -1 in target and is_static(rest):
+    dims = shape[1:]
+    if -1 in target and is_static(dims):
         known = prod(n for n in target if n != -1)
-        call.require(known and prod(rest) % known == 0, f"{rest} cannot take the form {target}")
-        target = [prod(rest) // known if n == -1 else n for n in target]
+        call.require(known and prod(dims) % known == 0, f"{dims} cannot take the form {target}")
+        target = [prod(dims) // known if n == -1 else n for n in target]
     if shape[0] is not None or -1 not in target:
         first = -1 if shape[0] is None else shape[0]
         return call.op("Reshape", x, call.constant([first, *target]))
@@ -46,9 +46,9 @@ def flatten(call: Call, x):
 def reshape(call: Call, x):
     """The same values in another form."""
     target = call.setting("target_shape")
-    is_good = isinstance(target, list) and all(is_integer(n) and -1 <= n < 1 << 31 for n in target)
+    is_valid = isinstance(target, list) and all(is_integer(n) and -1 <= n < 1 << 31 for n in target)
     call.check(
-        is_good and target.count(-1) <= 1, "target_shape", "integers, at most one of them -1"
+        is_valid and target.count(-1) <= 1, "target_shape", "integers, at most one of them -1"
     )
     return reshaped(call, x, target)
 
@@ -57,9 +57,9 @@ def reshape(call: Call, x):
 def permute(call: Call, x):
     """The dimensions after the batch in another order."""
     dims, rank = call.setting("dims"), len(call.shape(x))
-    is_good = isinstance(dims, list) and all(map(is_integer, dims))
-    is_good = is_good and sorted(dims) == list(range(1, rank))
-    call.check(is_good, "dims", f"an order of 1 to {rank - 1}")
+    is_valid = isinstance(dims, list) and all(map(is_integer, dims))
+    is_valid = is_valid and sorted(dims) == list(range(1, rank))
+    call.check(is_valid, "dims", f"an order of 1 to {rank - 1}")
     return call.op("Transpose", x, call.constant([0, *dims]))
 
 
@@ -74,45 +74,45 @@ def repeat_vector(call: Call, x):
 
 def pairs(call: Call, name: str, n: int) -> list[list[int]]:
     """A setting (before, after) for each of `n` dimensions; one number stands for all."""
-    said = call.setting(name)
-    values: Any = [said] * n if is_integer(said) else said
+    setting = call.setting(name)
+    values: Any = [setting] * n if is_integer(setting) else setting
     if n == 1 and isinstance(values, list) and len(values) == 2 and all(map(is_integer, values)):
         values = [values]
-    is_good = isinstance(values, list) and len(values) == n
-    values = [[v, v] if is_integer(v) else v for v in values] if is_good else []
-    is_good = is_good and all(
+    is_valid = isinstance(values, list) and len(values) == n
+    values = [[v, v] if is_integer(v) else v for v in values] if is_valid else []
+    is_valid = is_valid and all(
         isinstance(v, list) and len(v) == 2 and all(is_integer(i) and 0 <= i < 1 << 31 for i in v)
         for v in values
     )
-    call.check(is_good, name, f"{n} pairs of numbers from 0")
+    call.check(is_valid, name, f"{n} pairs of numbers from 0")
     return values
 
 
-def around(call: Call, x, name: str, n: int) -> list[list[int]]:
+def padding_pairs(call: Call, x, name: str, n: int) -> list[list[int]]:
     """A setting of pairs for all dimensions of `x`."""
     call.shape(x, n + 2)
-    ends = [[0, 0]] if n == 1 or not call.is_channels_first() else [[0, 0], [0, 0]]
-    full = ends + pairs(call, name, n)
-    return full + [[0, 0]] * (n + 2 - len(full))
+    leading = [[0, 0]] if n == 1 or not call.is_channels_first() else [[0, 0], [0, 0]]
+    all_pairs = leading + pairs(call, name, n)
+    return all_pairs + [[0, 0]] * (n + 2 - len(all_pairs))
 
 
 def zero_padding(n: int):
     """Writes zeros around images or sequences."""
-    return lambda call, x: call.op("Pad", x, call.constant(around(call, x, "padding", n)))
+    return lambda call, x: call.op("Pad", x, call.constant(padding_pairs(call, x, "padding", n)))
 
 
 def cropping(n: int):
     """Writes images or sequences without their edges."""
 
     def write(call: Call, x):
-        cut = around(call, x, "cropping", n)
+        crops = padding_pairs(call, x, "cropping", n)
         shape = call.shape(x)
-        for size, (before, after) in zip(shape, cut, strict=True):
+        for size, (before, after) in zip(shape, crops, strict=True):
             call.check(size is None or before + after < size, "cropping", f"less than {shape}")
-        begin, end = [before for before, _ in cut], [-after for _, after in cut]
+        begin, end = [before for before, _ in crops], [-after for _, after in crops]
         to_end = sum(1 << i for i, after in enumerate(end) if after == 0)
-        ends = [call.constant(values) for values in (begin, end, [1] * len(cut))]
-        return call.op("StridedSlice", x, *ends, end_mask=to_end)
+        bounds = [call.constant(values) for values in (begin, end, [1] * len(crops))]
+        return call.op("StridedSlice", x, *bounds, end_mask=to_end)
 
     return write
 

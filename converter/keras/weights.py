@@ -25,7 +25,7 @@ NOT_TRAINED = frozenset(("moving_mean", "moving_variance", "mean", "variance", "
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredWeight:
     """A weight in a file."""
 
     store: Store
@@ -33,13 +33,13 @@ class Stored:
 
     def read(self, layer: Layer, name: str, shape: tuple[int, ...]) -> np.ndarray:
         """Its values as float32; ModelError naming the layer when they do not have `shape`."""
-        found = self.store.shape(self.path)
-        if found is None:
+        stored_shape = self.store.shape(self.path)
+        if stored_shape is None:
             raise ModelError(f"{layer.title}: weight {name} {shape} is missing ('{self.path}')")
-        if found != shape:
+        if stored_shape != shape:
             raise ModelError(
-                f"{layer.title}: weight {name} must have shape {shape}, got {found}; the file's "
-                "weights are of another architecture"
+                f"{layer.title}: weight {name} must have shape {shape}, got {stored_shape}; the "
+                "file's weights are of another architecture"
             )
         return self.store.array(self.path).astype(np.float32)
 
@@ -62,34 +62,36 @@ def _names(layer: Layer) -> list[str]:
 
 
 def _find_by_number(model: Model, store: Store, root: str) -> None:
-    used: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     container = next((c for c in CONTAINERS if store.names(f"{root}{c}")), CONTAINERS[0])
     for layer in model.layers.values():
         folder = _snake_case(layer.kind)
-        number = used[folder]
-        used[folder] += 1
+        number = counts[folder]
+        counts[folder] += 1
         path = f"{root}{container}/{folder}" + (f"_{number}" if number else "")
         if isinstance(layer, Model):
             _find_by_number(layer, store, f"{path}/")
             continue
-        names, there = _names(layer), store.names(f"{path}/vars")
-        if len(there) != len(names):
-            raise _other_number(layer, names, len(there))
-        layer.stored = {name: Stored(store, f"{path}/vars/{i}") for i, name in enumerate(names)}
+        names, stored_names = _names(layer), store.names(f"{path}/vars")
+        if len(stored_names) != len(names):
+            raise _wrong_count(layer, names, len(stored_names))
+        layer.stored_weights = {
+            name: StoredWeight(store, f"{path}/vars/{i}") for i, name in enumerate(names)
+        }
 
 
 def _find_by_name(model: Model, store: Store) -> None:
     for layer in model.layers.values():
         path = f"{LEGACY}/{layer.name}"
-        slots = _in_order_of_training(layer)
-        there = store.texts(path, "weight_names") if slots else []
-        if len(there) != len(slots):
-            raise _other_number(layer, [name for _, name, _ in slots], len(there))
-        for (owner, name, _), stored in zip(slots, there, strict=True):
-            owner.stored[name] = Stored(store, f"{path}/{stored}")
+        slots = _trainable_first(layer)
+        weight_names = store.texts(path, "weight_names") if slots else []
+        if len(weight_names) != len(slots):
+            raise _wrong_count(layer, [name for _, name, _ in slots], len(weight_names))
+        for (owner, name, _), weight_name in zip(slots, weight_names, strict=True):
+            owner.stored_weights[name] = StoredWeight(store, f"{path}/{weight_name}")
 
 
-def _in_order_of_training(layer: Layer) -> list[tuple[Layer, str, bool]]:
+def _trainable_first(layer: Layer) -> list[tuple[Layer, str, bool]]:
     """All weights of a layer, those that were trained first: (layer, name, was trained)."""
     slots = list(_slots(layer, True))
     return [slot for slot in slots if slot[2]] + [slot for slot in slots if not slot[2]]
@@ -98,18 +100,18 @@ def _in_order_of_training(layer: Layer) -> list[tuple[Layer, str, bool]]:
 def _slots(layer: Layer, is_trainable: bool) -> Iterator[tuple[Layer, str, bool]]:
     is_trainable = is_trainable and layer.is_trainable
     if isinstance(layer, Model):
-        for one in layer.layers.values():
-            yield from _slots(one, is_trainable)
+        for child in layer.layers.values():
+            yield from _slots(child, is_trainable)
         return
     for name in _names(layer):
         yield layer, name, is_trainable and name not in NOT_TRAINED
 
 
-def _other_number(layer: Layer, names: list[str], n: int) -> ModelError:
-    wanted = f"{len(names)} weights ({', '.join(names[:6])})" if names else "no weights"
+def _wrong_count(layer: Layer, names: list[str], n: int) -> ModelError:
+    expected = f"{len(names)} weights ({', '.join(names[:6])})" if names else "no weights"
     return ModelError(
-        f"{layer.title}: has {wanted}, the file holds {n} for it; its weights and its architecture "
-        "do not belong together"
+        f"{layer.title}: has {expected}, the file holds {n} for it; its weights and its "
+        "architecture do not belong together"
     )
 
 

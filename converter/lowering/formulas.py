@@ -5,7 +5,10 @@ Each takes the Builder and Tensors; passes find the operators that TFLite does h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .moves import like
 
@@ -86,6 +89,30 @@ def scaled(b: Builder, x: Tensor, scale: Tensor | None, offset: Tensor | None) -
     """x * scale + offset, without what is None."""
     x = x if scale is None else b.MUL(x, scale)
     return x if offset is None else b.ADD(x, offset)
+
+
+def folded_batch_norm(
+    b: Builder,
+    x: Tensor,
+    parameters: Sequence[np.ndarray],
+    epsilon: float,
+    channel_shape: Sequence[int],
+) -> Tensor:
+    """gamma * (x - mean) / sqrt(variance + epsilon) + beta, as x * scale + offset.
+
+    Args:
+        b: the builder.
+        x: the tensor.
+        parameters: gamma, beta, mean and variance, a number for each channel.
+        epsilon: keeps a variance of 0 from being divided by.
+        channel_shape: of the scale and the offset, which are computed in float64.
+    """
+    gamma, beta, mean, variance = (values.astype(np.float64) for values in parameters)
+    with np.errstate(all="ignore"):  # nan for a negative variance, as TensorFlow has it
+        scale = gamma / np.sqrt(variance + epsilon)
+        offset = beta - mean * scale
+    factors = (np.reshape(values, channel_shape).astype(x.dtype) for values in (scale, offset))
+    return scaled(b, x, *map(b.constant, factors))
 
 
 def acos(b: Builder, x: Tensor) -> Tensor:

@@ -45,6 +45,21 @@ def to_channels_first(x, b):
     return transposed(x, (0, x.rank - 1, *range(1, x.rank - 1)), b)
 
 
+def slice_along(x, axis, begin, size, b):
+    """`size` elements of `x` along an axis, from `begin` on; -1 takes all up to the end."""
+    begins = np.zeros(x.rank, np.int32)
+    sizes = np.full(x.rank, -1, np.int32)
+    begins[axis], sizes[axis] = begin, size
+    return b.SLICE(x, b.constant(begins), b.constant(sizes))
+
+
+def dimension(x, axis, b):
+    """The size of one axis as an int32 scalar that is computed when the model runs."""
+    shape = b.SHAPE(x, out_type="INT32")
+    bounds = (np.asarray([n], np.int32) for n in (axis, axis + 1, 1))
+    return b.STRIDED_SLICE(shape, *bounds, shrink_axis_mask=1)
+
+
 def like(x, value, b):
     """A scalar constant of the type of `x`."""
     return b.constant(np.asarray(value, x.dtype))

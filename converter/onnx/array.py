@@ -36,8 +36,8 @@ def shape(node, b):
     start, stop, _ = slice(node.attr("start", 0), node.attr("end", None)).indices(rank)
     if (start, stop) == (0, rank):
         return sizes
-    ends = ([start], [max(start, stop)], [1])
-    return b.STRIDED_SLICE(sizes, *(np.asarray(end, np.int32) for end in ends))
+    bounds = ([start], [max(start, stop)], [1])
+    return b.STRIDED_SLICE(sizes, *(np.asarray(end, np.int32) for end in bounds))
 
 
 @lower("Size")
@@ -49,10 +49,10 @@ def size(node, b):
 
 @lower("Reshape")
 def reshape(node, b):
-    """Elements in a new shape: -1 what is left, 0 (unless allowzero) the size that was there."""
+    """Elements in a new shape: -1 what remains, 0 (unless allowzero) the size that was there."""
     x, sizes = node.inputs[0], node.known(1)
     if sizes is None:
-        return b.RESHAPE(x, _filled(node, b))
+        return b.RESHAPE(x, _computed_shape(node, b))
     if node.attr("allowzero", 0) or 0 not in sizes:
         return reshaped(x, [int(n) for n in sizes], b)
     old = node.shape()
@@ -60,17 +60,18 @@ def reshape(node, b):
         all(n or i < len(old) for i, n in enumerate(sizes)),
         f"a 0 in the new shape {sizes.tolist()} must stand for a size of the old, {old}",
     )
-    kept = [old[i] if n == 0 else int(n) for i, n in enumerate(sizes)]
-    if kept.count(None) + kept.count(-1) <= 1:
-        return reshaped(x, [-1 if n is None else n for n in kept], b)
-    own = b.SHAPE(x, out_type="INT32")
+    new_shape = [old[i] if n == 0 else int(n) for i, n in enumerate(sizes)]
+    if new_shape.count(None) + new_shape.count(-1) <= 1:
+        return reshaped(x, [-1 if n is None else n for n in new_shape], b)
+    input_shape = b.SHAPE(x, out_type="INT32")
     parts = [
-        part_of(own, i, b) if n is None else np.asarray([n], np.int32) for i, n in enumerate(kept)
+        subvector(input_shape, i, b) if n is None else np.asarray([n], np.int32)
+        for i, n in enumerate(new_shape)
     ]
     return b.RESHAPE(x, b.CONCATENATION(*parts, axis=0))
 
 
-def _filled(node, b):
+def _computed_shape(node, b):
     """A computed new shape as int32, with the input's sizes where it is 0."""
     x, target = node.inputs
     sizes = as_int32(target, b)
@@ -82,7 +83,7 @@ def _filled(node, b):
         longer = b.CONCATENATION(copied, b.FILL(length, np.int32(0)), axis=0)
         copied = b.SLICE(longer, np.zeros(1, np.int32), length)
     elif rank > n_sizes:
-        copied = part_of(copied, 0, b, n_sizes)
+        copied = subvector(copied, 0, b, n_sizes)
     elif rank < n_sizes:
         copied = b.CONCATENATION(copied, np.zeros(n_sizes - rank, np.int32), axis=0)
     return b.SELECT_V2(b.EQUAL(sizes, np.int32(0)), copied, sizes)
@@ -100,12 +101,14 @@ def _may_be_copied(x, target):
     pairs = list(zip(x.sizes, target.elements.extents.tolist(), strict=False))
     if any(n == 0 for _, n in pairs):
         return True
-    zeros = [(own, n) for own, n in pairs if not never_zero(n)]
-    n_empty = sum(not never_zero(own) for own, _ in zeros)
-    return any(divided(own, n) is None and n_empty > (not never_zero(own)) for own, n in zeros)
+    pairs_with_zero = [(old, n) for old, n in pairs if not never_zero(n)]
+    n_empty = sum(not never_zero(old) for old, _ in pairs_with_zero)
+    return any(
+        divided(old, n) is None and n_empty > (not never_zero(old)) for old, n in pairs_with_zero
+    )
 
 
-def part_of(vector, i, b, n=1):
+def subvector(vector, i, b, n=1):
     """The `n` elements of a vector from `i` on."""
     corners = ([i], [i + n], [1])
     return b.STRIDED_SLICE(vector, *(np.asarray(corner, np.int32) for corner in corners))
@@ -143,7 +146,7 @@ def squeeze(node, b):
 
 @lower("Unsqueeze")
 def unsqueeze(node, b):
-    """New axes of size 1 at the named places of the result."""
+    """New axes of size 1 at the named positions of the result."""
     x = node.inputs[0]
     axes = node.numbers("axes", 1, since=13)
     node.require(axes is not None, "axes are missing")
@@ -178,8 +181,8 @@ def split(node, b):
     length = node.shape()[axis]
     if sizes is None:
         node.require(length is not None, f"split must be given: the size of axis {axis} is unknown")
-        each = -(-length // n)
-        sizes = [min(each, length - i * each) for i in range(n)]
+        part_size = -(-length // n)
+        sizes = [min(part_size, length - i * part_size) for i in range(n)]
     if n == 1:
         return (x,)
     if len(set(sizes)) == 1:
@@ -192,10 +195,10 @@ def gather(node, b):
     """Slices along an axis; indices may count from the end where they are constant."""
     x, indices = node.inputs
     axis = node.axis(node.attr("axis", 0))
-    known, length = indices.value, node.shape()[axis]
-    if known is not None and (known < 0).any():
+    values, length = indices.value, node.shape()[axis]
+    if values is not None and (values < 0).any():
         node.require(length is not None, f"negative indices need the size of axis {axis}")
-        indices = b.constant(np.where(known < 0, known + length, known).astype(np.int32))
+        indices = b.constant(np.where(values < 0, values + length, values).astype(np.int32))
     return b.GATHER(x, as_int32(indices, b), axis=axis)
 
 
@@ -203,13 +206,13 @@ def gather(node, b):
 def expand(node, b):
     """The tensor repeated to a shape, by numpy's rule in both directions."""
     x, target = node.inputs
-    want, own = node.known(1), node.shape()
-    if want is None or None in own:
+    target_sizes, sizes = node.known(1), node.shape()
+    if target_sizes is None or None in sizes:
         return b.BROADCAST_TO(
             x, b.BROADCAST_ARGS(b.SHAPE(x, out_type="INT32"), as_int32(target, b))
         )
-    shape = np.broadcast_shapes(own, tuple(int(n) for n in want))
-    return x if shape == own else b.BROADCAST_TO(x, np.asarray(shape, np.int32))
+    shape = np.broadcast_shapes(sizes, tuple(int(n) for n in target_sizes))
+    return x if shape == sizes else b.BROADCAST_TO(x, np.asarray(shape, np.int32))
 
 
 @lower("Tile")
@@ -234,7 +237,7 @@ def range_(node, b):
     return b.RANGE(*node.inputs)
 
 
-MIRRORS = {"reflect": "REFLECT"}
+MIRROR_MODES = {"reflect": "REFLECT"}
 
 
 @lower("Pad")
@@ -254,8 +257,8 @@ def pad(node, b):
         pairs = np.maximum(pairs, 0)
         if not pairs.any():
             return x
-    if mode in MIRRORS:
-        return b.MIRROR_PAD(x, pairs, mode=MIRRORS[mode])
+    if mode in MIRROR_MODES:
+        return b.MIRROR_PAD(x, pairs, mode=MIRROR_MODES[mode])
     node.require(mode == "constant", f"mode must be constant or reflect, got '{mode}'")
     if not value:
         return b.PAD(x, pairs)

@@ -71,11 +71,11 @@ def window_of(node, size, sizes):
     dilation = node.attr("dilations", [1] * n)
     lists = {"kernel_shape": size, "strides": stride, "dilations": dilation}
     for name, values in lists.items():
-        good = len(values) == len(sizes) and all(v > 0 for v in values)
-        node.require(good, f"{name} must be {len(sizes)} positive numbers, got {list(values)}")
+        is_valid = len(values) == len(sizes) and all(v > 0 for v in values)
+        node.require(is_valid, f"{name} must be {len(sizes)} positive numbers, got {list(values)}")
     pads = _pads(node, size, stride, dilation, sizes)
     if node.attr("ceil_mode", 0) and None not in pads:
-        pads = _up(node, pads, size, stride, dilation, sizes)
+        pads = _ceil_pads(node, pads, size, stride, dilation, sizes)
     if n == 1:  # a line is an image of one row
         size, stride, dilation, sizes = ((1, *v) for v in (size, stride, dilation, sizes))
         pads = [(0, 0), *pads]
@@ -91,36 +91,38 @@ def _pads(node, size, stride, dilation, sizes):
         return [(0, 0)] * n
     if mode == "NOTSET":
         pads = node.attr("pads", [0] * (2 * n))
-        good = len(pads) == 2 * n and min(pads) >= 0
-        node.require(good, f"pads must be {2 * n} numbers that are not negative, got {list(pads)}")
+        is_valid = len(pads) == 2 * n and min(pads) >= 0
+        node.require(
+            is_valid, f"pads must be {2 * n} numbers that are not negative, got {list(pads)}"
+        )
         return list(zip(pads[:n], pads[n:], strict=True))
-    found = []
+    same_pads = []
     for k, s, d, length in zip(size, stride, dilation, sizes, strict=True):
         if length is None and s > 1:
             node.require(mode == "SAME_UPPER", f"auto_pad {mode} needs a known image size")
-            found.append(None)
+            same_pads.append(None)
             continue
         reach = (k - 1) * d + 1
         total = reach - 1 if length is None else max((-(-length // s) - 1) * s + reach - length, 0)
         small, large = total // 2, total - total // 2
-        found.append((small, large) if mode == "SAME_UPPER" else (large, small))
-    return found
+        same_pads.append((small, large) if mode == "SAME_UPPER" else (large, small))
+    return same_pads
 
 
-def _up(node, pads, size, stride, dilation, sizes):
+def _ceil_pads(node, pads, size, stride, dilation, sizes):
     """Padding with as much more at the end as makes the number of windows round up.
 
     A window that would start in the padding at the end is none.
     """
-    found = []
+    ceil_pads = []
     for (before, after), k, s, d, length in zip(pads, size, stride, dilation, sizes, strict=True):
         node.require(length is not None, "ceil_mode=1 needs a known image size")
-        room = length + before + after - ((k - 1) * d + 1)
-        count = -(-room // s) + 1
+        last_start = length + before + after - ((k - 1) * d + 1)
+        count = -(-last_start // s) + 1
         if (count - 1) * s >= length + before:
             count -= 1
-        found.append((before, max(after, after + (count - 1) * s - room)))
-    return found
+        ceil_pads.append((before, max(after, after + (count - 1) * s - last_start)))
+    return ceil_pads
 
 
 def image_of(node, b, index=0):
@@ -150,29 +152,29 @@ def padded(b, x, window, value=None):
 def conv(node, b):
     """Convolution; ONNX's filters are OI and the window, TFLite's O, the window, I."""
     filters, bias = node.inputs[1], node.input(2)
-    n, of_group, *size = node.shape(1)
+    n, group_channels, *size = node.shape(1)
     channels, sizes = node.shape()[1], node.shape()[2:]
-    node.require(None not in (n, of_group, *size), "the shape of the filters must be known")
+    node.require(None not in (n, group_channels, *size), "the shape of the filters must be known")
     groups = node.attr("group", 1)
     node.require(
         channels is not None,
-        f"the number of channels must be known to be {groups * of_group}; give the model's inputs "
-        "a fixed shape (input_shapes)",
+        f"the number of channels must be known to be {groups * group_channels}; give the model's "
+        "inputs a fixed shape (input_shapes)",
     )
     node.require(
-        channels == groups * of_group and n % groups == 0,
-        f"{groups} groups of {of_group} channels must be the image's {channels} channels "
+        channels == groups * group_channels and n % groups == 0,
+        f"{groups} groups of {group_channels} channels must be the image's {channels} channels "
         f"and divide the {n} filters",
     )
     window = window_of(node, size, sizes)
     x = image_of(node, b)
-    filters = reshaped(filters, (n, of_group, *window.size), b) if len(size) == 1 else filters
+    filters = reshaped(filters, (n, group_channels, *window.size), b) if len(size) == 1 else filters
     if window.padding:
         padding = window.padding
     else:
         x, padding = padded(b, x, window), "VALID"
     options = {"padding": padding, **window.steps, **window.dilations}
-    if of_group == 1 and groups > 1:
+    if group_channels == 1 and groups > 1:
         filters = transposed(filters, (1, 2, 3, 0), b)
         out = b.DEPTHWISE_CONV_2D(x, filters, bias, depth_multiplier=n // groups, **options)
     else:
@@ -210,17 +212,19 @@ def average_pool(node, b):
 
 def _counts(node, window, include):
     """How many elements of each window count: those inside the image, or in its own padding."""
-    own = node.attr("pads", [0, 0, 0, 0]) if include else [0, 0, 0, 0]
-    half = len(own) // 2
-    own = [(0, 0)] * (2 - half) + list(zip(own[:half], own[half:], strict=True))
-    along = []
+    counted_pads = node.attr("pads", [0, 0, 0, 0]) if include else [0, 0, 0, 0]
+    half = len(counted_pads) // 2
+    counted_pads = [(0, 0)] * (2 - half) + list(
+        zip(counted_pads[:half], counted_pads[half:], strict=True)
+    )
+    counts = []
     for k, s, (before, after), (pad, end), size in zip(
-        window.size, window.stride, window.pads, own, window.sizes, strict=True
+        window.size, window.stride, window.pads, counted_pads, window.sizes, strict=True
     ):
         starts = np.arange(0, size + before + after - k + 1, s) - before
         first, last = np.maximum(starts, -pad), np.minimum(starts + k, size + end)
-        along.append(last - first)
-    return along[0][:, None] * along[1][None, :]
+        counts.append(last - first)
+    return counts[0][:, None] * counts[1][None, :]
 
 
 def _pooled(kind, x, window, padding):

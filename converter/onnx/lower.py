@@ -73,15 +73,15 @@ def refuse_unsupported(nodes: Iterable[NodeProto]) -> None:
     missing: dict[str, list[str]] = {}
     for node in nodes:
         if node.domain not in DOMAINS:
-            missing.setdefault(f"{node.domain}.{node.op_type}", []).append(named(node))
+            missing.setdefault(f"{node.domain}.{node.op_type}", []).append(node_name(node))
         elif LOWERINGS.get(node.op_type) is None:
-            missing.setdefault(node.op_type, []).append(named(node))
+            missing.setdefault(node.op_type, []).append(node_name(node))
     unsupported.refuse(
         missing,
         "Replace these layers, or cut the graph before them with output_arrays.",
     )
 
 
-def named(node: NodeProto) -> str:
+def node_name(node: NodeProto) -> str:
     """A node's name, or its first output's where it has none."""
     return node.name or next(iter(node.output), "")

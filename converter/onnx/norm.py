@@ -36,15 +36,13 @@ def batch_normalization(node, b):
     x, rank = node.inputs[0], node.rank()
     is_inference = not node.attr("training_mode", 0) and node.n_outputs == 1
     node.require(is_inference, "training is not supported")
-    epsilon, shape = node.attr("epsilon", 1e-5), (-1, *[1] * (rank - 2))
-    if any(node.known(i) is None for i in (1, 2, 3, 4)):
-        scale, offset, mean, variance = (reshaped(y, shape, b) for y in node.inputs[1:])
-        factor = b.MUL(scale, b.RSQRT(b.ADD(variance, like(x, epsilon, b))))
-        return b.ADD(b.MUL(b.SUB(x, mean), factor), offset)
-    scale, offset, mean, variance = (node.constant(i).astype(np.float64) for i in (1, 2, 3, 4))
-    factor = scale / np.sqrt(variance + epsilon)
-    factor, shift = (np.reshape(v, shape).astype(x.dtype) for v in (factor, offset - mean * factor))
-    return b.ADD(b.MUL(x, factor), shift)
+    epsilon, channel_shape = node.attr("epsilon", 1e-5), (-1, *[1] * (rank - 2))
+    parameters = [node.known(i) for i in (1, 2, 3, 4)]
+    if all(values is not None for values in parameters):
+        return formulas.folded_batch_norm(b, x, parameters, epsilon, channel_shape)
+    scale, offset, mean, variance = (reshaped(y, channel_shape, b) for y in node.inputs[1:])
+    factor = b.MUL(scale, b.RSQRT(b.ADD(variance, like(x, epsilon, b))))
+    return b.ADD(b.MUL(b.SUB(x, mean), factor), offset)
 
 
 @lower("LayerNormalization")

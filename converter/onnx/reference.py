@@ -30,9 +30,9 @@ def evaluate(node: NodeProto, opset: int, feeds: Mapping[str, np.ndarray]) -> li
     Raises:
         One of REFUSALS: the evaluator cannot take these inputs.
     """
-    ours = OURS.get(node.op_type)
-    if ours is not None and opset < ours[0]:
-        return [ours[1](_attributes(node), *(feeds[name] for name in node.input))]
+    replacement = REPLACEMENTS.get(node.op_type)
+    if replacement is not None and opset < replacement[0]:
+        return [replacement[1](_attributes(node), *(feeds[name] for name in node.input))]
     from onnx import ValueInfoProto
     from onnx.helper import make_graph, make_tensor_value_info, np_dtype_to_tensor_dtype
     from onnx.reference import ReferenceEvaluator
@@ -77,10 +77,10 @@ def batch_normalization(
     return ((x - a) * b + c).astype(x.dtype)
 
 
-EVERY = 1 << 31
-OURS: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
+ALL_OPSETS = 1 << 31
+REPLACEMENTS: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
     "BatchNormalization": (TRAINING_MODE, batch_normalization),
-    "GlobalMaxPool": (EVERY, global_max_pool),
+    "GlobalMaxPool": (ALL_OPSETS, global_max_pool),
     "LogSoftmax": (NEW_SOFTMAX, partial(old_softmax, log=True)),
     "Softmax": (NEW_SOFTMAX, old_softmax),
 }

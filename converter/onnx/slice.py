@@ -7,7 +7,7 @@ import numpy as np
 from ..lowering.moves import as_int32
 from .registry import lower
 
-FAR = 2**31 - 1
+INT32_MAX = 2**31 - 1
 """Ends from here on mean the end, in whichever direction."""
 
 
@@ -28,7 +28,7 @@ def slice_(node, b):
         i = columns[axis]
         strides[axis] = steps[i]
         begin[axis], end[axis] = starts[i], ends[i]
-        if _is_everything(ends[i], steps[i], node.shape()[axis]):
+        if _reaches_end(ends[i], steps[i], node.shape()[axis]):
             masks["end_mask"] |= 1 << axis
             end[axis] = np.int32(0)
     return b.STRIDED_SLICE(x, _vector(begin, b), _vector(end, b), strides, **masks)
@@ -48,7 +48,7 @@ def _corners(node, b):
     node.require(
         len(set(counts)) == 1, f"starts, ends, axes and steps must be as many, got {counts}"
     )
-    return starts, ends, axes, [int(np.clip(step, -FAR, FAR)) for step in steps]
+    return starts, ends, axes, [int(np.clip(step, -INT32_MAX, INT32_MAX)) for step in steps]
 
 
 def _elements(node, index, b):
@@ -64,16 +64,16 @@ def _elements(node, index, b):
 
 
 def _saturated(values):
-    return [np.int32(np.clip(int(v), -FAR - 1, FAR)) for v in values]
+    return [np.int32(np.clip(int(v), -INT32_MAX - 1, INT32_MAX)) for v in values]
 
 
-def _is_everything(end, step, length):
+def _reaches_end(end, step, length):
     """Whether a known end lies past the last element in the direction of the step."""
     if not isinstance(end, np.integer):
         return False
     if step > 0:
-        return end == FAR or (length is not None and end >= length)
-    return end <= -FAR or (length is not None and end < -length)
+        return end == INT32_MAX or (length is not None and end >= length)
+    return end <= -INT32_MAX or (length is not None and end < -length)
 
 
 def _vector(values, b):

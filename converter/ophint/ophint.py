@@ -1,7 +1,7 @@
 """OpHint: marks part of a graph as one function that the converter replaces by one operator.
 
 Every tensor that enters or leaves the part goes through an Identity that carries the function's
-name, a number of this use of it, and the argument's place. `stubs.collapse` reads these marks.
+name, a number of this use of it, and the argument's index. `stubs.collapse` reads these marks.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class OpHint:
             self._attr_name = attr_name
             self._level = level
             self._children = children_inputs_mappings
-            self._used: set[int] = set()
+            self._used_indices: set[int] = set()
             self._tags: dict[str, list] = {}  # tag -> [index, arguments so far, aggregate]
 
         def add(
@@ -102,7 +102,7 @@ class OpHint:
                 tag: groups arguments that become one.
                 name: part of the Identity's name.
                 aggregate: what becomes of the arguments of a tag: AGGREGATE_FIRST, _LAST or _STACK.
-                index_override: place among the operator's arguments; the next free by default.
+                index_override: index among the operator's arguments; the next free by default.
 
             Raises:
                 ValueError: indices or aggregates that contradict each other, a tag without an
@@ -152,12 +152,14 @@ class OpHint:
             return row[0], row[1] - 1
 
         def _new_index(self, index: int | None) -> int:
-            """A free place, `index` if it is given."""
+            """A free index, `index` if it is given."""
             if index is None:
-                index = next(i for i in range(len(self._used) + 1) if i not in self._used)
-            if index < 0 or index in self._used:
+                index = next(
+                    i for i in range(len(self._used_indices) + 1) if i not in self._used_indices
+                )
+            if index < 0 or index in self._used_indices:
                 raise ValueError(f"Index {index} was already used by another call to add")
-            self._used.add(index)
+            self._used_indices.add(index)
             return index
 
     def __init__(
@@ -182,7 +184,7 @@ class OpHint:
             self.OpHintArgumentTracker(*identity, *side, level, children_inputs_mappings)
             for side in sides
         )
-        self._stored = False
+        self._has_attributes = False
 
     def add_input(self, *args: Any, **kwargs: Any) -> Tensor:
         """Marks a tensor as an input and returns the one to go on with.
@@ -196,11 +198,11 @@ class OpHint:
 
         Args: as OpHintArgumentTracker.add.
         """
-        marked = self._outputs.add(*args, **kwargs)
-        if not self._stored:
-            self._stored = True
-            marked.op.attrs |= {ATTRIBUTE + name: x for name, x in self._attributes.items()}
-        return marked
+        identity = self._outputs.add(*args, **kwargs)
+        if not self._has_attributes:
+            self._has_attributes = True
+            identity.op.attrs |= {ATTRIBUTE + name: x for name, x in self._attributes.items()}
+        return identity
 
     def add_inputs(self, *args: Tensor, **kwargs: Any) -> list[Tensor]:
         """Marks several tensors as inputs; `names` may list a name for each."""
@@ -246,32 +248,3 @@ def _attribute(name: str, value: Any) -> np.ndarray:
         return as_array(value)
     except (TypeError, ValueError) as error:
         raise ValueError(f"attribute '{name}' must be a constant: {error}") from None
-
-
-def convert_op_hints_to_stubs(
-    session: Any = None,
-    graph_def: Any = None,
-    write_callback: Callable[[Any, str], None] = lambda graph_def, comments: None,
-) -> Any:
-    """A GraphDef in which each function marked by an OpHint is one operation of its name.
-
-    Args:
-        session: whose graph to take.
-        graph_def: the graph, as a message or serialized; instead of a session.
-        write_callback: called with (GraphDef, comment) before and after.
-
-    Raises:
-        ValueError: not just one of session and graph_def is given; a function is not closed: an
-            edge leaves or enters it past its hints.
-    """
-    from ...graph.format.graphdef import import_graph_def, to_graph_def
-    from ..sources.frozen import message_of
-    from .stubs import collapse
-
-    if (session is None) == (graph_def is None):
-        raise ValueError("Provide only one of session and graph_def.")
-    graph = session.graph if graph_def is None else import_graph_def(message_of(graph_def))
-    write_callback(to_graph_def(graph), "before")
-    collapsed = to_graph_def(collapse(graph))
-    write_callback(collapsed, "after")
-    return collapsed

@@ -11,7 +11,7 @@ from ...graph.format.inline import inline
 from ...graph.format.rebuild import Copy, rebuild
 from ...schema.errors import ModelError
 
-SWITCH, MERGE, DEFAULT = "Switch", "Merge", "PlaceholderWithDefault"
+SWITCH, MERGE, PLACEHOLDER_WITH_DEFAULT = "Switch", "Merge", "PlaceholderWithDefault"
 KINDS = ("Enter", MERGE, SWITCH)
 CALLING = ("If", "StatelessIf", "Case", "StatelessCase")
 
@@ -34,7 +34,7 @@ def resolve_branches(graph: Graph) -> Graph:
 
     Raises ModelError when an output belongs to a branch that is not taken.
     """
-    while any(op.type in (SWITCH, DEFAULT, *CALLING) for op in graph.operations):
+    while any(op.type in (SWITCH, PLACEHOLDER_WITH_DEFAULT, *CALLING) for op in graph.operations):
         resolver = _Resolver(graph)
         resolved = rebuild(graph, None, resolver)
         for tensor in graph.outputs or ():
@@ -64,7 +64,7 @@ class _Resolver:
         if waits or any(tensor in self.dead_tensors for tensor in op.inputs):
             self._drop(op, copy, op.outputs)
             return True
-        if op.type == DEFAULT and op.outputs[0] not in self.inputs:
+        if op.type == PLACEHOLDER_WITH_DEFAULT and op.outputs[0] not in self.inputs:
             value = copy.tensors[op.inputs[0]]
             copy.stands_for(op, [value], [value.op])
             return True
@@ -73,11 +73,11 @@ class _Resolver:
         return op.type == SWITCH and self._switch(op, copy)
 
     def _call(self, op: Operation, copy: Copy) -> bool:
-        """Puts a call of the function that is taken in the place of an If or a Case."""
-        found = _taken(op, copy.tensors[op.inputs[0]].value)
-        if found is None:
+        """Replaces an If or a Case by a call of the function that is taken."""
+        taken = _branch_taken(op, copy.tensors[op.inputs[0]].value)
+        if taken is None:
             return False
-        branch, function = found
+        branch, function = taken
         name = f"{op.name}/{branch}"  # operations beside the If have names like cond/Identity
         attrs = {"Tin": op.get_attr("Tin"), "Tout": op.get_attr("Tout"), "f": function}
         inputs, controls = copy.inputs(op)[1:], copy.control_inputs(op)
@@ -90,9 +90,9 @@ class _Resolver:
         predicate = copy.tensors[op.inputs[1]].value
         if predicate is None or predicate.dtype != np.bool_:
             return False
-        taken = int(predicate)
+        branch = int(predicate)
         copy.stands_for(op, [copy.tensors[op.inputs[0]]] * 2, [])
-        self.dead_tensors.add(op.outputs[1 - taken])
+        self.dead_tensors.add(op.outputs[1 - branch])
         return True
 
     def _merge(self, op: Operation, copy: Copy) -> bool:
@@ -116,7 +116,7 @@ class _Resolver:
         copy.stands_for(op, outputs, [])
 
 
-def _taken(op: Operation, selector: np.ndarray | None) -> tuple[str, FunctionRef] | None:
+def _branch_taken(op: Operation, selector: np.ndarray | None) -> tuple[str, FunctionRef] | None:
     """Which function an If or a Case calls, None where it depends on the model's inputs."""
     if selector is None or selector.ndim or selector.dtype.kind not in "biuf":
         return None

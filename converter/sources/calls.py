@@ -25,9 +25,9 @@ def argument_order(inputs: Mapping[str, Tensor]) -> list[str]:
         return list(inputs)
     keys = {tensor: key for key, tensor in inputs.items()}
     arguments = zip(call.graph.inputs or (), wrapper.inputs, strict=False)
-    given = {argument: keys[tensor] for argument, tensor in arguments if tensor in keys}
-    found = [given[tensor] for tensor in call.inputs if tensor in given]
-    return list(dict.fromkeys([*found, *inputs]))
+    argument_keys = {argument: keys[tensor] for argument, tensor in arguments if tensor in keys}
+    ordered_keys = [argument_keys[tensor] for tensor in call.inputs if tensor in argument_keys]
+    return list(dict.fromkeys([*ordered_keys, *inputs]))
 
 
 def result_order(outputs: Mapping[str, Tensor]) -> list[str]:
@@ -41,8 +41,8 @@ def result_order(outputs: Mapping[str, Tensor]) -> list[str]:
     positions = {}
     for key, tensor in outputs.items():
         result = results[tensor.value_index] if tensor.value_index < len(results) else tensor
-        is_found = result.op is call
-        positions[key] = result.value_index if is_found else len(call.outputs)
+        is_result = result.op is call
+        positions[key] = result.value_index if is_result else len(call.outputs)
     return sorted(outputs, key=positions.__getitem__)
 
 

@@ -18,9 +18,9 @@ from ...schema.errors import ModelError, UnsupportedOps
 from .branches import has_branches, resolve_branches
 from .handles import CALLING, Handles, follow, is_handle, reads, writes
 
-SHOWN = 8  # operations listed in an error message
+MAX_LISTED = 8  # operations listed in an error message
 PRINTING = ("Print", "PrintV2")
-SAID = ("Assert", *PRINTING)
+OMITTED = ("Assert", *PRINTING)
 """Operations whose effects are left out, as TensorFlow's converter leaves out assertions."""
 TABLES = (
     *("InitializeTable", "InitializeTableV2"),
@@ -44,7 +44,7 @@ class Effects:
     reads: set[str] = field(default_factory=set)
     prints: set[tuple[str, str]] = field(default_factory=set)
     others: set[tuple[str, str]] = field(default_factory=set)
-    _seen: set[object] = field(default_factory=set)
+    _visited: set[object] = field(default_factory=set)
 
     def note(
         self,
@@ -88,18 +88,18 @@ class Effects:
         if rows:
             raise UnsupportedOps(
                 "Variables that change while the model runs are not supported yet:\n"
-                + _shown(rows)
+                + _listing(rows)
                 + "\nSave a signature that only reads its variables: pass the state as an input "
                 "and return the new state as an output."
             )
         if self.others:
             raise UnsupportedOps(
                 "Operations that do something besides computing outputs are not supported:\n"
-                + _shown([f"{kind} '{name}'" for kind, name in sorted(self.others)])
+                + _listing([f"{kind} '{name}'" for kind, name in sorted(self.others)])
                 + "\nSave a signature without them."
             )
 
-    def left_out(self) -> list[str]:
+    def omitted(self) -> list[str]:
         """What is done besides computing outputs and is not done by the file, a line for each."""
         unread = [row for row in sorted(self.writes) if row[2] not in self.reads]
         writes = [f"{kind} '{name}' on variable '{variable}'" for kind, name, variable in unread]
@@ -107,15 +107,15 @@ class Effects:
 
     def _note_operation(self, op: Operation, variables: Handles, name: str, needed: bool) -> None:
         """Takes in what one operation does, but for the functions that it calls."""
-        used = [(i, variables[t]) for i, t in enumerate(op.inputs) if t in variables]
-        for i, names in used:
+        variable_inputs = [(i, variables[t]) for i, t in enumerate(op.inputs) if t in variables]
+        for i, names in variable_inputs:
             if writes(op, i):
                 self.writes.update((op.type, name, variable) for variable in names)
             if needed and reads(op, i):
                 self.reads |= names
         if op.type in PRINTING:
             self.prints.add((op.type, name))
-        is_other = not (used or needed or op.type in (*CALLING, *SAID, *TABLES))
+        is_other = not (variable_inputs or needed or op.type in (*CALLING, *OMITTED, *TABLES))
         if is_other and runs_unread(op):
             self.others.add((op.type, name))
 
@@ -132,12 +132,12 @@ class Effects:
         `arguments` are the variables whose handles each of its inputs holds.
         """
         state = reference.name, repr(reference.attrs), arguments, needed
-        if state not in self._seen:
-            self._seen.add(state)
+        if state not in self._visited:
+            self._visited.add(state)
             body = flat_body(op.graph, reference)
             pairs = zip(body.inputs or (), arguments, strict=False)
             handles = {tensor: names for tensor, names in pairs if names}
-            roots = [one for one in body.operations if runs_unread(one)]
+            roots = [inner for inner in body.operations if runs_unread(inner)]
             self.note(body, handles, roots, f"{prefix}{op.name}/", needed)
 
 
@@ -150,7 +150,7 @@ def refuse_effects(graphs: Iterable[Graph]) -> None:
     for graph in graphs:
         effects.note(graph, {}, graph.control_outputs)
     effects.refuse()
-    rows = effects.left_out()
+    rows = effects.omitted()
     if rows:
         more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
         text = f"The file does not do what no output depends on: {rows[0]}{more}"
@@ -177,13 +177,13 @@ def closure(
     """`operations` and all they need, up to `inputs`."""
     reached: set[Operation] = set()
     ends = set(inputs)
-    waiting = list(operations)
-    while waiting:
-        op = waiting.pop()
+    stack = list(operations)
+    while stack:
+        op = stack.pop()
         if op not in reached:
             reached.add(op)
-            waiting += [tensor.op for tensor in op.inputs if tensor not in ends]
-            waiting += op.control_inputs if with_control else ()
+            stack += [tensor.op for tensor in op.inputs if tensor not in ends]
+            stack += op.control_inputs if with_control else ()
     return reached
 
 
@@ -200,6 +200,6 @@ def _calls(
                     yield item, arguments
 
 
-def _shown(rows: list[str]) -> str:
-    more = [f"and {len(rows) - SHOWN} more"] if len(rows) > SHOWN else []
-    return "\n".join(f"  {row}" for row in rows[:SHOWN] + more)
+def _listing(rows: list[str]) -> str:
+    more = [f"and {len(rows) - MAX_LISTED} more"] if len(rows) > MAX_LISTED else []
+    return "\n".join(f"  {row}" for row in rows[:MAX_LISTED] + more)

@@ -8,7 +8,7 @@ from .source import op_name, some
 
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
 DEFAULTED = ("PlaceholderWithDefault",)
-SILENT = frozenset((*PLACEHOLDERS, *DEFAULTED, "Assert", "Const", "NoOp"))
+NEVER_OUTPUTS = frozenset((*PLACEHOLDERS, *DEFAULTED, "Assert", "Const", "NoOp"))
 """Operations that are never an output, whether or not somebody reads them."""
 _EXITS = ("Exit", "RefExit")
 
@@ -31,7 +31,7 @@ def unread_operations(graph_def, input_arrays: Iterable[str] | None) -> list[str
     needs = {
         name: reached & stops
         for name, node in nodes.items()
-        if name not in read and node.op not in SILENT and name not in stops
+        if name not in read and node.op not in NEVER_OUTPUTS and name not in stops
         if (reached := _closure(nodes, [name], stops)) & stops and not _is_in_a_loop(nodes, name)
     }
     # what loops leave behind is an output only when there is no other
@@ -43,19 +43,23 @@ def unread_operations(graph_def, input_arrays: Iterable[str] | None) -> list[str
         )
     if len(set(map(frozenset, needs.values()))) > 1:
         rows = [f"  '{name}' needs {some(sorted(inputs))}" for name, inputs in needs.items()]
-        shown = "\n".join(rows[:8] + ([f"  and {len(rows) - 8} more"] if len(rows) > 8 else []))
+        listed = "\n".join(rows[:8] + ([f"  and {len(rows) - 8} more"] if len(rows) > 8 else []))
         raise ValueError(
             "Cannot tell the outputs of the graph: these operations, which nobody reads, do not "
-            f"need the same inputs:\n{shown}\nName the outputs with output_arrays (--outputs)."
+            f"need the same inputs:\n{listed}\nName the outputs with output_arrays (--outputs)."
         )
     return list(needs)
 
 
 def _is_in_a_loop(nodes, name: str) -> bool:
-    """Whether an operation runs once for each turn of a loop, which nobody can fetch."""
-    ends = {one for one, node in nodes.items() if node.op in _EXITS}
-    reached = _closure(nodes, [name], ends)
-    return any(nodes[one].op in ("Enter", "RefEnter") for one in reached - ends if one in nodes)
+    """Whether an operation runs once for each iteration of a loop, which nobody can fetch."""
+    exits = {exit_name for exit_name, node in nodes.items() if node.op in _EXITS}
+    reached = _closure(nodes, [name], exits)
+    return any(
+        nodes[exit_name].op in ("Enter", "RefEnter")
+        for exit_name in reached - exits
+        if exit_name in nodes
+    )
 
 
 def needed_placeholders(graph_def, roots: Sequence[str]) -> list[str]:
@@ -67,9 +71,11 @@ def needed_placeholders(graph_def, roots: Sequence[str]) -> list[str]:
     nodes = {node.name: node for node in graph_def.node}
     reached = _closure(nodes, roots, ())
     for kinds in (PLACEHOLDERS, DEFAULTED):
-        found = [node.name for node in graph_def.node if node.op in kinds and node.name in reached]
-        if found:
-            return found
+        placeholders = [
+            node.name for node in graph_def.node if node.op in kinds and node.name in reached
+        ]
+        if placeholders:
+            return placeholders
     raise ValueError(
         f"Cannot tell the inputs of the graph: {some(roots)} need no placeholder; name the inputs "
         "with input_arrays (--inputs)"
@@ -88,12 +94,14 @@ def _with_type(nodes, kinds: Iterable[str]) -> set[str]:
 def _closure(nodes, roots: Iterable[str], stops) -> set[str]:
     """`roots` and what they are computed from, up to and with `stops`."""
     reached: set[str] = set()
-    left = [name for name in roots if name in nodes]
-    while left:
-        name = left.pop()
+    stack = [name for name in roots if name in nodes]
+    while stack:
+        name = stack.pop()
         if name in reached:
             continue
         reached.add(name)
         if name not in stops:
-            left += [before for before in map(op_name, data_inputs(nodes[name])) if before in nodes]
+            stack += [
+                producer for producer in map(op_name, data_inputs(nodes[name])) if producer in nodes
+            ]
     return reached

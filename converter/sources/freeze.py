@@ -47,8 +47,8 @@ class Ends(NamedTuple):
 Values = Callable[[list[Operation]], Mapping[Operation, np.ndarray]]
 """Gives the values of variables; raises when some have none."""
 
-NONE: frozenset[str] = frozenset()
-NOTED = "_output_shapes"  # what TensorFlow noted is the shape of a handle, not of a value
+NO_NAMES: frozenset[str] = frozenset()
+OUTPUT_SHAPES = "_output_shapes"  # what TensorFlow noted is the shape of a handle, not of a value
 
 
 def freeze(
@@ -75,9 +75,12 @@ def freeze(
 
 def freeze_all(graph: Graph, computations: Sequence[Ends], values: Values) -> list[Graph]:
     """What `freeze` gives, for each of several computations that share their variables."""
-    flat = [_flat(graph, ends) for ends in computations]
-    refuse_effects(flat)
-    return [_frozen(one, ends, values) for one, ends in zip(flat, computations, strict=True)]
+    flat_graphs = [_flat(graph, ends) for ends in computations]
+    refuse_effects(flat_graphs)
+    return [
+        _frozen(flat_graph, ends, values)
+        for flat_graph, ends in zip(flat_graphs, computations, strict=True)
+    ]
 
 
 def _flat(graph: Graph, ends: Ends) -> Graph:
@@ -128,7 +131,7 @@ class _Freezer:
         self.variables = follow([op for op in graph.operations if op in self.needed], handles)
 
     def add_input(self, i: int, kind: str, attrs: Mapping[str, object]) -> Tensor:
-        """Puts an operation in the place of the i-th input, which keeps its name where it can."""
+        """Replaces the i-th input by an operation, which keeps its name where it can."""
         tensor = list(self.inputs)[i]
         name = tensor.op.name
         if tensor.value_index or tensor.op in self.needed:
@@ -142,14 +145,14 @@ class _Freezer:
 
     def build(self) -> Graph:
         """The frozen graph, after all its inputs were added."""
-        order = ordered([op for op in self.old.operations if op in self.needed], self._before)
+        order = ordered([op for op in self.old.operations if op in self.needed], self._producers)
         self._refuse_placeholders(order)
-        kept = [op for op in order if op.type in REFERENCES + HANDLES]
-        arrays = self.values(kept) if kept else {}
+        variables = [op for op in order if op.type in REFERENCES + HANDLES]
+        arrays = self.values(variables) if variables else {}
         for op in order:
             if op in arrays:
                 attrs = {"value": arrays[op], "dtype": arrays[op].dtype}
-                self._stand(op, [self.copy.graph.add("Const", op.name, (), attrs).outputs[0]])
+                self._map_to(op, [self.copy.graph.add("Const", op.name, (), attrs).outputs[0]])
             else:
                 self._convert(op)
         for op in order:
@@ -159,14 +162,16 @@ class _Freezer:
         return self.copy.graph
 
     def _convert(self, op: Operation) -> None:
-        """Puts into the copy what stands for one operation."""
-        held = [tensor in self.variables for tensor in op.inputs]
-        if any(held) and op.type in READING:
-            self._stand(op, READING[op.type](self.copy, op))
-        elif any(held) and op.type in CALLING:
+        """Adds what replaces one operation to the copy."""
+        is_variable = [tensor in self.variables for tensor in op.inputs]
+        if any(is_variable) and op.type in READING:
+            self._map_to(op, READING[op.type](self.copy, op))
+        elif any(is_variable) and op.type in CALLING:
             self._add(op, op.type, self._call_attrs(op))
-        elif any(held) and op.type in PASSING:
-            self._add(op, op.type, {k: v for k, v in op.attrs.items() if k not in ("T", NOTED)})
+        elif any(is_variable) and op.type in PASSING:
+            self._add(
+                op, op.type, {k: v for k, v in op.attrs.items() if k not in ("T", OUTPUT_SHAPES)}
+            )
         else:
             self._add(op, REFERENCE_PASSING.get(op.type, op.type), op.attrs)
 
@@ -175,26 +180,32 @@ class _Freezer:
         inputs = self.copy.inputs(op)
         graph, n_outputs = self.copy.graph, len(op.outputs)
         new = graph.add(kind, op.name, inputs, attrs, controls, op.device, n_outputs)
-        self._stand(op, new.outputs, [new])
+        self._map_to(op, new.outputs, [new])
 
-    def _stand(self, op: Operation, tensors: list[Tensor], ends: Iterable[Operation] = ()) -> None:
-        """Notes what stands for an operation, but for outputs that are inputs of the copy."""
-        kept = {t: self.new_inputs[self.inputs[t]] for t in op.outputs if t in self.inputs}
+    def _map_to(self, op: Operation, tensors: list[Tensor], ends: Iterable[Operation] = ()) -> None:
+        """Maps an operation to its tensors in the copy, but for outputs that are its inputs."""
+        inputs = {t: self.new_inputs[self.inputs[t]] for t in op.outputs if t in self.inputs}
         self.copy.stands_for(op, tensors, ends or [tensor.op for tensor in tensors])
-        self.copy.tensors.update(kept)
+        self.copy.tensors.update(inputs)
 
     def _call_attrs(self, op: Operation) -> dict[str, object]:
         """The attributes of a call whose functions get values where they got handles."""
         skipped = CALLING[op.type]
         inputs = [self.copy.tensors[tensor] for tensor in op.inputs[skipped:]]
-        names = [self.variables.get(tensor, NONE) for tensor in op.inputs[skipped:]]
+        names = [self.variables.get(tensor, NO_NAMES) for tensor in op.inputs[skipped:]]
         arguments = op.signature.inputs if op.signature else ()
         lists = [argument.dtype for argument in arguments if argument.is_list]
-        attrs = {key: value for key, value in op.attrs.items() if key not in (*lists, NOTED)}
-        noted = attrs.get("output_shapes")
-        if op.type in LOOPS and isinstance(noted, list) and len(noted) == len(inputs):
+        attrs = {
+            key: value for key, value in op.attrs.items() if key not in (*lists, OUTPUT_SHAPES)
+        }
+        output_shapes = attrs.get("output_shapes")
+        if (
+            op.type in LOOPS
+            and isinstance(output_shapes, list)
+            and len(output_shapes) == len(inputs)
+        ):
             known = [tensor.shape for tensor in inputs]
-            rows = zip(noted, known, names, strict=True)
+            rows = zip(output_shapes, known, names, strict=True)
             attrs["output_shapes"] = [b if name else a for a, b, name in rows]
         for key, value in attrs.items():
             if isinstance(value, FunctionRef):
@@ -225,18 +236,19 @@ class _Freezer:
         library.add(Function.of(frozen, freezer.build()))
         return FunctionRef(frozen)
 
-    def _before(self, op: Operation) -> list[Operation]:
-        found = [
+    def _producers(self, op: Operation) -> list[Operation]:
+        producers = [
             tensor.op
             for tensor in op.inputs
             if tensor not in self.inputs and not is_back_edge(op.type, tensor.op.type)
         ]
-        return found + op.control_inputs if self.has_branches else found
+        return producers + op.control_inputs if self.has_branches else producers
 
     def _refuse_placeholders(self, order: Iterable[Operation]) -> None:
-        unfed = [op.name for op in order if op.type in ("Placeholder", "PlaceholderV2")]
-        if unfed:
+        missing = [op.name for op in order if op.type in ("Placeholder", "PlaceholderV2")]
+        if missing:
             raise ValueError(
-                f"The outputs need the placeholders {some(unfed)}, which are not among the inputs; "
-                "add them to input_arrays, or make them constants before the graph is frozen"
+                f"The outputs need the placeholders {some(missing)}, which are not among the "
+                "inputs; add them to input_arrays, or make them constants before the graph is "
+                "frozen"
             )

@@ -2,54 +2,28 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable
 
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.format.graphdef import import_graph_def
-from ...schema import proto
 from ...schema.errors import noted
-from ...schema.files import read_bytes
 from .ends import needed_placeholders, unread_operations
 from .freeze import Values, freeze
+from .graph_def import message_of
 from .source import (
     GraphSource,
     Port,
     Shapes,
     check_names,
     find_tensors,
-    keep_needed,
     op_name,
+    prune_nodes,
     set_shapes,
     short_name,
     some,
 )
 
-CHECKED = 1024  # bytes looked at to tell text from a damaged binary file
-TEXT_SUFFIXES = (".pbtxt", ".pbtext", ".textproto")
 STATISTICS = "FusedBatchNorm"  # its further results are for training
-
-
-def load_graph_def(path):
-    """The GraphDef message of a file, binary or text.
-
-    Raises OSError when the file is missing or holds no GraphDef.
-    """
-    name = os.fspath(path)
-    try:
-        content = read_bytes(name)
-    except FileNotFoundError:
-        raise FileNotFoundError(f"File '{name}' does not exist.") from None
-    failure = f"Unable to parse input file '{name}'."
-    if not content:
-        raise noted(OSError(failure), "The file is empty.")
-    try:
-        graph_def = _parse(content, name.endswith(TEXT_SUFFIXES))
-    except ValueError as error:
-        raise noted(OSError(failure), f"It has {error}; a GraphDef file is wanted.") from None
-    if not graph_def.node:
-        raise noted(OSError(failure), "It has no nodes; a GraphDef file is wanted.")
-    return graph_def
 
 
 def load(
@@ -77,10 +51,13 @@ def load(
             contradict it; nobody named the inputs or outputs, and the graph does not tell them.
         ModelError: The graph is malformed.
     """
-    named = _named(input_arrays, "input_arrays"), _named(output_arrays, "output_arrays")
+    checked_names = (
+        _checked_names(input_arrays, "input_arrays"),
+        _checked_names(output_arrays, "output_arrays"),
+    )
     message = message_of(graph_def)
     known = {node.name: node.op for node in message.node}
-    input_arrays, output_arrays, graph = _ends(message, known, *named)
+    input_arrays, output_arrays, graph = _ends(message, known, *checked_names)
     tensors = find_tensors(graph, [*input_arrays, *output_arrays], known)
     inputs = dict(zip(input_arrays, tensors, strict=False))
     outputs = dict(zip(output_arrays, tensors[len(input_arrays) :], strict=True))
@@ -92,23 +69,11 @@ def load(
     )
 
 
-def _named(arrays: Iterable[str] | None, argument: str) -> list[str] | None:
+def _checked_names(arrays: Iterable[str] | None, argument: str) -> list[str] | None:
     if arrays is None:
         return None
     check_names(arrays, argument)
     return list(arrays)
-
-
-def message_of(graph_def):
-    """A GraphDef message of our own, which may be changed; from a file, message or bytes."""
-    if isinstance(graph_def, str | os.PathLike):
-        return load_graph_def(graph_def)
-    if hasattr(graph_def, "SerializeToString"):
-        graph_def = graph_def.SerializeToString()
-    try:
-        return proto.parse("GraphDef", bytes(graph_def))
-    except ValueError as error:
-        raise ValueError(f"graph_def must be a serialized GraphDef, and has {error}") from None
 
 
 def _ends(
@@ -116,16 +81,16 @@ def _ends(
 ) -> tuple[list[str], list[str], Graph]:
     """The names of inputs and outputs, found where they are None, and the graph they need.
 
-    Nothing is looked for when a name that is given is not `known`: nothing can be found then.
+    They are not searched for when one of the names given is not `known`: that is an error later.
     """
-    given = [op_name(name) for name in [*(input_arrays or ()), *(output_arrays or ())]]
-    is_sound = set(given) <= set(known)
+    named_operations = [op_name(name) for name in [*(input_arrays or ()), *(output_arrays or ())]]
+    are_known = set(named_operations) <= set(known)
     roots = list(map(op_name, output_arrays or ()))
-    if output_arrays is None and is_sound:
+    if output_arrays is None and are_known:
         roots = unread_operations(message, input_arrays)
     if input_arrays is None:
-        input_arrays = needed_placeholders(message, roots) if is_sound else []
-    keep_needed(message, [*map(op_name, input_arrays), *roots])
+        input_arrays = needed_placeholders(message, roots) if are_known else []
+    prune_nodes(message, [*map(op_name, input_arrays), *roots])
     graph = import_graph_def(message)
     if output_arrays is None:
         output_arrays = [t.name for root in roots for t in _results(graph, root)]
@@ -150,15 +115,3 @@ def _refuse_variables(operations: list[Operation]):
         f"The outputs need the variables {some(names)}, which have no values in a GraphDef; "
         "convert the SavedModel instead, or freeze the graph together with its checkpoint",
     )
-
-
-def _parse(content: bytes, is_text: bool):
-    """The GraphDef in `content`; without a telling name the file may be of either kind."""
-    if is_text:
-        return proto.parse_text("GraphDef", content)
-    try:
-        return proto.parse("GraphDef", content)
-    except ValueError:
-        if content[:1] == b"\n" or not content[:CHECKED].isascii():
-            raise
-    return proto.parse_text("GraphDef", content)

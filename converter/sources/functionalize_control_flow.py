@@ -45,7 +45,7 @@ def _count_control_flow(graph: Graph) -> int:
 
 
 class _Call(NamedTuple):
-    """An operation that takes the place of others.
+    """An operation that replaces others.
 
     Attributes:
         name, type, attrs: its own.
@@ -70,7 +70,7 @@ def _candidates(graph: Graph) -> Iterable[_Call]:
     for op in graph.operations:
         if op.type == "Enter":
             frames.setdefault(op.get_attr("frame_name"), []).append(op)
-    ends = [op for op in graph.operations if op.type == "Merge" and not _is_a_loops(op)]
+    ends = [op for op in graph.operations if op.type == "Merge" and not _is_loop_merge(op)]
     attempts: list[tuple[Callable[..., _Call], object]] = [
         *((_loop, enters) for enters in frames.values()),
         *((_branch, merge) for merge in ends),
@@ -81,7 +81,7 @@ def _candidates(graph: Graph) -> Iterable[_Call]:
             yield call
 
 
-def _is_a_loops(merge: Operation) -> bool:
+def _is_loop_merge(merge: Operation) -> bool:
     """Whether a Merge begins the iterations of a loop, and does not end a branch."""
     return any(tensor.op.type in ("Enter", "NextIteration") for tensor in merge.inputs)
 
@@ -94,7 +94,7 @@ def _attempt(functionalize: Callable[..., _Call], graph: Graph, region: object) 
 
 
 def _replaced(graph: Graph, call: _Call) -> Graph:
-    """A copy of `graph` with a call in the place of the operations it replaces."""
+    """A copy of `graph` with a call instead of the operations it replaces."""
     calls: list[Operation] = []
 
     def before(op: Operation) -> list[Operation]:
@@ -123,17 +123,17 @@ def _loop(graph: Graph, enters: Sequence[Operation]) -> _Call:
     """
     merges = [_reader(enter.outputs[0], "Merge") for enter in enters]
     variables = [(e, m) for e, m in zip(enters, merges, strict=True) if m is not None]
-    fixed = [e for e, m in zip(enters, merges, strict=True) if m is None]
+    invariant_enters = [e for e, m in zip(enters, merges, strict=True) if m is None]
     if not variables:
         raise _NotFunctionalizable
     states = {merge.outputs[0]: i for i, (_, merge) in enumerate(variables)}
-    invariants = {e.outputs[0]: len(variables) + i for i, e in enumerate(fixed)}
-    conditions, switches, following = [], {}, []
+    invariants = {e.outputs[0]: len(variables) + i for i, e in enumerate(invariant_enters)}
+    conditions, switches, next_values = [], {}, []
     for i, (enter, merge) in enumerate(variables):
         ends = [t for t in merge.inputs if t.op is not enter]
         if len(ends) != 1 or ends[0].op.type != "NextIteration":
             raise _NotFunctionalizable
-        following.append(ends[0].op.inputs[0])
+        next_values.append(ends[0].op.inputs[0])
         for switch in merge.outputs[0].consumers():
             if switch.type == "Switch" and switch.inputs[1].op.type == "LoopCond":
                 switches[switch.outputs[1]] = i
@@ -141,22 +141,22 @@ def _loop(graph: Graph, enters: Sequence[Operation]) -> _Call:
     if not conditions or len({op for op, _, _ in conditions}) != 1:
         raise _NotFunctionalizable
     condition = conditions[0][0]
-    inputs = [enter.inputs[0] for enter in [e for e, _ in variables] + fixed]
+    inputs = [enter.inputs[0] for enter in [e for e, _ in variables] + invariant_enters]
     name = condition.name.rpartition("/")[0] or condition.name
     cond = _function(graph, f"{name}_cond", condition.inputs, {**states, **invariants}, inputs)
     body = _function(
         graph,
         f"{name}_body",
-        [*following, *invariants],
+        [*next_values, *invariants],
         {**states, **switches, **invariants},
         inputs,
     )
     attrs = {"T": [t.dtype for t in inputs], "cond": cond, "body": body, "output_shapes": []}
     results = {
-        leave.outputs[0]: i
+        reader.outputs[0]: i
         for _, switch, i in conditions
-        for leave in switch.outputs[0].consumers()
-        if leave.type == "Exit"
+        for reader in switch.outputs[0].consumers()
+        if reader.type == "Exit"
     }
     return _Call(name, "StatelessWhile", attrs, inputs, results)
 

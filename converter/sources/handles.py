@@ -91,12 +91,12 @@ def _gather_nd(copy: Copy, op: Operation) -> list[Tensor]:
     return copy.graph.add("GatherNd", op.name, copy.inputs(op)).outputs
 
 
-def _nothing(copy: Copy, op: Operation) -> list[Tensor]:
+def _no_outputs(copy: Copy, op: Operation) -> list[Tensor]:
     return []
 
 
 READING = {
-    "DisableCopyOnRead": _nothing,
+    "DisableCopyOnRead": _no_outputs,
     "IsVariableInitialized": _true,
     "ReadVariableOp": _value,
     "ResourceGather": _gather,

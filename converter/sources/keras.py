@@ -8,7 +8,7 @@ from typing import Any
 
 from ...graph.core.graph import Graph, Tensor
 from ...schema.errors import ModelError
-from ..keras.architecture import INPUT, Model, flat, read_model
+from ..keras.architecture import INPUT, Model, flatten, read_model
 from ..keras.archive import open_archive
 from ..keras.build import Writer, placeholder, refuse_unsupported
 from ..keras.registry import INVALID, inner_scope
@@ -67,11 +67,11 @@ def load(
     inputs = _inputs(graph, model, input_shapes)
     writer = Writer(graph, is_keras3)
     results = writer.write(model, list(inputs.values()), inner_scope("", model.name))
-    outputs = _apart(graph, _outputs(model, results, is_keras3))
+    outputs = _distinct_outputs(graph, _outputs(model, results, is_keras3))
     ends = _chosen_inputs(inputs, input_arrays), outputs
     if output_arrays is not None:
         ends = ends[0], _chosen_outputs(outputs, writer.results, output_arrays)
-    call = "Stateful" if any(one.stored for one in model.leaves()) else ""
+    call = "Stateful" if any(layer.stored_weights for layer in model.leaves()) else ""
     is_version_1 = archive.is_legacy and not is_keras3  # TF1's converter reads only these files
     if is_version_1:
         tensor_names = {key: INVALID.sub("_", key) for key in inputs}
@@ -85,16 +85,18 @@ def load(
 def _inputs(graph: Graph, model: Model, shapes: Shapes | None) -> dict[str, Tensor]:
     """The placeholders of a model's inputs by their layers' names."""
     inputs = {}
-    for reference in flat(model.inputs):
+    for reference in flatten(model.inputs):
         layer = model.layers.get(reference.layer)
         if layer is None or layer.kind != INPUT or reference.layer in inputs:
             raise ModelError(f"{model.title}: input '{reference.layer}' must be one InputLayer")
         name = f"{KEY}_{INVALID.sub('_', layer.name)}"
         inputs[layer.name] = placeholder(graph, layer, name)
-    named = {_input_name(key): tensor for key, tensor in inputs.items()}
-    asked = {_input_name(key) if key in inputs else key: s for key, s in (shapes or {}).items()}
-    for name, shape in set_shapes(named, asked).items():
-        named[name].set_shape(shape)
+    by_name = {_input_name(key): tensor for key, tensor in inputs.items()}
+    shapes_by_name = {
+        _input_name(key) if key in inputs else key: s for key, s in (shapes or {}).items()
+    }
+    for name, shape in set_shapes(by_name, shapes_by_name).items():
+        by_name[name].set_shape(shape)
     return inputs
 
 
@@ -106,12 +108,12 @@ def _input_name(key: str) -> str:
 def _outputs(model: Model, results: Any, is_keras3: bool) -> dict[str, Tensor]:
     """A model's results by the keys that its Keras gives them."""
     if isinstance(results, dict):
-        return dict(zip(results, flat(results), strict=False))
-    tensors = flat(results)
+        return dict(zip(results, flatten(results), strict=False))
+    tensors = flatten(results)
     if is_keras3:
         return {f"output_{i}": tensor for i, tensor in enumerate(tensors)}
     keys: dict[str, Tensor] = {}
-    for reference, tensor in zip(flat(model.outputs), tensors, strict=True):
+    for reference, tensor in zip(flatten(model.outputs), tensors, strict=True):
         key, n = reference.layer, 0
         while key in keys:
             n += 1
@@ -120,7 +122,7 @@ def _outputs(model: Model, results: Any, is_keras3: bool) -> dict[str, Tensor]:
     return keys
 
 
-def _apart(graph: Graph, outputs: dict[str, Tensor]) -> dict[str, Tensor]:
+def _distinct_outputs(graph: Graph, outputs: dict[str, Tensor]) -> dict[str, Tensor]:
     """The outputs, none of which is an input or another output."""
     used: set[Tensor] = set()
     for key, tensor in outputs.items():
@@ -152,9 +154,9 @@ def _chosen_outputs(
     check_names(arrays, "output_arrays")
     chosen, missing = {}, []
     for name in arrays:
-        found = [outputs[name]] if name in outputs else results.get(short_name(name), [])
-        if len(found) == 1:
-            chosen[short_name(name)] = found[0]
+        matches = [outputs[name]] if name in outputs else results.get(short_name(name), [])
+        if len(matches) == 1:
+            chosen[short_name(name)] = matches[0]
         else:
             missing.append(name)
     if missing:
@@ -186,13 +188,15 @@ def _source(
         tuple(
             Port(
                 key,
-                named.get(key, full_name(key)),
+                file_names.get(key, full_name(key)),
                 tensor,
                 _dims(tensor) if end is inputs else None,
             )
             for key, tensor in zip(end, tensors or (), strict=True)
         )
-        for end, named, tensors in zip(ends, names, (frozen.inputs, frozen.outputs), strict=True)
+        for end, file_names, tensors in zip(
+            ends, names, (frozen.inputs, frozen.outputs), strict=True
+        )
     ]
     order = [tensorflow_order({key: key for key in end}, 2) for end in ends]
     return GraphSource(

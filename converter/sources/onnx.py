@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ...graph.core.shapes import Shape
     from ..ir import graph as ir
 
-OLDEST = 7  # operator set; before, broadcasting was an attribute
-LARGEST = 2**31 - 1  # elements of a tensor
-TRIED = (224, 64)  # sizes of unknown dimensions that may make a model convertible
+MIN_OPSET = 7  # operator set; before, broadcasting was an attribute
+MAX_ELEMENTS = 2**31 - 1  # elements of a tensor
+TRIED_SIZES = (224, 64)  # sizes of unknown dimensions that may make a model convertible
 KEY = "serving_default"  # the signature's, as TensorFlow names it
 
 
@@ -69,17 +69,17 @@ class OnnxSource:
         except UnsupportedOps:
             raise
         except ConverterError as error:
-            shapes = self._curing_shapes() if "input_shapes" not in str(error) else None
+            shapes = self._convertible_shapes() if "input_shapes" not in str(error) else None
             if shapes:
                 options = " ".join(
                     f"--input-shape {name}={','.join('-1' if n is None else str(n) for n in shape)}"
                     for name, shape in shapes.items()
                 )
-                how = f"input_shapes={shapes} ({options})"
-                error.args = (f"{error}\nWith fixed sizes it can be converted, such as {how}",)
+                fix = f"input_shapes={shapes} ({options})"
+                error.args = (f"{error}\nWith fixed sizes it can be converted, such as {fix}",)
             raise
 
-    def _curing_shapes(self) -> dict[str, list[int | None]] | None:
+    def _convertible_shapes(self) -> dict[str, list[int | None]] | None:
         """Shapes for the inputs that have none, with which the graph can be lowered; what need not
         be fixed stays unknown.
         """
@@ -88,7 +88,7 @@ class OnnxSource:
             for port in self.inputs
             if port.tensor.shape is not None and None in port.tensor.shape
         }
-        for size in TRIED if unknown else ():
+        for size in TRIED_SIZES if unknown else ():
             shapes = {
                 name: tuple((size if i else 1) if n is None else n for i, n in enumerate(shape))
                 for name, shape in unknown.items()
@@ -96,9 +96,9 @@ class OnnxSource:
             if not self._lowers(shapes):
                 continue
             for name, i in [(k, i) for k, shape in unknown.items() for i in range(len(shape))]:
-                freed = (*shapes[name][:i], unknown[name][i], *shapes[name][i + 1 :])
-                if freed != shapes[name] and self._lowers({**shapes, name: freed}):
-                    shapes[name] = freed
+                relaxed = (*shapes[name][:i], unknown[name][i], *shapes[name][i + 1 :])
+                if relaxed != shapes[name] and self._lowers({**shapes, name: relaxed}):
+                    shapes[name] = relaxed
             return {k: list(shape) for k, shape in shapes.items() if shape != unknown[k]}
         return None
 
@@ -206,14 +206,14 @@ def load(
     inputs = _chosen(values, input_arrays, "input_arrays")
     shapes = set_shapes(inputs, input_shapes or {})
     check_order(graph, {*values, *arrays})
-    wanted = {value.name: value for value in graph.output}
+    outputs = {value.name: value for value in graph.output}
     if output_arrays is not None:
         check_names(output_arrays, "output_arrays")
-        made = {*values, *arrays, *(name for node in graph.node for name in node.output)}
-        _refuse_unknown(output_arrays, made)
-        wanted = dict.fromkeys(output_arrays)
-    nodes = needed_nodes(graph, wanted)
-    used = {name for node in nodes for name in node.input} | set(wanted)
+        produced = {*values, *arrays, *(name for node in graph.node for name in node.output)}
+        _refuse_unknown(output_arrays, produced)
+        outputs = dict.fromkeys(output_arrays)
+    nodes = needed_nodes(graph, outputs)
+    used = {name for node in nodes for name in node.input} | set(outputs)
     dims = {value.name: _dim_names(value) for value in graph.input}
     ports = [
         Port(name, name, Value(name, v.dtype, shapes[name]), dims.get(name))
@@ -224,7 +224,7 @@ def load(
         nodes,
         {name: array for name, array in arrays.items() if name in used},
         tuple(ports),
-        tuple(Port(name, name, _output(name, graph)) for name in wanted),
+        tuple(Port(name, name, _output(name, graph)) for name in outputs),
     )
 
 
@@ -268,11 +268,11 @@ def operator_set(model: ModelProto) -> int:
 
     versions = [entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")]
     newest = onnx_opset_version()
-    if not versions or not OLDEST <= max(versions) <= newest:
-        got = max(versions) if versions else "none"
+    if not versions or not MIN_OPSET <= max(versions) <= newest:
+        actual = max(versions) if versions else "none"
         raise ConverterError(
-            f"the operator set of ai.onnx must be {OLDEST} to {newest}, got {got}; convert the "
-            "model with onnx.version_converter, or update the package onnx"
+            f"the operator set of ai.onnx must be {MIN_OPSET} to {newest}, got {actual}; convert "
+            "the model with onnx.version_converter, or update the package onnx"
         )
     return max(versions)
 
@@ -282,10 +282,10 @@ def array_of(tensor: TensorProto, folder: Path | None) -> np.ndarray:
     from onnx import TensorProto
     from onnx.numpy_helper import to_array
 
-    if min(tensor.dims, default=0) < 0 or np.prod(tensor.dims, dtype=object) > LARGEST:
+    if min(tensor.dims, default=0) < 0 or np.prod(tensor.dims, dtype=object) > MAX_ELEMENTS:
         raise ModelError(
             f"initializer '{tensor.name}' has the shape {list(tensor.dims)}; sizes must not be "
-            f"negative, and {LARGEST} elements at most"
+            f"negative, and {MAX_ELEMENTS} elements at most"
         )
     if tensor.data_location == TensorProto.EXTERNAL:
         tensor = _from_file(tensor, folder)
@@ -360,8 +360,8 @@ def _chosen(values: dict[str, Value], names: Iterable[str] | None, argument: str
     names = list(names)
     _refuse_unknown(names, values)
     if set(names) != set(values):
-        left = some(sorted(set(values) - set(names)))
-        raise ValueError(f"{argument} must name all inputs of the model; {left} are missing")
+        missing = some(sorted(set(values) - set(names)))
+        raise ValueError(f"{argument} must name all inputs of the model; {missing} are missing")
     return {name: values[name] for name in names}
 
 
@@ -390,9 +390,9 @@ def check_order(graph: GraphProto, known: set[str]) -> None:
 
 def needed_nodes(graph: GraphProto, outputs: Iterable[str]) -> tuple[NodeProto, ...]:
     """The nodes that the tensors `outputs` need, in their order."""
-    needed, kept = set(outputs), []
+    needed, nodes = set(outputs), []
     for node in reversed(graph.node):
         if needed.intersection(filter(None, node.output)):
             needed.update(node.input)
-            kept.append(node)
-    return tuple(reversed(kept))
+            nodes.append(node)
+    return tuple(reversed(nodes))

@@ -38,9 +38,10 @@ def difference(sources: Sequence[Source]) -> str | None:
     for source in sources:
         other = _as_tensorflow(source)
         pairs = ("inputs", source.inputs, other.inputs), ("outputs", source.outputs, other.outputs)
-        for kind, ours, theirs in pairs:
-            if ours != theirs:
-                rows.append(f"{kind} {_keys(ours)}, TensorFlow 2.21 would write {_keys(theirs)}")
+        for kind, source_ports, tensorflow_ports in pairs:
+            if source_ports != tensorflow_ports:
+                keys, tensorflow_keys = _keys(source_ports), _keys(tensorflow_ports)
+                rows.append(f"{kind} {keys}, TensorFlow 2.21 would write {tensorflow_keys}")
     if not rows:
         return None
     more = f" (and {len(rows) - 1} more like it)" if len(rows) > 1 else ""

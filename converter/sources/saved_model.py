@@ -25,8 +25,8 @@ from .source import (
     check_names,
     find_tensors,
     full_name,
-    keep_needed,
     op_name,
+    prune_nodes,
     set_shapes,
     short_name,
     some,
@@ -80,7 +80,7 @@ def load(
     restore_op = op_name(meta.saver_def.restore_op_name)
     roots = [op_name(name) for signature in signatures for name in signature.names()]
     known = {node.name: node.op for node in meta.graph_def.node}
-    keep_needed(meta.graph_def, [restore_op, *roots])
+    prune_nodes(meta.graph_def, [restore_op, *roots])
     graph = import_graph_def(meta.graph_def)
     variables = Variables(graph, restore_op, _inside(folder, CHECKPOINT))
     ports = [_tensors(graph, signature, known) for signature in signatures]
@@ -94,7 +94,10 @@ def load(
     with among_signatures(keys):
         graphs = freeze_all(graph, ends, variables)
     rows = zip(signatures, ports, graphs, strict=True)
-    return [_source(signature, *named, frozen, api_version) for signature, named, frozen in rows]
+    return [
+        _source(signature, inputs, outputs, frozen, api_version)
+        for signature, (inputs, outputs), frozen in rows
+    ]
 
 
 def _source(
@@ -141,12 +144,12 @@ def read_saved_model(folder: Path):
 
 def choose_graph(saved_model, tags: Iterable[str] | None, folder: Path, api_version: int = 1):
     """The MetaGraphDef with these tags; without any, the one for serving or the only one."""
-    there = {frozenset(meta.meta_info_def.tags): meta for meta in saved_model.meta_graphs}
-    if tags is None and len(there) == 1:
-        return next(iter(there.values()))
-    wanted = frozenset([tags] if isinstance(tags, str) else tags or DEFAULT_TAGS)
-    if wanted not in there and api_version == 2 and len(there) == 1:
-        (names,) = map(sorted, there)
+    meta_graphs = {frozenset(meta.meta_info_def.tags): meta for meta in saved_model.meta_graphs}
+    if tags is None and len(meta_graphs) == 1:
+        return next(iter(meta_graphs.values()))
+    tag_set = frozenset([tags] if isinstance(tags, str) else tags or DEFAULT_TAGS)
+    if tag_set not in meta_graphs and api_version == 2 and len(meta_graphs) == 1:
+        (names,) = map(sorted, meta_graphs)
         raise noted(
             ValueError(
                 f"Got an incompatible argument to `tags`: {tags}. The SavedModel at {folder} has "
@@ -154,16 +157,16 @@ def choose_graph(saved_model, tags: Iterable[str] | None, folder: Path, api_vers
                 "matching tags."
             )
         )
-    if wanted not in there:
-        sets = ", ".join(map(_braced, there))
+    if tag_set not in meta_graphs:
+        sets = ", ".join(map(_braced, meta_graphs))
         raise noted(
             RuntimeError(
-                f"MetaGraphDef associated with tags {_braced(wanted)} could not be found in "
+                f"MetaGraphDef associated with tags {_braced(tag_set)} could not be found in "
                 f"SavedModel, with available tags '[{sets}]'. To inspect available tag-sets in the "
                 "SavedModel, please use the SavedModel CLI: `saved_model_cli`."
             )
         )
-    return there[wanted]
+    return meta_graphs[tag_set]
 
 
 def _braced(names: Iterable[str]) -> str:
@@ -209,7 +212,7 @@ class _SignatureNames:
 
 def _signature_names(key: str, signature_def) -> _SignatureNames:
     """The names in a SignatureDef message, everything in the order of the keys."""
-    named = {}
+    tensor_names = {}
     for kind, infos in (("input", signature_def.inputs), ("output", signature_def.outputs)):
         for name, info in infos.items():
             if info.WhichOneof("encoding") != "name":
@@ -217,19 +220,19 @@ def _signature_names(key: str, signature_def) -> _SignatureNames:
                     f"The {kind} '{name}' of signature '{key}' must be one tensor, got a "
                     f"{info.WhichOneof('encoding')}; save a signature that takes and gives tensors"
                 )
-        named[kind] = {name: infos[name].name for name in sorted(infos)}
-    if not named["output"]:
+        tensor_names[kind] = {name: infos[name].name for name in sorted(infos)}
+    if not tensor_names["output"]:
         raise ValueError(f"Signature '{key}' must have outputs, and has none")
     shapes = {k: read_shape(info.tensor_shape) for k, info in signature_def.inputs.items()}
-    return _SignatureNames(key, named["input"], named["output"], shapes)
+    return _SignatureNames(key, tensor_names["input"], tensor_names["output"], shapes)
 
 
-def _chosen(named: dict[str, str], arrays: Iterable[str] | None) -> dict[str, str]:
+def _chosen(tensor_names: dict[str, str], arrays: Iterable[str] | None) -> dict[str, str]:
     """The tensors of a signature, or `arrays` in their place: tensor names by key."""
     if arrays is None:
-        return named
-    keys = {full_name(name): key for key, name in named.items()}
-    names = [named.get(name, name) for name in arrays]
+        return tensor_names
+    keys = {full_name(name): key for key, name in tensor_names.items()}
+    names = [tensor_names.get(name, name) for name in arrays]
     return {keys.get(full_name(name), short_name(name)): name for name in names}
 
 
@@ -255,9 +258,9 @@ def _shapes(
 ) -> list[Shape]:
     """What graph, signature and the caller's `shapes`, by key or tensor name, say of the inputs."""
     names = {signature.inputs[key]: tensor for key, tensor in inputs.items()}
-    asked = {signature.inputs.get(name, name): shape for name, shape in (shapes or {}).items()}
+    requested = {signature.inputs.get(name, name): shape for name, shape in (shapes or {}).items()}
     declared = {signature.inputs[key]: signature.shapes.get(key) for key in inputs}
-    return list(set_shapes(names, declared, asked).values())
+    return list(set_shapes(names, declared, requested).values())
 
 
 def _ports(

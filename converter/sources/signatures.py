@@ -9,7 +9,7 @@ from ...schema.fingerprint import fingerprint64
 
 DEFAULT_SIGNATURE = "serving_default"
 INTERNAL_PREFIX = "__"  # __saved_model_init_op and its like are no computations
-HOW_TO_NAME = {
+NAMING_HINTS = {
     1: "Name one with signature_key='...', or several with signature_keys=[...] (--signature KEY).",
     2: "Name signatures with signature_keys=[...] (--signature KEY).",
 }
@@ -47,7 +47,7 @@ def choose_signatures(meta, keys: Sequence[str] | None, api_version: int) -> lis
             text = (
                 f"No '{key}' in the SavedModel's SignatureDefs. Possible values are '{available}'."
             )
-        raise noted(ValueError(text), HOW_TO_NAME[api_version])
+        raise noted(ValueError(text), NAMING_HINTS[api_version])
     return list(dict.fromkeys(keys))
 
 
@@ -81,13 +81,13 @@ def _children(meta) -> dict[str, int]:
     return {name: number for name, number in numbers.items() if 0 <= number < len(nodes)}
 
 
-def tensorflow_order(named: Mapping[str, str], api_version: int) -> tuple[str, ...]:
+def tensorflow_order(tensor_names: Mapping[str, str], api_version: int) -> tuple[str, ...]:
     """The keys of a signature's inputs or outputs, in TensorFlow 2.21's positions.
 
     Args:
-        named: tensor names by key.
+        tensor_names: by key.
         api_version: 1 sorts by tensor name, 2 by the fingerprint of the key.
     """
     if api_version == 1:
-        return tuple(sorted(named, key=named.__getitem__))
-    return tuple(sorted(named, key=lambda key: fingerprint64(key.encode())))
+        return tuple(sorted(tensor_names, key=tensor_names.__getitem__))
+    return tuple(sorted(tensor_names, key=lambda key: fingerprint64(key.encode())))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Shapes = Mapping[str, "Sequence[int | None] | None"]
 """Shapes by tensor name; None, in the place of a number or a shape, is unknown."""
-SHOWN = 5  # names listed in an error message before "..."
+MAX_LISTED = 5  # names listed in an error message before "..."
 
 
 class Typed(Protocol):
@@ -45,7 +45,7 @@ class Port:
     Attributes:
         key: its name in the signature.
         name: its tensor's name in the source, which the written file keeps.
-        tensor: what stands for it in the source, such as a tensor of a frozen graph.
+        tensor: its tensor in the source, such as one of a frozen graph.
         dims: names of its dimensions; unknown ones of one name are equal. None for no names.
     """
 
@@ -222,15 +222,15 @@ def op_name(name: str) -> str:
 def some(names: Iterable[str]) -> str:
     """The first few of some names, for a message."""
     names = list(names)
-    shown = ", ".join(f"'{name}'" for name in names[:SHOWN])
-    return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    listed = ", ".join(f"'{name}'" for name in names[:MAX_LISTED])
+    return listed + (f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else "")
 
 
 def check_names(names, argument: str) -> None:
     """Raises ValueError unless `names` are different tensor names, of one output at least."""
     if isinstance(names, str) or not isinstance(names, Collection):
         raise ValueError(f"{argument} must be a list of tensor names, got {names!r}")
-    seen = set()
+    full_names = set()
     for name in names:
         if not isinstance(name, str):
             raise noted(
@@ -240,10 +240,10 @@ def check_names(names, argument: str) -> None:
                     f"'{name}'"
                 )
             )
-        if full_name(name) in seen:
+        if full_name(name) in full_names:
             raise ValueError(f"{argument} must name each tensor once, got '{name}' twice")
-        seen.add(full_name(name))
-    if argument == "output_arrays" and not seen:
+        full_names.add(full_name(name))
+    if argument == "output_arrays" and not full_names:
         raise ValueError("output_arrays (--outputs) must name at least one tensor, got none")
 
 
@@ -264,69 +264,73 @@ def find_tensors(graph: Graph, names: Iterable[str], known: Mapping[str, str]) -
         else:
             missing.append(name)
     if missing:
-        near = difflib.get_close_matches(op_name(missing[0]), known, SHOWN)
-        fed = [name for name, kind in known.items() if kind == "Placeholder"]
-        hint = "Similar names in the graph" if near else "The graph's placeholders"
-        hints = [f"{hint} are {some(map(full_name, near or fed))}."] if near or fed else []
+        similar = difflib.get_close_matches(op_name(missing[0]), known, MAX_LISTED)
+        placeholders = [name for name, kind in known.items() if kind == "Placeholder"]
+        hint = "Similar names in the graph" if similar else "The graph's placeholders"
+        hints = (
+            [f"{hint} are {some(map(full_name, similar or placeholders))}."]
+            if similar or placeholders
+            else []
+        )
         raise noted(ValueError(f"Invalid tensors '{','.join(missing)}' were found."), *hints)
     return matches
 
 
-def keep_needed(graph_def, roots: Iterable[str]) -> None:
+def prune_nodes(graph_def, roots: Iterable[str]) -> None:
     """Drops the nodes of a GraphDef message that the nodes `roots` neither are nor wait for.
 
     What nobody asked for, such as the training part of a graph, is not even looked at.
     """
     inputs = {node.name: node.input for node in graph_def.node}
     needed: set[str] = set()
-    left = [name for name in roots if name in inputs]
-    while left:
-        name = left.pop()
+    stack = [name for name in roots if name in inputs]
+    while stack:
+        name = stack.pop()
         if name not in needed:
             needed.add(name)
-            left += [before for before in map(op_name, inputs[name]) if before in inputs]
+            stack += [producer for producer in map(op_name, inputs[name]) if producer in inputs]
     for i in reversed(range(len(graph_def.node))):
         if graph_def.node[i].name not in needed:
             del graph_def.node[i]
 
 
-def set_shapes(inputs: Mapping[str, Tensor], *said: Shapes) -> dict[str, Shape]:
-    """The shape of each input, by name: what its tensor says and what each of `said` adds.
+def set_shapes(inputs: Mapping[str, Tensor], *declared: Shapes) -> dict[str, Shape]:
+    """The shape of each input, by name: what its tensor says and what each of `declared` adds.
 
-    Raises ValueError when one of `said` has a name that `inputs` has not, or contradicts another.
+    Raises ValueError when one of `declared` has a name that `inputs` lacks, or contradicts another.
     """
     names = {full_name(name): name for name in inputs}
     shapes = {name: tensor.shape for name, tensor in inputs.items()}
-    for one in said:
-        for given, shape in one.items():
-            if full_name(given) not in names:
-                there = some(map(short_name, inputs)) or "none"
+    for declaration in declared:
+        for tensor_name, shape in declaration.items():
+            if full_name(tensor_name) not in names:
+                input_names = some(map(short_name, inputs)) or "none"
                 raise noted(
-                    ValueError(f"Invalid tensor '{given}' found in tensor shapes map."),
-                    f"The inputs are {there}.",
+                    ValueError(f"Invalid tensor '{tensor_name}' found in tensor shapes map."),
+                    f"The inputs are {input_names}.",
                 )
-            name = names[full_name(given)]
+            name = names[full_name(tensor_name)]
             shapes[name] = _merged(short_name(name), shapes[name], shape)
     return shapes
 
 
-def _merged(name: str, shape: Shape, given: Sequence[int | None] | None) -> Shape:
-    """A shape and what is said of it, in one."""
-    if given is None:
+def _merged(name: str, shape: Shape, declared: Sequence[int | None] | None) -> Shape:
+    """A shape refined by a declared one."""
+    if declared is None:
         return shape
     try:
-        asked = tuple(None if n is None or index(n) < 0 else index(n) for n in given)
+        new_shape = tuple(None if n is None or index(n) < 0 else index(n) for n in declared)
     except TypeError:
         raise ValueError(
-            f"The shape of tensor '{name}' must be a list of integers and None, got {given!r}"
+            f"The shape of tensor '{name}' must be a list of integers and None, got {declared!r}"
         ) from None
     try:
-        return merge(shape, asked)
+        return merge(shape, new_shape)
     except ValueError:
         raise noted(
             ValueError(
-                f"The shape of tensor '{name}' cannot be changed from {shape} to {given}. "
-                f"{_clash(shape or (), asked)}"
+                f"The shape of tensor '{name}' cannot be changed from {shape} to {declared}. "
+                f"{_clash(shape or (), new_shape)}"
             ),
             "Only unknown (None) dimensions may be given.",
         ) from None

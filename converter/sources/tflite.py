@@ -96,8 +96,8 @@ def load(content: str | os.PathLike | bytes) -> list[FileSource]:
     for i in range(model.n_subgraphs):
         refuse_quantized(model.subgraph(i))
     signatures = [
-        _source(model, one.subgraph, one.key, one.inputs, one.outputs)
-        for one in model.signatures.values()
+        _source(model, signature.subgraph, signature.key, signature.inputs, signature.outputs)
+        for signature in model.signatures.values()
     ]
     return signatures or [_source(model, 0, None, {}, {})]
 
@@ -126,12 +126,12 @@ def _source(
 
 def _ports(spec: SubgraphSpec, ends: Sequence[int], names: dict[str, int]) -> tuple[Port, ...]:
     """The ports of a subgraph's inputs or outputs; one may leave under several names."""
-    left = dict(names)
+    unused_names = dict(names)
     ports = []
     for i in ends:
         tensor = spec.tensors[i]
-        key = next((name for name, index in left.items() if index == i), tensor.name)
-        left.pop(key, None)
+        key = next((name for name, index in unused_names.items() if index == i), tensor.name)
+        unused_names.pop(key, None)
         shape = tensor.dimensions
         ports.append(Port(key, tensor.name, FileTensor(tensor.name, tensor.dtype, shape)))
     return tuple(ports)
@@ -161,7 +161,7 @@ class _Reader:
         for i, name in enumerate(unique_names(spec)):
             if i in tensors and tensors[i].producer is not None:
                 tensors[i].origin = Origin(name)
-        graph.outputs = [self._given(spec.tensors[i], tensors, b) for i in spec.outputs]
+        graph.outputs = [self._operand(spec.tensors[i], tensors, b) for i in spec.outputs]
         graph.output_names = [spec.tensors[i].name for i in spec.outputs]
         return graph
 
@@ -177,7 +177,7 @@ class _Reader:
         if operator.intermediates:
             raise ConverterError(f"{operator.kind} with intermediate tensors cannot be read yet")
         inputs = [
-            None if i < 0 else self._given(spec.tensors[i], tensors, b) for i in operator.inputs
+            None if i < 0 else self._operand(spec.tensors[i], tensors, b) for i in operator.inputs
         ]
         results = [spec.tensors[i] for i in operator.outputs]
         for result in results:
@@ -210,10 +210,10 @@ class _Reader:
     def _results(self, graph: Graph, op: Op, declared: list[TensorSpec]) -> list[Tensor]:
         """What an operator results in; what the file says where the interpreter lacks it."""
         if op.kind == "CUSTOM" or op.graphs:
-            return [late_tensor(graph, one.name, one.dtype, one.dimensions) for one in declared]
-        return infer(graph, op, [one.dtype for one in declared])
+            return [late_tensor(graph, spec.name, spec.dtype, spec.dimensions) for spec in declared]
+        return infer(graph, op, [spec.dtype for spec in declared])
 
-    def _given(self, spec: TensorSpec, tensors: dict[int, Tensor], b: Builder) -> Tensor:
+    def _operand(self, spec: TensorSpec, tensors: dict[int, Tensor], b: Builder) -> Tensor:
         """An operator's input: made before, a constant, or a variable."""
         if spec.index in tensors:
             return tensors[spec.index]

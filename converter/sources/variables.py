@@ -21,11 +21,11 @@ ASSIGNING = ("Assign", "AssignVariableOp")
 MAX_DEPTH = 8  # of functions that call functions to restore
 
 
-class Place(NamedTuple):
+class CheckpointEntry(NamedTuple):
     """Where a checkpoint has the value of a variable: a tensor's name and, if cut, which slice."""
 
     key: str
-    part: str
+    slice_spec: str
 
 
 class Variables:
@@ -54,22 +54,22 @@ class Variables:
         if unread:
             try:
                 bundle = open_bundle(self._prefix)
-                places = restored(self._graph, self._restore_op)
-                self._values.update(_read(unread, bundle, places))
+                entries = restored(self._graph, self._restore_op)
+                self._values.update(_read(unread, bundle, entries))
             except NotFoundError as error:
                 raise OSError(f"The model has variables, but {error.message}") from None
         return {op: self._values[op.name] for op in operations}
 
 
 def _read(
-    operations: list[Operation], bundle: Bundle, places: Mapping[str, Place]
+    operations: list[Operation], bundle: Bundle, entries: Mapping[str, CheckpointEntry]
 ) -> dict[str, np.ndarray]:
     """The values of variables by name; under its own name if nothing restores one."""
-    found, missing = {}, []
+    variable_entries, missing = {}, []
     for op in operations:
-        place = places.get(op.name) or Place(_shared_name(op), "")
-        if place.key in bundle:
-            found[op] = place
+        entry = entries.get(op.name) or CheckpointEntry(_shared_name(op), "")
+        if entry.key in bundle:
+            variable_entries[op] = entry
         else:
             missing.append(op.name)
     if missing:
@@ -77,7 +77,7 @@ def _read(
             f"'{bundle.index}' has no values for the variables {some(missing)}; save the model "
             "again from a program that has initialised them"
         )
-    return {op.name: _checked(op, bundle, place) for op, place in found.items()}
+    return {op.name: _checked(op, bundle, entry) for op, entry in variable_entries.items()}
 
 
 def _shared_name(op: Operation) -> str:
@@ -85,18 +85,18 @@ def _shared_name(op: Operation) -> str:
     return name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) and name else op.name
 
 
-def _checked(op: Operation, bundle: Bundle, place: Place) -> np.ndarray:
+def _checked(op: Operation, bundle: Bundle, entry: CheckpointEntry) -> np.ndarray:
     """The value of a variable, of the type and shape that the graph says."""
-    if place.part:
-        value = bundle.read_slice(place.key, parse_slice(place.part, op.name))
+    if entry.slice_spec:
+        value = bundle.read_slice(entry.key, parse_slice(entry.slice_spec, op.name))
     else:
-        value = bundle.read(place.key)
+        value = bundle.read(entry.key)
     dtype, shape = op.get_attr("dtype"), op.get_attr("shape")
     if op.type == "VariableV2" and shape == ():
         shape = None  # TensorFlow 1 wrote an unknown shape so
     if dtype != value.dtype or not _agree(shape, value.shape):
         raise ModelError(
-            f"Variable '{op.name}' is {dtype} {shape} in the graph, but '{place.key}' in "
+            f"Variable '{op.name}' is {dtype} {shape} in the graph, but '{entry.key}' in "
             f"'{bundle.index}' is {value.dtype} {value.shape}; the graph and the checkpoint are of "
             "different models"
         )
@@ -111,22 +111,22 @@ def _agree(shape: Any, other: Shape) -> bool:
     return True
 
 
-def restored(graph: Graph, restore_op: str) -> dict[str, Place]:
+def restored(graph: Graph, restore_op: str) -> dict[str, CheckpointEntry]:
     """Where the operation `restore_op` takes the values of variables from, by variable.
 
     RestoreV2(prefix, keys, parts) -> value -> Identity -> AssignVariableOp(handle, value)
     """
-    places: dict[str, Place] = {}
+    entries: dict[str, CheckpointEntry] = {}
     if restore_op in graph:
         needed = ordered([graph.get_operation_by_name(restore_op)], data_and_control_inputs)
-        _collect(needed, {}, places, MAX_DEPTH)
-    return places
+        _collect(needed, {}, entries, MAX_DEPTH)
+    return entries
 
 
 def _collect(
     operations: Iterable[Operation],
     arguments: Mapping[Tensor, Tensor],
-    places: dict[str, Place],
+    entries: dict[str, CheckpointEntry],
     depth: int,
 ) -> None:
     """Adds what operations restore, and functions they call, `arguments` by their tensors there."""
@@ -140,14 +140,16 @@ def _collect(
         reference = called_function(op)
         if reference is not None and reference.name in op.graph.functions and depth:
             body = op.graph.functions.body(reference)
-            given = dict(zip(body.inputs, map(origin, op.inputs), strict=False))
-            _collect(body.operations, given, places, depth - 1)
+            body_arguments = dict(zip(body.inputs, map(origin, op.inputs), strict=False))
+            _collect(body.operations, body_arguments, entries, depth - 1)
         elif op.type in ASSIGNING:
             variable, value = map(origin, op.inputs)
             if value.op.type == RESTORING:
-                keys, parts = (origin(tensor) for tensor in value.op.inputs[1:])
-                place = Place(_item(keys, value.value_index), _item(parts, value.value_index))
-                places[variable.op.name] = place
+                keys, slices = (origin(tensor) for tensor in value.op.inputs[1:])
+                entry = CheckpointEntry(
+                    _item(keys, value.value_index), _item(slices, value.value_index)
+                )
+                entries[variable.op.name] = entry
 
 
 def parse_slice(text: str, variable: str) -> Slice:

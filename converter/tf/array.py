@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from ..lowering.moves import as_int32, as_type
+from ..lowering.moves import as_int32, as_type, dimension, slice_along
 from .registry import lower, lower_rows
 
 lower_rows(
@@ -199,8 +199,8 @@ def strided_slice(node, b):
         x = b.EXPAND_DIMS(x, b.constant(np.int32(position)))
         for k in range(3):
             corners[k].insert(position, fill[k])
-        for name, whole in (("begin_mask", 1), ("end_mask", 1), ("shrink_axis_mask", 0)):
-            bit[name].insert(position, whole)
+        for name, new_axis_bit in (("begin_mask", 1), ("end_mask", 1), ("shrink_axis_mask", 0)):
+            bit[name].insert(position, new_axis_bit)
     packed = {
         name: sum(bool(on) << i for i, on in enumerate(bit[name]))
         for name in ("begin_mask", "end_mask", "shrink_axis_mask")
@@ -250,8 +250,8 @@ def tile(node, b):
 def ones_like(node, b):
     """Ones in the shape of the input."""
     (x,) = node.inputs
-    one = b.constant(np.ones((), x.dtype))
-    return b.FILL(b.SHAPE(x, out_type=b.tensor_type(np.dtype(np.int32))), one)
+    value = b.constant(np.ones((), x.dtype))
+    return b.FILL(b.SHAPE(x, out_type=b.tensor_type(np.dtype(np.int32))), value)
 
 
 @lower("Range")
@@ -293,7 +293,7 @@ def bucketize(node, b):
 
 @lower("Unique")
 def unique(node, b):
-    """The distinct elements and, for each element, its place among them."""
+    """The distinct elements and, for each element, its index among them."""
     return b.UNIQUE(*node.inputs, idx_out_type=b.tensor_type(node.attr("out_idx")))
 
 
@@ -316,7 +316,7 @@ def reverse_sequence(node, b):
 def roll(node, b):
     """Elements moved around by constant shifts: two slices, joined in the other order.
 
-    Where only the run tells a size, so does it tell where the elements come from.
+    Along an axis of unknown size, indices that are computed when the model runs are gathered.
     """
     x, shape = node.inputs[0], node.shape()
     total = Counter()
@@ -325,28 +325,21 @@ def roll(node, b):
     for axis, shift in total.items():
         length = shape[axis]
         if length is None:
-            x = _rolled(x, axis, shift, b)
+            x = _roll_dynamic(x, axis, shift, b)
             continue
-        cut = -shift % length if length else 0
-        if cut:
-            parts = ((cut, -1), (0, cut))
-            x = b.CONCATENATION(*(part(x, axis, *ends, b) for ends in parts), axis=axis)
+        start = -shift % length if length else 0
+        if start:
+            slices = ((start, -1), (0, start))
+            x = b.CONCATENATION(*(slice_along(x, axis, *bounds, b) for bounds in slices), axis=axis)
     return x
 
 
-def _rolled(x, axis, shift, b):
-    """`x` moved around along an axis of unknown size."""
-    size = b.MAXIMUM(_size(x, axis, b), b.constant(np.int32(1)))  # of nothing, there is no rest
+def _roll_dynamic(x, axis, shift, b):
+    """`x` rolled along an axis of unknown size."""
+    # FLOOR_MOD by 0 is not defined
+    size = b.MAXIMUM(dimension(x, axis, b), b.constant(np.int32(1)))
     before = b.SUB(positions(x, axis, b), b.constant(np.int32(shift)))
     return b.GATHER(x, b.FLOOR_MOD(before, size), axis=axis)
-
-
-def part(x, axis, begin, size, b):
-    """`size` elements of `x` along an axis, from `begin` on; -1 takes all that are left."""
-    begins = np.zeros(len(x.shape), np.int32)
-    sizes = np.full(len(x.shape), -1, np.int32)
-    begins[axis], sizes[axis] = begin, size
-    return b.SLICE(x, b.constant(begins), b.constant(sizes))
 
 
 @lower("MatrixBandPart")
@@ -354,13 +347,13 @@ def matrix_band_part(node, b):
     """Zeros but in a band around the diagonal; a negative width is a whole triangle."""
     x, rank = node.inputs[0], node.rank()
     rows, columns = (positions(x, rank - k, b) for k in (2, 1))
-    below = b.SUB(b.EXPAND_DIMS(rows, b.constant(np.int32(1))), columns)
+    diagonal = b.SUB(b.EXPAND_DIMS(rows, b.constant(np.int32(1))), columns)
     lower_width, upper_width = (int(node.constant(i)) for i in (1, 2))
     if lower_width >= 0:
-        inside = b.LESS_EQUAL(below, b.constant(np.int32(lower_width)))
+        inside = b.LESS_EQUAL(diagonal, b.constant(np.int32(lower_width)))
         x = b.SELECT_V2(inside, x, b.constant(np.zeros((), x.dtype)))
     if upper_width >= 0:
-        inside = b.GREATER_EQUAL(below, b.constant(np.int32(-upper_width)))
+        inside = b.GREATER_EQUAL(diagonal, b.constant(np.int32(-upper_width)))
         x = b.SELECT_V2(inside, x, b.constant(np.zeros((), x.dtype)))
     return x
 
@@ -370,14 +363,7 @@ def positions(x, axis, b):
     size = x.shape[axis]
     if size is not None:
         return b.constant(np.arange(size, dtype=np.int32))
-    return b.RANGE(b.constant(np.int32(0)), _size(x, axis, b), b.constant(np.int32(1)))
-
-
-def _size(x, axis, b):
-    """One dimension as a scalar that the run tells."""
-    shape = b.SHAPE(x, out_type=b.tensor_type(np.dtype(np.int32)))
-    ends = [b.constant(np.asarray([n], np.int32)) for n in (axis, axis + 1, 1)]
-    return b.STRIDED_SLICE(shape, *ends, shrink_axis_mask=1)
+    return b.RANGE(b.constant(np.int32(0)), dimension(x, axis, b), b.constant(np.int32(1)))
 
 
 @lower("MatrixDiag", "MatrixDiagV3")
@@ -395,12 +381,12 @@ def matrix_diag(node, b):
 
 @lower("InvertPermutation")
 def invert_permutation(node, b):
-    """Each position at the place that the permutation has for it."""
+    """The permutation that undoes this one."""
     (x,) = node.inputs
     if x.value is not None:
         return b.constant(np.argsort(x.value).astype(x.dtype))
     size = b.SHAPE(x, out_type=b.tensor_type(np.int32))
     n = b.RESHAPE(size, np.zeros(0, np.int32))
     positions = b.RANGE(b.constant(np.int32(0)), n, b.constant(np.int32(1)))
-    places = b.EXPAND_DIMS(as_type(x, np.int32, b), b.constant(np.int32(1)))
-    return as_type(b.SCATTER_ND(places, positions, size), x.dtype, b)
+    indices = b.EXPAND_DIMS(as_type(x, np.int32, b), b.constant(np.int32(1)))
+    return as_type(b.SCATTER_ND(indices, positions, size), x.dtype, b)

@@ -29,8 +29,8 @@ def if_(node, b):
     flag = _flag(node, b, condition)
     if flag.value is not None:
         return _inlined(bodies[0] if flag.value.item() else bodies[1], b, arguments)
-    used = [i for i in range(len(arguments)) if any(_is_used(body, i) for body in bodies)]
-    passed = [i for i in used if arguments[i].value is None]
+    used_inputs = [i for i in range(len(arguments)) if any(_is_used(body, i) for body in bodies)]
+    passed = [i for i in used_inputs if arguments[i].value is None]
     graphs = [
         lower_body(body, f"{node.name}_{name}", b, arguments, passed)
         for body, name in zip(bodies, ("then", "else"), strict=True)
@@ -89,7 +89,7 @@ def while_(node, b):
 
 def _lower_until_shapes_settle(node, b, body, arguments, passed):
     """What enters a loop, the sizes it has in every iteration, and the graph of its body."""
-    sizes, free = {i: arguments[i].sizes for i in passed}, {i: set() for i in passed}
+    sizes, dynamic_axes = {i: arguments[i].sizes for i in passed}, {i: set() for i in passed}
     for _ in range(WIDENINGS):
         body_graph = lower_body(
             body, f"{node.name}_body", b, arguments, passed, sizes, outputs=passed
@@ -101,12 +101,12 @@ def _lower_until_shapes_settle(node, b, body, arguments, passed):
         differing = [
             (i, result)
             for i, result in zip(passed, body_graph.outputs, strict=True)
-            if not _fits(sizes[i], result.sizes, free[i])
+            if not _fits(sizes[i], result.sizes, dynamic_axes[i])
         ]
         if not differing:
             return arguments, sizes, body_graph
         for i, result in differing:
-            sizes[i] = _widened(b.graph, sizes[i], result.sizes, free[i])
+            sizes[i] = _widened(b.graph, sizes[i], result.sizes, dynamic_axes[i])
     return node.fail("the shapes of its values must settle")
 
 
@@ -159,15 +159,17 @@ def lower_body(
     for i, tensor in enumerate(work.inputs):
         inner.origin(tensor.op.name)
         if i in passed:
-            outer = arguments[i]
-            if isinstance(outer, Reserved):
-                known = outer.count
+            passed_in = arguments[i]
+            if isinstance(passed_in, Reserved):
+                known = passed_in.count
                 count = Tensor("", known.dtype, (), known.value, elements=known.elements)
-                tensors[tensor] = argument = Reserved(tensor.op.name, outer.dtype, count)
+                tensors[tensor] = argument = Reserved(tensor.op.name, passed_in.dtype, count)
             elif sizes is None:
-                argument = Tensor(tensor.op.name, outer.dtype, outer.sizes, elements=outer.elements)
+                argument = Tensor(
+                    tensor.op.name, passed_in.dtype, passed_in.sizes, elements=passed_in.elements
+                )
             else:
-                argument = Tensor(tensor.op.name, outer.dtype, sizes[i])
+                argument = Tensor(tensor.op.name, passed_in.dtype, sizes[i])
             tensors[tensor] = argument
             graph.inputs.append(argument)
         elif arguments[i].value is not None:
@@ -178,31 +180,38 @@ def lower_body(
             pass
     finally:
         graph.scope.is_certain = certain
-    chosen = work.outputs if outputs is None else [work.outputs[i] for i in outputs]
-    graph.outputs = [tensors[tensor] for tensor in chosen]
+    graph_outputs = work.outputs if outputs is None else [work.outputs[i] for i in outputs]
+    graph.outputs = [tensors[tensor] for tensor in graph_outputs]
     return graph
 
 
-def _fits(sizes: Sizes | None, new_sizes: Sizes | None, free: set[int]) -> bool:
+def _fits(sizes: Sizes | None, new_sizes: Sizes | None, dynamic_axes: set[int]) -> bool:
     """Whether a value that enters a loop with some sizes may leave its body with others.
 
-    `free` are the axes whose size may change.
+    `dynamic_axes` are the axes whose size may change.
     """
     if sizes is None:
         return True
     if new_sizes is None or len(new_sizes) != len(sizes):
         return False
     pairs = zip(sizes, new_sizes, strict=True)
-    return all(old == new or axis in free for axis, (old, new) in enumerate(pairs))
+    return all(old == new or axis in dynamic_axes for axis, (old, new) in enumerate(pairs))
 
 
-def _widened(graph: Graph, sizes: Sizes | None, new_sizes: Sizes | None, free: set[int]) -> Any:
-    """Sizes that hold for what enters and for what leaves; axes that differ become free."""
+def _widened(
+    graph: Graph, sizes: Sizes | None, new_sizes: Sizes | None, dynamic_axes: set[int]
+) -> Any:
+    """Sizes that hold for what enters and for what leaves; axes that differ become dynamic."""
     if sizes is None or new_sizes is None or len(sizes) != len(new_sizes):
         return None
-    free |= {i for i, (old, new) in enumerate(zip(sizes, new_sizes, strict=True)) if old != new}
+    dynamic_axes |= {
+        i for i, (old, new) in enumerate(zip(sizes, new_sizes, strict=True)) if old != new
+    }
     return late_tensor(
-        graph, "", np.dtype(np.float32), [None if i in free else n for i, n in enumerate(sizes)]
+        graph,
+        "",
+        np.dtype(np.float32),
+        [None if i in dynamic_axes else n for i, n in enumerate(sizes)],
     ).sizes
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..lowering.moves import reshaped, transposed
+from ..lowering.moves import dimension, reshaped, transposed
 from .registry import lower
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Operand:
 def einsum(node, b):
     """Sums of products over the letters that are not in the result."""
     equation = node.text("equation").replace(" ", "")
-    terms, target = written_out(node, equation)
+    terms, target = expand_ellipsis(node, equation)
     node.require(
         all(len(set(labels)) == len(labels) for labels in (*terms, target)),
         f"a letter may not stand twice in one operand, got '{equation}'",
@@ -43,7 +43,9 @@ def einsum(node, b):
     for i, term in enumerate(terms):
         for label, n in zip(term, node.shape(i), strict=True):
             sizes[label] = n if sizes.get(label, 1) == 1 else sizes[label]
-    operands = [Operand(*without_ones(node, i, term, sizes, b)) for i, term in enumerate(terms)]
+    operands = [
+        Operand(*drop_broadcast_axes(node, i, term, sizes, b)) for i, term in enumerate(terms)
+    ]
     operands = [
         summed(operand, target, operands[1 - i].labels if len(operands) == 2 else "", b)
         for i, operand in enumerate(operands)
@@ -51,52 +53,52 @@ def einsum(node, b):
     if len(operands) == 1:
         return operands[0].in_order(target, b)
     left, right = operands
-    return product(node, left, right, target, sizes, b)
+    return contract(node, left, right, target, sizes, b)
 
 
-def written_out(node, equation: str) -> tuple[list[str], str]:
-    """The letters of the operands and of the result, an ellipsis as capitals nobody else uses."""
+def expand_ellipsis(node, equation: str) -> tuple[list[str], str]:
+    """The letters of the operands and of the result, an ellipsis as unused capitals."""
     left_side, arrow, target = equation.partition("->")
     terms = left_side.split(",")
     node.require(
         bool(arrow) and len(terms) == len(node.inputs) <= 2,
         f"only explicit equations of one or two operands are supported, got '{equation}'",
     )
-    spare = [c for c in string.ascii_uppercase if c not in equation]
+    unused = [c for c in string.ascii_uppercase if c not in equation]
     longest = 0
     for i, term in enumerate(terms):
         if "..." in term:
             covered = node.rank(i) - len(term) + len("...")
-            node.require(0 <= covered < len(spare), f"'{term}' does not fit rank {node.rank(i)}")
+            node.require(0 <= covered < len(unused), f"'{term}' does not fit rank {node.rank(i)}")
             longest = max(longest, covered)
-            terms[i] = term.replace("...", "".join(spare[:covered][::-1]))
-    return terms, target.replace("...", "".join(spare[:longest][::-1]))
+            terms[i] = term.replace("...", "".join(unused[:covered][::-1]))
+    return terms, target.replace("...", "".join(unused[:longest][::-1]))
 
 
-def without_ones(node, i: int, term: str, sizes: dict, b):
+def drop_broadcast_axes(node, i: int, term: str, sizes: dict, b):
     """Operand `i` and its letters, without the axes of size 1 that the other operand repeats."""
     x, shape = node.inputs[i], node.shape(i)
-    ones = [k for k, label in enumerate(term) if shape[k] == 1 and sizes[label] != 1]
-    if not ones:
+    broadcast_axes = [k for k, label in enumerate(term) if shape[k] == 1 and sizes[label] != 1]
+    if not broadcast_axes:
         return x, term
-    kept = "".join(label for k, label in enumerate(term) if k not in ones)
-    return grouped(x, kept, sizes, [Operand(x, term)], b), kept
+    labels = "".join(label for k, label in enumerate(term) if k not in broadcast_axes)
+    return grouped(x, labels, sizes, [Operand(x, term)], b), labels
 
 
 def summed(operand: Operand, target: str, other: str, b) -> Operand:
     """The operand without the letters that neither the result nor the other operand has."""
-    alone = [i for i, label in enumerate(operand.labels) if label not in target + other]
-    if not alone:
+    reduced_axes = [i for i, label in enumerate(operand.labels) if label not in target + other]
+    if not reduced_axes:
         return operand
-    kept = "".join(label for i, label in enumerate(operand.labels) if i not in alone)
-    return Operand(b.SUM(operand.tensor, b.constant(np.asarray(alone, np.int32))), kept)
+    labels = "".join(label for i, label in enumerate(operand.labels) if i not in reduced_axes)
+    return Operand(b.SUM(operand.tensor, b.constant(np.asarray(reduced_axes, np.int32))), labels)
 
 
-def product(node, left: Operand, right: Operand, target: str, sizes: dict, b):
+def contract(node, left: Operand, right: Operand, target: str, sizes: dict, b):
     """A batched matrix product: rows x columns, summed over the shared letters not in `target`."""
     shared = [label for label in left.labels if label in right.labels]
     batch = "".join(label for label in shared if label in target)
-    inner = "".join(label for label in shared if label not in target)
+    contracted = "".join(label for label in shared if label not in target)
     rows = "".join(label for label in left.labels if label not in shared)
     columns = "".join(label for label in right.labels if label not in shared)
 
@@ -106,17 +108,19 @@ def product(node, left: Operand, right: Operand, target: str, sizes: dict, b):
             return tensor
         return grouped(tensor, [*batch, *groups], sizes, [left, right], b)
 
-    x = left.in_order(batch + rows + inner, b)
+    x = left.in_order(batch + rows + contracted, b)
     if right.tensor.value is not None and not batch:
-        weights = merged(right.in_order(columns + inner, b), columns, inner)
-        if len(inner) != 1:
-            x = grouped(x, [*rows, inner], sizes, [left], b)
+        weights = merged(right.in_order(columns + contracted, b), columns, contracted)
+        if len(contracted) != 1:
+            x = grouped(x, [*rows, contracted], sizes, [left], b)
         y = b.FULLY_CONNECTED(x, weights, keep_num_dims=len(rows) > 1)
         if len(rows) == 0:
             y = reshaped(y, (-1,), b)
     else:
-        x = merged(x, rows, inner)
-        y = b.BATCH_MATMUL(x, merged(right.in_order(batch + inner + columns, b), inner, columns))
+        x = merged(x, rows, contracted)
+        y = b.BATCH_MATMUL(
+            x, merged(right.in_order(batch + contracted + columns, b), contracted, columns)
+        )
         if len(rows) == 1 and len(columns) == 1:
             return Operand(y, batch + rows + columns).in_order(target, b)
     if len(rows) != 1 or len(columns) != 1:
@@ -124,7 +128,7 @@ def product(node, left: Operand, right: Operand, target: str, sizes: dict, b):
     return Operand(y, batch + rows + columns).in_order(target, b)
 
 
-def joined(known: Sequence[int | None]) -> int | None:
+def group_size(known: Sequence[int | None]) -> int | None:
     """The size of some axes as one; None when one of them is unknown."""
     sizes = [n for n in known if n is not None]
     return prod(sizes) if len(sizes) == len(known) else None
@@ -136,17 +140,17 @@ def grouped(tensor, groups: Sequence[str], sizes: dict, operands: list[Operand],
     The first unknown size that is no single letter, or the last one, is left to RESHAPE; others are
     computed from the shapes of `operands`.
     """
-    dims = [joined(known) for known in known_sizes(groups, sizes)]
+    dims = [group_size(known) for known in known_sizes(groups, sizes)]
     unknown = [i for i, n in enumerate(dims) if n is None]
     if len(unknown) < 2:
         return reshaped(tensor, [-1 if n is None else n for n in dims], b)
-    left_over = next((i for i in unknown if len(groups[i]) > 1), unknown[-1])
-    dims[left_over] = -1
-    parts = [
+    inferred = next((i for i in unknown if len(groups[i]) > 1), unknown[-1])
+    dims[inferred] = -1
+    shape = [
         b.constant(np.int32(n)) if n is not None else size_of(groups[i], sizes, operands, b)
         for i, n in enumerate(dims)
     ]
-    return b.RESHAPE(tensor, b.PACK(*parts, axis=0, values_count=len(parts)))
+    return b.RESHAPE(tensor, b.PACK(*shape, axis=0, values_count=len(shape)))
 
 
 def known_sizes(groups: Sequence[str], sizes: dict) -> list[list[int | None]]:
@@ -161,9 +165,6 @@ def size_of(group: str, sizes: dict, operands: list[Operand], b):
         size = b.constant(np.int32(sizes[label])) if sizes[label] is not None else None
         if size is None:
             operand = next(operand for operand in operands if label in operand.labels)
-            k = operand.labels.index(label)
-            ends = [b.constant(np.asarray([n], np.int32)) for n in (k, k + 1, 1)]
-            shape = b.SHAPE(operand.tensor, out_type=b.tensor_type(np.dtype(np.int32)))
-            size = b.STRIDED_SLICE(shape, *ends, shrink_axis_mask=1)
+            size = dimension(operand.tensor, operand.labels.index(label), b)
         result = size if result is None else b.MUL(result, size)
     return result

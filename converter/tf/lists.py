@@ -15,6 +15,7 @@ from ..ir.dims import Extent
 from ..ir.elements import extents_of
 from ..ir.graph import Graph, Sizes, Tensor
 from ..ir.infer import late_tensor
+from ..lowering.moves import dimension
 from .registry import Node, lower
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def set_item(node, b):
     )
     if isinstance(x, Reserved):
         if x in b.graph.inputs:  # the loop is lowered again when this is known
-            return Tensor(node.name, item.dtype, counted(b.graph, x, item.sizes))
+            return Tensor(node.name, item.dtype, list_sizes(b.graph, x, item.sizes))
         x = x.filled(b, item.sizes)
     rank = node.rank(2)
     first = b.RESHAPE(index, np.array([1], np.int32))
@@ -119,7 +120,7 @@ def length(node, b):
     (x,) = node.inputs
     if isinstance(x, Reserved):
         return x.count
-    return _size(b, x, 0)
+    return dimension(x, 0, b)
 
 
 @lower("TensorListConcatV2", "TensorListConcat")
@@ -129,13 +130,14 @@ def concat(node, b):
     _refuse_reserved(node, x)
     shape = node.shape(0)
     node.require(len(shape) > 1, "the elements of a list that is joined must have an axis")
-    rest = shape[2:]
+    element_shape = shape[2:]
     node.require(
-        None not in rest, f"all axes of its elements but the first must be known, got {rest}"
+        None not in element_shape,
+        f"all axes of its elements but the first must be known, got {element_shape}",
     )
-    lengths = b.CAST(_size(b, x, 1), dtype=np.int64)
-    count = b.RESHAPE(_size(b, x, 0), np.array([1], np.int32))
-    return b.RESHAPE(x, np.array([-1, *rest], np.int32)), b.FILL(count, lengths)
+    lengths = b.CAST(dimension(x, 1, b), dtype=np.int64)
+    count = b.RESHAPE(dimension(x, 0, b), np.array([1], np.int32))
+    return b.RESHAPE(x, np.array([-1, *element_shape], np.int32)), b.FILL(count, lengths)
 
 
 @lower("TensorListResize")
@@ -144,17 +146,17 @@ def resize(node, b):
     x, size = node.inputs
     if isinstance(x, Reserved):
         return Reserved(node.name, x.dtype, size)
-    wanted: Any = node.constant(1).item()
+    new_length: Any = node.constant(1).item()
     shape: Any = node.shape(0)
     node.require(None not in shape, f"the shape of the list must be known, got {shape}")
-    if wanted <= shape[0]:
-        begin, sizes = np.zeros(len(shape), np.int32), np.array([wanted, *shape[1:]], np.int32)
+    if new_length <= shape[0]:
+        begin, sizes = np.zeros(len(shape), np.int32), np.array([new_length, *shape[1:]], np.int32)
         return b.SLICE(x, begin, sizes)
-    more = np.zeros((wanted - shape[0], *shape[1:]), x.dtype)
-    return b.CONCATENATION(x, more, axis=0)
+    zero_slices = np.zeros((new_length - shape[0], *shape[1:]), x.dtype)
+    return b.CONCATENATION(x, zero_slices, axis=0)
 
 
-def counted(graph: Graph, x: Reserved, element: Sizes | None) -> Sizes | None:
+def list_sizes(graph: Graph, x: Reserved, element: Sizes | None) -> Sizes | None:
     """The sizes of a reserved list whose elements have the sizes `element`."""
     if element is None:
         return None
@@ -167,20 +169,13 @@ def _refuse_reserved(node, x):
     node.require(not isinstance(x, Reserved), "nothing was put into the list before it is read")
 
 
-def _size(b: Builder, x: Tensor, axis: int) -> Tensor:
-    """One dimension as a scalar."""
-    shape = b.SHAPE(x, out_type="INT32")
-    bounds = (np.array([n], np.int32) for n in (axis, axis + 1, 1))
-    return b.STRIDED_SLICE(shape, *bounds, shrink_axis_mask=1)
-
-
 def _dimension(b: Builder, size: Extent) -> Tensor:
     """A scalar with a dimension; one that is unknown is looked up at a tensor that has it."""
     if isinstance(size, int):
         return b.constant(np.int32(size))
     for x in b.graph.tensors():
         if x.sizes is not None and size in x.sizes:
-            return _size(b, x, x.sizes.index(size))
+            return dimension(x, x.sizes.index(size), b)
     raise ConverterError(
         f"'{b.origin_name}': the size of the elements of a list depends on its loop; give the "
         "model's inputs a fixed shape"

@@ -93,9 +93,9 @@ class Work(NamedTuple):
 
     def unsupported(self) -> Iterator[tf.Operation]:
         """The operations without a lowering, those of functions that are called included."""
-        fed = {tensor.op for tensor in self.inputs}
+        input_ops = {tensor.op for tensor in self.inputs}
         for op in self.operations:
-            if op in fed or op.type == "Const":
+            if op in input_ops or op.type == "Const":
                 continue
             if LOWERINGS.get(op.type) is None:
                 yield op
@@ -119,10 +119,10 @@ class Work(NamedTuple):
 
 def called_functions(op: tf.Operation) -> list[FunctionRef]:
     """The functions among the attributes of an operation."""
-    found = []
+    values = []
     for value in op.attrs.values():
-        found += value if isinstance(value, list) else [value]
-    return [item for item in found if isinstance(item, FunctionRef)]
+        values += value if isinstance(value, list) else [value]
+    return [item for item in values if isinstance(item, FunctionRef)]
 
 
 def custom_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple[Tensor, ...]:

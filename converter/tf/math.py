@@ -119,8 +119,8 @@ def truncate_mod(node, b):
         return b.SUB(x, b.MUL(b.DIV(x, y), y))
     zero, remainder = like(x, 0, b), b.FLOOR_MOD(x, y)
     opposite = b.NOT_EQUAL(b.LESS(remainder, zero), b.LESS(x, zero))
-    is_over = b.LOGICAL_AND(opposite, b.NOT_EQUAL(remainder, zero))
-    return b.SELECT_V2(is_over, b.SUB(remainder, y), remainder)
+    needs_correction = b.LOGICAL_AND(opposite, b.NOT_EQUAL(remainder, zero))
+    return b.SELECT_V2(needs_correction, b.SUB(remainder, y), remainder)
 
 
 @lower("DivNoNan")
@@ -144,8 +144,8 @@ def x_times(node, b):
     """x / y or x * log(y), 0 where x is 0."""
     x, y = node.inputs
     zero = like(x, 0, b)
-    full = b.DIV(x, y) if node.type == "Xdivy" else b.MUL(x, b.LOG(y))
-    return b.SELECT_V2(b.EQUAL(x, zero), zero, full)
+    unguarded = b.DIV(x, y) if node.type == "Xdivy" else b.MUL(x, b.LOG(y))
+    return b.SELECT_V2(b.EQUAL(x, zero), zero, unguarded)
 
 
 @lower("Select")

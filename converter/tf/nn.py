@@ -5,7 +5,8 @@ from functools import reduce
 import numpy as np
 
 from ...graph.core.shapes import shown
-from ..lowering.moves import as_int32, as_type, reshaped, transposed
+from ..lowering import formulas
+from ..lowering.moves import as_int32, as_type, like, reshaped, slice_along, transposed
 from .registry import lower, lower_rows
 
 lower_rows({"LogSoftmax": "LOG_SOFTMAX"})
@@ -160,28 +161,24 @@ def fused_batch_norm(node, b):
     With is_training the mean and variance are those of the batch.
     """
     x, gamma, beta, mean, variance = node.inputs
-    channel = (1, -1, 1, 1) if node.text("data_format") == "NCHW" else (-1,)
+    is_nchw = node.text("data_format") == "NCHW"
+    channel_shape = (1, -1, 1, 1) if is_nchw else (-1,)
     epsilon = node.attr("epsilon")
     if node.attr("is_training"):
-        axes = b.constant(np.array([0, 2, 3] if len(channel) == 4 else [0, 1, 2], np.int32))
+        axes = b.constant(np.array([0, 2, 3] if is_nchw else [0, 1, 2], np.int32))
         mean = b.MEAN(x, axes)
-        centre = reshaped(mean, channel, b) if len(channel) == 4 else mean
-        variance = b.MEAN(b.SQUARED_DIFFERENCE(x, centre), axes)
-    values = [t.value for t in (gamma, beta, mean, variance)]
-    if all(value is not None for value in values):
-        gamma_, beta_, mean_, variance_ = (v.astype(np.float64) for v in values)
-        with np.errstate(all="ignore"):  # nan for a negative variance, as TensorFlow has it
-            scale_ = gamma_ / np.sqrt(variance_ + epsilon)
-        scale = b.constant(scale_.reshape(channel).astype(x.dtype))
-        offset = b.constant((beta_ - mean_ * scale_).reshape(channel).astype(x.dtype))
-    else:
-        spread = b.RSQRT(b.ADD(variance, b.constant(np.asarray(epsilon, variance.dtype))))
-        scale = b.MUL(gamma, spread)
-        offset = b.SUB(beta, b.MUL(mean, scale))
-        if len(channel) == 4:
-            scale, offset = reshaped(scale, channel, b), reshaped(offset, channel, b)
-    y = b.ADD(b.MUL(x, scale), offset)
-    return (y, mean, variance)
+        channel_mean = reshaped(mean, channel_shape, b) if is_nchw else mean
+        variance = b.MEAN(b.SQUARED_DIFFERENCE(x, channel_mean), axes)
+    parameters = [t.value for t in (gamma, beta, mean, variance)]
+    if all(value is not None for value in parameters):
+        y = formulas.folded_batch_norm(b, x, parameters, epsilon, channel_shape)
+        return (y, mean, variance)
+    inverse_stddev = b.RSQRT(b.ADD(variance, like(variance, epsilon, b)))
+    scale = b.MUL(gamma, inverse_stddev)
+    offset = b.SUB(beta, b.MUL(mean, scale))
+    if is_nchw:
+        scale, offset = reshaped(scale, channel_shape, b), reshaped(offset, channel_shape, b)
+    return (formulas.scaled(b, x, scale, offset), mean, variance)
 
 
 @lower("Softmax")
@@ -220,7 +217,7 @@ def batch_matmul(node, b):
     left, right = node.inputs
     adj_x, adj_y = node.attr("adj_x"), node.attr("adj_y")
     if node.type == "BatchMatMulV3" and left.dtype.itemsize == right.dtype.itemsize == 1:
-        return product_of_bytes(node, b)
+        return int8_matmul(node, b)
     if right.value is None or node.rank(1) != 2 or adj_x:
         return b.BATCH_MATMUL(left, right, adj_x=adj_x, adj_y=adj_y)
     weights = right if adj_y else transposed(right, (1, 0), b)
@@ -231,7 +228,7 @@ EXACT_DEPTH = 2**24 // 2**14
 """How many products of two int8 float32 adds without rounding."""
 
 
-def product_of_bytes(node, b):
+def int8_matmul(node, b):
     """A product of int8 in int32, by float32 products so short that they are exact."""
     left, right = (as_type(x, np.float32, b) for x in node.inputs)
     adj_x, adj_y = node.attr("adj_x"), node.attr("adj_y")
@@ -246,19 +243,13 @@ def product_of_bytes(node, b):
     starts = range(0, depth, EXACT_DEPTH) if depth > EXACT_DEPTH else [None]
     products = []
     for start in starts:
-        one, other = (
-            x if start is None else _slice(x, axis, start, min(EXACT_DEPTH, depth - start), b)
+        left_slice, right_slice = (
+            x if start is None else slice_along(x, axis, start, min(EXACT_DEPTH, depth - start), b)
             for x, axis in zip((left, right), axes, strict=True)
         )
-        product = b.BATCH_MATMUL(one, other, adj_x=adj_x, adj_y=adj_y)
+        product = b.BATCH_MATMUL(left_slice, right_slice, adj_x=adj_x, adj_y=adj_y)
         products.append(b.CAST(product, dtype=np.int32))
     return reduce(b.ADD, products)
-
-
-def _slice(x, axis, start, size, b):
-    begin, sizes = np.zeros(x.rank, np.int32), np.full(x.rank, -1, np.int32)
-    begin[axis], sizes[axis] = start, size
-    return b.SLICE(x, b.constant(begin), b.constant(sizes))
 
 
 @lower("Conv3D")

@@ -7,7 +7,7 @@ import pytest
 from sourced import keys, run, types
 
 from flatlite.converter.sources import frozen
-from flatlite.converter.sources.frozen import load_graph_def
+from flatlite.converter.sources.graph_def import load_graph_def
 from flatlite.converter.sources.source import fix_shapes
 from flatlite.errors import ModelError, UnsupportedOps
 from flatlite.graph.core.graph import Graph
