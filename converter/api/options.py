@@ -109,3 +109,15 @@ constants = SimpleNamespace(
     GRAPHVIZ_DOT=3,
 )
 """The type and output-format constants of `tf.lite.constants`, types as numpy dtypes."""
+
+
+def as_dtype(name: str, value: Any) -> np.dtype | None:
+    """A type given as numpy's, as one of lite.constants or as TensorFlow's; None stays None."""
+    if value is None:
+        return None
+    try:
+        return np.dtype(getattr(value, "as_numpy_dtype", value))
+    except TypeError:
+        raise ValueError(
+            f"{name} must be a type such as np.float32 or lite.constants.FLOAT, got {value!r}"
+        ) from None

@@ -12,7 +12,7 @@ import numpy as np
 from ...schema.errors import ConverterError
 from ..sources.positions import SOURCE, TENSORFLOW
 from .ignored import REFUSED, SILENT, TARGET_REFUSED, TARGET_WITHOUT_EFFECT, WITHOUT_EFFECT
-from .options import OpsSet, Optimize, TargetSpec, constants
+from .options import OpsSet, Optimize, TargetSpec, as_dtype, constants
 from .samples import dataset_function
 
 if TYPE_CHECKING:
@@ -199,18 +199,6 @@ def check_members(name: str, values: Any, kind: type) -> None:
     is_list = isinstance(values, Iterable) and not isinstance(values, str)
     if not is_list or not all(isinstance(value, kind) for value in values):
         raise ValueError(f"{name} must be a list of {kind.__name__} members, got {values!r}")
-
-
-def as_dtype(name: str, value: Any) -> np.dtype | None:
-    """A type given as numpy's, as one of lite.constants or as TensorFlow's; None stays None."""
-    if value is None:
-        return None
-    try:
-        return np.dtype(getattr(value, "as_numpy_dtype", value))
-    except TypeError:
-        raise ValueError(
-            f"{name} must be a type such as np.float32 or lite.constants.FLOAT, got {value!r}"
-        ) from None
 
 
 def is_quantized(name: str) -> Callable[[Settings], bool]:

@@ -21,9 +21,10 @@ from ...schema.dtypes import tensor_type
 from ...schema.errors import ConverterError
 from .dims import Extent
 from .graph import Graph, Op, Sizes, Tensor
-from .infer import count_outputs, infer, late_tensor
+from .infer import infer, late_tensor
 from .integers import of_integers
 from .legal_types import widened
+from .prepare import count_outputs
 from .pseudo import PSEUDO, operator, options_class
 
 AXES = {4: "nhwc", 5: "ndhwc"}

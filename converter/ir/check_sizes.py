@@ -19,9 +19,8 @@ from . import dims
 from .dims import Dim, Extent
 from .elements import array_of, numbers_of
 from .graph import Graph, Op, Tensor
-from .infer import Outcome, as_operand, prepared
+from .prepare import Outcome, as_operand, prepared
 from .sizes import primes
-from .text import called
 
 PRIMES = tuple(takewhile(lambda n: n < 500, primes(5)))
 FAR = 100_003  # and more is above 10**5
@@ -48,7 +47,7 @@ def check_sizes(graph: Graph) -> None:
     A choice of sizes that an operator refuses says nothing of what comes after it, one that an
     operator of the source refused nothing at all: a pass may have taken it away.
     """
-    for one in called(graph):
+    for one in graph.reachable():
         if any(not tensor.is_static for tensor in one.tensors()):
             for binding in BINDINGS if n_symbols(one) > 1 else IN_ONE_ORDER:
                 _Check(binding).run(one)

@@ -16,6 +16,7 @@ import numpy as np
 from . import dims
 from .dims import Dim, Extent
 from .graph import Op, Tensor
+from .prepare import count_outputs, prepared
 
 Rule = Callable[[Op, int], "np.ndarray | None"]
 
@@ -269,8 +270,6 @@ def _moved(*data: int) -> Rule:
     """
 
     def rule(op: Op, i: int) -> np.ndarray | None:
-        from .infer import count_outputs, prepared  # which computes with this module
-
         moving = data or range(len(op.inputs))
         values: list[Any] = [0]
         inputs = list(op.inputs)

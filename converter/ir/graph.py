@@ -2,7 +2,7 @@
 
 Passes, quantization and the writer work on it. `Tensor.producer` and `Tensor.readers` are kept true
 by the methods of Graph and by `Op.set_input`; nothing else assigns them. `str(graph)` is its text
-form, which `text.parse` reads back.
+form (text.py), which parse.py reads back.
 
 An unknown dimension is never a number: it is an expression over the unknown dimensions of the
 source (dims.py). What is computed from sizes alone is known element by element, as an expression.
@@ -18,6 +18,7 @@ import numpy as np
 
 from .dims import Extent
 from .sizes import Scope
+from .text import to_text
 
 Sizes = tuple[Extent, ...]
 
@@ -357,9 +358,21 @@ class Graph:
             yield from op.outputs
         yield from self.outputs
 
-    def __str__(self) -> str:
-        from .text import to_text
+    def callees(self) -> list[Graph]:
+        """The graphs that its ops call, each once."""
+        return list(dict.fromkeys(graph for op in self.ops for graph in op.graphs))
 
+    def reachable(self) -> list[Graph]:
+        """The graph and every graph that is called from it, directly or not, each once."""
+        graphs, pending = [self], [self]
+        while pending:
+            for graph in pending.pop().callees():
+                if graph not in graphs:
+                    graphs.append(graph)
+                    pending.append(graph)
+        return graphs
+
+    def __str__(self) -> str:
         return to_text(self)
 
 

@@ -9,13 +9,12 @@ from pathlib import Path
 
 from ...schema.files import write_atomic
 from .graph import Graph, Tensor
-from .text import called
 
 
 def drawing(graphs: Sequence[Graph]) -> str:
     """A digraph of some graphs and of the graphs they call: operators, tensors on the edges."""
     lines = ["digraph model {", "  node [shape=box];"]
-    every = list(dict.fromkeys(one for graph in graphs for one in called(graph)))
+    every = list(dict.fromkeys(one for graph in graphs for one in graph.reachable()))
     for number, graph in enumerate(every):
         lines += [f"  subgraph cluster_{number} {{", f"    label={quoted(graph.name)};"]
         lines += [f"    {line}" for line in _nodes(graph, f"g{number}_")]

@@ -9,7 +9,6 @@ from ...schema.operators import LEFT_OUT, TYPES, Operator, operator
 from ...schema.tables import name_of
 from .graph import Graph, Op
 from .legal_types import code_of, runs_here
-from .text import called
 
 SHOWN = 5  # operators named, so that the message stays short
 
@@ -19,7 +18,7 @@ def check_runs_in_litert(graphs: Iterable[Graph]) -> None:
 
     Graphs that they call are looked at, too. The rules are rows of schema/operators.py.
     """
-    every = dict.fromkeys(one for graph in graphs for one in called(graph))
+    every = dict.fromkeys(one for graph in graphs for one in graph.reachable())
     reasons = {op: reason for graph in every for op in graph.ops if (reason := reason_against(op))}
     if not reasons:
         return

@@ -13,7 +13,6 @@ from ...schema.dtypes import tensor_type
 from ...schema.operators import known
 from ...schema.versions import update_versions
 from .graph import Graph, Op, Origin, Tensor
-from .text import called
 
 DESCRIPTION = "flatlite converted."
 
@@ -50,7 +49,7 @@ def write(
         bounded: whether infinite constants become the largest numbers of their type.
     """
     roots = [graphs] if isinstance(graphs, Graph) else list(graphs)
-    every = list(dict.fromkeys(one for root in roots for one in called(root)))
+    every = list(dict.fromkeys(one for root in roots for one in root.reachable()))
     ordered = roots + [one for one in every if one not in roots]
     numbers = {id(graph): i for i, graph in enumerate(ordered)}
     layouts = [_Layout(graph, numbers, bounded) for graph in ordered]

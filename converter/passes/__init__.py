@@ -123,8 +123,8 @@ def optimize(graph: Graph, observer: Observer | None = None) -> Graph:
 
     Raises ConverterError naming pass and op where one of them fails.
     """
-    for called in dict.fromkeys(one for op in graph.ops for one in op.graphs):
-        optimize(called, observer)
+    for callee in graph.callees():
+        optimize(callee, observer)
     run_until_settled(graph, [one for one, _ in PASSES], observer)
     run_once(graph, [one for one, _ in LAST], observer)
     return graph

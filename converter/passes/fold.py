@@ -10,7 +10,7 @@ from ...engine.run.faults import Fault
 from ...interpreter.node import NeedsValue, NodeError
 from ..ir import pseudo
 from ..ir.graph import Graph, Op, Tensor, same_bits
-from ..ir.infer import compute
+from ..ir.prepare import compute
 
 LIMIT = 1 << 20  # bytes of a folded result, unless its inputs are half as large
 TOTAL = 256 << 20  # bytes of all folded results

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..ir.graph import Graph, Op, Tensor
-from ..ir.infer import SMALL
+from ..ir.prepare import SMALL
 from ..ir.pseudo import having
 from .driver import rewrite
 from .rewrite import (

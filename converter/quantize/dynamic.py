@@ -28,7 +28,7 @@ def quantize_weights(graph: Graph, recipe: Recipe) -> int:
     What is computed from sizes alone stays float.
     """
     sized = from_sizes(graph)
-    done = sum(quantize_weights(one, recipe) for one in called_graphs(graph))
+    done = sum(quantize_weights(one, recipe) for one in graph.callees())
     for op in list(graph.ops):
         rule = WEIGHT_RULES.get(op.kind)
         weights = op.input(rule.weights) if rule is not None else None
@@ -45,11 +45,6 @@ def quantize_weights(graph: Graph, recipe: Recipe) -> int:
             make_real(graph, op, params)
         done += 1
     return done
-
-
-def called_graphs(graph: Graph) -> list[Graph]:
-    """The graphs that operators of `graph` call, each once."""
-    return list(dict.fromkeys(one for op in graph.ops for one in op.graphs))
 
 
 def has_large_weights(op: Op, rule: WeightRule) -> bool:

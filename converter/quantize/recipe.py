@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...schema.errors import noted
-from ..api.options import OpsSet, Optimize
+from ..api.options import OpsSet, Optimize, as_dtype
 from .rules import RULES
 
 if TYPE_CHECKING:
@@ -47,8 +47,6 @@ def recipe_of(settings: Settings) -> Recipe | None:
 
     Raises ValueError when they contradict each other.
     """
-    from ..api.settings import as_dtype
-
     is_asked = any(one is not Optimize.EXPERIMENTAL_SPARSITY for one in settings.optimizations)
     ops = set(settings.target_spec.supported_ops)
     asks_int8 = OpsSet.TFLITE_BUILTINS_INT8 in ops or bool(settings.target_spec.supported_types)

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from flatlite.converter.ir import dims
 from flatlite.converter.ir.equations import solved
+from flatlite.converter.ir.parse import parsed_size
 from flatlite.converter.ir.sizes import Assumption, Scope, Size, extent, lowered, sized
-from flatlite.converter.ir.text import parsed_size
 from flatlite.engine import sizes
 
 NAMES = ("n", "h", "w")

@@ -5,7 +5,7 @@ import pytest
 from numpy.polynomial import Polynomial
 
 from flatlite.converter.ir import pseudo
-from flatlite.converter.ir.text import parse
+from flatlite.converter.ir.parse import parse
 from flatlite.converter.ir.write import write
 from flatlite.converter.passes import legalize, optimize
 from flatlite.lite import Interpreter
