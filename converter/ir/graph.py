@@ -29,7 +29,7 @@ class Elements(NamedTuple):
     Attributes:
         reference: the value where every unknown size takes its reference.
         extents: an array of the same shape; for each element a number or an expression, which for
-            floats and booleans stands for it.
+            floats and booleans is an opaque one.
     """
 
     reference: np.ndarray
@@ -160,7 +160,7 @@ class Tensor:
         return f"<Tensor '{self.name}' {self.dtype} {self.shape}>"
 
 
-NEAR = 64  # ops on either side of the last position that are looked at first
+SEARCH_WINDOW = 64  # ops on either side of the last position that are looked at first
 
 
 class Op:
@@ -210,11 +210,11 @@ class Op:
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
-        """The tensors it takes; None for an omitted one, which `input` and `given` know better."""
+        """The tensors it takes; None for an omitted one: see `input` and `present_inputs`."""
         return cast("tuple[Tensor, ...]", tuple(self._inputs))
 
     @property
-    def given(self) -> list[Tensor]:
+    def present_inputs(self) -> list[Tensor]:
         """The inputs that are not omitted."""
         return [tensor for tensor in self._inputs if tensor is not None]
 
@@ -267,9 +267,9 @@ class Graph:
 
     def position(self, op: Op) -> int:
         """Where an op is; those near the one asked for last are found without a search."""
-        near = self._last_position
+        last = self._last_position
         try:
-            position = self.ops.index(op, max(0, near - NEAR), near + NEAR)
+            position = self.ops.index(op, max(0, last - SEARCH_WINDOW), last + SEARCH_WINDOW)
         except ValueError:
             position = self.ops.index(op)
         self._last_position = position
@@ -277,17 +277,17 @@ class Graph:
 
     def append(self, op: Op) -> Op:
         """Puts `op` at the end."""
-        return self._place(len(self.ops), op)
+        return self._insert(len(self.ops), op)
 
     def insert_before(self, anchor: Op, op: Op) -> Op:
         """Puts `op` right before `anchor`."""
-        return self._place(self.position(anchor), op)
+        return self._insert(self.position(anchor), op)
 
     def insert_after(self, anchor: Op, op: Op) -> Op:
         """Puts `op` right after `anchor`."""
-        return self._place(self.position(anchor) + 1, op)
+        return self._insert(self.position(anchor) + 1, op)
 
-    def _place(self, position: int, op: Op) -> Op:
+    def _insert(self, position: int, op: Op) -> Op:
         for tensor in op.inputs:
             if tensor is not None:
                 tensor.readers.append(op)
@@ -345,13 +345,13 @@ class Graph:
 
     def tensors(self) -> Iterator[Tensor]:
         """Every tensor once: inputs, then in the order of the ops, then outputs."""
-        seen: set[int] = set()
-        for tensor in self._mentions():
-            if tensor is not None and id(tensor) not in seen:
-                seen.add(id(tensor))
+        visited: set[int] = set()
+        for tensor in self._occurrences():
+            if tensor is not None and id(tensor) not in visited:
+                visited.add(id(tensor))
                 yield tensor
 
-    def _mentions(self) -> Iterator[Tensor | None]:
+    def _occurrences(self) -> Iterator[Tensor | None]:
         yield from self.inputs
         for op in self.ops:
             yield from op.inputs
@@ -384,5 +384,5 @@ def same_bits(first: np.ndarray, second: np.ndarray) -> bool:
         return first.ravel().tolist() == second.ravel().tolist()
     if first is second or first.size == 0:
         return True
-    one, two = (np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in (first, second))
-    return bool(np.array_equal(one, two))
+    contents = (np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in (first, second))
+    return bool(np.array_equal(*contents))

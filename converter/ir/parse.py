@@ -61,8 +61,8 @@ def _statements(text: str) -> Iterator[str]:
     open_line = ""
     for line in text.splitlines():
         open_line = f"{open_line} {line.strip()}".strip()
-        bare = _unquoted(open_line)
-        if open_line and bare.count("(") <= bare.count(")"):
+        unquoted = _unquoted(open_line)
+        if open_line and unquoted.count("(") <= unquoted.count(")"):
             yield open_line
             open_line = ""
     if open_line:
@@ -99,21 +99,21 @@ class _Reader:
             return
         head, *tail = _split(line, "=")
         targets, call = (_split(head), "=".join(tail)) if not CALL.match(line) else ([], line)
-        found = CALL.match(call.strip())
-        if found is None:
+        match = CALL.match(call.strip())
+        if match is None:
             raise ValueError("an op must be written 'result = KIND(inputs; options)'")
-        inputs, *options = _split(found["inside"], ";")
-        tensors = [self.operand(one) for one in _split(inputs)]
-        fields = dict(one.split("=", 1) for one in _split(options[0] if options else ""))
+        inputs, *options = _split(match["inside"], ";")
+        tensors = [self.operand(part) for part in _split(inputs)]
+        fields = dict(part.split("=", 1) for part in _split(options[0] if options else ""))
         calls = fields.pop("calls", "[]")[1:-1]
         graphs = [self.graphs[name] for name in _split(calls)]
-        if found["code"]:
+        if match["code"]:
             content = bytes.fromhex(fields.pop("bytes", ""))
             op = Op(
-                found["kind"],
+                match["kind"],
                 tensors,
                 [self.declare(target) for target in targets],
-                custom_code=found["code"],
+                custom_code=match["code"],
                 custom_options=content,
             )
             self.graph.append(op)
@@ -121,11 +121,11 @@ class _Reader:
         values = {name: _option(value) for name, value in fields.items()}
         if all(":" in _unquoted(target) for target in targets):
             results = [self.declare(target) for target in targets]
-            options = make_options(found["kind"], values)
-            self.graph.append(Op(found["kind"], tensors, results, options, graphs=graphs))
+            options = make_options(match["kind"], values)
+            self.graph.append(Op(match["kind"], tensors, results, options, graphs=graphs))
             return
         self.builder.origin(targets[0])
-        results = self.builder.op(found["kind"], *tensors, graphs=graphs, **values)
+        results = self.builder.op(match["kind"], *tensors, graphs=graphs, **values)
         results = results if isinstance(results, tuple) else (results,)
         for name, result in zip(targets, results, strict=True):
             result.name = name
@@ -134,9 +134,9 @@ class _Reader:
     def returns(self, text: str) -> None:
         """The graph's outputs, with their public names where given."""
         names = []
-        for one in _split(text):
-            shown, _, public = one.partition(" as ")
-            output = self.operand(shown)
+        for part in _split(text):
+            name, _, public = part.partition(" as ")
+            output = self.operand(name)
             if output is None:
                 raise ValueError("an output must be a tensor")
             self.graph.outputs.append(output)
@@ -151,18 +151,18 @@ class _Reader:
         name = json.loads(text) if text.startswith('"') else text
         if name in self.tensors:
             return self.tensors[name]
-        found = TYPE.match(text)
-        if found is None:
+        match = TYPE.match(text)
+        if match is None:
             raise ValueError(f"tensor {text} is not known")
-        dtype, sizes, quantization = self.type(found)
+        dtype, sizes, quantization = self.type(match)
         shape = tuple(n for n in sizes or () if isinstance(n, int))
-        rest = text[found.end() :]
-        if rest.startswith("#"):
-            if rest[1:] not in self.constants:
-                raise ValueError(f"constant {rest} is not given")
-            array = np.asarray(self.constants[rest[1:]], dtype)
+        suffix = text[match.end() :]
+        if suffix.startswith("#"):
+            if suffix[1:] not in self.constants:
+                raise ValueError(f"constant {suffix} is not given")
+            array = np.asarray(self.constants[suffix[1:]], dtype)
         else:
-            elements = [_read_element(one, dtype) for one in _split(rest[1:-1])]
+            elements = [_read_element(part, dtype) for part in _split(suffix[1:-1])]
             array = np.empty(len(elements), dtype)
             array[:] = elements
         splat = array.size == 1 != prod(shape)
@@ -171,19 +171,19 @@ class _Reader:
         tensor.quantization = quantization
         return tensor
 
-    def type(self, found: re.Match | None) -> tuple[np.dtype, Sizes | None, Any]:
+    def type(self, match: re.Match | None) -> tuple[np.dtype, Sizes | None, Any]:
         """(dtype, sizes, quantization) of a type."""
-        if found is None:
+        if match is None:
             raise ValueError("a type must be written 'float32[1,n]'")
-        dtype = TENSOR_TYPES[found["dtype"].upper()]
+        dtype = TENSOR_TYPES[match["dtype"].upper()]
         sizes = None
-        if found["dims"] != "?":
-            texts = enumerate(_split(found["dims"]))
+        if match["dims"] != "?":
+            texts = enumerate(_split(match["dims"]))
             named = self.graph.scope.named
             sizes = tuple(
                 parsed_size(text, lambda name, i=i: named(name, i == 0)) for i, text in texts
             )
-        return dtype, sizes, _read_quantization(found["quantization"])
+        return dtype, sizes, _read_quantization(match["quantization"])
 
 
 def parsed_size(text: str, lookup: Callable[[str], Extent]) -> Extent:

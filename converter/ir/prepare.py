@@ -22,7 +22,7 @@ from ...schema.operators import Operator, spread
 from . import dims
 from .graph import Op, Tensor
 from .pseudo import is_pure, operator, options_class, prepare_of
-from .sizes import sized
+from .sizes import as_size
 
 SMALL = 1024
 """Elements up to which results of known inputs are computed while building."""
@@ -44,17 +44,17 @@ class Outcome(NamedTuple):
 def count_outputs(op: Op) -> int:
     """How many results an op with these options and inputs has."""
     row = operator(op.kind)
-    n = sum(not (one.is_optional or one.is_variadic) for one in row.results)
-    for one in row.results:
-        if one.is_variadic and not one.is_optional:
-            n += getattr(op.options, one.number) if one.number else len(op.inputs)
+    n = sum(not (result.is_optional or result.is_variadic) for result in row.results)
+    for result in row.results:
+        if result.is_variadic and not result.is_optional:
+            n += getattr(op.options, result.number) if result.number else len(op.inputs)
     return n
 
 
 def result_types(op: Op, declared: Declarations) -> list[np.dtype]:
     """The types of an op's results, for when `prepare` cannot tell."""
     row = operator(op.kind)
-    stated = spread(row.results, [one.type for one in row.results], len(declared))
+    stated = spread(row.results, [result.type for result in row.results], len(declared))
     return [
         result_type(op, row, type_) if dtype is None else dtype
         for dtype, type_ in zip(declared, stated, strict=True)
@@ -78,11 +78,11 @@ def compute(op: Op) -> list[np.ndarray | None]:
 
     Raises NodeError, NeedsValue, Fault, or LookupError when the interpreter has no such op.
     """
-    outcomes = prepared(op, [tensor.dtype for tensor in op.outputs], limit=inf)
+    outcomes = run_prepare(op, [tensor.dtype for tensor in op.outputs], limit=inf)
     return [outcome.value for outcome in outcomes]
 
 
-def prepared(
+def run_prepare(
     op: Op,
     declared: Declarations,
     operands: Sequence[Operand | None] | None = None,
@@ -94,7 +94,7 @@ def prepared(
     Args:
         op: any op that calls no graph.
         declared: a type for each of its results, None where the op implies it.
-        operands: what stands for its inputs; by default `operand` of each.
+        operands: what stands for its inputs; by default `operand_of` of each.
         limit: results of more elements are not computed.
         demand: called with each pair of sizes, or shapes, that must be equal.
 
@@ -102,7 +102,7 @@ def prepared(
     """
     prepare = prepare_of(op.kind)
     if operands is None:
-        operands = [operand(tensor) for tensor in op.inputs]
+        operands = [operand_of(tensor) for tensor in op.inputs]
     options = op.options
     if options is None:
         options = default_options(op.kind)
@@ -112,12 +112,14 @@ def prepared(
     if demand is not None:
         for first, second in node.equalities:
             demand(first, second)
-    known = is_pure(op.kind) and all(one is None or one.value is not None for one in operands)
-    data_dependent = isinstance(emit, DynamicResult)
-    if data_dependent and (not known or _is_symbolic_or_large(operands, emit.shapes, limit)):
+    is_known = is_pure(op.kind) and all(
+        operand is None or operand.value is not None for operand in operands
+    )
+    is_dynamic = isinstance(emit, DynamicResult)
+    if is_dynamic and (not is_known or _is_symbolic_or_large(operands, emit.shapes, limit)):
         types = result_types(op, declared)
         return [Outcome(tuple(s), t) for s, t in zip(emit.shapes, types, strict=True)]
-    if data_dependent or (known and sum(prod(r.shape) for r in node.results) <= limit):
+    if is_dynamic or (is_known and sum(prod(r.shape) for r in node.results) <= limit):
         run_now(node, emit)
     return [Outcome(r.shape, r.dtype, r.value) for r in node.results]
 
@@ -126,7 +128,7 @@ def _is_symbolic_or_large(
     operands: Sequence[Operand | None], shapes: Sequence[Sequence[int | None]], limit: float
 ) -> bool:
     """Whether results are of unknown sizes, or of known ones with more than `limit` elements."""
-    if any(one is not None and one.sizes for one in operands):
+    if any(operand is not None and operand.sizes for operand in operands):
         return True
     known = [shape for shape in shapes if None not in shape]
     return len(known) == len(shapes) and sum(prod(n or 0 for n in shape) for shape in known) > limit
@@ -138,15 +140,15 @@ def default_options(kind: str) -> Any:
     return None if cls is None else cls()
 
 
-def operand(tensor: Tensor | None, numbers: Mapping[str, int] | None = None) -> Operand | None:
+def operand_of(tensor: Tensor | None, numbers: Mapping[str, int] | None = None) -> Operand | None:
     """What `prepare` sees of a tensor, unknown sizes being `numbers`, or their references."""
     if tensor is None:
         return None
     if tensor.elements is not None:
-        known = as_operand(tensor, (), tensor.elements.reference)
-        known.sizes = [_sized(x, numbers) for x in tensor.elements.extents.flat]
-        return known
-    return as_operand(tensor, [_sized(n, numbers) for n in tensor.sizes or ()], tensor.value)
+        elements = as_operand(tensor, (), tensor.elements.reference)
+        elements.sizes = [_as_size(x, numbers) for x in tensor.elements.extents.flat]
+        return elements
+    return as_operand(tensor, [_as_size(n, numbers) for n in tensor.sizes or ()], tensor.value)
 
 
 def as_operand(tensor: Tensor, shape: Sequence[int], value: np.ndarray | None) -> Operand:
@@ -157,7 +159,7 @@ def as_operand(tensor: Tensor, shape: Sequence[int], value: np.ndarray | None) -
     return Operand.of(storage, tensor.name, tensor.quantization)
 
 
-def _sized(x: Any, numbers: Mapping[str, int] | None) -> Any:
+def _as_size(x: Any, numbers: Mapping[str, int] | None) -> Any:
     if not isinstance(x, dims.Dim) or numbers is None:
-        return sized(x) if isinstance(x, dims.Dim) else x
-    return sized(x, dims.evaluate(x, ChainMap(dict(numbers), dims.references(x))))
+        return as_size(x) if isinstance(x, dims.Dim) else x
+    return as_size(x, dims.evaluate(x, ChainMap(dict(numbers), dims.references(x))))

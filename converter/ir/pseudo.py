@@ -29,7 +29,7 @@ SOFTPLUS - x -> y:x ; elementwise
 """
 """In the form of schema/operator_table.py."""
 
-REALS = ("float32", "float16", "bfloat16")
+FLOATS = ("float32", "float16", "bfloat16")
 PSEUDO = {row.kind: row for row in map(parsed, ROWS.strip().splitlines())}
 
 
@@ -61,7 +61,7 @@ def prepare_of(kind: str) -> registry.Prepare:
 def _prepare(node: Node) -> DynamicResult:
     """The shape of the first operand; the value in float64 where all operands are known."""
     (x, *_) = required(node, 1)
-    node.require(x.dtype.name in REALS, f"{x.dtype} is not supported, only {', '.join(REALS)}")
+    node.require(x.dtype.name in FLOATS, f"{x.dtype} is not supported, only {', '.join(FLOATS)}")
     function = VALUES[node.kind]
 
     def compute(x: np.ndarray, *others: np.ndarray | None) -> list[np.ndarray]:
@@ -77,9 +77,9 @@ def _layer_norm(
     scale: np.ndarray | None = None,
     offset: np.ndarray | None = None,
 ) -> np.ndarray:
-    over = tuple(axes.ravel())
-    variance = x.var(over, keepdims=True)
-    y = (x - x.mean(over, keepdims=True)) / np.sqrt(variance + np.float64(epsilon))
+    axis = tuple(axes.ravel())
+    variance = x.var(axis, keepdims=True)
+    y = (x - x.mean(axis, keepdims=True)) / np.sqrt(variance + np.float64(epsilon))
     return y * (1 if scale is None else scale) + (0 if offset is None else offset)
 
 

@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from .graph import Graph, Op, Tensor
 
 INLINE = 16  # elements up to which a constant is written out
-BARE = re.compile(r"[A-Za-z_][\w./]*")
+IDENTIFIER = re.compile(r"[A-Za-z_][\w./]*")
 
 
 def to_text(graph: Graph) -> str:
     """The text of `graph` and of the graphs it calls."""
-    blocks = [_block(one) for one in graph.reachable()]
+    blocks = [_block(callee) for callee in graph.reachable()]
     return "\n".join(blocks)
 
 
 def large_constants(graph: Graph) -> dict[str, np.ndarray]:
     """The constants that the text of `graph` shows by their hash; `parse` takes them."""
-    values = (t.data for one in graph.reachable() for t in one.tensors() if t.is_constant)
+    values = (t.data for callee in graph.reachable() for t in callee.tensors() if t.is_constant)
     return {content_hash(value): value for value in values if not _is_short(value)}
 
 
@@ -65,16 +65,16 @@ def _block(graph: Graph) -> str:
 
 def _unique_names(graph: Graph) -> dict[int, str]:
     names: dict[int, str] = {}
-    taken: set[str] = {"none"}
+    used: set[str] = {"none"}
     for tensor in graph.tensors():
         if tensor.is_constant:
             continue
         name, i = tensor.name or "t", 1
-        while name in taken:
+        while name in used:
             i += 1
             name = f"{tensor.name or 't'}_{i}"
-        taken.add(name)
-        names[id(tensor)] = name if BARE.fullmatch(name) else json.dumps(name)
+        used.add(name)
+        names[id(tensor)] = name if IDENTIFIER.fullmatch(name) else json.dumps(name)
     return names
 
 
@@ -118,9 +118,9 @@ def _quantization(quantization: Any) -> str:
     if quantization is None:
         return ""
     pairs = zip(quantization.scales, quantization.zero_points, strict=True)
-    shown = ",".join(f"{np.float32(scale)}:{int(zero_point)}" for scale, zero_point in pairs)
+    text = ",".join(f"{np.float32(scale)}:{int(zero_point)}" for scale, zero_point in pairs)
     axis = f"@{quantization.axis}" if quantization.is_per_channel else ""
-    return f"<{shown}{axis}>"
+    return f"<{text}{axis}>"
 
 
 def _constant(tensor: Tensor) -> str:

@@ -125,6 +125,6 @@ def optimize(graph: Graph, observer: Observer | None = None) -> Graph:
     """
     for callee in graph.callees():
         optimize(callee, observer)
-    run_until_settled(graph, [one for one, _ in PASSES], observer)
-    run_once(graph, [one for one, _ in LAST], observer)
+    run_until_settled(graph, [pass_ for pass_, _ in PASSES], observer)
+    run_once(graph, [pass_ for pass_, _ in LAST], observer)
     return graph

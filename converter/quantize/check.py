@@ -108,8 +108,10 @@ def compare(
     seen: set[int] = set()
     for arrays in samples:
         wanted = before.run(real, arrays)
-        given = [port.stored(array) for port, array in zip(inputs, arrays, strict=True)]
-        for i, (want, got) in enumerate(zip(wanted, after.run(quantized, given), strict=True)):
+        quantized_inputs = [port.stored(array) for port, array in zip(inputs, arrays, strict=True)]
+        for i, (want, got) in enumerate(
+            zip(wanted, after.run(quantized, quantized_inputs), strict=True)
+        ):
             if want.dtype == np.float32 and np.isfinite(want).all():
                 found[i].note(want.astype(np.float64), outputs[i].real(got).astype(np.float64))
                 seen.add(i)

@@ -65,7 +65,7 @@ def quantize(
 
 def computes_reals(op: Op) -> bool:
     """Whether `op` has real inputs only, no weights of 8 bits."""
-    return touches_reals(op) and not any(tensor.dtype == np.int8 for tensor in op.given)
+    return touches_reals(op) and not any(tensor.dtype == np.int8 for tensor in op.present_inputs)
 
 
 def count(ops: Iterable[Op]) -> Counter[str]:

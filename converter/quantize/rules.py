@@ -60,7 +60,7 @@ def rank_below(limit: int) -> Limit:
     """The int8 kernel broadcasts fewer dimensions than the float one."""
 
     def check(op: Op) -> str | None:
-        ranks = [tensor.rank for tensor in op.given]
+        ranks = [tensor.rank for tensor in op.present_inputs]
         if all(rank is not None and rank < limit for rank in ranks):
             return None
         return f"its inputs must have fewer than {limit} dimensions"
@@ -172,13 +172,13 @@ def touches_reals(op: Op) -> bool:
 
 def endless_constant(op: Op) -> Tensor | None:
     """A real constant of `op` with NaN or infinity, for which there is no scale."""
-    constants = (one for one in op.given if is_real(one) and one.is_constant)
+    constants = (one for one in op.present_inputs if is_real(one) and one.is_constant)
     return next((one for one in constants if not np.isfinite(one.data).all()), None)
 
 
 def reason_for_float(op: Op, sized: Collection[Tensor]) -> str:
     """Why `op` is not quantized, for a message; `sized` depend on sizes alone."""
-    among = next((tensor for tensor in (*op.given, *op.outputs) if tensor in sized), None)
+    among = next((tensor for tensor in (*op.present_inputs, *op.outputs) if tensor in sized), None)
     if among is not None:
         return f"'{among.name}' is computed from unknown sizes and has another range at each"
     rule = RULES.get(op.kind)

@@ -57,7 +57,7 @@ def ranges_of_parts(graph: Graph) -> dict[Tensor, Range]:
     for op in graph.ops:
         for result in op.outputs:
             if is_real(result) and variations.get(result) == Variation.CHOSEN:
-                whole = next(tensor for tensor in op.given if is_real(tensor))
+                whole = next(tensor for tensor in op.present_inputs if is_real(tensor))
                 if whole.is_constant and endless_constant(op) is None:
                     ranges[result] = constant_range(whole)
                 elif whole in ranges:
@@ -76,7 +76,7 @@ def variations_of(
     """
     variations = dict(inputs)
     for op in graph.ops:
-        read = () if op.kind in OF_SHAPES else op.given
+        read = () if op.kind in OF_SHAPES else op.present_inputs
         if op.kind == "IF":
             variations.update(of_branches(op, variations))
         elif all(is_known(tensor, variations) for tensor in read) and is_determined(op):
@@ -119,7 +119,7 @@ def sums_over_sizes(graph: Graph, sized: set[Tensor]) -> set[Tensor]:
         op.output
         for op in ops_of(graph, "SUM")
         if is_real(op.output) and folds_unknown(op) and not graph.is_output(op.output)
-        if all(not sized.isdisjoint(reader.given) for reader in op.output.readers)
+        if all(not sized.isdisjoint(reader.present_inputs) for reader in op.output.readers)
     }
 
 
@@ -142,17 +142,19 @@ def variation_of(op: Op, result: Tensor, variations: dict[Tensor, Variation]) ->
     """The Variation of a result of an operator whose inputs depend on no data."""
     if result.value is not None or op.kind in ("RANK", "ZEROS_LIKE"):
         return Variation.FIXED
-    of = [variations.get(tensor, Variation.FIXED) for tensor in op.given]
+    of = [variations.get(tensor, Variation.FIXED) for tensor in op.present_inputs]
     if op.kind in REPEATS:
         return of[REPEATS[op.kind]]
     worst = max(of, default=Variation.FIXED)
     rule = RULES.get(op.kind)
     if is_real(result) and rule is not None and rule.selects:
-        moved = [variation for variation, one in zip(of, op.given, strict=True) if is_real(one)]
+        moved = [
+            variation for variation, one in zip(of, op.present_inputs, strict=True) if is_real(one)
+        ]
         if len(moved) == 1:
             return max(moved[0], min(worst, Variation.CHOSEN))
     if worst != Variation.FIXED:
         return Variation.VARYING
     by_element = op.kind in UNARY | BINARY or op.kind == "FULLY_CONNECTED"
-    is_fixed = by_element or all(tensor.is_static for tensor in op.given)
+    is_fixed = by_element or all(tensor.is_static for tensor in op.present_inputs)
     return Variation.FIXED if is_fixed else Variation.VARYING

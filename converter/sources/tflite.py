@@ -19,7 +19,7 @@ from ...schema.files import read_bytes
 from ...schema.operators import known
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Origin, Signature, Tensor
-from ..ir.infer import infer, late_tensor
+from ..ir.infer import dynamic_tensor, infer
 from ..ir.sizes import Scope, lowered
 from ..verify.oracle import NotVerified, Oracle
 from .source import Port
@@ -210,7 +210,7 @@ class _Reader:
     def _results(self, graph: Graph, op: Op, declared: list[TensorSpec]) -> list[Tensor]:
         """What an operator results in; what the file says where the interpreter lacks it."""
         if op.kind == "CUSTOM" or op.graphs:
-            return [late_tensor(graph, one.name, one.dtype, one.dimensions) for one in declared]
+            return [dynamic_tensor(graph, one.name, one.dtype, one.dimensions) for one in declared]
         return infer(graph, op, [one.dtype for one in declared])
 
     def _given(self, spec: TensorSpec, tensors: dict[int, Tensor], b: Builder) -> Tensor:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...graph.core.order import copied_from
 from ..ir.graph import Graph, Sizes, Tensor
-from ..ir.infer import late_tensor
+from ..ir.infer import dynamic_tensor
 from .lists import Reserved
 from .registry import lower
 
@@ -201,7 +201,7 @@ def _widened(graph: Graph, sizes: Sizes | None, new_sizes: Sizes | None, free: s
     if sizes is None or new_sizes is None or len(sizes) != len(new_sizes):
         return None
     free |= {i for i, (old, new) in enumerate(zip(sizes, new_sizes, strict=True)) if old != new}
-    return late_tensor(
+    return dynamic_tensor(
         graph, "", np.dtype(np.float32), [None if i in free else n for i, n in enumerate(sizes)]
     ).sizes
 

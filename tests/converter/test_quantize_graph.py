@@ -357,9 +357,9 @@ def test_the_written_file_runs(litert):
     graph, _ = quantized(before, ranges)
     content = save(write(graph).model)
     generator = np.random.default_rng(1)
-    given = [generator.integers(-128, 128, (2, 4), np.int8) for _ in range(2)]
-    (theirs,) = litert.run(content, [given])
-    (ours,) = answers(Interpreter(model_content=content), *given)
+    present_inputs = [generator.integers(-128, 128, (2, 4), np.int8) for _ in range(2)]
+    (theirs,) = litert.run(content, [present_inputs])
+    (ours,) = answers(Interpreter(model_content=content), *present_inputs)
     np.testing.assert_array_equal(ours, theirs[0])
 
 
