@@ -2,8 +2,7 @@
 
     ERF x                      2 / sqrt(pi) * the integral of exp(-t**2) from 0 to x
     SOFTPLUS x                 log(exp(x) + 1)
-    LAYER_NORM x axes epsilon  (x - mean) / sqrt(variance + epsilon) over some axes, times `scale`,
-                               plus `offset`
+    LAYER_NORM x axes epsilon  (x - mean) / sqrt(variance + epsilon) over some axes
 
 The set is closed: each has its row here and its rule in passes/legalize.py.
 """
@@ -24,7 +23,7 @@ from ...schema.operators import Operator, parsed
 
 ROWS = """
 ERF - x -> y:x ; elementwise bounded
-LAYER_NORM - x axes epsilon [scale] [offset] -> y:x ; rank=x axes=axes
+LAYER_NORM - x axes epsilon -> y:x ; rank=x axes=axes
 SOFTPLUS - x -> y:x ; elementwise
 """
 """In the form of schema/operator_table.py."""
@@ -70,17 +69,10 @@ def _prepare(node: Node) -> DynamicResult:
     return node.dynamic_result(compute, [x.shape])
 
 
-def _layer_norm(
-    x: np.ndarray,
-    axes: np.ndarray,
-    epsilon: np.ndarray,
-    scale: np.ndarray | None = None,
-    offset: np.ndarray | None = None,
-) -> np.ndarray:
+def _layer_norm(x: np.ndarray, axes: np.ndarray, epsilon: np.ndarray) -> np.ndarray:
     axis = tuple(axes.ravel())
     variance = x.var(axis, keepdims=True)
-    y = (x - x.mean(axis, keepdims=True)) / np.sqrt(variance + np.float64(epsilon))
-    return y * (1 if scale is None else scale) + (0 if offset is None else offset)
+    return (x - x.mean(axis, keepdims=True)) / np.sqrt(variance + np.float64(epsilon))
 
 
 VALUES: dict[str, Callable[..., np.ndarray]] = {

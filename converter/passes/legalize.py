@@ -220,9 +220,8 @@ def _softplus(op: Op, b: Builder) -> list[Tensor]:
 
 
 def _layer_norm(op: Op, b: Builder) -> list[Tensor]:
-    x, axes, epsilon, *factors = op.inputs
-    y, _, _ = formulas.standardized(b, x, axes, epsilon)
-    return [formulas.scaled(b, y, *factors, *[None] * (2 - len(factors)))]
+    y, _, _ = formulas.standardized(b, *op.inputs)
+    return [y]
 
 
 RULES: dict[str, Rule] = {

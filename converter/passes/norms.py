@@ -7,6 +7,7 @@ from math import isclose
 import numpy as np
 
 from ..ir.graph import Graph, Op, Tensor
+from ..lowering.formulas import square_of_difference
 from .driver import rewrite
 from .formulas import is_product, operands_of
 from .rewrite import (
@@ -20,9 +21,6 @@ from .rewrite import (
     scalar_of,
     swap,
 )
-
-BROADCAST_RANK = 4
-"""Dimensions of a broadcast that SQUARED_DIFFERENCE takes in every runtime."""
 
 EPSILONS = {"MAXIMUM": 1.01e-5, "ADD": 1.01e-8}
 """The largest epsilon that L2_NORMALIZATION stands for, by the op that brings it in."""
@@ -92,7 +90,7 @@ def fuse_squared_difference(graph: Graph, op: Op) -> bool:
     if set(operands[0].readers) != {op} or graph.is_output(operands[0]):
         return False
     broadcasts = not same_shape(*difference.inputs)
-    if broadcasts and (op.output.rank is None or op.output.rank > BROADCAST_RANK):
+    if broadcasts and square_of_difference(op.output.rank) != "SQUARED_DIFFERENCE":
         return False
     swap(graph, op, builder(graph, op).SQUARED_DIFFERENCE(*difference.inputs))
     return True
@@ -155,13 +153,14 @@ def factor_difference(graph: Graph, op: Op) -> bool:
     """Takes the common factor out of a normalisation that was multiplied out.
 
         MUL(x, m) -> p;  NEG(u) -> MUL(m) -> ADD(c) -> q;  ADD(p, q) -> y
+        MUL(x, m) -> p;  MUL(u, m) -> v;  SUB(c, v) -> q;  ADD(p, q) -> y
             becomes      SUB(x, u) -> MUL(m) -> ADD(c) -> y
 
     Holds off when a value in between has another reader or is an output, or there is an activation
     before the last.
     """
     for left, right in (op.inputs, op.inputs[::-1]):
-        outer = _private_producer(graph, right, op, "ADD")
+        outer = _private_producer(graph, right, op, "ADD", "SUB")
         product = _private_producer(graph, left, op, "MUL")
         if outer is None or product is None:
             continue
@@ -176,9 +175,9 @@ def factor_difference(graph: Graph, op: Op) -> bool:
     return False
 
 
-def _private_producer(graph: Graph, tensor: Tensor, reader: Op, kind: str) -> Op | None:
-    """The op of this kind, without activation, that gives `tensor` to `reader` only."""
-    op = producer_of(tensor, kind)
+def _private_producer(graph: Graph, tensor: Tensor, reader: Op, *kinds: str) -> Op | None:
+    """The op of one of these kinds, without activation, that gives `tensor` to `reader` only."""
+    op = producer_of(tensor, *kinds)
     if op is None or activation_of(op) != NONE or not is_float(tensor):
         return None
     return op if graph.sole_reader(tensor) is reader else None
@@ -186,13 +185,15 @@ def _private_producer(graph: Graph, tensor: Tensor, reader: Op, kind: str) -> Op
 
 def _negated_term(graph: Graph, outer: Op, product: Op) -> tuple[Tensor, ...] | None:
     """(x, u, m, c) where `outer` is -u * m + c and `product` is x * m; None otherwise."""
-    for inner, c in (outer.inputs, outer.inputs[::-1]):
+    first, second = outer.inputs
+    is_difference = outer.kind == "SUB"
+    for inner, c in ((second, first),) if is_difference else ((first, second), (second, first)):
         mul = _private_producer(graph, inner, outer, "MUL")
         if mul is None:
             continue
-        for negative, m in (mul.inputs, mul.inputs[::-1]):
-            neg = producer_of(negative, "NEG")
+        for factor, m in (mul.inputs, mul.inputs[::-1]):
+            neg = None if is_difference else producer_of(factor, "NEG")
             others = [t for t in product.inputs if t is not m]
-            if neg is not None and len(others) == 1:
-                return others[0], neg.inputs[0], m, c
+            if len(others) == 1 and (is_difference or neg is not None):
+                return others[0], factor if neg is None else neg.inputs[0], m, c
     return None
