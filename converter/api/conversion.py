@@ -226,9 +226,9 @@ class Conversion:
         first: Sequence[list[list[np.ndarray]]],
     ) -> None:
         """Compares every function of the float file with its source, unless told not to."""
-        from ..verify.verification import custom_ops_are_there, verify
+        from ..verify.verification import has_all_custom_ops, verify
 
-        if not self.settings.verify or not custom_ops_are_there(graphs):
+        if not self.settings.verify or not has_all_custom_ops(graphs):
             return
         for i, (source, function) in enumerate(zip(self.sources, functions, strict=True)):
             kept = samples.first(i) or None

@@ -364,7 +364,8 @@ class Graph:
 
     def reachable(self) -> list[Graph]:
         """The graph and every graph that is called from it, directly or not, each once."""
-        graphs, pending = [self], [self]
+        graphs: list[Graph] = [self]
+        pending: list[Graph] = [self]
         while pending:
             for graph in pending.pop().callees():
                 if graph not in graphs:
@@ -384,5 +385,5 @@ def same_bits(first: np.ndarray, second: np.ndarray) -> bool:
         return first.ravel().tolist() == second.ravel().tolist()
     if first is second or first.size == 0:
         return True
-    contents = (np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in (first, second))
-    return bool(np.array_equal(*contents))
+    contents = [np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in (first, second)]
+    return bool(np.array_equal(contents[0], contents[1]))

@@ -38,15 +38,15 @@ def softplus(b: Builder, x: Tensor) -> Tensor:
 
 def elu(b: Builder, x: Tensor, alpha: float = 1.0) -> Tensor:
     """x where positive, alpha * (exp(x) - 1) elsewhere."""
-    return b.ELU(x) if alpha == 1 else b.ADD(_below(b, x, alpha), b.RELU(x))
+    return b.ELU(x) if alpha == 1 else b.ADD(_scaled_negative_part(b, x, alpha), b.RELU(x))
 
 
 def selu(b: Builder, x: Tensor, scale: float = SELU_SCALE, alpha: float = SELU_ALPHA) -> Tensor:
     """scale * elu(x, alpha)."""
-    return b.ADD(_below(b, x, scale * alpha), b.MUL(b.RELU(x), like(x, scale, b)))
+    return b.ADD(_scaled_negative_part(b, x, scale * alpha), b.MUL(b.RELU(x), like(x, scale, b)))
 
 
-def _below(b: Builder, x: Tensor, alpha: float) -> Tensor:
+def _scaled_negative_part(b: Builder, x: Tensor, alpha: float) -> Tensor:
     """alpha * (exp(x) - 1) where negative, 0 elsewhere."""
     return b.MUL(b.ELU(b.MINIMUM(x, like(x, 0, b))), like(x, alpha, b))
 

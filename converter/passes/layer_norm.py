@@ -71,7 +71,8 @@ def fuse_layer_norm(graph: Graph, op: Op) -> bool:
         x, axes = parts.mean.inputs
         scale = None if parts.scaling is None else _constant_operand(parts.scaling)
         if scale is None:
-            is_written_so = op.kind == "MUL" and parts.square.kind == square_of_difference(x.rank)
+            forms = ("SQUARED_DIFFERENCE", square_of_difference(x.rank))
+            is_written_so = op.kind == "MUL" and parts.square.kind in forms
             if is_written_so or not same_shape(x, op.output):
                 return False
         elif not _feeds_linear(graph, op.output):
