@@ -223,7 +223,7 @@ def floor_div(x: Extent, y: Extent) -> Extent:
     """floor(x / y), what Python's x // y is; raises ZeroDivisionError for y = 0."""
     if isinstance(x, int) and isinstance(y, int):
         return x // y
-    exact = divided(x, y)
+    exact = divide_exactly(x, y)
     if exact is not None:
         return exact
     if isinstance(y, int):
@@ -257,7 +257,7 @@ def _floor_by(x: Dim, k: int) -> Extent:
     assert isinstance(slopes, Dim)
     shared = gcd(k, *(c for _, c in slopes.terms))
     if shared > 1:
-        slopes = divided(slopes, shared)
+        slopes = divide_exactly(slopes, shared)
         assert slopes is not None
         reduced = add(slopes, offset // shared)
         return add(quotient, floor_div(reduced, k // shared))
@@ -301,7 +301,7 @@ def _as_atom(x: Dim) -> Atom | None:
 
 
 @lru_cache(CACHE_SIZE)
-def divided(x: Extent, y: Extent) -> Extent | None:
+def divide_exactly(x: Extent, y: Extent) -> Extent | None:
     """x / y where the quotient is a polynomial with integers for coefficients; else None."""
     if isinstance(y, int):
         if y == 0:
@@ -359,7 +359,7 @@ def cancel_factors(x: Extent, y: Extent) -> tuple[Extent, Extent]:
         shared = {atom: min(n, powers.get(atom, 0)) for atom, n in shared.items()}
     common = tuple((atom, n) for atom, n in shared.items() if n)
     by = dim_of({common: factor})
-    first, second = divided(x, by), divided(y, by)
+    first, second = divide_exactly(x, by), divide_exactly(y, by)
     assert first is not None and second is not None
     return first, second
 

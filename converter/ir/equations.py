@@ -53,7 +53,7 @@ def solve(
         return None
     reduced, _ = dims.cancel_factors(difference, 0)
     assert isinstance(reduced, Dim)
-    if even_empty and not dims.never_zero(dims.divided(difference, reduced) or 0):
+    if even_empty and not dims.never_zero(dims.divide_exactly(difference, reduced) or 0):
         return None
     for monomial, c in reversed(reduced.terms):
         if len(monomial) != 1 or abs(c) != 1 or monomial[0][1] != 1:

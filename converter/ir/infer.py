@@ -135,10 +135,10 @@ def infer_call(graph: Graph, op: Op) -> list[Tensor]:
     results = []
     for tensors in zip(*outputs, strict=True):
         shapes = [tensor.sizes for tensor in tensors]
-        known = [shape for shape in shapes if shape is not None]
+        known_shapes = [shape for shape in shapes if shape is not None]
         sizes = None
-        if len(known) == len(shapes) and len(set(map(len, known))) == 1:
-            sizes = [_common_size(column, symbols) for column in zip(*known, strict=True)]
+        if len(known_shapes) == len(shapes) and len(set(map(len, known_shapes))) == 1:
+            sizes = [_common_size(column, symbols) for column in zip(*known_shapes, strict=True)]
         results.append(dynamic_tensor(graph, op.origin, tensors[0].dtype, sizes))
     return results
 

@@ -130,8 +130,9 @@ def _is_symbolic_or_large(
     """Whether results are of unknown sizes, or of known ones with more than `limit` elements."""
     if any(operand is not None and operand.sizes for operand in operands):
         return True
-    known = [shape for shape in shapes if None not in shape]
-    return len(known) == len(shapes) and sum(prod(n or 0 for n in shape) for shape in known) > limit
+    if any(None in shape for shape in shapes):
+        return False
+    return sum(prod(n or 0 for n in shape) for shape in shapes) > limit
 
 
 def default_options(kind: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..ir.dims import Dim, divided, never_zero
+from ..ir.dims import Dim, divide_exactly, never_zero
 from ..lowering.moves import as_int32, like, reshaped, transposed
 from .registry import lower
 
@@ -102,7 +102,9 @@ def _may_be_copied(x, target):
         return True
     zeros = [(own, n) for own, n in pairs if not never_zero(n)]
     n_empty = sum(not never_zero(own) for own, _ in zeros)
-    return any(divided(own, n) is None and n_empty > (not never_zero(own)) for own, n in zeros)
+    return any(
+        divide_exactly(own, n) is None and n_empty > (not never_zero(own)) for own, n in zeros
+    )
 
 
 def part_of(vector, i, b, n=1):

@@ -35,9 +35,9 @@ def truncated_divide(b: Builder, x: Tensor, y: Tensor) -> Tensor:
     zero, one = b.constant(np.int64(0)), b.constant(np.int64(1))
     is_negative = b.LESS(remainder, zero)
     opposite = b.NOT_EQUAL(is_negative, b.LESS(x, zero))
-    is_too_far = b.LOGICAL_AND(opposite, b.NOT_EQUAL(remainder, zero))
+    is_inexact = b.LOGICAL_AND(opposite, b.NOT_EQUAL(remainder, zero))
     direction = b.SELECT_V2(b.EQUAL(is_negative, b.LESS(y, zero)), one, b.constant(np.int64(-1)))
-    return b.ADD(quotient, b.MUL(b.CAST(is_too_far, dtype=np.int64), direction))
+    return b.ADD(quotient, b.MUL(b.CAST(is_inexact, dtype=np.int64), direction))
 
 
 def _divided(b: Builder, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Tensor
 from .driver import rewrite
 from .reshape import constant_shape
@@ -120,7 +121,7 @@ def _swaps_last_two(order: tuple[int, ...] | None) -> bool:
     return order == (*range(rank - 2), rank - 1, rank - 2)
 
 
-def permuted_constant(tensor: Tensor, order: tuple[int, ...], b) -> Tensor | None:
+def permuted_constant(tensor: Tensor, order: tuple[int, ...], b: Builder) -> Tensor | None:
     """A constant that broadcasts against rank `len(order)`, transposed; None when it cannot be."""
     value = tensor.data
     if value.size == 1 and value.ndim <= len(order):

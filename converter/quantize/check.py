@@ -74,13 +74,13 @@ class Comparison:
             step: what one step of the quantized output stands for, 0 for a float32 one.
         """
         low, high = self.quantized
-        spread = self.high - self.low
-        if low == high and spread > max(2 * step, 1e-3 * max(abs(self.low), abs(self.high))):
+        extent = self.high - self.low
+        if low == high and extent > max(2 * step, 1e-3 * max(abs(self.low), abs(self.high))):
             raise ConverterError(
                 f"the quantized model always gives {low:.4g} for '{self.name}', the float model "
                 f"{self.low:.4g} to {self.high:.4g}; {ADVICE}"
             )
-        if self.decibels < 0 and spread > 2 * step:
+        if self.decibels < 0 and extent > 2 * step:
             raise ConverterError(
                 f"quantization leaves nothing of '{self.name}': its error is larger than the "
                 f"signal ({self.decibels:.1f} dB); {ADVICE}"

@@ -83,7 +83,7 @@ def test_equal_means_identical(x, y):
 def test_length_padded_to_a_multiple_is_one():
     padded = dims.add(h, dims.modulo(dims.multiply(-1, h), 4))
     assert dims.modulo(padded, 4) == 0
-    assert dims.divided(padded, 4) is dims.floor_div(dims.add(h, 3), 4)
+    assert dims.divide_exactly(padded, 4) is dims.floor_div(dims.add(h, 3), 4)
 
 
 @pytest.mark.parametrize(
