@@ -70,12 +70,10 @@ def fuse_layer_norm(graph: Graph, op: Op) -> bool:
             continue
         x, axes = parts.mean.inputs
         scale = None if parts.scaling is None else _constant_operand(parts.scaling)
-        if scale is None:
-            forms = ("SQUARED_DIFFERENCE", square_of_difference(x.rank))
-            is_written_so = op.kind == "MUL" and parts.square.kind in forms
-            if is_written_so or not same_shape(x, op.output):
-                return False
-        elif not _feeds_linear(graph, op.output):
+        forms = ("SQUARED_DIFFERENCE", square_of_difference(x.rank))
+        is_written_so = op.kind == "MUL" and parts.square.kind in forms
+        is_gain = not is_written_so if scale is None else _feeds_linear(graph, op.output)
+        if not is_gain or not same_shape(x, op.output):
             return False
         b = builder(graph, op)
         y = b.LAYER_NORM(x, axes, _constant_operand(parts.addition))

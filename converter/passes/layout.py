@@ -213,12 +213,12 @@ def region_of(graph: Graph, tensor: Tensor, order: Order) -> Region:
             if not is_identity(needed):
                 pending += [(neighbour, other) for neighbour in _neighbours(other)]
     for op in region.ops.values():
-        for other in flowing_of(op):
-            if other.producer is None or id(other.producer) not in region.ops:
-                region.before[id(other)] = other
-        for other in op.outputs:
-            if region.outside_readers(other) or graph.is_output(other):
-                region.after[id(other)] = other
+        for flowing in flowing_of(op):
+            if flowing.producer is None or id(flowing.producer) not in region.ops:
+                region.before[id(flowing)] = flowing
+        for result in op.outputs:
+            if region.outside_readers(result) or graph.is_output(result):
+                region.after[id(result)] = result
     return region
 
 

@@ -79,9 +79,7 @@ def variations_of(
         operands = () if op.kind in OF_SHAPES else op.present_inputs
         if op.kind == "IF":
             variations.update(of_branches(op, variations))
-        elif all(is_data_independent(tensor, variations) for tensor in operands) and is_determined(
-            op
-        ):
+        elif is_determined(op) and all(is_data_independent(t, variations) for t in operands):
             variations.update(
                 (result, variation_of(op, result, variations)) for result in op.outputs
             )
@@ -106,8 +104,8 @@ def of_branches(op: Op, variations: Mapping[Tensor, Variation]) -> dict[Tensor, 
             for inner, outer in pairs
             if is_data_independent(outer, variations)
         }
-        inner = variations_of(graph, inputs)
-        branches.append([is_data_independent(tensor, inner) for tensor in graph.outputs])
+        inside = variations_of(graph, inputs)
+        branches.append([is_data_independent(tensor, inside) for tensor in graph.outputs])
     results = zip(op.outputs, *branches, strict=True)
     return {result: Variation.VARYING for result, *flags in results if all(flags)}
 

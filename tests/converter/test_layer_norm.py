@@ -116,6 +116,7 @@ HOLDS_OFF = {
     "no_epsilon": PARTS["power"].replace("ADD(v, float32[]{0.001})", "ADD(v, x)"),
     "another_mean": PARTS["power"].replace("SUB(x, m)", "SUB(x, float32[]{3})"),
     "cube": PARTS["power"].replace("float32[]{2}", "float32[]{3}"),
+    "more_dimensions": PARTS["power"].replace("float32[]{0.001}", "float32[1,1,1,1]{0.001}"),
     "the_form_itself": PARTS["moments"],
     "a_scale_that_stays": PARTS["moments"]
     .replace("z = MUL(d, r)", "k = MUL(r, float32[8]#gamma)\nz = MUL(d, k)")
