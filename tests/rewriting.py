@@ -7,7 +7,7 @@ import numpy as np
 import running
 
 from flatlite.converter.ir.dims import evaluate
-from flatlite.converter.ir.text import parse
+from flatlite.converter.ir.parse import parse
 from flatlite.converter.ir.write import write
 from flatlite.converter.passes.fold import remove_dead_code
 from flatlite.lite import Interpreter

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..ir.graph import Graph, Tensor
-    from ..ir.write import Written
+    from ..ir.write import WrittenModel
     from ..passes.driver import PassStatistics, Run
     from ..quantize.ranges import Range
     from ..quantize.recipe import Recipe
@@ -93,7 +93,7 @@ class Conversion:
 
     def _write(
         self, graphs: list[Graph], recipe: Recipe | None = None
-    ) -> tuple[Written, list[Function]]:
+    ) -> tuple[WrittenModel, list[Function]]:
         """The file of some graphs, and its functions, one for each source."""
         from ...schema.model import save
         from ..ir.litert_rules import check_runs_in_litert
@@ -124,7 +124,7 @@ class Conversion:
         graphs: list[Graph],
         recipe: Recipe,
         ranges: list[dict[Tensor, Range]],
-        plain: tuple[Written, list[Function]],
+        plain: tuple[WrittenModel, list[Function]],
         samples: Samples,
     ) -> bytes:
         """The quantized file, compared with the float one."""
@@ -208,7 +208,7 @@ class Conversion:
         return {NAME: content}
 
     def _calibrate(
-        self, functions: list[Function], written: Written, samples: Samples
+        self, functions: list[Function], written: WrittenModel, samples: Samples
     ) -> list[dict[Tensor, Range]]:
         """The range of each tensor of the float file over the representative dataset."""
         from ..quantize.calibrate import calibrate
@@ -226,9 +226,9 @@ class Conversion:
         verify_inputs: Sequence[list[list[np.ndarray]]],
     ) -> None:
         """Compares every function of the float file with its source, unless told not to."""
-        from ..verify.verification import custom_ops_are_there, verify
+        from ..verify.verification import has_all_custom_ops, verify
 
-        if not self.settings.verify or not custom_ops_are_there(graphs):
+        if not self.settings.verify or not has_all_custom_ops(graphs):
             return
         for i, (source, function) in enumerate(zip(self.sources, functions, strict=True)):
             sample_inputs = samples.first(i) or None
@@ -239,8 +239,8 @@ class Conversion:
     def _compare(
         self,
         graphs: list[Graph],
-        plain: tuple[Written, list[Function]],
-        quantized: tuple[Written, list[Function]],
+        plain: tuple[WrittenModel, list[Function]],
+        quantized: tuple[WrittenModel, list[Function]],
         samples: Samples,
     ) -> None:
         """Compares the functions of the quantized file with those of the float one."""

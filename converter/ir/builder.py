@@ -21,9 +21,10 @@ from ...schema.dtypes import tensor_type
 from ...schema.errors import ConverterError
 from .dims import Extent
 from .graph import Graph, Op, Sizes, Tensor
-from .infer import count_outputs, infer, late_tensor
-from .integers import of_integers
+from .infer import dynamic_tensor, infer
+from .integers import integer_formula
 from .legal_types import widened
+from .prepare import count_outputs
 from .pseudo import PSEUDO, operator, options_class
 
 AXES = {4: "nhwc", 5: "ndhwc"}
@@ -87,8 +88,8 @@ class Builder:
         scope = self.graph.scope
         if name is not None:
             return scope.named(name, axis == 0)
-        shown = AXES[rank][axis] if rank in AXES else "n" if axis == 0 else f"s{axis}"
-        return scope.batch(shown) if axis == 0 else scope.length(shown)
+        label = AXES[rank][axis] if rank in AXES else "n" if axis == 0 else f"s{axis}"
+        return scope.batch(label) if axis == 0 else scope.length(label)
 
     def constant(self, value: Any, name: str = "") -> Tensor:
         """Data of the model. Python ints become int32, floats float32; arrays keep their type."""
@@ -105,11 +106,11 @@ class Builder:
         """A custom operator; `outputs` are (dtype, shape) of its results."""
         tensors = [self._tensor(value) for value in inputs]
         results = [
-            late_tensor(self.graph, self.origin_name, np.dtype(dtype), shape)
+            dynamic_tensor(self.graph, self.origin_name, np.dtype(dtype), shape)
             for dtype, shape in outputs
         ]
         op = Op("CUSTOM", tensors, results, custom_code=code, custom_options=options)
-        return tuple(self._place(op).outputs)
+        return tuple(self._insert(op).outputs)
 
     def op(
         self,
@@ -142,27 +143,27 @@ class Builder:
             dtypes = list(dtype)
         else:
             dtypes = [dtype] * (count_outputs(op) if n_outputs is None else n_outputs)
-        declared = [None if one is None else np.dtype(one) for one in dtypes]
+        declared = [None if dtype is None else np.dtype(dtype) for dtype in dtypes]
         try:
             op.outputs = infer(self.graph, op, declared)
         except ConverterError:
             wider = widened(self, kind, tensors, dtypes, n_outputs=len(dtypes), **options)
             if wider is None:
-                integers = of_integers(self, kind, tensors)
+                integers = integer_formula(self, kind, tensors)
                 if integers is None:
                     raise
                 wider = [integers]
             op.outputs = wider
         else:
-            self._place(op)
-        several = operator(kind).results
-        single = len(several) == len(op.outputs) == 1 and not several[0].is_variadic
-        return op.outputs[0] if single else tuple(op.outputs)
+            self._insert(op)
+        result_rows = operator(kind).results
+        is_single = len(result_rows) == len(op.outputs) == 1 and not result_rows[0].is_variadic
+        return op.outputs[0] if is_single else tuple(op.outputs)
 
     def _tensor(self, value: Any) -> Tensor | None:
         return value if value is None or isinstance(value, Tensor) else self.constant(value)
 
-    def _place(self, op: Op) -> Op:
+    def _insert(self, op: Op) -> Op:
         if self.before is None:
             return self.graph.append(op)
         return self.graph.insert_before(self.before, op)

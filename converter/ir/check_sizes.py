@@ -19,12 +19,11 @@ from . import dims
 from .dims import Dim, Extent
 from .elements import array_of, numbers_of
 from .graph import Graph, Op, Tensor
-from .infer import Outcome, as_operand, prepared
+from .prepare import Outcome, as_operand, run_prepare
 from .sizes import primes
-from .text import called
 
 PRIMES = tuple(takewhile(lambda n: n < 500, primes(5)))
-FAR = 100_003  # and more is above 10**5
+LARGE = 100_003  # and more is above 10**5
 REFUSALS = (NodeError, NeedsValue, Fault, LookupError, ZeroDivisionError, OverflowError)
 LIMIT = 2**31  # numbers from here on are none of a size's
 EXACT = 2**24  # integers up to which float32 holds each
@@ -34,11 +33,11 @@ BINDINGS: tuple[Callable[[int], int], ...] = (
     lambda i: PRIMES[i % len(PRIMES)],
     lambda i: PRIMES[-1 - i % len(PRIMES)],
     lambda i: 480,
-    lambda i: FAR + 2 * i,
-    lambda i: 2 * FAR - 2 * i,
+    lambda i: LARGE + 2 * i,
+    lambda i: 2 * LARGE - 2 * i,
 )
 """The number of the i-th unknown size."""
-IN_ONE_ORDER = (BINDINGS[0], BINDINGS[1], BINDINGS[3], BINDINGS[4])
+SINGLE_SYMBOL_BINDINGS = (BINDINGS[0], BINDINGS[1], BINDINGS[3], BINDINGS[4])
 """Those for a single unknown size, of which none is larger than another."""
 
 
@@ -48,10 +47,10 @@ def check_sizes(graph: Graph) -> None:
     A choice of sizes that an operator refuses says nothing of what comes after it, one that an
     operator of the source refused nothing at all: a pass may have taken it away.
     """
-    for one in called(graph):
-        if any(not tensor.is_static for tensor in one.tensors()):
-            for binding in BINDINGS if n_symbols(one) > 1 else IN_ONE_ORDER:
-                _Check(binding).run(one)
+    for subgraph in graph.reachable():
+        if any(not tensor.is_static for tensor in subgraph.tensors()):
+            for binding in BINDINGS if n_symbols(subgraph) > 1 else SINGLE_SYMBOL_BINDINGS:
+                _Check(binding).run(subgraph)
 
 
 def n_symbols(graph: Graph) -> int:
@@ -61,7 +60,7 @@ def n_symbols(graph: Graph) -> int:
     return len({name for x in sizes for name in x.symbols}) + unknown_ranks
 
 
-class _Refused(Exception):
+class _InvalidSizes(Exception):
     """These sizes are none the graph takes."""
 
 
@@ -69,7 +68,7 @@ class _Check:
     """One choice of the unknown sizes of a graph."""
 
     def __init__(self, binding: Callable[[int], int]) -> None:
-        self._choices: Iterator[int] = map(binding, count())
+        self._numbers: Iterator[int] = map(binding, count())
         self.numbers: dict[str, int] = {}
         self.shapes: dict[Tensor, tuple[int, ...] | None] = {}
         self.values: dict[Tensor, np.ndarray | None] = {}
@@ -78,26 +77,26 @@ class _Check:
         """Compares all that can be compared."""
         try:
             for tensor in graph.inputs:
-                self._choose(tensor)
+                self._assume(tensor)
             self._refuse(graph.scope.demands)
             for op in graph.ops:
                 self._step(op)
-        except _Refused:
+        except _InvalidSizes:
             return
 
     def _refuse(self, demands: Iterable[Dim]) -> None:
         for demand in demands:
             if demand.symbols <= self.numbers.keys() and self._evaluated(demand) != 0:
-                raise _Refused
+                raise _InvalidSizes
 
-    def _choose(self, tensor: Tensor) -> None:
+    def _assume(self, tensor: Tensor) -> None:
         """Gives a tensor that no prepare speaks of the shape and value the IR says."""
         self.values[tensor] = None
         self.shapes[tensor] = None
         if tensor.sizes is not None:
             shape = tuple(self._number(size) for size in tensor.sizes)
             if min(shape, default=0) < 0:
-                raise _Refused
+                raise _InvalidSizes
             self.shapes[tensor] = shape
         if tensor.elements is not None:
             extents = tensor.elements.extents
@@ -108,46 +107,46 @@ class _Check:
         """The number of a size; symbols that are new get theirs."""
         for name in sorted(size.symbols) if isinstance(size, Dim) else ():
             if name not in self.numbers:
-                self.numbers[name] = next(self._choices)
+                self.numbers[name] = next(self._numbers)
         return self._evaluated(size)
 
     def _evaluated(self, size: Extent) -> int:
         try:
             number = dims.evaluate(size, self.numbers)
         except ZeroDivisionError:
-            raise _Refused from None
+            raise _InvalidSizes from None
         if abs(number) >= LIMIT:
-            raise _Refused
+            raise _InvalidSizes
         return number
 
     def _step(self, op: Op) -> None:
-        inputs = [t for t in op.given if t.value is None]
+        inputs = [t for t in op.present_inputs if t.value is None]
         if op.graphs or op.kind == "CUSTOM" or any(self.shapes.get(t, ()) is None for t in inputs):
             for tensor in op.outputs:
-                self._choose(tensor)
+                self._assume(tensor)
             return
         for tensor in inputs:
             if tensor not in self.shapes:  # a variable
-                self._choose(tensor)
+                self._assume(tensor)
         try:
-            outcomes = self._prepared(op)
+            outcomes = self._run_prepare(op)
         except NeedsValue:
             for tensor in op.outputs:
-                self._choose(tensor)
+                self._assume(tensor)
             return
         except REFUSALS:
-            raise _Refused from None
+            raise _InvalidSizes from None
         for tensor, outcome in zip(op.outputs, outcomes, strict=True):
             self._compare(op, tensor, outcome)
 
-    def _prepared(self, op: Op) -> Sequence[Outcome]:
+    def _run_prepare(self, op: Op) -> Sequence[Outcome]:
         operands = [
             None
             if tensor is None
             else as_operand(tensor, self.shapes.get(tensor) or (), self._value(tensor))
             for tensor in op.inputs
         ]
-        return prepared(op, [tensor.dtype for tensor in op.outputs], operands)
+        return run_prepare(op, [tensor.dtype for tensor in op.outputs], operands)
 
     def _value(self, tensor: Tensor) -> np.ndarray | None:
         return tensor.value if tensor.value is not None else self.values[tensor]
@@ -159,43 +158,43 @@ class _Check:
         elif len(tensor.sizes) != len(outcome.shape):
             self._fail(op, tensor, outcome.shape)
         else:
-            for size, got in zip(tensor.sizes, outcome.shape, strict=True):
-                shape.append(self._same(op, tensor, size, got))
+            for size, actual in zip(tensor.sizes, outcome.shape, strict=True):
+                shape.append(self._check_size(op, tensor, size, actual))
             self.shapes[tensor] = tuple(shape)
         self.values[tensor] = outcome.value
         if tensor.elements is not None:
             if outcome.value is None:
-                self._choose(tensor)
+                self._assume(tensor)
                 return
             extents, value = tensor.elements.extents, outcome.value
-            for x, got in zip(extents.flat, value.ravel().tolist(), strict=True):
-                self._same(op, tensor, x, got)
+            for x, actual in zip(extents.flat, value.ravel().tolist(), strict=True):
+                self._check_size(op, tensor, x, actual)
 
-    def _same(self, op: Op, tensor: Tensor, size: Any, got: Any) -> int:
+    def _check_size(self, op: Op, tensor: Tensor, size: Any, actual: Any) -> int:
         """The number of a size, or of an element, which must be what `prepare` says."""
         if not isinstance(size, Dim):
-            if got is not None and size != got and size == size:
-                self._fail(op, tensor, got)
+            if actual is not None and size != actual and size == size:
+                self._fail(op, tensor, actual)
             return size
-        if got is None:
+        if actual is None:
             return self._number(size)
         missing = size.symbols - self.numbers.keys()
         if missing == {str(size)}:
-            self.numbers[str(size)] = got
+            self.numbers[str(size)] = actual
         if missing:
-            return got
+            return actual
         if any(name.startswith("~") for name in size.symbols):
-            return got
+            return actual
         number = self._evaluated(size)
         if tensor.dtype.kind == "f" and abs(number) > EXACT:
-            raise _Refused
-        if number != got:
-            self._fail(op, tensor, got)
+            raise _InvalidSizes
+        if number != actual:
+            self._fail(op, tensor, actual)
         return number
 
-    def _fail(self, op: Op, tensor: Tensor, got: Any) -> None:
+    def _fail(self, op: Op, tensor: Tensor, actual: Any) -> None:
         raise ConverterError(
             f"{op.kind} '{tensor.name}': internal error, please report it: with "
             f"{', '.join(f'{name} = {n}' for name, n in sorted(self.numbers.items()))} it gives "
-            f"{got}, expected a tensor of the sizes {tensor.sizes}"
+            f"{actual}, expected a tensor of the sizes {tensor.sizes}"
         )

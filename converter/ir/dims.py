@@ -1,4 +1,4 @@
-"""Sizes that depend on unknown ones: integer polynomials over symbols, each kept once.
+"""Sizes that depend on unknown ones: integer polynomials over symbols, interned.
 
     n, h = symbol("n", 7), symbol("h", 1680)
     floor_div(2 * n * h + 4, 2)      is      n*h + 2
@@ -26,8 +26,8 @@ Monomial = tuple[tuple["Atom", int], ...]
 SYMBOL, OPAQUE = "symbol", "opaque"
 FLOOR, MAX, MIN, BROADCAST, WRAP = "floor", "max", "min", "broadcast", "wrap"
 DEPTH = 8  # of proofs that a size is not negative
-WIDTH = 6  # sizes in a max or min that take in those of another
-REMEMBERED = 4096  # results of each function, as operators compute the same ones again
+MAX_ARGS = 6  # of a max or min that others are flattened into
+CACHE_SIZE = 4096  # results of each function
 
 _ATOMS: WeakValueDictionary[tuple, Atom] = WeakValueDictionary()
 _DIMS: WeakValueDictionary[tuple, Dim] = WeakValueDictionary()
@@ -82,7 +82,7 @@ class Dim:
 
     def __repr__(self) -> str:
         if not self._text:
-            self._text = _written(self.terms)
+            self._text = _terms_text(self.terms)
         return self._text
 
 
@@ -105,11 +105,11 @@ def _atom(
 
 def dim_of(terms: Mapping[Monomial, int]) -> Extent:
     """The sum of `terms`; those with the coefficient 0 are left out."""
-    kept = [(monomial, c) for monomial, c in terms.items() if c]
-    if not kept or (len(kept) == 1 and not kept[0][0]):
-        return kept[0][1] if kept else 0
-    kept.sort(key=_written_order)
-    key = tuple(kept)
+    nonzero = [(monomial, c) for monomial, c in terms.items() if c]
+    if not nonzero or (len(nonzero) == 1 and not nonzero[0][0]):
+        return nonzero[0][1] if nonzero else 0
+    nonzero.sort(key=_term_order)
+    key = tuple(nonzero)
     dim = _DIMS.get(key)
     if dim is None:
         dim = Dim()
@@ -123,7 +123,7 @@ def dim_of(terms: Mapping[Monomial, int]) -> Extent:
     return dim
 
 
-def _written_order(term: tuple[Monomial, int]) -> tuple:
+def _term_order(term: tuple[Monomial, int]) -> tuple:
     monomial, _ = term
     degree = sum(power for _, power in monomial)
     return -degree, [(atom.text, power) for atom, power in monomial]
@@ -143,9 +143,9 @@ def symbol(name: str, reference: int, data_dependent: bool = False) -> Dim:
 
 def opaque(name: str, reference: int, args: Iterable[Extent] = ()) -> Dim:
     """A number of which only what it depends on is known; the same name gives the same Dim."""
-    on = [arg for arg in args if isinstance(arg, Dim)]
-    symbols = frozenset((name,)).union(*(dim.symbols for dim in on))
-    data_dependent = any(dim.data_dependent for dim in on)
+    dependencies = [arg for arg in args if isinstance(arg, Dim)]
+    symbols = frozenset((name,)).union(*(dim.symbols for dim in dependencies))
+    data_dependent = any(dim.data_dependent for dim in dependencies)
     return of_atom(_atom(OPAQUE, (), name, reference, data_dependent, symbols))
 
 
@@ -165,16 +165,16 @@ def references(x: Extent) -> dict[str, int]:
     """The references of the symbols and opaque numbers of `x`, by their texts."""
     if isinstance(x, int):
         return {}
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for atom in x.atoms:
         if atom.kind in (SYMBOL, OPAQUE):
-            found[atom.text] = atom.reference
+            numbers[atom.text] = atom.reference
         for arg in atom.args:
-            found |= references(arg)
-    return found
+            numbers |= references(arg)
+    return numbers
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHE_SIZE)
 def add(x: Extent, y: Extent) -> Extent:
     """x + y"""
     if isinstance(x, int) and isinstance(y, int):
@@ -185,7 +185,7 @@ def add(x: Extent, y: Extent) -> Extent:
     return dim_of(terms)
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHE_SIZE)
 def multiply(x: Extent, y: Extent) -> Extent:
     """x * y"""
     if isinstance(x, int) and isinstance(y, int):
@@ -193,8 +193,8 @@ def multiply(x: Extent, y: Extent) -> Extent:
     terms: dict[Monomial, int] = {}
     for first, a in terms_of(x).items():
         for second, b in terms_of(y).items():
-            both = _joined(first, second)
-            terms[both] = terms.get(both, 0) + a * b
+            monomial = _multiply_monomials(first, second)
+            terms[monomial] = terms.get(monomial, 0) + a * b
     return dim_of(terms)
 
 
@@ -211,25 +211,25 @@ def product(sizes: Iterable[Extent]) -> Extent:
     return total
 
 
-def _joined(first: Monomial, second: Monomial) -> Monomial:
+def _multiply_monomials(first: Monomial, second: Monomial) -> Monomial:
     powers = dict(first)
     for atom, power in second:
         powers[atom] = powers.get(atom, 0) + power
     return tuple(sorted(powers.items(), key=lambda pair: pair[0].text))
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHE_SIZE)
 def floor_div(x: Extent, y: Extent) -> Extent:
     """floor(x / y), what Python's x // y is; raises ZeroDivisionError for y = 0."""
     if isinstance(x, int) and isinstance(y, int):
         return x // y
-    exact = divided(x, y)
+    exact = divide_exactly(x, y)
     if exact is not None:
         return exact
     if isinstance(y, int):
         assert isinstance(x, Dim)
         return _floor_by(x, y) if y > 0 else floor_div(multiply(-1, x), -y)
-    x, y = reduced(x, y)
+    x, y = cancel_factors(x, y)
     if isinstance(y, int):
         return floor_div(x, y)
     if not_negative(x) and not_negative(subtract(subtract(y, x), 1)):
@@ -244,45 +244,45 @@ def modulo(x: Extent, y: Extent) -> Extent:
 
 def _floor_by(x: Dim, k: int) -> Extent:
     """floor(x / k) for k > 1 that does not divide all of x."""
-    whole: dict[Monomial, int] = {}
-    rest: dict[Monomial, int] = {}
+    quotients: dict[Monomial, int] = {}
+    remainders: dict[Monomial, int] = {}
     for monomial, c in terms_of(x).items():
-        whole[monomial] = c // k if not monomial or c >= 0 else -(-c // k)
-        rest[monomial] = c - k * whole[monomial]
-    outside, inside = dim_of(whole), dim_of(rest)
-    if isinstance(inside, int):
-        return add(outside, inside // k)
-    offset = rest.get((), 0)
-    slopes = subtract(inside, offset)
+        quotients[monomial] = c // k if not monomial or c >= 0 else -(-c // k)
+        remainders[monomial] = c - k * quotients[monomial]
+    quotient, remainder = dim_of(quotients), dim_of(remainders)
+    if isinstance(remainder, int):
+        return add(quotient, remainder // k)
+    offset = remainders.get((), 0)
+    slopes = subtract(remainder, offset)
     assert isinstance(slopes, Dim)
     shared = gcd(k, *(c for _, c in slopes.terms))
     if shared > 1:
-        slopes = divided(slopes, shared)
+        slopes = divide_exactly(slopes, shared)
         assert slopes is not None
-        inner = add(slopes, offset // shared)
-        return add(outside, floor_div(inner, k // shared))
+        reduced = add(slopes, offset // shared)
+        return add(quotient, floor_div(reduced, k // shared))
     if slopes.terms[0][1] < 0:
-        upper = add(multiply(-1, inside), k - 1)
-        return subtract(outside, floor_div(upper, k))
-    if not_negative(inside) and not_negative(subtract(k - 1, inside)):
-        return outside
-    return add(outside, _floor_inward(inside, slopes, offset, k))
+        upper = add(multiply(-1, remainder), k - 1)
+        return subtract(quotient, floor_div(upper, k))
+    if not_negative(remainder) and not_negative(subtract(k - 1, remainder)):
+        return quotient
+    return add(quotient, _floor_of_remainder(remainder, slopes, offset, k))
 
 
-def _floor_inward(inside: Dim, slopes: Dim, offset: int, k: int) -> Extent:
-    """floor(inside / k), where inside = slopes + offset has nothing that k divides."""
-    atom = _only_atom(slopes)
+def _floor_of_remainder(remainder: Dim, slopes: Dim, offset: int, k: int) -> Extent:
+    """floor(remainder / k), where remainder = slopes + offset has nothing that k divides."""
+    atom = _as_atom(slopes)
     if atom is not None and atom.kind == FLOOR and isinstance(atom.args[1], int):
         x, by = atom.args
         return floor_div(add(x, offset * by), by * k)
     if atom is not None and atom.kind in (MAX, MIN):
         return _extreme(atom.kind, [floor_div(add(arg, offset), k) for arg in atom.args])
-    return _floor_atom(inside, k)
+    return _floor_atom(remainder, k)
 
 
 def _floor_atom(x: Extent, y: Extent) -> Dim:
-    ends = reference_of(x), reference_of(y)
-    return of_atom(_function(FLOOR, (x, y), ends[0] // ends[1] if ends[1] else 0))
+    dividend, divisor = reference_of(x), reference_of(y)
+    return of_atom(_function(FLOOR, (x, y), dividend // divisor if divisor else 0))
 
 
 def _function(kind: str, args: tuple[Extent, ...], reference: int) -> Atom:
@@ -292,7 +292,7 @@ def _function(kind: str, args: tuple[Extent, ...], reference: int) -> Atom:
     return _atom(kind, args, text, reference, data_dependent, symbols)
 
 
-def _only_atom(x: Dim) -> Atom | None:
+def _as_atom(x: Dim) -> Atom | None:
     """The atom that `x` is; None where it is more."""
     (monomial, c), *others = x.terms
     if others or c != 1 or len(monomial) != 1 or monomial[0][1] != 1:
@@ -300,8 +300,8 @@ def _only_atom(x: Dim) -> Atom | None:
     return monomial[0][0]
 
 
-@lru_cache(REMEMBERED)
-def divided(x: Extent, y: Extent) -> Extent | None:
+@lru_cache(CACHE_SIZE)
+def divide_exactly(x: Extent, y: Extent) -> Extent | None:
     """x / y where the quotient is a polynomial with integers for coefficients; else None."""
     if isinstance(y, int):
         if y == 0:
@@ -312,44 +312,44 @@ def divided(x: Extent, y: Extent) -> Extent | None:
         return dim_of({monomial: c // y for monomial, c in terms.items()})
     if isinstance(x, int):
         return 0 if x == 0 else None
-    return _long_division(terms_of(x), sorted(y.terms, key=_leading))
+    return _long_division(terms_of(x), sorted(y.terms, key=_lexicographic))
 
 
-def _leading(term: tuple[Monomial, int]) -> tuple:
+def _lexicographic(term: tuple[Monomial, int]) -> tuple:
     """Lexicographic order of monomials, the largest first."""
     return tuple((atom.text, -power) for atom, power in term[0]) + (("\uffff", 0),)
 
 
-def _long_division(left: dict[Monomial, int], divisor: list) -> Extent | None:
-    head, factor = divisor[0]
+def _long_division(remainder: dict[Monomial, int], divisor: list) -> Extent | None:
+    leading, factor = divisor[0]
     quotient: dict[Monomial, int] = {}
-    while left:
-        monomial, c = min(left.items(), key=_leading)
-        step = _without(monomial, head)
-        if step is None or c % factor:
+    while remainder:
+        monomial, c = min(remainder.items(), key=_lexicographic)
+        quotient_monomial = _divide_monomials(monomial, leading)
+        if quotient_monomial is None or c % factor:
             return None
-        quotient[step] = c // factor
+        quotient[quotient_monomial] = c // factor
         for other, coefficient in divisor:
-            both = _joined(step, other)
-            value = left.get(both, 0) - quotient[step] * coefficient
+            term = _multiply_monomials(quotient_monomial, other)
+            value = remainder.get(term, 0) - quotient[quotient_monomial] * coefficient
             if value:
-                left[both] = value
+                remainder[term] = value
             else:
-                left.pop(both, None)
+                remainder.pop(term, None)
     return dim_of(quotient)
 
 
-def _without(monomial: Monomial, part: Monomial) -> Monomial | None:
-    """monomial / part; None where it is none."""
+def _divide_monomials(monomial: Monomial, divisor: Monomial) -> Monomial | None:
+    """monomial / divisor; None where it is none."""
     powers = dict(monomial)
-    for atom, power in part:
+    for atom, power in divisor:
         powers[atom] = powers.get(atom, 0) - power
     if any(power < 0 for power in powers.values()):
         return None
     return tuple((atom, power) for atom, power in powers.items() if power)
 
 
-def reduced(x: Extent, y: Extent) -> tuple[Extent, Extent]:
+def cancel_factors(x: Extent, y: Extent) -> tuple[Extent, Extent]:
     """x and y without the factors that all their terms share."""
     terms = [*terms_of(x).items(), *terms_of(y).items()]
     factor = gcd(*(c for _, c in terms))
@@ -359,7 +359,7 @@ def reduced(x: Extent, y: Extent) -> tuple[Extent, Extent]:
         shared = {atom: min(n, powers.get(atom, 0)) for atom, n in shared.items()}
     common = tuple((atom, n) for atom, n in shared.items() if n)
     by = dim_of({common: factor})
-    first, second = divided(x, by), divided(y, by)
+    first, second = divide_exactly(x, by), divide_exactly(y, by)
     assert first is not None and second is not None
     return first, second
 
@@ -376,36 +376,36 @@ def smallest(*sizes: Extent) -> Extent:
 
 def _extreme(kind: str, sizes: Iterable[Extent]) -> Extent:
     sign = 1 if kind == MAX else -1
-    args = _flat(kind, dict.fromkeys(sizes))
-    kept: list[Extent] = []
+    args = _flatten(kind, dict.fromkeys(sizes))
+    undominated: list[Extent] = []
     for i, arg in enumerate(args):
-        beaten = any(
+        is_dominated = any(
             not_negative(multiply(sign, subtract(other, arg)))
             for j, other in enumerate(args)
-            if j != i and (other in kept or j > i)
+            if j != i and (other in undominated or j > i)
         )
-        if not beaten:
-            kept.append(arg)
-    if len(kept) == 1:
-        return kept[0]
-    kept.sort(key=lambda arg: str(subtract(arg, terms_of(arg).get((), 0))))
-    offset = terms_of(kept[-1]).get((), 0)
-    shifted = tuple(subtract(arg, offset) for arg in kept)
-    choose: Callable[..., int] = max if kind == MAX else min
-    atom = _function(kind, shifted, choose(reference_of(arg) for arg in shifted))
+        if not is_dominated:
+            undominated.append(arg)
+    if len(undominated) == 1:
+        return undominated[0]
+    undominated.sort(key=lambda arg: str(subtract(arg, terms_of(arg).get((), 0))))
+    offset = terms_of(undominated[-1]).get((), 0)
+    shifted = tuple(subtract(arg, offset) for arg in undominated)
+    extremum: Callable[..., int] = max if kind == MAX else min
+    atom = _function(kind, shifted, extremum(reference_of(arg) for arg in shifted))
     return add(of_atom(atom), offset)
 
 
-def _flat(kind: str, sizes: Iterable[Extent]) -> list[Extent]:
-    """The sizes, with those of a max within a max in its place."""
+def _flatten(kind: str, sizes: Iterable[Extent]) -> list[Extent]:
+    """The sizes, with the arguments of a max within a max in its place."""
     flat: list[Extent] = []
     for size in sizes:
-        inner = _inner(kind, size)
+        inner = _nested_args(kind, size)
         flat += [size] if inner is None else inner
-    return list(dict.fromkeys(flat)) if len(flat) <= WIDTH else list(sizes)
+    return list(dict.fromkeys(flat)) if len(flat) <= MAX_ARGS else list(sizes)
 
 
-def _inner(kind: str, size: Extent) -> list[Extent] | None:
+def _nested_args(kind: str, size: Extent) -> list[Extent] | None:
     for monomial, c in size.terms if isinstance(size, Dim) else ():
         if c == 1 and len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0].kind == kind:
             atom = monomial[0][0]
@@ -414,7 +414,7 @@ def _inner(kind: str, size: Extent) -> list[Extent] | None:
     return None
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHE_SIZE)
 def broadcast(x: Extent, y: Extent) -> Extent:
     """The size to which `x` and `y` broadcast by numpy's rule."""
     if x is y or x == y or y == 1:
@@ -423,41 +423,41 @@ def broadcast(x: Extent, y: Extent) -> Extent:
         return y
     if isinstance(x, int):
         return x
-    parts = dict.fromkeys([*_meeting(x), *_meeting(y)])
-    args = tuple(sorted(parts, key=str))
+    sizes = dict.fromkeys([*_broadcast_args(x), *_broadcast_args(y)])
+    args = tuple(sorted(sizes, key=str))
     if len(args) == 1:
         return args[0]
     return of_atom(_function(BROADCAST, args, max(reference_of(arg) for arg in args)))
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHE_SIZE)
 def from_front(position: Extent, size: Extent) -> Extent:
     """A position in a dimension of `size`, where a negative one counts from its end."""
     if not_negative(position):
         return position
     if not_negative(subtract(-1, position)):
         return add(position, size)
-    ends = reference_of(position), reference_of(size)
-    return of_atom(_function(WRAP, (position, size), ends[0] + (ends[1] if ends[0] < 0 else 0)))
+    index, n = reference_of(position), reference_of(size)
+    return of_atom(_function(WRAP, (position, size), index + (n if index < 0 else 0)))
 
 
-def _meeting(x: Dim) -> tuple[Extent, ...]:
-    atom = _only_atom(x)
+def _broadcast_args(x: Dim) -> tuple[Extent, ...]:
+    atom = _as_atom(x)
     return atom.args if atom is not None and atom.kind == BROADCAST else (x,)
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHE_SIZE)
 def not_negative(x: Extent, depth: int = DEPTH) -> bool:
     """Whether `x` is proved to be at least 0 whatever its symbols are."""
     if isinstance(x, int):
         return x >= 0
-    low = _lowest(x)
+    low = _lower_bound(x)
     if low is not None and low >= 0:
         return True
     if not depth:
         return False
     return any(
-        _proved(monomial[0][0], c, subtract(x, dim_of({monomial: c})), depth - 1)
+        _is_sum_not_negative(monomial[0][0], c, subtract(x, dim_of({monomial: c})), depth - 1)
         for monomial, c in x.terms
         if len(monomial) == 1 and monomial[0][1] == 1
     )
@@ -468,11 +468,11 @@ def never_zero(x: Extent) -> bool:
     return not_negative(subtract(x, 1)) or not_negative(subtract(-1, x))
 
 
-def _proved(atom: Atom, c: int, rest: Extent, depth: int) -> bool:
-    """Whether c * atom + rest is proved to be at least 0."""
+def _is_sum_not_negative(atom: Atom, c: int, addend: Extent, depth: int) -> bool:
+    """Whether c * atom + addend is proved to be at least 0."""
     if atom.kind in (MAX, MIN, BROADCAST):
         is_bound = (atom.kind == MAX) == (c > 0) and atom.kind != BROADCAST
-        sums = (not_negative(add(rest, multiply(c, arg)), depth) for arg in atom.args)
+        sums = (not_negative(add(addend, multiply(c, arg)), depth) for arg in atom.args)
         return any(sums) if is_bound else all(sums)
     if atom.kind == FLOOR and isinstance(atom.args[1], int):
         x, k = atom.args
@@ -480,33 +480,33 @@ def _proved(atom: Atom, c: int, rest: Extent, depth: int) -> bool:
         # k*r + k - 1 >= x; a factor c leaves less room
         if abs(c) == 1:
             slack = 0 if c > 0 else k - 1
-            return not_negative(add(add(multiply(k, rest), multiply(c, x)), slack), depth)
-        least = subtract(x, k - 1) if c > 0 else x
-        return not_negative(add(multiply(k, rest), multiply(c, least)), depth)
+            return not_negative(add(add(multiply(k, addend), multiply(c, x)), slack), depth)
+        bound = subtract(x, k - 1) if c > 0 else x
+        return not_negative(add(multiply(k, addend), multiply(c, bound)), depth)
     return False
 
 
-def _lowest(x: Dim) -> int | None:
+def _lower_bound(x: Dim) -> int | None:
     """A number that `x` is never below; None where none is known."""
     total = 0
     for monomial, c in x.terms:
         bound = 1
         for atom, power in monomial:
-            low, high = _ends(atom)
-            end = low if c > 0 else high
-            if low is None or low < 0 or end is None:
+            low, high = _atom_bounds(atom)
+            factor = low if c > 0 else high
+            if low is None or low < 0 or factor is None:
                 return None
-            bound *= end**power
+            bound *= factor**power
         total += c * bound
     return total
 
 
-def _highest(x: Dim) -> int | None:
-    low = _lowest(negated) if isinstance(negated := multiply(-1, x), Dim) else negated
+def _upper_bound(x: Dim) -> int | None:
+    low = _lower_bound(negated) if isinstance(negated := multiply(-1, x), Dim) else negated
     return None if low is None else -low
 
 
-def _ends(atom: Atom) -> tuple[int | None, int | None]:
+def _atom_bounds(atom: Atom) -> tuple[int | None, int | None]:
     """Numbers that an atom is never below and never above."""
     if atom.kind == SYMBOL:
         return 0, None
@@ -516,23 +516,23 @@ def _ends(atom: Atom) -> tuple[int | None, int | None]:
         x, by = atom.args
         if not isinstance(by, int):
             return (0, None) if not_negative(x) and not_negative(subtract(by, 1)) else (None, None)
-        low, high = _ends_of(x)
+        low, high = _bounds(x)
         return None if low is None else low // by, None if high is None else high // by
-    lows, highs = zip(*map(_ends_of, atom.args), strict=True)
+    lows, highs = zip(*map(_bounds, atom.args), strict=True)
     known_lows, known_highs = (
         [n for n in lows if n is not None],
         [n for n in highs if n is not None],
     )
-    every_low, every_high = len(known_lows) == len(lows), len(known_highs) == len(highs)
+    has_low, has_high = len(known_lows) == len(lows), len(known_highs) == len(highs)
     if atom.kind == MAX:
-        return max(known_lows, default=None), max(known_highs) if every_high else None
+        return max(known_lows, default=None), max(known_highs) if has_high else None
     if atom.kind == MIN:
-        return min(known_lows) if every_low else None, min(known_highs, default=None)
-    return min(known_lows) if every_low else None, max(known_highs) if every_high else None
+        return min(known_lows) if has_low else None, min(known_highs, default=None)
+    return min(known_lows) if has_low else None, max(known_highs) if has_high else None
 
 
-def _ends_of(x: Extent) -> tuple[int | None, int | None]:
-    return (x, x) if isinstance(x, int) else (_lowest(x), _highest(x))
+def _bounds(x: Extent) -> tuple[int | None, int | None]:
+    return (x, x) if isinstance(x, int) else (_lower_bound(x), _upper_bound(x))
 
 
 def evaluate(x: Extent, numbers: Mapping[str, int]) -> int:
@@ -561,13 +561,13 @@ def _evaluated(atom: Atom, numbers: Mapping[str, int]) -> int:
     return max(values) if atom.kind == MAX else min(values)
 
 
-def _written(terms: tuple[tuple[Monomial, int], ...]) -> str:
+def _terms_text(terms: tuple[tuple[Monomial, int], ...]) -> str:
     parts = []
     for monomial, c in terms:
         factors = [atom.text for atom, power in monomial for _ in range(power)]
-        sign, size = "-" if c < 0 else "+", abs(c)
-        if size != 1 or not factors:
-            factors.insert(0, str(size))
+        sign, magnitude = "-" if c < 0 else "+", abs(c)
+        if magnitude != 1 or not factors:
+            factors.insert(0, str(magnitude))
         parts.append(f"{sign}{'*'.join(factors)}")
     return "".join(parts).removeprefix("+")
 

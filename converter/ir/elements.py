@@ -16,13 +16,14 @@ import numpy as np
 from . import dims
 from .dims import Dim, Extent
 from .graph import Op, Tensor
+from .prepare import count_outputs, run_prepare
 
 Rule = Callable[[Op, int], "np.ndarray | None"]
 
 TOKEN = "~"
 """Begins the names of floats and booleans that depend on sizes, which are no sizes themselves."""
 
-_SAME = object()  # an element that is what the reference has, as it depends on no size
+_REFERENCE = object()  # an element that is what the reference has, as it depends on no size
 
 
 def elements_of(op: Op, i: int, reference: np.ndarray) -> np.ndarray:
@@ -42,7 +43,7 @@ def elements_of(op: Op, i: int, reference: np.ndarray) -> np.ndarray:
     key, args = _key(op, i, reference.dtype) if None in flat else ("", [])
     name = f"{'' if reference.dtype.kind in 'iu' else TOKEN}{op.kind.lower()}_{key}"
     for n, number in enumerate(reference.ravel().tolist()):
-        if flat[n] is _SAME:
+        if flat[n] is _REFERENCE:
             flat[n] = number
         elif flat[n] is None:
             flat[n] = dims.opaque(f"{name}_{n}", _as_int(number), args)
@@ -91,13 +92,13 @@ def _key(op: Op, i: int, dtype: np.dtype) -> tuple[str, list[Extent]]:
             parts.append(None)
             continue
         sizes = tensor.sizes or ()
-        known = list(extents_of(tensor).flat) if _is_known(tensor) else []
-        parts.append((str(tensor.dtype), sizes, known))
-        args += [x for x in (*sizes, *known) if isinstance(x, Dim)]
+        elements = list(extents_of(tensor).flat) if _has_value(tensor) else []
+        parts.append((str(tensor.dtype), sizes, elements))
+        args += [x for x in (*sizes, *elements) if isinstance(x, Dim)]
     return sha1(repr(parts).encode(), usedforsecurity=False).hexdigest()[:8], args
 
 
-def _is_known(tensor: Tensor) -> bool:
+def _has_value(tensor: Tensor) -> bool:
     return tensor.value is not None or tensor.elements is not None
 
 
@@ -113,17 +114,17 @@ def _elementwise(function: Callable[..., Any]) -> Rule:
     """A rule that computes each element from one of each input, repeated by numpy's rule."""
 
     def rule(op: Op, i: int) -> np.ndarray:
-        arrays = [extents_of(tensor) for tensor in op.given]
+        arrays = [extents_of(tensor) for tensor in op.present_inputs]
         is_float = op.inputs[0].dtype.kind not in "iub"
 
-        def of_one(*values: Any) -> Any:
+        def element_of(*values: Any) -> Any:
             if any(value is None for value in values):
                 return None
             if not is_float:
                 return function(*values)
-            return None if any(isinstance(value, Dim) for value in values) else _SAME
+            return None if any(isinstance(value, Dim) for value in values) else _REFERENCE
 
-        return np.asarray(np.frompyfunc(of_one, len(arrays), 1)(*arrays), object)
+        return np.asarray(np.frompyfunc(element_of, len(arrays), 1)(*arrays), object)
 
     return rule
 
@@ -149,7 +150,7 @@ def _sign(x: Extent) -> Extent | None:
     return (x > 0) - (x < 0) if isinstance(x, int) else None
 
 
-def _less(x: Extent, y: Extent) -> bool | None:
+def _is_less(x: Extent, y: Extent) -> bool | None:
     """Whether x < y, where that is so or not so at all sizes."""
     if dims.not_negative(dims.subtract(dims.subtract(y, x), 1)):
         return True
@@ -160,63 +161,63 @@ def _equal(x: Extent, y: Extent) -> bool | Extent | None:
     """Whether x = y; where neither is ever the smaller one, 1 or 0 as an expression."""
     if x is y or x == y:
         return True
-    if _less(x, y) or _less(y, x):
+    if _is_less(x, y) or _is_less(y, x):
         return False
-    for gap in (dims.subtract(x, y), dims.subtract(y, x)):
-        if dims.not_negative(gap):
-            return dims.largest(dims.subtract(1, gap), 0)
+    for difference in (dims.subtract(x, y), dims.subtract(y, x)):
+        if dims.not_negative(difference):
+            return dims.largest(dims.subtract(1, difference), 0)
     return None
 
 
-def _not(x: Any) -> Any:
+def _logical_not(x: Any) -> Any:
     if isinstance(x, Dim):
         return dims.subtract(1, x)
     return None if x is None else not x
 
 
-def _both(x: Any, y: Any) -> Any:
+def _logical_and(x: Any, y: Any) -> Any:
     if False in (x, y):
         return False
     return y if x is True else x if y is True else None
 
 
-def _either(x: Any, y: Any) -> Any:
+def _logical_or(x: Any, y: Any) -> Any:
     if True in (x, y):
         return True
     return y if x is False else x if y is False else None
 
 
-def _chosen(are_integers: bool, condition: Any, x: Any, y: Any) -> Any:
+def _select_element(are_integers: bool, condition: Any, x: Any, y: Any) -> Any:
     if isinstance(condition, bool | int):
         return x if condition else y
-    if x is y or _is_no_size(condition) or not are_integers:
+    if x is y or _is_token(condition) or not are_integers:
         return x if x is y else None
     return dims.add(y, dims.multiply(condition, dims.subtract(x, y)))
 
 
-def _is_no_size(x: Dim) -> bool:
+def _is_token(x: Dim) -> bool:
     return any(name.startswith(TOKEN) for name in x.symbols)
 
 
 def _select(op: Op, i: int) -> np.ndarray:
-    arrays = [extents_of(tensor) for tensor in op.given]
-    choose = partial(_chosen, op.inputs[1].dtype.kind in "iu")
-    return np.asarray(np.frompyfunc(choose, 3, 1)(*arrays), object)
+    arrays = [extents_of(tensor) for tensor in op.present_inputs]
+    select = partial(_select_element, op.inputs[1].dtype.kind in "iu")
+    return np.asarray(np.frompyfunc(select, 3, 1)(*arrays), object)
 
 
 def _cast(op: Op, i: int) -> np.ndarray | None:
     """Sizes in another type, which below 2**24 floats hold as well; what are no sizes is opaque."""
     values = extents_of(op.inputs[0])
 
-    def of_one(x: Any) -> Any:
+    def element_of(x: Any) -> Any:
         if not isinstance(x, Dim):
-            return _SAME
-        return None if _is_no_size(x) else x
+            return _REFERENCE
+        return None if _is_token(x) else x
 
-    return np.asarray(np.frompyfunc(of_one, 1, 1)(values), object)
+    return np.asarray(np.frompyfunc(element_of, 1, 1)(values), object)
 
 
-def _folded(function: Callable[..., Any], empty: Any = None) -> Rule:
+def _reduction(function: Callable[..., Any], empty: Any = None) -> Rule:
     """A rule that folds the elements along constant axes into one."""
 
     def rule(op: Op, i: int) -> np.ndarray | None:
@@ -224,31 +225,33 @@ def _folded(function: Callable[..., Any], empty: Any = None) -> Rule:
         if axes is None or x.dtype.kind not in "iub":
             return None
         values = extents_of(x)
-        folded = {int(axis) % max(values.ndim, 1) for axis in axes.ravel()}
-        order = [a for a in range(values.ndim) if a not in folded]
-        rows = np.transpose(values, [*order, *sorted(folded)]) if values.ndim else values
-        rows = rows.reshape(int(np.prod([values.shape[a] for a in order], dtype=int)), -1)
+        reduced = {int(axis) % max(values.ndim, 1) for axis in axes.ravel()}
+        outer = [a for a in range(values.ndim) if a not in reduced]
+        rows = np.transpose(values, [*outer, *sorted(reduced)]) if values.ndim else values
+        rows = rows.reshape(int(np.prod([values.shape[a] for a in outer], dtype=int)), -1)
         if empty is None and not rows.shape[1]:
             return None
-        start = [] if empty is None else [empty]
-        return array_of([reduce(function, row, *start) for row in rows.tolist()], (len(rows),))
+        initial = [] if empty is None else [empty]
+        return array_of([reduce(function, row, *initial) for row in rows.tolist()], (len(rows),))
 
     return rule
 
 
 def _range(op: Op, i: int) -> np.ndarray | None:
     start, limit, delta = (extents_of(tensor).item() for tensor in op.inputs)
-    gap = dims.subtract(limit, start)
-    if op.inputs[0].dtype.kind not in "iu" or not (isinstance(gap, int) and isinstance(delta, int)):
+    length = dims.subtract(limit, start)
+    if op.inputs[0].dtype.kind not in "iu":
         return None
-    count = len(range(0, gap, delta))
+    if not (isinstance(length, int) and isinstance(delta, int)):
+        return None
+    count = len(range(0, length, delta))
     return array_of([dims.add(start, n * delta) for n in range(count)], (count,))
 
 
 def _broadcast_args(op: Op, i: int) -> np.ndarray:
     first, second = (list(extents_of(tensor).flat) for tensor in op.inputs)
     rank = max(len(first), len(second))
-    first, second = ([1] * (rank - len(one)) + one for one in (first, second))
+    first, second = ([1] * (rank - len(sizes)) + sizes for sizes in (first, second))
     return array_of([dims.broadcast(x, y) for x, y in zip(first, second, strict=True)], (rank,))
 
 
@@ -263,31 +266,29 @@ def _zeros(op: Op, i: int) -> np.ndarray:
     return np.zeros(tuple(n for n in op.inputs[0].sizes or () if isinstance(n, int)), object)
 
 
-def _moved(*data: int) -> Rule:
+def _data_movement(*data: int) -> Rule:
     """A rule for operators whose results are elements of the inputs `data` (all of them by
     default), or zeros: the interpreter moves their numbers.
     """
 
     def rule(op: Op, i: int) -> np.ndarray | None:
-        from .infer import count_outputs, prepared  # which computes with this module
-
-        moving = data or range(len(op.inputs))
+        moved = data or range(len(op.inputs))
         values: list[Any] = [0]
         inputs = list(op.inputs)
         for k, tensor in enumerate(inputs):
-            if k in moving:
+            if k in moved:
                 elements = extents_of(tensor)
-                numbers = np.arange(elements.size, dtype=np.int32) + len(values)
+                indices = np.arange(elements.size, dtype=np.int32) + len(values)
                 values += elements.ravel().tolist()
                 shape = elements.shape
-                inputs[k] = Tensor("", numbers.dtype, shape, numbers.reshape(shape))
+                inputs[k] = Tensor("", indices.dtype, shape, indices.reshape(shape))
             elif tensor is not None and tensor.value is None:
                 return None
-        stand_in = Op(op.kind, inputs, [], op.options, origin=op.origin)
-        where = prepared(stand_in, [np.dtype(np.int32)] * count_outputs(op))[i].value
-        if where is None:
+        index_op = Op(op.kind, inputs, [], op.options, origin=op.origin)
+        positions = run_prepare(index_op, [np.dtype(np.int32)] * count_outputs(op))[i].value
+        if positions is None:
             return None
-        return array_of([values[n] for n in where.ravel().tolist()], where.shape)
+        return array_of([values[n] for n in positions.ravel().tolist()], positions.shape)
 
     return rule
 
@@ -308,42 +309,42 @@ RULES: dict[str, Rule] = {
     "SQUARE": _elementwise(lambda x: dims.multiply(x, x)),
     "POW": _elementwise(_power),
     "SIGN": _elementwise(_sign),
-    "LESS": _elementwise(_less),
-    "GREATER": _elementwise(lambda x, y: _less(y, x)),
-    "LESS_EQUAL": _elementwise(lambda x, y: _not(_less(y, x))),
-    "GREATER_EQUAL": _elementwise(lambda x, y: _not(_less(x, y))),
+    "LESS": _elementwise(_is_less),
+    "GREATER": _elementwise(lambda x, y: _is_less(y, x)),
+    "LESS_EQUAL": _elementwise(lambda x, y: _logical_not(_is_less(y, x))),
+    "GREATER_EQUAL": _elementwise(lambda x, y: _logical_not(_is_less(x, y))),
     "EQUAL": _elementwise(_equal),
-    "NOT_EQUAL": _elementwise(lambda x, y: _not(_equal(x, y))),
-    "LOGICAL_AND": _elementwise(_both),
-    "LOGICAL_OR": _elementwise(_either),
-    "LOGICAL_NOT": _elementwise(_not),
+    "NOT_EQUAL": _elementwise(lambda x, y: _logical_not(_equal(x, y))),
+    "LOGICAL_AND": _elementwise(_logical_and),
+    "LOGICAL_OR": _elementwise(_logical_or),
+    "LOGICAL_NOT": _elementwise(_logical_not),
     "SELECT": _select,
     "SELECT_V2": _select,
     "CAST": _cast,
-    "SUM": _folded(dims.add, 0),
-    "REDUCE_PROD": _folded(dims.multiply, 1),
-    "REDUCE_MAX": _folded(dims.largest),
-    "REDUCE_MIN": _folded(dims.smallest),
+    "SUM": _reduction(dims.add, 0),
+    "REDUCE_PROD": _reduction(dims.multiply, 1),
+    "REDUCE_MAX": _reduction(dims.largest),
+    "REDUCE_MIN": _reduction(dims.smallest),
     "RANGE": _range,
     "BROADCAST_ARGS": _broadcast_args,
     "FILL": _fill,
     "ZEROS_LIKE": _zeros,
-    "RESHAPE": _moved(0),
-    "SQUEEZE": _moved(0),
-    "EXPAND_DIMS": _moved(0),
-    "TRANSPOSE": _moved(0),
-    "SLICE": _moved(0),
-    "STRIDED_SLICE": _moved(0),
-    "GATHER": _moved(0),
-    "GATHER_ND": _moved(0),
-    "REVERSE_V2": _moved(0),
-    "TILE": _moved(0),
-    "BROADCAST_TO": _moved(0),
-    "PAD": _moved(0),
-    "SPLIT": _moved(1),
-    "SPLIT_V": _moved(0),
-    "UNPACK": _moved(0),
-    "PACK": _moved(),
-    "CONCATENATION": _moved(),
+    "RESHAPE": _data_movement(0),
+    "SQUEEZE": _data_movement(0),
+    "EXPAND_DIMS": _data_movement(0),
+    "TRANSPOSE": _data_movement(0),
+    "SLICE": _data_movement(0),
+    "STRIDED_SLICE": _data_movement(0),
+    "GATHER": _data_movement(0),
+    "GATHER_ND": _data_movement(0),
+    "REVERSE_V2": _data_movement(0),
+    "TILE": _data_movement(0),
+    "BROADCAST_TO": _data_movement(0),
+    "PAD": _data_movement(0),
+    "SPLIT": _data_movement(1),
+    "SPLIT_V": _data_movement(0),
+    "UNPACK": _data_movement(0),
+    "PACK": _data_movement(),
+    "CONCATENATION": _data_movement(),
 }
 """Operator -> its results as numbers and expressions; None for an element that neither tells."""

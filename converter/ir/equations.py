@@ -38,29 +38,29 @@ def _substituted(atom: Atom, name: str, by: Extent) -> Extent:
     return dims.FUNCTIONS[atom.kind](*(substitute(arg, name, by) for arg in atom.args))
 
 
-def solved(
-    x: Extent, y: Extent, fresh: Callable[[str], Extent], even_empty: bool = False
+def solve(
+    x: Extent, y: Extent, new_symbol: Callable[[str], Extent], even_empty: bool = False
 ) -> tuple[str, Extent] | None:
     """(symbol, size) such that x = y where the symbol is that size, and nowhere else.
 
     Args:
         x, y: two sizes.
-        fresh: gives a new symbol for a name, where one is a multiple of something.
+        new_symbol: gives a new symbol for a name, where one is a multiple of something.
         even_empty: whether that must hold where a factor of both is 0, too.
     """
     difference = dims.subtract(x, y)
     if isinstance(difference, int):
         return None
-    gap, _ = dims.reduced(difference, 0)
-    assert isinstance(gap, Dim)
-    if even_empty and not dims.never_zero(dims.divided(difference, gap) or 0):
+    reduced, _ = dims.cancel_factors(difference, 0)
+    assert isinstance(reduced, Dim)
+    if even_empty and not dims.never_zero(dims.divide_exactly(difference, reduced) or 0):
         return None
-    for monomial, c in reversed(gap.terms):
+    for monomial, c in reversed(reduced.terms):
         if len(monomial) != 1 or abs(c) != 1 or monomial[0][1] != 1:
             continue
-        atom, remainder = monomial[0][0], dims.subtract(gap, dims.dim_of({monomial: c}))
+        atom, remainder = monomial[0][0], dims.subtract(reduced, dims.dim_of({monomial: c}))
         if isinstance(remainder, Dim) and atom.text in remainder.symbols:
-            solution = _as_multiple(gap, atom, c, fresh)
+            solution = _as_multiple(reduced, atom, c, new_symbol)
         else:
             solution = dims.multiply(-c, remainder)
         if (
@@ -72,16 +72,18 @@ def solved(
     return None
 
 
-def _as_multiple(gap: Dim, atom: Atom, c: int, fresh: Callable[[str], Extent]) -> Extent | None:
-    """What a symbol is where gap = 0 says that a sum with it is a multiple of k."""
-    for monomial, factor in gap.terms:
+def _as_multiple(
+    reduced: Dim, atom: Atom, c: int, new_symbol: Callable[[str], Extent]
+) -> Extent | None:
+    """What a symbol is where reduced = 0 says that a sum with it is a multiple of k."""
+    for monomial, factor in reduced.terms:
         other = monomial[0][0] if len(monomial) == 1 else None
         if other is None or other.kind != dims.FLOOR or abs(factor) != other.args[1]:
             continue
         remainder = dims.subtract(
-            dims.subtract(gap, dims.dim_of({monomial: factor})), dims.dim_of({((atom, 1),): c})
+            dims.subtract(reduced, dims.dim_of({monomial: factor})), dims.dim_of({((atom, 1),): c})
         )
         if isinstance(remainder, int) or atom.text not in remainder.symbols:
-            multiple = dims.multiply(abs(factor), fresh(f"{atom.text}_{abs(factor)}"))
+            multiple = dims.multiply(abs(factor), new_symbol(f"{atom.text}_{abs(factor)}"))
             return dims.subtract(multiple, remainder) if c > 0 else dims.add(remainder, multiple)
     return None

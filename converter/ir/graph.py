@@ -2,7 +2,7 @@
 
 Passes, quantization and the writer work on it. `Tensor.producer` and `Tensor.readers` are kept true
 by the methods of Graph and by `Op.set_input`; nothing else assigns them. `str(graph)` is its text
-form, which `text.parse` reads back.
+form (text.py), which parse.py reads back.
 
 An unknown dimension is never a number: it is an expression over the unknown dimensions of the
 source (dims.py). What is computed from sizes alone is known element by element, as an expression.
@@ -18,6 +18,7 @@ import numpy as np
 
 from .dims import Extent
 from .sizes import Scope
+from .text import to_text
 
 Sizes = tuple[Extent, ...]
 
@@ -28,7 +29,7 @@ class Elements(NamedTuple):
     Attributes:
         reference: the value where every unknown size takes its reference.
         extents: an array of the same shape; for each element a number or an expression, which for
-            floats and booleans stands for it.
+            floats and booleans is an opaque one.
     """
 
     reference: np.ndarray
@@ -159,7 +160,7 @@ class Tensor:
         return f"<Tensor '{self.name}' {self.dtype} {self.shape}>"
 
 
-NEAR = 64  # ops on either side of the last position that are looked at first
+SEARCH_WINDOW = 64  # ops on either side of the last position that are looked at first
 
 
 class Op:
@@ -209,11 +210,11 @@ class Op:
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
-        """The tensors it takes; None for an omitted one, which `input` and `given` know better."""
+        """The tensors it takes; None for an omitted one: see `input` and `present_inputs`."""
         return cast("tuple[Tensor, ...]", tuple(self._inputs))
 
     @property
-    def given(self) -> list[Tensor]:
+    def present_inputs(self) -> list[Tensor]:
         """The inputs that are not omitted."""
         return [tensor for tensor in self._inputs if tensor is not None]
 
@@ -266,9 +267,9 @@ class Graph:
 
     def position(self, op: Op) -> int:
         """Where an op is; those near the one asked for last are found without a search."""
-        near = self._last_position
+        last = self._last_position
         try:
-            position = self.ops.index(op, max(0, near - NEAR), near + NEAR)
+            position = self.ops.index(op, max(0, last - SEARCH_WINDOW), last + SEARCH_WINDOW)
         except ValueError:
             position = self.ops.index(op)
         self._last_position = position
@@ -276,17 +277,17 @@ class Graph:
 
     def append(self, op: Op) -> Op:
         """Puts `op` at the end."""
-        return self._place(len(self.ops), op)
+        return self._insert(len(self.ops), op)
 
     def insert_before(self, anchor: Op, op: Op) -> Op:
         """Puts `op` right before `anchor`."""
-        return self._place(self.position(anchor), op)
+        return self._insert(self.position(anchor), op)
 
     def insert_after(self, anchor: Op, op: Op) -> Op:
         """Puts `op` right after `anchor`."""
-        return self._place(self.position(anchor) + 1, op)
+        return self._insert(self.position(anchor) + 1, op)
 
-    def _place(self, position: int, op: Op) -> Op:
+    def _insert(self, position: int, op: Op) -> Op:
         for tensor in op.inputs:
             if tensor is not None:
                 tensor.readers.append(op)
@@ -344,22 +345,35 @@ class Graph:
 
     def tensors(self) -> Iterator[Tensor]:
         """Every tensor once: inputs, then in the order of the ops, then outputs."""
-        seen: set[int] = set()
-        for tensor in self._mentions():
-            if tensor is not None and id(tensor) not in seen:
-                seen.add(id(tensor))
+        visited: set[int] = set()
+        for tensor in self._occurrences():
+            if tensor is not None and id(tensor) not in visited:
+                visited.add(id(tensor))
                 yield tensor
 
-    def _mentions(self) -> Iterator[Tensor | None]:
+    def _occurrences(self) -> Iterator[Tensor | None]:
         yield from self.inputs
         for op in self.ops:
             yield from op.inputs
             yield from op.outputs
         yield from self.outputs
 
-    def __str__(self) -> str:
-        from .text import to_text
+    def callees(self) -> list[Graph]:
+        """The graphs that its ops call, each once."""
+        return list(dict.fromkeys(graph for op in self.ops for graph in op.graphs))
 
+    def reachable(self) -> list[Graph]:
+        """The graph and every graph that is called from it, directly or not, each once."""
+        graphs: list[Graph] = [self]
+        pending: list[Graph] = [self]
+        while pending:
+            for graph in pending.pop().callees():
+                if graph not in graphs:
+                    graphs.append(graph)
+                    pending.append(graph)
+        return graphs
+
+    def __str__(self) -> str:
         return to_text(self)
 
 
@@ -371,5 +385,5 @@ def same_bits(first: np.ndarray, second: np.ndarray) -> bool:
         return first.ravel().tolist() == second.ravel().tolist()
     if first is second or first.size == 0:
         return True
-    one, two = (np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in (first, second))
-    return bool(np.array_equal(one, two))
+    contents = [np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in (first, second)]
+    return bool(np.array_equal(contents[0], contents[1]))

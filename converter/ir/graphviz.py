@@ -9,14 +9,13 @@ from pathlib import Path
 
 from ...schema.files import write_atomic
 from .graph import Graph, Tensor
-from .text import called
 
 
 def drawing(graphs: Sequence[Graph]) -> str:
     """A digraph of some graphs and of the graphs they call: operators, tensors on the edges."""
     lines = ["digraph model {", "  node [shape=box];"]
-    every = list(dict.fromkeys(one for graph in graphs for one in called(graph)))
-    for number, graph in enumerate(every):
+    reachable = list(dict.fromkeys(callee for graph in graphs for callee in graph.reachable()))
+    for number, graph in enumerate(reachable):
         lines += [f"  subgraph cluster_{number} {{", f"    label={quoted(graph.name)};"]
         lines += [f"    {line}" for line in _nodes(graph, f"g{number}_")]
         lines.append("  }")
@@ -26,25 +25,25 @@ def drawing(graphs: Sequence[Graph]) -> str:
 def _nodes(graph: Graph, prefix: str) -> list[str]:
     """The statements of one graph; the names of its nodes begin with `prefix`."""
     lines = []
-    makers: dict[int, str] = {}
+    producers: dict[int, str] = {}
     for i, tensor in enumerate(graph.inputs):
-        makers[id(tensor)] = f"{prefix}in{i}"
+        producers[id(tensor)] = f"{prefix}in{i}"
         lines.append(f"{prefix}in{i} [label={quoted(label(tensor))}, shape=oval];")
     for i, op in enumerate(graph.ops):
         node = f"{prefix}op{i}"
         constants = [label(t) for t in op.inputs if t is not None and t.is_constant]
         text = "\n".join([op.custom_code or op.kind, *constants])
         lines.append(f"{node} [label={quoted(text)}];")
-        makers.update((id(tensor), node) for tensor in op.outputs)
+        producers.update((id(tensor), node) for tensor in op.outputs)
         for tensor in op.inputs:
-            if tensor is not None and id(tensor) in makers:
-                edge = f"{makers[id(tensor)]} -> {node}"
+            if tensor is not None and id(tensor) in producers:
+                edge = f"{producers[id(tensor)]} -> {node}"
                 lines.append(f"{edge} [label={quoted(label(tensor))}];")
     names = graph.output_names or [tensor.name for tensor in graph.outputs]
     for i, (tensor, name) in enumerate(zip(graph.outputs, names, strict=True)):
         lines.append(f"{prefix}out{i} [label={quoted(name)}, shape=oval];")
-        if id(tensor) in makers:
-            edge = f"{makers[id(tensor)]} -> {prefix}out{i}"
+        if id(tensor) in producers:
+            edge = f"{producers[id(tensor)]} -> {prefix}out{i}"
             lines.append(f"{edge} [label={quoted(label(tensor))}];")
     return lines
 

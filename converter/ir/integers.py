@@ -1,4 +1,4 @@
-"""Operators of integers that there are kernels for floats of only, written as others."""
+"""Operators on integers that have kernels for floats only, as formulas of others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Formula = Callable[["Builder", Tensor], Tensor]
 
 
-def of_integers(b: Builder, kind: str, inputs: Sequence[Tensor | None]) -> Tensor | None:
+def integer_formula(b: Builder, kind: str, inputs: Sequence[Tensor | None]) -> Tensor | None:
     """The result of an operator of one tensor of integers; None for other operators and types."""
     formula, x = FORMULAS.get(kind), inputs[0] if inputs else None
     if formula is None or x is None or x.dtype.kind not in "iu" or x.quantization is not None:
@@ -26,8 +26,8 @@ def of_integers(b: Builder, kind: str, inputs: Sequence[Tensor | None]) -> Tenso
 
 def clipped(b: Builder, x: Tensor, low: int, high: int) -> Tensor:
     """min(max(x, low), high)."""
-    least = max(low, np.iinfo(x.dtype).min)
-    return b.MINIMUM(b.MAXIMUM(x, like(x, least, b)), like(x, high, b))
+    low = max(low, np.iinfo(x.dtype).min)
+    return b.MINIMUM(b.MAXIMUM(x, like(x, low, b)), like(x, high, b))
 
 
 FORMULAS: dict[str, Formula] = {

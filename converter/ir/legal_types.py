@@ -3,7 +3,7 @@
     x: bool -> PACK -> y        becomes        x -> CAST(int8) -> PACK -> CAST(bool) -> y
 
 schema/operators.py says which types there are kernels for. Every value of a type has its own in
-the wider one, and the result comes back as if it had been computed in the narrow type.
+the wider one, and the result comes back as if it had been computed in the original type.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ WIDER = {
     "f16": ("f32",),
     "bf16": ("f32",),
 }
-"""Types that hold all values of a type, the narrowest first."""
+"""Types that hold all values of a type, the smallest first."""
 
 SAME_WIDTH = {
     "f64": ("i64",),
@@ -53,9 +53,9 @@ SAME_WIDTH = {
 }
 """Types with as many bits, for operators that only move elements."""
 
-SIZES = {"i64": ("i32",)}
+NARROWER_INDICES = {"i64": ("i32",)}
 """Types for indices and sizes, which LiteRT counts in int32."""
-COUNTED = frozenset({"i16", "i32", "i64"})
+INDEX_TYPES = frozenset({"i16", "i32", "i64"})
 
 
 def code_of(tensor: Tensor | None) -> str:
@@ -89,7 +89,7 @@ def runs_here(op: Op) -> bool:
     if row is None:
         return True
     accepting = row.accepting(*(list(map(code_of, ts)) for ts in (op.inputs, op.outputs)))
-    return not accepting or any(one.runs_here for one in accepting)
+    return not accepting or any(types.runs_here for types in accepting)
 
 
 class Legal(NamedTuple):
@@ -125,14 +125,14 @@ def nearest(kind: str, operands: Sequence[str], results: Sequence[str | None]) -
         return None
     operand_types, result_types = types
     old_types = [*operand_types, *result_types]
-    choices: list[tuple[int, int, list[Any], Combination]] = []
-    for combination in (one for one in row.combinations if one.runs_here):
+    candidates: list[tuple[int, int, list[Any], Combination]] = []
+    for combination in (types for types in row.combinations if types.runs_here):
         for codes in _candidates(combination, old_types, row.traits):
-            steps = [_distance(*pair) or 0 for pair in zip(old_types, codes, strict=True)]
-            choices.append((sum(n > 0 for n in steps), sum(steps), codes, combination))
-    if not choices:
+            distances = [_distance(*pair) or 0 for pair in zip(old_types, codes, strict=True)]
+            candidates.append((sum(n > 0 for n in distances), sum(distances), codes, combination))
+    if not candidates:
         return None
-    *_, codes, combination = min(choices, key=lambda one: one[:2])
+    *_, codes, combination = min(candidates, key=lambda candidate: candidate[:2])
     n = len(operand_types)
     original = [
         operand_types[tie] if old is None and isinstance(tie, int) else old
@@ -149,25 +149,25 @@ def _candidates(
     types: Combination, old: Sequence[Any], traits: frozenset[str]
 ) -> Iterator[list[Any]]:
     """What the types `old` may become within one combination, one for each place."""
-    allowed = (*types.operands, *types.results)
-    ties = {i: tie for i, tie in enumerate(allowed) if isinstance(tie, int)}
-    choices = []
-    for i, kinds in enumerate(allowed):
-        if isinstance(kinds, int):
+    constraints = (*types.operands, *types.results)
+    ties = {i: tie for i, tie in enumerate(constraints) if isinstance(tie, int)}
+    type_choices = []
+    for i, accepted in enumerate(constraints):
+        if isinstance(accepted, int):
             continue
         if old[i] is None:
-            choices.append([(i, None)])
+            type_choices.append([(i, None)])
             continue
         is_data = i in ties.values()
         others = () if "typed" in traits else WIDER.get(old[i], ())
         if "moves" in traits and is_data:
             others += SAME_WIDTH.get(old[i], ())
-        if kinds <= COUNTED and not is_data:
-            others += SIZES.get(old[i], ())
-        choices.append([(i, code) for code in (old[i], *others) if code in kinds])
-    for chosen in product(*choices):
-        codes: list[Any] = [None] * len(allowed)
-        for i, code in (*chosen, *ties.items()):
+        if accepted <= INDEX_TYPES and not is_data:
+            others += NARROWER_INDICES.get(old[i], ())
+        type_choices.append([(i, code) for code in (old[i], *others) if code in accepted])
+    for choice in product(*type_choices):
+        codes: list[Any] = [None] * len(constraints)
+        for i, code in (*choice, *ties.items()):
             codes[i] = codes[code] if isinstance(code, int) else code
         if all(_distance(*pair) is not None for pair in zip(old, codes, strict=True)):
             yield codes
@@ -177,7 +177,7 @@ def _distance(old: str | None, new: str | None) -> int | None:
     """How far a type is from another: 0 for itself, None when it is not for all values."""
     if old is None or old == new:
         return 0
-    others = (*WIDER.get(old, ()), *SAME_WIDTH.get(old, ()), *SIZES.get(old, ()))
+    others = (*WIDER.get(old, ()), *SAME_WIDTH.get(old, ()), *NARROWER_INDICES.get(old, ()))
     return 1 + others.index(new) if new in others else None
 
 
@@ -188,7 +188,7 @@ def recast(b: Builder, tensor: Tensor, code: str) -> Tensor:
         return tensor
     same_bits = code in SAME_WIDTH.get(old, ()) or old in SAME_WIDTH.get(code, ())
     if tensor.is_constant:
-        if code in SIZES.get(old, ()):  # the largest int64 means "to the end"
+        if code in NARROWER_INDICES.get(old, ()):  # the largest int64 means "to the end"
             limits = np.iinfo(dtype)
             return b.constant(np.clip(tensor.data, limits.min, limits.max).astype(dtype))
         return b.constant(tensor.data.view(dtype) if same_bits else tensor.data.astype(dtype))
@@ -200,7 +200,7 @@ def widened(
     kind: str,
     inputs: Sequence[Tensor | None],
     dtypes: Sequence[Any],
-    before: dict[Tensor, Tensor] | None = None,
+    wider_forms: dict[Tensor, Tensor] | None = None,
     **options: Any,
 ) -> list[Tensor] | None:
     """The results of an operator built in the nearest types that there is a kernel for.
@@ -210,21 +210,21 @@ def widened(
         kind: the operator.
         inputs: its operands.
         dtypes: the types of its results, None for one that it implies.
-        before: tensor -> the wider one it was made of, so that it need not be made again; results
-            are added.
+        wider_forms: tensor -> the wider one it was cast from, so that it need not be cast again;
+            results are added.
         options: further arguments of `Builder.op`.
 
     None when its own types are legal, or no others are.
     """
-    before = {} if before is None else before
+    wider_forms = {} if wider_forms is None else wider_forms
     operands = [code_of(tensor) for tensor in inputs]
-    results = [None if one is None else _code(np.dtype(one)) for one in dtypes]
+    results = [None if dtype is None else _code(np.dtype(dtype)) for dtype in dtypes]
     legal = nearest(kind, operands, results)
     if legal is None or (legal.operands == operands and legal.results == results):
         return None
     operand_tensors = []
     for tensor, code in zip(inputs, legal.operands, strict=True):
-        wide = None if tensor is None else before.get(tensor)
+        wide = None if tensor is None else wider_forms.get(tensor)
         if tensor is None or (wide is not None and code_of(wide) == code):
             operand_tensors.append(wide)
         else:
@@ -232,9 +232,10 @@ def widened(
     declared = [None if code is None else TENSOR_TYPES[TYPES[code]] for code in legal.results]
     result = b.op(kind, *operand_tensors, dtype=declared, **options)
     wide_results = result if isinstance(result, tuple) else (result,)
-    narrow = [
+    cast_back = [
         tensor if code is None else recast(b, tensor, code)
         for tensor, code in zip(wide_results, legal.original, strict=True)
     ]
-    before |= {one: wide for one, wide in zip(narrow, wide_results, strict=True) if one is not wide}
-    return narrow
+    pairs = zip(cast_back, wide_results, strict=True)
+    wider_forms |= {tensor: wide for tensor, wide in pairs if tensor is not wide}
+    return cast_back

@@ -9,9 +9,8 @@ from ...schema.operators import LEFT_OUT, TYPES, Operator, operator
 from ...schema.tables import name_of
 from .graph import Graph, Op
 from .legal_types import code_of, runs_here
-from .text import called
 
-SHOWN = 5  # operators named, so that the message stays short
+MAX_SHOWN = 5  # operators named, so that the message stays short
 
 
 def check_runs_in_litert(graphs: Iterable[Graph]) -> None:
@@ -19,18 +18,20 @@ def check_runs_in_litert(graphs: Iterable[Graph]) -> None:
 
     Graphs that they call are looked at, too. The rules are rows of schema/operators.py.
     """
-    every = dict.fromkeys(one for graph in graphs for one in called(graph))
-    reasons = {op: reason for graph in every for op in graph.ops if (reason := reason_against(op))}
+    reachable = dict.fromkeys(callee for graph in graphs for callee in graph.reachable())
+    reasons = {
+        op: reason for graph in reachable for op in graph.ops if (reason := reason_against(op))
+    }
     if not reasons:
         return
     refusals = [
         f"{op.kind} '{op.origin or op.output.name}': {text}" for op, text in reasons.items()
     ]
-    is_theirs = any(map(runs_here, reasons))
-    more = [f"and {len(refusals) - SHOWN} more"] if len(refusals) > SHOWN else []
+    refusal = "LiteRT would refuse" if any(map(runs_here, reasons)) else "flatlite cannot run"
+    more = [f"and {len(refusals) - MAX_SHOWN} more"] if len(refusals) > MAX_SHOWN else []
     raise ConverterError(
-        f"{'LiteRT would refuse' if is_theirs else 'flatlite cannot run'} the model; change these "
-        "operations in the source:\n  " + "\n  ".join([*refusals[:SHOWN], *more])
+        f"{refusal} the model; change these operations in the source:\n  "
+        + "\n  ".join([*refusals[:MAX_SHOWN], *more])
     )
 
 
@@ -39,21 +40,21 @@ def reason_against(op: Op) -> str:
     row = operator(op.kind)
     if row is None:
         return ""
-    least, most = row.counts
+    minimum, maximum = row.counts
     n = len(op.inputs)
-    if n < least or (most is not None and n > most):
-        return f"it takes {_range(least, most)} operands, got {n}"
+    if n < minimum or (maximum is not None and n > maximum):
+        return f"it takes {_range(minimum, maximum)} operands, got {n}"
     for name, values in row.options.items():
         if getattr(op.options, name, None) not in values:
             names = " or ".join(name_of("TensorType", value) for value in values)
             return f"{name} must be {names}, got {getattr(op.options, name, None)}"
     operands, results = list(map(code_of, op.inputs)), list(map(code_of, op.outputs))
-    types = f"({_words(operands)}) -> {_words(results)}"
+    types = f"({_type_names(operands)}) -> {_type_names(results)}"
     if not runs_here(op):
         return f"flatlite has no kernel for {types}"
     if row.accepts(operands, results):
         return FURTHER[op.kind](op) if op.kind in FURTHER else ""
-    return f"it has no kernel for {types}, only for {_choices(row)}"
+    return f"it has no kernel for {types}, only for {_accepted_types(row)}"
 
 
 def _against_gather(op: Op) -> str:
@@ -68,30 +69,31 @@ FURTHER = {"GATHER": _against_gather}
 """What the table cannot say of operators."""
 
 
-def _range(least: int, most: int | None) -> str:
-    if most is None:
-        return f"at least {least}"
-    return str(least) if least == most else f"{least} to {most}"
+def _range(minimum: int, maximum: int | None) -> str:
+    if maximum is None:
+        return f"at least {minimum}"
+    return str(minimum) if minimum == maximum else f"{minimum} to {maximum}"
 
 
-def _choices(row: Operator) -> str:
+def _accepted_types(row: Operator) -> str:
     """The types of the first operand that is not the same in all combinations, for a message."""
-    for i, place in enumerate(row.operands):
-        sets = [one.operands[i] for one in row.combinations]
-        types = {code for one in sets if not isinstance(one, int) for code in one}
+    for i, operand in enumerate(row.operands):
+        type_sets = [combination.operands[i] for combination in row.combinations]
+        types = {code for codes in type_sets if not isinstance(codes, int) for code in codes}
         if len(types) > 1:
-            return f"{place.name} of {_words([code for code in _ORDER if code in types], ' or ')}"
+            names = _type_names([code for code in _ORDER if code in types], " or ")
+            return f"{operand.name} of {names}"
     return "others"
 
 
 _ORDER = (*TYPES, *(f"q{code}" for code in TYPES))
 
 
-def _words(codes: Sequence[str], between: str = ", ") -> str:
-    return between.join(map(_word, codes))
+def _type_names(codes: Sequence[str], separator: str = ", ") -> str:
+    return separator.join(map(_type_name, codes))
 
 
-def _word(code: str) -> str:
+def _type_name(code: str) -> str:
     """float32 for f32, int8 with scales for qi8."""
     if code == LEFT_OUT:
         return "nothing"

@@ -2,8 +2,7 @@
 
     ERF x                      2 / sqrt(pi) * the integral of exp(-t**2) from 0 to x
     SOFTPLUS x                 log(exp(x) + 1)
-    LAYER_NORM x axes epsilon  (x - mean) / sqrt(variance + epsilon) over some axes, times `scale`,
-                               plus `offset`
+    LAYER_NORM x axes epsilon  (x - mean) / sqrt(variance + epsilon) over some axes
 
 The set is closed: each has its row here and its rule in passes/legalize.py.
 """
@@ -24,12 +23,12 @@ from ...schema.operators import Operator, parsed
 
 ROWS = """
 ERF - x -> y:x ; elementwise bounded
-LAYER_NORM - x axes epsilon [scale] [offset] -> y:x ; rank=x axes=axes
+LAYER_NORM - x axes epsilon -> y:x ; rank=x axes=axes
 SOFTPLUS - x -> y:x ; elementwise
 """
 """In the form of schema/operator_table.py."""
 
-REALS = ("float32", "float16", "bfloat16")
+FLOATS = ("float32", "float16", "bfloat16")
 PSEUDO = {row.kind: row for row in map(parsed, ROWS.strip().splitlines())}
 
 
@@ -61,7 +60,7 @@ def prepare_of(kind: str) -> registry.Prepare:
 def _prepare(node: Node) -> DynamicResult:
     """The shape of the first operand; the value in float64 where all operands are known."""
     (x, *_) = required(node, 1)
-    node.require(x.dtype.name in REALS, f"{x.dtype} is not supported, only {', '.join(REALS)}")
+    node.require(x.dtype.name in FLOATS, f"{x.dtype} is not supported, only {', '.join(FLOATS)}")
     function = VALUES[node.kind]
 
     def compute(x: np.ndarray, *others: np.ndarray | None) -> list[np.ndarray]:
@@ -70,17 +69,10 @@ def _prepare(node: Node) -> DynamicResult:
     return node.dynamic_result(compute, [x.shape])
 
 
-def _layer_norm(
-    x: np.ndarray,
-    axes: np.ndarray,
-    epsilon: np.ndarray,
-    scale: np.ndarray | None = None,
-    offset: np.ndarray | None = None,
-) -> np.ndarray:
-    over = tuple(axes.ravel())
-    variance = x.var(over, keepdims=True)
-    y = (x - x.mean(over, keepdims=True)) / np.sqrt(variance + np.float64(epsilon))
-    return y * (1 if scale is None else scale) + (0 if offset is None else offset)
+def _layer_norm(x: np.ndarray, axes: np.ndarray, epsilon: np.ndarray) -> np.ndarray:
+    axis = tuple(axes.ravel())
+    variance = x.var(axis, keepdims=True)
+    return (x - x.mean(axis, keepdims=True)) / np.sqrt(variance + np.float64(epsilon))
 
 
 VALUES: dict[str, Callable[..., np.ndarray]] = {

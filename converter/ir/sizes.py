@@ -13,15 +13,15 @@ from typing import Any
 
 from . import dims
 from .dims import Dim, Extent
-from .equations import can_substitute, solved, substitute
+from .equations import can_substitute, solve, substitute
 
 STEP = 240
 """Reference sizes are this times a prime, so that what usual models divide by divides them."""
 
-SPREAD = 1009
-"""Nothing less is the prime of a size that depends on the data."""
+MIN_DATA_PRIME = 1009
+"""The smallest prime of a size that depends on the data."""
 
-BARE = re.compile(r"\W")
+NON_WORD = re.compile(r"\W")
 
 
 class Size(int):
@@ -91,10 +91,10 @@ for _name, _symbolic in {
 
 
 def _size(number: int, symbolic: Callable[..., Extent], *args: Any) -> int:
-    return sized(symbolic(*(extent(arg) for arg in args)), number)
+    return as_size(symbolic(*(extent(arg) for arg in args)), number)
 
 
-def sized(x: Extent, number: int | None = None) -> int:
+def as_size(x: Extent, number: int | None = None) -> int:
     """What `prepare` sees of a size: a Size of this number, or of its reference; or the number."""
     if isinstance(x, int):
         return x
@@ -122,7 +122,7 @@ class Scope:
 
     Attributes:
         shared: unknown dimensions that the source gives a name.
-        numbers: for each of CHOICES, symbol -> number.
+        numbers: for each of ALTERNATIVES, symbol -> number.
         is_certain: whether all that is lowered runs whenever the model does; not in a branch.
         demands: sizes that are 0 wherever the source runs.
         is_lowering: whether operators are the source's; what passes demand may be more.
@@ -134,9 +134,9 @@ class Scope:
         self.demands: dict[Dim, None] = {}
         self.is_lowering = True
         self.shared: dict[str, Extent] = {}
-        self.numbers: list[dict[str, int]] = [{} for _ in CHOICES]
+        self.numbers: list[dict[str, int]] = [{} for _ in ALTERNATIVES]
         self._names: set[str] = set()
-        self._primes: dict[bool, Iterator[int]] = {True: primes(SPREAD), False: primes(7)}
+        self._primes: dict[bool, Iterator[int]] = {True: primes(MIN_DATA_PRIME), False: primes(7)}
         self._batches = primes(7)
 
     def batch(self, name: str) -> Extent:
@@ -157,7 +157,7 @@ class Scope:
         return self.shared[name]
 
     def _new(self, name: str, reference: int, data_dependent: bool = False) -> Extent:
-        name = BARE.sub("_", name)
+        name = NON_WORD.sub("_", name)
         name = f"_{name}" if name[:1].isdigit() else name
         unique, numbers = name, count(2)
         while unique in self._names:
@@ -165,8 +165,8 @@ class Scope:
         self._names.add(unique)
         if unique in self.assumed:
             return self.assumed[unique]
-        for choice, chosen in zip(CHOICES, self.numbers, strict=True):
-            chosen[unique] = choice(len(chosen), reference)
+        for alternative, known in zip(ALTERNATIVES, self.numbers, strict=True):
+            known[unique] = alternative(len(known), reference)
         return dims.symbol(unique, reference, data_dependent)
 
     def demand(self, first: Any, second: Any) -> None:
@@ -174,19 +174,21 @@ class Scope:
         if not (self.is_certain and self.is_lowering):
             return
         pairs = [(first, second)] if isinstance(first, int) else zip(first, second, strict=True)
-        gaps = (dims.subtract(extent(x), extent(y)) for x, y in pairs if None not in (x, y))
-        self.demands.update((gap, None) for gap in gaps if isinstance(gap, Dim))
+        differences = (dims.subtract(extent(x), extent(y)) for x, y in pairs if None not in (x, y))
+        self.demands.update(
+            (difference, None) for difference in differences if isinstance(difference, Dim)
+        )
 
     def assume(self, x: int, y: int, even_empty: bool = False) -> Assumption | None:
         """What must hold so that two sizes are equal; None when nothing can be said.
 
         `even_empty` says whether it must hold where a factor of both is 0.
         """
-        found = solved(extent(x), extent(y), lambda name: dims.symbol(name, STEP), even_empty)
-        return Assumption(*found) if found is not None and self.is_certain else None
+        solution = solve(extent(x), extent(y), lambda name: dims.symbol(name, STEP), even_empty)
+        return Assumption(*solution) if solution is not None and self.is_certain else None
 
 
-CHOICES: tuple[Callable[[int, int], int], ...] = (
+ALTERNATIVES: tuple[Callable[[int, int], int], ...] = (
     lambda i, reference: STEP if reference > STEP else 4,
     lambda i, reference: 12,
     lambda i, reference: STEP * (i + 2),
@@ -203,15 +205,15 @@ def lowered(lower: Callable[[Scope], Any], assumed: Mapping[str, Extent] | None 
     scope = Scope(before)
     try:
         lowering = lower(scope)
-    except Assumption as found:
-        name, dim = found.name, found.dim
+    except Assumption as assumption:
+        name, dim = assumption.name, assumption.dim
     else:
         scope.is_lowering = False
         return lowering
-    known = {
+    others = {
         other: substitute(x, name, dim) for other, x in before.items() if can_substitute(x, name)
     }  # the others are demanded again
-    return lowered(lower, {**known, name: dim})
+    return lowered(lower, {**others, name: dim})
 
 
 def primes(first: int) -> Iterator[int]:

@@ -13,12 +13,11 @@ from ...schema.dtypes import tensor_type
 from ...schema.operators import known
 from ...schema.versions import update_versions
 from .graph import Graph, Op, Origin, Tensor
-from .text import called
 
 DESCRIPTION = "flatlite converted."
 
 
-class Written(NamedTuple):
+class WrittenModel(NamedTuple):
     """A model and, for each of its subgraphs, what its tensors come from.
 
     Attributes:
@@ -40,7 +39,7 @@ def write(
     description: str = DESCRIPTION,
     metadata: dict[str, bytes] | None = None,
     bounded: bool = False,
-) -> Written:
+) -> WrittenModel:
     """The Model of one graph, or of several with a signature each; called graphs come after.
 
     Args:
@@ -50,18 +49,20 @@ def write(
         bounded: whether infinite constants become the largest numbers of their type.
     """
     roots = [graphs] if isinstance(graphs, Graph) else list(graphs)
-    every = list(dict.fromkeys(one for root in roots for one in called(root)))
-    ordered = roots + [one for one in every if one not in roots]
-    numbers = {id(graph): i for i, graph in enumerate(ordered)}
-    layouts = [_Layout(graph, numbers, bounded) for graph in ordered]
+    reachable = list(dict.fromkeys(graph for root in roots for graph in root.reachable()))
+    ordered = roots + [graph for graph in reachable if graph not in roots]
+    indices = {id(graph): i for i, graph in enumerate(ordered)}
+    layouts = [_Layout(graph, indices, bounded) for graph in ordered]
     model = file.Model(
         subgraphs=[layout.subgraph() for layout in layouts],
         description=description,
-        signatures=[s for i, one in enumerate(layouts) if (s := one.signature(i)) is not None],
+        signatures=[
+            s for i, layout in enumerate(layouts) if (s := layout.signature(i)) is not None
+        ],
     )
     update_versions(model)
     model.metadata.update(metadata or {})
-    return Written(
+    return WrittenModel(
         model,
         [layout.origins() for layout in layouts],
         [layout.tensors for layout in layouts],
@@ -72,15 +73,15 @@ def write(
 class _Layout:
     """Indices and names of the tensors of one graph: inputs, constants, results."""
 
-    def __init__(self, graph: Graph, numbers: dict[int, int], bounded: bool) -> None:
+    def __init__(self, graph: Graph, subgraph_indices: dict[int, int], bounded: bool) -> None:
         self.graph = graph
         self.bounded, self.n_bounded = bounded, 0
-        self.numbers = numbers
+        self.subgraph_indices = subgraph_indices
         used = list(graph.tensors())
         entering = {id(tensor) for tensor in graph.inputs}
-        rest = [tensor for tensor in used if id(tensor) not in entering]
-        constants = [tensor for tensor in rest if tensor.producer is None]
-        results = [tensor for tensor in rest if tensor.producer is not None]
+        others = [tensor for tensor in used if id(tensor) not in entering]
+        constants = [tensor for tensor in others if tensor.producer is None]
+        results = [tensor for tensor in others if tensor.producer is not None]
         self.tensors = [*dict.fromkeys(graph.inputs), *constants, *results]
         self.index = {id(tensor): i for i, tensor in enumerate(self.tensors)}
         self.names = self._names()
@@ -91,10 +92,10 @@ class _Layout:
         public = self.graph.output_names or [tensor.name for tensor in self.graph.outputs]
         for tensor, name in zip(self.graph.outputs, public, strict=True):
             names.setdefault(id(tensor), name)
-        taken: dict[str, int] = dict.fromkeys(names.values(), 0)
+        used: dict[str, int] = dict.fromkeys(names.values(), 0)
         for tensor in self.tensors:
             if id(tensor) not in names:
-                names[id(tensor)] = name = unique(tensor.name.removesuffix(":0"), taken)
+                names[id(tensor)] = name = unique(tensor.name.removesuffix(":0"), used)
         return names
 
     def subgraph(self) -> file.Subgraph:
@@ -129,7 +130,7 @@ class _Layout:
 
     def _tensor(self, tensor: Tensor) -> file.Tensor:
         shape = tensor.shape
-        known = () if shape is None else tuple(1 if n is None else n for n in shape)
+        static_shape = () if shape is None else tuple(1 if n is None else n for n in shape)
         signature = None
         if shape is not None and None in shape:
             signature = tuple(-1 if n is None else n for n in shape)
@@ -138,7 +139,7 @@ class _Layout:
             data, self.n_bounded = saturated(data), self.n_bounded + 1
         return file.Tensor(
             name=self.names[id(tensor)],
-            shape=known,
+            shape=static_shape,
             dtype=type_name(tensor.dtype),
             data=data,
             shape_signature=signature,
@@ -151,11 +152,11 @@ class _Layout:
     def _operator(self, op: Op) -> file.Operator:
         options = op.options
         if op.graphs:
-            numbers = [self.numbers[id(graph)] for graph in op.graphs]
-            fields = dict(zip(known(op.kind).calls, numbers, strict=True))
+            subgraph_indices = [self.subgraph_indices[id(graph)] for graph in op.graphs]
+            fields = dict(zip(known(op.kind).calls, subgraph_indices, strict=True))
             before = {name: getattr(options, name) for name in type(options).__slots__}
             options = type(options)(**{**before, **fields})
-        elif options is not None and says_nothing(op.kind, options):
+        elif options is not None and is_redundant(op.kind, options):
             options = None
         return file.Operator(
             op=op.kind,
@@ -178,7 +179,7 @@ def saturated(array: np.ndarray) -> np.ndarray:
     return np.asarray(np.clip(array, limits.min, limits.max))
 
 
-def says_nothing(kind: str, options: object) -> bool:
+def is_redundant(kind: str, options: object) -> bool:
     """Whether a file without these options means the same to every reader.
 
     Options with fields are kept even at their defaults: some runtimes insist on them.
@@ -192,16 +193,16 @@ def type_name(dtype: np.dtype) -> str:
     return tables.name_of("TensorType", tensor_type(dtype))
 
 
-def unique(name: str, taken: dict[str, int]) -> str:
-    """`name`, or `name` with the first number that makes it new; it is taken from now on.
+def unique(name: str, used: dict[str, int]) -> str:
+    """`name`, or `name` with the first number that makes it new; it is used from now on.
 
     Args:
         name: what a tensor is called.
-        taken: names -> the last number that was tried after them.
+        used: names -> the last number that was tried after them.
     """
     base = name = name or "t"
-    while name in taken:
-        taken[base] += 1
-        name = f"{base}_{taken[base]}"
-    taken[name] = 0
+    while name in used:
+        used[base] += 1
+        name = f"{base}_{used[base]}"
+    used[name] = 0
     return name

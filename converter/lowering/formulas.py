@@ -20,6 +20,8 @@ SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 """Of Klambauer et al. 2017 (arXiv:1706.02515)."""
 LARGE = 30.0
 """From here on softplus(x) is x in float32."""
+BROADCAST_RANK = 4
+"""Dimensions of a broadcast that SQUARED_DIFFERENCE takes in every runtime."""
 
 
 def reciprocal(b: Builder, x: Tensor) -> Tensor:
@@ -39,15 +41,15 @@ def softplus(b: Builder, x: Tensor) -> Tensor:
 
 def elu(b: Builder, x: Tensor, alpha: float = 1.0) -> Tensor:
     """x where positive, alpha * (exp(x) - 1) elsewhere."""
-    return b.ELU(x) if alpha == 1 else b.ADD(_below(b, x, alpha), b.RELU(x))
+    return b.ELU(x) if alpha == 1 else b.ADD(_scaled_negative_part(b, x, alpha), b.RELU(x))
 
 
 def selu(b: Builder, x: Tensor, scale: float = SELU_SCALE, alpha: float = SELU_ALPHA) -> Tensor:
     """scale * elu(x, alpha)."""
-    return b.ADD(_below(b, x, scale * alpha), b.MUL(b.RELU(x), like(x, scale, b)))
+    return b.ADD(_scaled_negative_part(b, x, scale * alpha), b.MUL(b.RELU(x), like(x, scale, b)))
 
 
-def _below(b: Builder, x: Tensor, alpha: float) -> Tensor:
+def _scaled_negative_part(b: Builder, x: Tensor, alpha: float) -> Tensor:
     """alpha * (exp(x) - 1) where negative, 0 elsewhere."""
     return b.MUL(b.ELU(b.MINIMUM(x, like(x, 0, b))), like(x, alpha, b))
 
@@ -79,10 +81,17 @@ def standardized(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """(x with mean 0 and variance 1 over some axes, the mean, 1 / the deviation)."""
     mean = b.MEAN(x, axes, keep_dims=True)
-    centered = b.SUB(x, mean)
-    variance = b.MEAN(b.SQUARE(centered), axes, keep_dims=True)
-    inverse = b.RSQRT(b.ADD(variance, epsilon))
-    return b.MUL(centered, inverse), mean, inverse
+    if square_of_difference(x.rank) == "SQUARED_DIFFERENCE":
+        square = b.SQUARED_DIFFERENCE(x, mean)
+    else:
+        square = b.SQUARE(b.SUB(x, mean))
+    inverse = b.RSQRT(b.ADD(b.MEAN(square, axes, keep_dims=True), epsilon))
+    return b.MUL(b.SUB(x, mean), inverse), mean, inverse
+
+
+def square_of_difference(rank: int | None) -> str:
+    """The operator for (x - y) ** 2 where y is broadcast; SQUARE has no int8 kernel."""
+    return "SQUARE" if rank is None or rank > BROADCAST_RANK else "SQUARED_DIFFERENCE"
 
 
 def scaled(b: Builder, x: Tensor, scale: Tensor | None, offset: Tensor | None) -> Tensor:

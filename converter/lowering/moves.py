@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike
 
-def transposed(x, order, b):
+    from ..ir.builder import Builder
+    from ..ir.graph import Tensor
+
+
+def transposed(x: Tensor, order: Iterable[int], b: Builder) -> Tensor:
     """`x` with its axes in `order`; a constant is transposed now."""
     order = tuple(order)
     if order == tuple(range(len(order))):
@@ -15,14 +24,14 @@ def transposed(x, order, b):
     return b.TRANSPOSE(x, np.asarray(order, np.int32))
 
 
-def reshaped(x, shape, b):
+def reshaped(x: Tensor, shape: Sequence[int], b: Builder) -> Tensor:
     """`x` in another shape of known sizes, one of them -1; a constant is reshaped now."""
     if x.value is not None:
         return b.constant(np.reshape(x.value, shape))
     return b.RESHAPE(x, np.asarray(shape, np.int32))
 
 
-def as_int32(x, b):
+def as_int32(x: Tensor, b: Builder) -> Tensor:
     """Indices or sizes as int32, which most TFLite operators want; ends of slices saturate."""
     if x.value is not None:
         limits = np.iinfo(np.int32)
@@ -30,36 +39,37 @@ def as_int32(x, b):
     return as_type(x, np.int32, b)
 
 
-def as_type(x, dtype, b):
+def as_type(x: Tensor, dtype: DTypeLike, b: Builder) -> Tensor:
     """`x` as another type, unless it is of that type."""
     return x if x.dtype == dtype else b.CAST(x, dtype=dtype)
 
 
-def to_channels_last(x, b):
+def to_channels_last(x: Tensor, b: Builder) -> Tensor:
     """[n, c, *spatial] as [n, *spatial, c]."""
-    return transposed(x, (0, *range(2, x.rank), 1), b)
+    return transposed(x, (0, *range(2, len(x.dims)), 1), b)
 
 
-def to_channels_first(x, b):
+def to_channels_first(x: Tensor, b: Builder) -> Tensor:
     """[n, *spatial, c] as [n, c, *spatial]."""
-    return transposed(x, (0, x.rank - 1, *range(1, x.rank - 1)), b)
+    rank = len(x.dims)
+    return transposed(x, (0, rank - 1, *range(1, rank - 1)), b)
 
 
-def slice_along(x, axis, begin, size, b):
+def slice_along(x: Tensor, axis: int, begin: int, size: int, b: Builder) -> Tensor:
     """`size` elements of `x` along an axis, from `begin` on; -1 takes all up to the end."""
-    begins = np.zeros(x.rank, np.int32)
-    sizes = np.full(x.rank, -1, np.int32)
+    begins = np.zeros(len(x.dims), np.int32)
+    sizes = np.full(len(x.dims), -1, np.int32)
     begins[axis], sizes[axis] = begin, size
     return b.SLICE(x, b.constant(begins), b.constant(sizes))
 
 
-def dimension(x, axis, b):
+def dimension(x: Tensor, axis: int, b: Builder) -> Tensor:
     """The size of one axis as an int32 scalar that is computed when the model runs."""
     shape = b.SHAPE(x, out_type="INT32")
     bounds = (np.asarray([n], np.int32) for n in (axis, axis + 1, 1))
     return b.STRIDED_SLICE(shape, *bounds, shrink_axis_mask=1)
 
 
-def like(x, value, b):
+def like(x: Tensor, value: ArrayLike, b: Builder) -> Tensor:
     """A scalar constant of the type of `x`."""
     return b.constant(np.asarray(value, x.dtype))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from ...schema.errors import UnsupportedOps
 from ...schema.tables import BUILTIN_OPERATOR
 
-SHOWN = 8  # kinds of operations listed in an error message
+MAX_SHOWN = 8  # kinds of operations listed in an error message
 VERSION = re.compile(r"(V\d+|Op)$")
 BUILTINS = {VERSION.sub("", name.replace("_", "")): name for name in BUILTIN_OPERATOR}
 OTHERWISE_NAMED = {
@@ -92,14 +92,14 @@ def _listed(missing: Mapping[str, Sequence[str]]) -> str:
     rows = sorted(missing.items(), key=lambda row: -len(row[1]))
     lines = []
     for kind, head in HEADS.items():
-        some = [row for row in rows if _kind(row[0]) == kind]
-        if not some:
+        of_kind = [row for row in rows if _kind(row[0]) == kind]
+        if not of_kind:
             continue
         lines.append(head)
-        for type_, names in some[:SHOWN]:
+        for type_, names in of_kind[:MAX_SHOWN]:
             builtin = f" ({builtin_of(type_)})" if kind == "builtin" else ""
             lines.append(f"  {type_} x {len(names)}, first at node '{names[0]}'{builtin}")
-        if some[SHOWN:]:
-            rest = ", ".join(sorted(type_ for type_, _ in some[SHOWN:]))
-            lines.append(f"  and {len(some) - SHOWN} more types: {rest}")
+        if of_kind[MAX_SHOWN:]:
+            others = ", ".join(sorted(type_ for type_, _ in of_kind[MAX_SHOWN:]))
+            lines.append(f"  and {len(of_kind) - MAX_SHOWN} more types: {others}")
     return "\n".join(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..ir.dims import Dim, divided, never_zero
+from ..ir.dims import Dim, divide_exactly, never_zero
 from ..lowering.moves import as_int32, like, reshaped, transposed
 from .registry import lower
 
@@ -104,7 +104,8 @@ def _may_be_copied(x, target):
     pairs_with_zero = [(old, n) for old, n in pairs if not never_zero(n)]
     n_empty = sum(not never_zero(old) for old, _ in pairs_with_zero)
     return any(
-        divided(old, n) is None and n_empty > (not never_zero(old)) for old, n in pairs_with_zero
+        divide_exactly(old, n) is None and n_empty > (not never_zero(old))
+        for old, n in pairs_with_zero
     )
 
 

@@ -52,7 +52,7 @@ def layer_normalization(node, b):
     axes = np.arange(node.axis(node.attr("axis", -1)), node.rank(), dtype=np.int32)
     epsilon = like(x, node.attr("epsilon", 1e-5), b)
     if node.n_outputs == 1:
-        return b.LAYER_NORM(x, axes, epsilon, scale, offset)
+        return formulas.scaled(b, b.LAYER_NORM(x, axes, epsilon), scale, offset)
     out, mean, inverse = formulas.standardized(b, x, axes, epsilon)
     return formulas.scaled(b, out, scale, offset), mean, inverse
 
@@ -63,4 +63,5 @@ def instance_normalization(node, b):
     x, *factors = node.inputs
     axes, shape = np.arange(2, node.rank(), dtype=np.int32), (-1, *[1] * (node.rank() - 2))
     scale, offset = (reshaped(y, shape, b) for y in factors)
-    return b.LAYER_NORM(x, axes, like(x, node.attr("epsilon", 1e-5), b), scale, offset)
+    epsilon = like(x, node.attr("epsilon", 1e-5), b)
+    return formulas.scaled(b, b.LAYER_NORM(x, axes, epsilon), scale, offset)

@@ -21,6 +21,7 @@ from .join import (
     merge_concatenations,
     single_pack_to_reshape,
 )
+from .layer_norm import fuse_layer_norm
 from .layout import cancel_transposes, sink_transposes
 from .legalize import replace_operators, widen_types
 from .linear import (
@@ -77,6 +78,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (fuse_prelu, "before NEG moves into a convolution"),
     (fuse_mean, "before the number of terms is merged with other constants"),
     (fuse_rsqrt, "after the norm, which contains it"),
+    (fuse_layer_norm, "after its difference is factored and its root is an RSQRT"),
     (divide_by_multiplying, "after the formulas; multiplications merge, divisions do not"),
     (recognise_clipping, "gives the RELUs that are fused below"),
     (matmul_to_fully_connected, "only FULLY_CONNECTED takes a bias"),
@@ -123,8 +125,8 @@ def optimize(graph: Graph, observer: Observer | None = None) -> Graph:
 
     Raises ConverterError naming pass and op where one of them fails.
     """
-    for called in dict.fromkeys(one for op in graph.ops for one in op.graphs):
-        optimize(called, observer)
-    run_until_settled(graph, [one for one, _ in PASSES], observer)
-    run_once(graph, [one for one, _ in LAST], observer)
+    for callee in graph.callees():
+        optimize(callee, observer)
+    run_until_settled(graph, [pass_ for pass_, _ in PASSES], observer)
+    run_once(graph, [pass_ for pass_, _ in LAST], observer)
     return graph

@@ -6,12 +6,12 @@ from ...schema.tables import ACTIVATION_FUNCTION_TYPE
 from ..ir.graph import Graph, Op, Tensor
 from .driver import rewrite
 from .rewrite import (
+    FUSES_ACTIVATION,
     NONE,
-    TAKES_ACTIVATION,
     activation_of,
     builder,
     is_float,
-    made_by,
+    producer_of,
     scalar_of,
     split_constant,
     swap,
@@ -43,11 +43,11 @@ def recognise_clipping(graph: Graph, op: Op) -> bool:
         return False
     x, low, high = bounds
     inner = x.producer
-    before = None if inner is None else bounds_of(inner)
-    if inner is not None and before is not None and graph.sole_reader(x) is op:
-        kind = RANGES.get(_merged(before, (low, high)))
+    inner_bounds = None if inner is None else bounds_of(inner)
+    if inner is not None and inner_bounds is not None and graph.sole_reader(x) is op:
+        kind = RANGES.get(_merged(inner_bounds, (low, high)))
         if kind is not None:
-            swap(graph, op, builder(graph, op).op(kind, before[0]))
+            swap(graph, op, builder(graph, op).op(kind, inner_bounds[0]))
             graph.remove(inner)
             return True
     kind = RANGES.get((low, high))
@@ -61,10 +61,10 @@ def bounds_of(op: Op) -> tuple[Tensor, float | None, float | None] | None:
     """(x, low, high) of an op that clips x; None for another op."""
     if op.kind in RANGE_OF:
         return (op.inputs[0], *RANGE_OF[op.kind])
-    found = split_constant(op) if op.kind in ("MAXIMUM", "MINIMUM") else None
-    if found is None:
+    parts = split_constant(op) if op.kind in ("MAXIMUM", "MINIMUM") else None
+    if parts is None:
         return None
-    x, _, position = found
+    x, _, position = parts
     bound = scalar_of(op.inputs[position])
     if bound is None or x.sizes != op.output.sizes:
         return None
@@ -92,7 +92,7 @@ def fuse_activation(graph: Graph, op: Op) -> bool:
     another one already.
     """
     y = op.inputs[0]
-    before = made_by(y, *TAKES_ACTIVATION)
+    before = producer_of(y, *FUSES_ACTIVATION)
     if before is None or not is_float(y) or graph.sole_reader(y) is not op:
         return False
     if activation_of(before) not in (NONE, FUSED[op.kind]):

@@ -9,8 +9,8 @@ from ..ir.graph import Op, Tensor
 from ..ir.pseudo import having
 
 N_CORRECTIONS = 3
-"""Quotients of float32 are right to 22 bits; three of them leave a remainder of about the divisor,
-a fourth less than it."""
+"""Quotients of float32 are right to 22 bits; after three of them the remainder is about the
+divisor, after a fourth it is smaller."""
 LARGEST = np.float32(2**63 - 2**39)  # below 2**63, so that it can be an int64
 
 INT32 = np.dtype(np.int32)
@@ -23,8 +23,8 @@ def floor_divide(b: Builder, x: Tensor, y: Tensor) -> Tensor:
     quotient, remainder = _divided(b, x, y)
     zero = b.constant(np.int64(0))
     opposite = b.NOT_EQUAL(b.LESS(remainder, zero), b.LESS(y, zero))
-    is_over = b.LOGICAL_AND(opposite, b.NOT_EQUAL(remainder, zero))
-    return b.SUB(quotient, b.CAST(is_over, dtype=np.int64))
+    is_too_large = b.LOGICAL_AND(opposite, b.NOT_EQUAL(remainder, zero))
+    return b.SUB(quotient, b.CAST(is_too_large, dtype=np.int64))
 
 
 def truncated_divide(b: Builder, x: Tensor, y: Tensor) -> Tensor:
@@ -33,11 +33,11 @@ def truncated_divide(b: Builder, x: Tensor, y: Tensor) -> Tensor:
         return b.CAST(b.DIV(*_as_int32(b, x, y)), dtype=np.int64)
     quotient, remainder = _divided(b, x, y)
     zero, one = b.constant(np.int64(0)), b.constant(np.int64(1))
-    is_below = b.LESS(remainder, zero)
-    opposite = b.NOT_EQUAL(is_below, b.LESS(x, zero))
-    is_over = b.LOGICAL_AND(opposite, b.NOT_EQUAL(remainder, zero))
-    direction = b.SELECT_V2(b.EQUAL(is_below, b.LESS(y, zero)), one, b.constant(np.int64(-1)))
-    return b.ADD(quotient, b.MUL(b.CAST(is_over, dtype=np.int64), direction))
+    is_negative = b.LESS(remainder, zero)
+    opposite = b.NOT_EQUAL(is_negative, b.LESS(x, zero))
+    is_inexact = b.LOGICAL_AND(opposite, b.NOT_EQUAL(remainder, zero))
+    direction = b.SELECT_V2(b.EQUAL(is_negative, b.LESS(y, zero)), one, b.constant(np.int64(-1)))
+    return b.ADD(quotient, b.MUL(b.CAST(is_inexact, dtype=np.int64), direction))
 
 
 def _divided(b: Builder, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
@@ -78,6 +78,6 @@ def is_int32(x: Tensor, depth: int = 32) -> bool:
     if op.kind == "CAST":
         return op.inputs[0].dtype.kind in "iub" and is_int32(op.inputs[0], depth - 1)
     if op.kind in having("moves"):
-        data = [one for one in op.given if one.dtype == x.dtype]
-        return all(is_int32(one, depth - 1) for one in data)
+        data = [tensor for tensor in op.present_inputs if tensor.dtype == x.dtype]
+        return all(is_int32(tensor, depth - 1) for tensor in data)
     return False

@@ -63,7 +63,7 @@ class Rewrite:
         """The number of changes made to a graph; raises ConverterError naming the op at fault."""
         count, op = 0, None
         try:
-            for op in [one for one in graph.ops if not self.kinds or one.kind in self.kinds]:
+            for op in [op for op in graph.ops if not self.kinds or op.kind in self.kinds]:
                 if not op.outputs or op.outputs[0].producer is op:  # else it was removed
                     count += self._change(graph, op)
         except FAULTS as error:
@@ -88,12 +88,13 @@ def run_until_settled(
     """Runs passes in their order, again and again, until each has seen what the others left."""
     unchanged, kinds = 0, _kinds(graph)
     for _ in range(ROUNDS):
-        for one in passes:
+        for pass_ in passes:
             if unchanged == len(passes):
                 return
             changes = 0
-            if not isinstance(one, Rewrite) or not one.kinds or not kinds.isdisjoint(one.kinds):
-                changes = run_once(graph, [one], observer)
+            pass_kinds = pass_.kinds if isinstance(pass_, Rewrite) else ()
+            if not pass_kinds or not kinds.isdisjoint(pass_kinds):
+                changes = run_once(graph, [pass_], observer)
             unchanged = 0 if changes else unchanged + 1
             kinds = _kinds(graph) if changes else kinds
 
@@ -101,24 +102,24 @@ def run_until_settled(
 def run_once(graph: Graph, passes: Iterable[Pass], observer: Observer | None = None) -> int:
     """Runs passes in their order; gives the number of changes."""
     total = 0
-    for one in passes:
+    for pass_ in passes:
         start = perf_counter()
         try:
-            changes = one(graph)
+            changes = pass_(graph)
         except ConverterError as error:
-            raise noted(error, f"(in the pass {one.__name__})") from error.__cause__
+            raise noted(error, f"(in the pass {pass_.__name__})") from error.__cause__
         except FAULTS as error:
-            raise fault(one.__name__, "", error) from error
+            raise fault(pass_.__name__, "", error) from error
         total += changes
         if observer is not None:
-            observer(Run(one.__name__, graph, changes, perf_counter() - start))
+            observer(Run(pass_.__name__, graph, changes, perf_counter() - start))
     return total
 
 
-def fault(name: str, where: str, error: Exception) -> ConverterError:
+def fault(name: str, location: str, error: Exception) -> ConverterError:
     """What is said of an error in a pass, which is ours."""
     return ConverterError(
-        f"internal error in the pass {name}{where} ({type(error).__name__}: {error}); "
+        f"internal error in the pass {name}{location} ({type(error).__name__}: {error}); "
         "please report it"
     )
 

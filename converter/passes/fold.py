@@ -1,4 +1,4 @@
-"""What is known is computed, what nobody reads is dropped, what is said twice is said once."""
+"""Constant folding, dead code and common subexpressions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...engine.run.faults import Fault
 from ...interpreter.node import NeedsValue, NodeError
 from ..ir import pseudo
 from ..ir.graph import Graph, Op, Tensor, same_bits
-from ..ir.infer import compute
+from ..ir.prepare import compute
 
 LIMIT = 1 << 20  # bytes of a folded result, unless its inputs are half as large
 TOTAL = 256 << 20  # bytes of all folded results
@@ -26,20 +26,22 @@ def fold_constants(graph: Graph) -> int:
     stateful ops, on what gives a variable its first value, and on outputs without elements: LiteRT
     cannot read such a constant.
     """
-    spent = count = 0
+    total_bytes = count = 0
     for op in list(graph.ops):
-        if not op.outputs or not is_pure(op) or any(one.is_variable for one in op.outputs):
+        if not op.outputs or not is_pure(op) or any(tensor.is_variable for tensor in op.outputs):
             continue
-        if any(graph.is_output(one) and 0 in (one.shape or ()) for one in op.outputs):
+        if any(graph.is_output(t) and 0 in (t.shape or ()) for t in op.outputs):
             continue
-        values = _known([tensor.value for tensor in op.outputs])
-        if not values and all(tensor.is_constant for tensor in op.given):
-            values = _computed(op)
-        size = sum(value.nbytes for value in values)
-        given = sum(tensor.data.nbytes for tensor in op.given if tensor.is_constant)
-        if not values or size > max(LIMIT, 2 * given) or spent + size > TOTAL:
+        values = _complete([tensor.value for tensor in op.outputs])
+        if not values and all(tensor.is_constant for tensor in op.present_inputs):
+            values = _compute(op)
+        n_bytes = sum(value.nbytes for value in values)
+        n_input_bytes = sum(
+            tensor.data.nbytes for tensor in op.present_inputs if tensor.is_constant
+        )
+        if not values or n_bytes > max(LIMIT, 2 * n_input_bytes) or total_bytes + n_bytes > TOTAL:
             continue
-        spent += size
+        total_bytes += n_bytes
         for tensor, value in zip(op.outputs, values, strict=True):
             constant = Tensor(tensor.name, value.dtype, value.shape, value)
             constant.origin = tensor.origin
@@ -49,22 +51,22 @@ def fold_constants(graph: Graph) -> int:
     return count
 
 
-def _known(values: list[np.ndarray | None]) -> list[np.ndarray]:
+def _complete(values: list[np.ndarray | None]) -> list[np.ndarray]:
     """The values when there is one for each result, else none."""
-    found = [value for value in values if value is not None]
-    return found if len(found) == len(values) else []
+    known = [value for value in values if value is not None]
+    return known if len(known) == len(values) else []
 
 
-def _computed(op: Op) -> list[np.ndarray]:
+def _compute(op: Op) -> list[np.ndarray]:
     """The values of an op with constant inputs; none when they are too large or an error."""
     if not all(tensor.is_static for tensor in op.outputs):
         return []
     sizes = [t.dtype.itemsize * prod(n or 0 for n in t.dims) for t in op.outputs]
-    given = sum(tensor.data.nbytes for tensor in op.given)
-    if sum(sizes) > max(LIMIT, 2 * given):
+    n_input_bytes = sum(tensor.data.nbytes for tensor in op.present_inputs)
+    if sum(sizes) > max(LIMIT, 2 * n_input_bytes):
         return []
     try:
-        return _known(compute(op))
+        return _complete(compute(op))
     except (Fault, LookupError, NodeError, NeedsValue):
         return []
 
@@ -94,19 +96,19 @@ def merge_duplicates(graph: Graph) -> int:
     Holds off on random and stateful ops.
     """
     count = _merge_constants(graph)
-    seen: dict[tuple, list[Op]] = {}
+    ops_by_key: dict[tuple, list[Op]] = {}
     for op in list(graph.ops):
         if not is_pure(op):
             continue
         inputs = tuple(id(tensor) for tensor in op.inputs)
         types = tuple((tensor.dtype, tensor.quantization) for tensor in op.outputs)
-        alike = seen.setdefault((op.kind, inputs, types), [])
-        first = next((one for one in alike if one.options == op.options), None)
-        if first is None:
-            alike.append(op)
+        candidates = ops_by_key.setdefault((op.kind, inputs, types), [])
+        original = next((other for other in candidates if other.options == op.options), None)
+        if original is None:
+            candidates.append(op)
             continue
-        for kept, tensor in zip(first.outputs, op.outputs, strict=True):
-            graph.replace(tensor, kept)
+        for replacement, tensor in zip(original.outputs, op.outputs, strict=True):
+            graph.replace(tensor, replacement)
         graph.remove(op)
         count += 1
     return count
@@ -119,10 +121,10 @@ def _merge_constants(graph: Graph) -> int:
         if not tensor.is_constant or tensor.is_variable:
             continue
         value = tensor.data
-        some = value.ravel()[:: max(1, value.size // SAMPLE)].tolist()
-        key = (value.dtype, value.shape, tensor.quantization, repr(some))
+        sample = value.ravel()[:: max(1, value.size // SAMPLE)].tolist()
+        key = (value.dtype, value.shape, tensor.quantization, repr(sample))
         group = groups.setdefault(key, [])
-        first = next((one for one in group if same_bits(one.data, value)), None)
+        first = next((other for other in group if same_bits(other.data, value)), None)
         if first is None:
             group.append(tensor)
         else:

@@ -1,6 +1,6 @@
 """Formulas that TFLite has an operator for.
 
-A product is matched as a bag of factors, however it was associated: see `product`. What is left of
+A product is matched as a bag of factors, however it was associated: see `product`. What remains of
 a formula when its last op has been replaced is dead code.
 """
 
@@ -19,7 +19,7 @@ from .rewrite import (
     activation_of,
     builder,
     is_float,
-    made_by,
+    producer_of,
     same_shape,
     scalar_of,
     split_constant,
@@ -45,22 +45,22 @@ def product(graph: Graph, op: Op) -> Product:
     An op inside is taken apart only when nothing else reads its result; `ops` lists those that
     disappear with the product, readers first.
     """
-    found = Product(1.0, [], [op])
-    factor = _factors(graph, op, found)
-    return found._replace(factor=factor)
+    matched = Product(1.0, [], [op])
+    factor = _factors(graph, op, matched)
+    return matched._replace(factor=factor)
 
 
-def _factors(graph: Graph, op: Op, found: Product) -> float:
+def _factors(graph: Graph, op: Op, matched: Product) -> float:
     factor = 1.0
     for tensor in operands_of(op):
         number = scalar_of(tensor)
         if number is not None:
             factor *= number
         elif is_product(tensor.producer) and graph.sole_reader(tensor) is op:
-            found.ops.append(tensor.producer)
-            factor *= _factors(graph, tensor.producer, found)
+            matched.ops.append(tensor.producer)
+            factor *= _factors(graph, tensor.producer, matched)
         else:
-            found.leaves.append(tensor)
+            matched.leaves.append(tensor)
     if op.kind == "NEG":
         factor = -factor
     if op.kind == "DIV":
@@ -92,23 +92,23 @@ def is_product(op: Op | None) -> TypeGuard[Op]:
 
 def sum_with(tensor: Tensor) -> tuple[Tensor, float, int] | None:
     """(x, c, activation) of a tensor that is x + c; None of others."""
-    op = made_by(tensor, "ADD", "SUB")
+    op = producer_of(tensor, "ADD", "SUB")
     if op is None or not is_float(tensor):
         return None
-    found = split_constant(op)
-    number = None if found is None else scalar_of(op.inputs[found[2]])
-    if found is None or number is None:
+    parts = split_constant(op)
+    number = None if parts is None else scalar_of(op.inputs[parts[2]])
+    if parts is None or number is None:
         return None
     if op.kind == "SUB":
-        if found[2] == 0:
+        if parts[2] == 0:
             return None
         number = -number
-    return found[0], number, activation_of(op)
+    return parts[0], number, activation_of(op)
 
 
-def near(value: float, want: float) -> bool:
-    """Whether a constant of a formula is `want`, as float32 or typed by hand."""
-    return isclose(value, want, rel_tol=TOLERANCE)
+def near(value: float, expected: float) -> bool:
+    """Whether a constant of a formula is `expected`, as float32 or typed by hand."""
+    return isclose(value, expected, rel_tol=TOLERANCE)
 
 
 @rewrite(*PRODUCTS)
@@ -123,10 +123,10 @@ def fuse_hard_swish(graph: Graph, op: Op) -> bool:
     """
     if not is_product(op):
         return False
-    found = product(graph, op)
-    if len(found.leaves) != 2 or not near(found.factor, 1 / 6):
+    matched = product(graph, op)
+    if len(matched.leaves) != 2 or not near(matched.factor, 1 / 6):
         return False
-    for x, gate in (found.leaves, found.leaves[::-1]):
+    for x, gate in (matched.leaves, matched.leaves[::-1]):
         if _is_gate(gate, x) and same_shape(x, op.output):
             swap(graph, op, builder(graph, op).HARD_SWISH(x))
             return True
@@ -135,11 +135,11 @@ def fuse_hard_swish(graph: Graph, op: Op) -> bool:
 
 def _is_gate(tensor: Tensor, x: Tensor) -> bool:
     """Whether `tensor` is relu6(x + 3)."""
-    relu = made_by(tensor, "RELU6")
-    found = sum_with(relu.inputs[0] if relu is not None else tensor)
-    if found is None or found[0] is not x or not near(found[1], 3.0):
+    relu = producer_of(tensor, "RELU6")
+    addition = sum_with(relu.inputs[0] if relu is not None else tensor)
+    if addition is None or addition[0] is not x or not near(addition[1], 3.0):
         return False
-    return found[2] == (NONE if relu is not None else RELU6)
+    return addition[2] == (NONE if relu is not None else RELU6)
 
 
 @rewrite(*PRODUCTS)
@@ -157,10 +157,10 @@ def fuse_gelu(graph: Graph, op: Op) -> bool:
     """
     if not is_product(op):
         return False
-    found = product(graph, op)
-    if len(found.leaves) != 2 or not near(found.factor, 0.5):
+    matched = product(graph, op)
+    if len(matched.leaves) != 2 or not near(matched.factor, 0.5):
         return False
-    for x, gate in (found.leaves, found.leaves[::-1]):
+    for x, gate in (matched.leaves, matched.leaves[::-1]):
         is_tanh = _is_tanh_gate(graph, gate, x)
         if (is_tanh or _is_erf_gate(graph, gate, x)) and same_shape(x, op.output):
             swap(graph, op, builder(graph, op).GELU(x, approximate=is_tanh))
@@ -170,12 +170,12 @@ def fuse_gelu(graph: Graph, op: Op) -> bool:
 
 def _is_erf_gate(graph: Graph, tensor: Tensor, x: Tensor) -> bool:
     """Whether `tensor` is 1 + erf(x * sqrt(1 / 2))."""
-    op = made_by(tensor, "ADD", "SUB")
+    op = producer_of(tensor, "ADD", "SUB")
     parts = None if op is None or activation_of(op) != NONE else split_constant(op)
     if op is None or parts is None or scalar_of(op.inputs[parts[2]]) != 1.0:
         return False
     sign = 1.0 if op.kind == "ADD" else -1.0 if parts[2] == 0 else 0.0
-    erf = made_by(parts[0], "ERF")
+    erf = producer_of(parts[0], "ERF")
     source = None if erf is None else erf.inputs[0].producer
     if not is_product(source):
         return False
@@ -185,8 +185,8 @@ def _is_erf_gate(graph: Graph, tensor: Tensor, x: Tensor) -> bool:
 
 def _is_tanh_gate(graph: Graph, tensor: Tensor, x: Tensor) -> bool:
     """Whether `tensor` is 1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))."""
-    found = sum_with(tensor)
-    tanh = None if found is None or found[1] != 1.0 else made_by(found[0], "TANH")
+    addition = sum_with(tensor)
+    tanh = None if addition is None or addition[1] != 1.0 else producer_of(addition[0], "TANH")
     source = None if tanh is None else tanh.inputs[0].producer
     if not is_product(source):
         return False
@@ -197,7 +197,7 @@ def _is_tanh_gate(graph: Graph, tensor: Tensor, x: Tensor) -> bool:
     if len(others) != 1 or len(inner.leaves) > 2:
         return False
     n_outside = len(inner.leaves) - 1
-    add = made_by(others[0], "ADD")
+    add = producer_of(others[0], "ADD")
     if add is None or activation_of(add) != NONE:
         return False
     for plain, cube in (add.inputs, add.inputs[::-1]):
@@ -218,13 +218,13 @@ def fuse_leaky_relu(graph: Graph, op: Op) -> bool:
     Holds off when alpha gives the result more dimensions.
     """
     for x, scaled in (op.inputs, op.inputs[::-1]):
-        inner = made_by(scaled, "MUL")
-        found = None if inner is None else split_constant(inner)
-        if inner is None or found is None or found[0] is not x:
+        inner = producer_of(scaled, "MUL")
+        parts = None if inner is None else split_constant(inner)
+        if inner is None or parts is None or parts[0] is not x:
             continue
         if activation_of(inner) != NONE:
             continue
-        alpha = scalar_of(inner.inputs[found[2]])
+        alpha = scalar_of(inner.inputs[parts[2]])
         if alpha is None or not same_shape(x, op.output):
             continue
         if 0 <= alpha < 1 and is_float(x):
@@ -246,7 +246,7 @@ def fuse_prelu(graph: Graph, op: Op) -> bool:
         return False
     pairs = [op.inputs] if op.kind == "SUB" else [op.inputs, op.inputs[::-1]]
     for positive, negative in pairs:
-        relu = made_by(positive, "RELU")
+        relu = producer_of(positive, "RELU")
         if relu is None:
             continue
         x = relu.inputs[0]
@@ -264,10 +264,10 @@ def fuse_prelu(graph: Graph, op: Op) -> bool:
 
 def _negative_slope(tensor: Tensor, x: Tensor) -> np.ndarray | None:
     """c of a tensor that is c * relu(-x)."""
-    mul = made_by(tensor, "MUL")
-    found = None if mul is None or activation_of(mul) != NONE else split_constant(mul)
-    if found is None:
+    mul = producer_of(tensor, "MUL")
+    parts = None if mul is None or activation_of(mul) != NONE else split_constant(mul)
+    if parts is None:
         return None
-    relu = made_by(found[0], "RELU")
-    neg = None if relu is None else made_by(relu.inputs[0], "NEG")
-    return found[1] if neg is not None and neg.inputs[0] is x else None
+    relu = producer_of(parts[0], "RELU")
+    neg = None if relu is None else producer_of(relu.inputs[0], "NEG")
+    return parts[1] if neg is not None and neg.inputs[0] is x else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..ir.graph import Graph, Op, Tensor
-from ..ir.infer import SMALL
+from ..ir.prepare import SMALL
 from ..ir.pseudo import having
 from .driver import rewrite
 from .rewrite import (
@@ -17,7 +17,7 @@ from .rewrite import (
     builder,
     constant_of,
     is_float,
-    made_by,
+    producer_of,
     same_shape,
     split_constant,
     swap,
@@ -80,15 +80,15 @@ def _unchanged(op: Op) -> Tensor | None:
     if op.kind in ("CONCATENATION", "ADD_N"):
         return op.inputs[0] if len(op.inputs) == 1 else None
     if op.kind in CLIPS:
-        return op.inputs[0] if made_by(op.inputs[0], *CLIPS[op.kind]) else None
+        return op.inputs[0] if producer_of(op.inputs[0], *CLIPS[op.kind]) else None
     if op.kind in OPPOSITE:
-        inner = made_by(op.inputs[0], OPPOSITE[op.kind])
+        inner = producer_of(op.inputs[0], OPPOSITE[op.kind])
         return None if inner is None else inner.inputs[0]
     if op.kind in NEUTRAL:
-        found = split_constant(op)
-        if found is None or (found[2] == 0 and op.kind not in COMMUTATIVE):
+        parts = split_constant(op)
+        if parts is None or (parts[2] == 0 and op.kind not in COMMUTATIVE):
             return None
-        return found[0] if np.all(found[1] == NEUTRAL[op.kind]) else None
+        return parts[0] if np.all(parts[1] == NEUTRAL[op.kind]) else None
     return None
 
 
@@ -99,7 +99,7 @@ def _slice_is_whole(op: Op) -> bool:
         return x.is_static
     sizes = extent.value
     return sizes is not None and all(
-        known is not None or size == -1 for known, size in zip(x.dims, sizes, strict=True)
+        n is not None or size == -1 for n, size in zip(x.dims, sizes, strict=True)
     )
 
 
@@ -116,8 +116,7 @@ def _strided_slice_is_whole(op: Op) -> bool:
         return x.is_static
     open_ended = options.begin_mask & options.end_mask
     return not (options.ellipsis_mask | options.new_axis_mask | options.shrink_axis_mask) and all(
-        known is not None or i >= len(strides) or open_ended >> i & 1
-        for i, known in enumerate(x.dims)
+        n is not None or i >= len(strides) or open_ended >> i & 1 for i, n in enumerate(x.dims)
     )
 
 
@@ -126,7 +125,7 @@ def _in_order(op: Op) -> bool:
     return order is not None and list(order) == list(range(len(order)))
 
 
-def _reverses_nothing(op: Op) -> bool:
+def _reverse_is_identity(op: Op) -> bool:
     """Whether the axes have one element each, or `x` has none, which LiteRT's kernel dies of."""
     x, axes = op.inputs[0], constant_of(op.inputs[1])
     if axes is None or x.shape is None:
@@ -143,7 +142,7 @@ SAME_IF_SHAPE = {
     "PAD": lambda op: True,
     "PADV2": lambda op: True,
     "RESHAPE": lambda op: True,
-    "REVERSE_V2": _reverses_nothing,
+    "REVERSE_V2": _reverse_is_identity,
     "SLICE": _slice_is_whole,
     "SQUEEZE": lambda op: True,
     "STRIDED_SLICE": _strided_slice_is_whole,
@@ -183,7 +182,7 @@ def merge_constants(graph: Graph, op: Op) -> bool:
     if outer is None:
         return False
     y, value = outer
-    inner_op = made_by(y, *_GROUP)
+    inner_op = producer_of(y, *_GROUP)
     if inner_op is None or _GROUP[inner_op.kind] != _GROUP[op.kind]:
         return False
     inner = _term(inner_op)
@@ -210,10 +209,10 @@ def merge_constants(graph: Graph, op: Op) -> bool:
 
 def _term(op: Op) -> tuple[Tensor, np.ndarray] | None:
     """(x, c) of an op that is x + c or x * c; None for another one."""
-    found = split_constant(op)
-    if found is None or not is_float(op.output) or op.output.elements is not None:
+    parts = split_constant(op)
+    if parts is None or not is_float(op.output) or op.output.elements is not None:
         return None
-    x, value, position = found
+    x, value, position = parts
     value = value.astype(np.float64)
     if op.kind in ("ADD", "MUL"):
         return x, value
@@ -230,14 +229,14 @@ def shrink_constants(graph: Graph, op: Op) -> bool:
 
     Holds off when the constant gives the result its shape.
     """
-    found = split_constant(op)
-    if found is None or found[1].size < 2 or not same_shape(found[0], op.output):
+    parts = split_constant(op)
+    if parts is None or parts[1].size < 2 or not same_shape(parts[0], op.output):
         return False
-    value, tensor = found[1], op.inputs[found[2]]
+    value, tensor = parts[1], op.inputs[parts[2]]
     if value.dtype.hasobject or tensor.quantization or np.any(value != value.flat[0]):
         return False
     number = builder(graph, op).constant(value.flat[0], tensor.name)
-    op.set_input(found[2], number)
+    op.set_input(parts[2], number)
     return True
 
 
@@ -249,10 +248,10 @@ def multiply_by_zero(graph: Graph, op: Op) -> bool:
 
     Holds off when x may be infinite or NaN, and on unknown dimensions.
     """
-    found = split_constant(op)
-    if found is None or np.any(found[1] != 0) or not op.output.is_static:
+    parts = split_constant(op)
+    if parts is None or np.any(parts[1] != 0) or not op.output.is_static:
         return False
-    bounded = not is_float(found[0]) or made_by(found[0], *having("bounded")) is not None
+    bounded = not is_float(parts[0]) or producer_of(parts[0], *having("bounded")) is not None
     if bounded and activation_of(op) == NONE and not op.output.quantization:
         zeros = np.zeros([n or 0 for n in op.output.dims], op.output.dtype)
         swap(graph, op, builder(graph, op).constant(zeros, op.output.name))

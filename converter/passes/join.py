@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..ir.graph import Graph, Op
 from .driver import rewrite
 from .reshape import constant_shape
-from .rewrite import builder, constant_of, made_by, options_of, same_shape, swap
+from .rewrite import builder, constant_of, options_of, producer_of, same_shape, swap
 
 
 @rewrite("CONCATENATION")
@@ -19,7 +19,7 @@ def merge_concatenations(graph: Graph, op: Op) -> bool:
     """
     parts, merged = [], []
     for tensor in op.inputs:
-        inner = made_by(tensor, "CONCATENATION")
+        inner = producer_of(tensor, "CONCATENATION")
         if inner is not None and _joins(graph, inner, op):
             parts += inner.inputs
             merged.append(inner)
@@ -68,7 +68,7 @@ def cancel_split_and_join(graph: Graph, op: Op) -> bool:
     Holds off when parts are missing or in another order, the axes differ, or x has another scale.
     """
     splits = ("UNPACK",) if op.kind == "PACK" else ("SPLIT", "SPLIT_V")
-    source = made_by(op.inputs[0], *splits)
+    source = producer_of(op.inputs[0], *splits)
     if source is None or list(op.inputs) != source.outputs:
         return False
     x = source.inputs[1 if source.kind == "SPLIT" else 0]

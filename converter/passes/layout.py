@@ -10,7 +10,7 @@ from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Tensor
 from ..ir.pseudo import having, operator
 from .driver import rewrite
-from .reshape import takes
+from .reshape import can_fuse
 from .rewrite import (
     BINARY,
     REDUCTIONS,
@@ -21,7 +21,7 @@ from .rewrite import (
     options_of,
     swap,
 )
-from .transpose import inverse_of, moves_only_ones, order_of, permuted_constant
+from .transpose import inverse_of, moves_only_unit_dims, order_of, permuted_constant
 
 Order = tuple[int, ...]
 
@@ -47,14 +47,14 @@ class Region:
     before: dict[int, Tensor] = field(default_factory=dict)
     after: dict[int, Tensor] = field(default_factory=dict)
 
-    def outside(self, tensor: Tensor) -> list[Op]:
+    def outside_readers(self, tensor: Tensor) -> list[Op]:
         """The readers of a tensor that are not in the region."""
-        return [one for one in dict.fromkeys(tensor.readers) if id(one) not in self.ops]
+        return [op for op in dict.fromkeys(tensor.readers) if id(op) not in self.ops]
 
-    def undone(self, tensor: Tensor) -> list[Op]:
+    def inverse_transposes(self, tensor: Tensor) -> list[Op]:
         """The readers that transpose it back."""
         inverse = inverse_of(self.orders[id(tensor)])
-        return [one for one in self.outside(tensor) if order_of(one) == inverse]
+        return [op for op in self.outside_readers(tensor) if order_of(op) == inverse]
 
 
 def cancel_transposes(graph: Graph) -> int:
@@ -67,16 +67,16 @@ def cancel_transposes(graph: Graph) -> int:
     together. Holds off unless fewer transposes remain afterwards.
     """
     count = 0
-    tried: set[tuple[int, Order]] = set()
-    for op in [one for one in graph.ops if one.kind == "TRANSPOSE"]:
+    visited: set[tuple[int, Order]] = set()
+    for op in [op for op in graph.ops if op.kind == "TRANSPOSE"]:
         order = order_of(op)
         if order is None or op.output.producer is not op:
             continue
         for tensor, first in ((op.output, order), (op.inputs[0], inverse_of(order))):
-            if (id(tensor), first) in tried:
+            if (id(tensor), first) in visited:
                 continue
             region = region_of(graph, tensor, first)
-            tried.update(region.orders.items())
+            visited.update(region.orders.items())
             if gain(graph, region) > 0:
                 flip(graph, region)
                 count += 1
@@ -102,7 +102,7 @@ def sink_transposes(graph: Graph, op: Op) -> bool:
     if transpose is None or order is None or graph.sole_reader(flowing[0]) is not op:
         return False
     orders = orders_of(op, flowing[0], order)
-    if orders is None or not _taken(graph, transpose, op):
+    if orders is None or not _can_sink(graph, transpose, op):
         return False
     b = builder(graph, op)
     flipped = {id(flowing[0]): transpose.inputs[0]}
@@ -112,14 +112,14 @@ def sink_transposes(graph: Graph, op: Op) -> bool:
     return True
 
 
-def _taken(graph: Graph, transpose: Op, op: Op) -> bool:
+def _can_sink(graph: Graph, transpose: Op, op: Op) -> bool:
     """Whether the op before the transpose, or before a reshape before it, can take `op` in."""
     x, reader = transpose.inputs[0], transpose
     if graph.sole_reader(x) is not reader or x.producer is None:
         return False
     if x.producer.kind in RESHAPES:
         x, reader = x.producer.inputs[0], x.producer
-    return graph.sole_reader(x) is reader and x.producer is not None and takes(x.producer, op)
+    return graph.sole_reader(x) is reader and x.producer is not None and can_fuse(x.producer, op)
 
 
 def flowing_of(op: Op) -> list[Tensor]:
@@ -132,30 +132,30 @@ def orders_of(op: Op, tensor: Tensor, order: Order) -> tuple[Order, Order] | Non
 
     None when the op does not give the transposed result of transposed inputs, its axes renamed.
     """
-    if op.kind not in INDIFFERENT or any(one.rank is None for one in op.outputs):
+    if op.kind not in INDIFFERENT or any(result.rank is None for result in op.outputs):
         return None
     row = operator(op.kind)
     named = [i for fact in ("axes", "rows", "sizes") for i in row.operand_numbers(fact)]
     if any(not op.inputs[i].is_constant for i in named):
         return None
-    is_result = any(tensor is one for one in op.outputs)
+    is_result = any(tensor is result for result in op.outputs)
     if op.kind == "PACK":
-        found = _pack_orders(op, order, is_result)
+        orders = _pack_orders(op, order, is_result)
     elif _drops_axes(op):
-        found = None if is_result else (order, _reduced_order(op, order))
+        orders = None if is_result else (order, _reduced_order(op, order))
     else:
-        found = (order, order)
-    if found is None or not _fits(op, *found):
+        orders = (order, order)
+    if orders is None or not _fits(op, *orders):
         return None
-    return found
+    return orders
 
 
 def _fits(op: Op, before: Order, after: Order) -> bool:
     """Whether ranks and options allow these orders."""
     rank = len(before)
-    if any(one.rank != rank for one in flowing_of(op)):
+    if any(tensor.rank != rank for tensor in flowing_of(op)):
         return False
-    if any(one.rank != len(after) for one in op.outputs):
+    if any(tensor.rank != len(after) for tensor in op.outputs):
         return False
     if op.kind in LAST_AXIS:
         return before[-1] == rank - 1
@@ -169,13 +169,13 @@ def _fits(op: Op, before: Order, after: Order) -> bool:
 def _pack_orders(op: Op, order: Order, is_result: bool) -> tuple[Order, Order]:
     """The new axis of a PACK stays where it is, or goes where the result has it."""
     if is_result:
-        new = op.options.axis % len(order)
-        place = order[new]
-        rest = [axis for i, axis in enumerate(order) if i != new]
-        return tuple(axis - (axis > place) for axis in rest), order
-    new = op.options.axis % (len(order) + 1)
-    after = [axis + (axis >= new) for axis in order]
-    return order, (*after[:new], new, *after[new:])
+        new_axis = op.options.axis % len(order)
+        new_position = order[new_axis]
+        others = [axis for i, axis in enumerate(order) if i != new_axis]
+        return tuple(axis - (axis > new_position) for axis in others), order
+    new_axis = op.options.axis % (len(order) + 1)
+    after = [axis + (axis >= new_axis) for axis in order]
+    return order, (*after[:new_axis], new_axis, *after[new_axis:])
 
 
 def _drops_axes(op: Op) -> bool:
@@ -187,9 +187,9 @@ def _drops_axes(op: Op) -> bool:
 
 def _reduced_order(op: Op, order: Order) -> Order:
     """The order of the axes that stay."""
-    gone = {int(axis) % len(order) for axis in op.inputs[1].data.ravel()}
-    kept = [axis for i, axis in enumerate(order) if i not in gone]
-    return tuple(sorted(kept).index(axis) for axis in kept)
+    dropped = {int(axis) % len(order) for axis in op.inputs[1].data.ravel()}
+    remaining = [axis for i, axis in enumerate(order) if i not in dropped]
+    return tuple(sorted(remaining).index(axis) for axis in remaining)
 
 
 def region_of(graph: Graph, tensor: Tensor, order: Order) -> Region:
@@ -197,28 +197,28 @@ def region_of(graph: Graph, tensor: Tensor, order: Order) -> Region:
     region = Region(orders={id(tensor): order})
     pending = [(op, tensor) for op in _neighbours(tensor)]
     while pending:
-        op, known = pending.pop()
+        op, tensor = pending.pop()
         if id(op) in region.ops:
             continue
-        orders = orders_of(op, known, region.orders[id(known)])
+        orders = orders_of(op, tensor, region.orders[id(tensor)])
         if orders is None:
             continue
-        given = [(one, orders[0]) for one in flowing_of(op)]
-        given += [(one, orders[1]) for one in op.outputs]
-        if any(region.orders.get(id(one), wanted) != wanted for one, wanted in given):
+        tensor_orders = [(other, orders[0]) for other in flowing_of(op)]
+        tensor_orders += [(other, orders[1]) for other in op.outputs]
+        if any(region.orders.get(id(other), needed) != needed for other, needed in tensor_orders):
             continue
         region.ops[id(op)] = op
-        for one, wanted in given:
-            region.orders[id(one)] = wanted
-            if not is_identity(wanted):
-                pending += [(neighbour, one) for neighbour in _neighbours(one)]
+        for other, needed in tensor_orders:
+            region.orders[id(other)] = needed
+            if not is_identity(needed):
+                pending += [(neighbour, other) for neighbour in _neighbours(other)]
     for op in region.ops.values():
-        for one in flowing_of(op):
-            if one.producer is None or id(one.producer) not in region.ops:
-                region.before[id(one)] = one
-        for one in op.outputs:
-            if region.outside(one) or graph.is_output(one):
-                region.after[id(one)] = one
+        for flowing in flowing_of(op):
+            if flowing.producer is None or id(flowing.producer) not in region.ops:
+                region.before[id(flowing)] = flowing
+        for result in op.outputs:
+            if region.outside_readers(result) or graph.is_output(result):
+                region.after[id(result)] = result
     return region
 
 
@@ -234,30 +234,30 @@ def is_identity(order: Order) -> bool:
 
 def gain(graph: Graph, region: Region) -> int:
     """How many transposes fewer there are after `flip`."""
-    gained = 0
+    n_fewer = 0
     for tensor in region.before.values():
         order = region.orders[id(tensor)]
         if is_identity(order):
             continue
         if order_of(tensor.producer) != order:
-            gained -= not _is_reshaped(tensor, order)
-        elif not graph.is_output(tensor) and not region.outside(tensor):
-            gained += 1
+            n_fewer -= not _is_reshaped(tensor, order)
+        elif not graph.is_output(tensor) and not region.outside_readers(tensor):
+            n_fewer += 1
     for tensor in region.after.values():
         if is_identity(region.orders[id(tensor)]):
             continue
-        undone = region.undone(tensor)
-        gained += len(undone)
-        if len(undone) < len(region.outside(tensor)) or graph.is_output(tensor):
-            gained -= 1
-    return gained
+        inverses = region.inverse_transposes(tensor)
+        n_fewer += len(inverses)
+        if len(inverses) < len(region.outside_readers(tensor)) or graph.is_output(tensor):
+            n_fewer -= 1
+    return n_fewer
 
 
 def _is_reshaped(tensor: Tensor, order: Order) -> bool:
     """Whether a reshape makes the tensor and could make its untransposed form as well."""
     if tensor.producer is None or tensor.producer.kind not in RESHAPES or tensor.shape is None:
         return False
-    return moves_only_ones(tensor.shape, inverse_of(order))
+    return moves_only_unit_dims(tensor.shape, inverse_of(order))
 
 
 def flip(graph: Graph, region: Region) -> None:
@@ -272,7 +272,7 @@ def flip(graph: Graph, region: Region) -> None:
     for op in ordered:
         rebuild(op, flipped, region.orders, builder(graph, op))
     for key, tensor in region.after.items():
-        _leave(graph, region, tensor, flipped[key])
+        _replace_results(graph, region, tensor, flipped[key])
     for op in reversed(ordered):
         graph.remove(op)
 
@@ -325,20 +325,20 @@ def _flipped(
     return flipped[id(tensor)]
 
 
-def _leave(graph: Graph, region: Region, old: Tensor, new: Tensor) -> None:
+def _replace_results(graph: Graph, region: Region, old: Tensor, new: Tensor) -> None:
     """Gives `new` to the transposes that undid the order, and transposed to all others."""
     order = region.orders[id(old)]
     result = new
     if not is_identity(order):
-        for reader in region.undone(old):
+        for reader in region.inverse_transposes(old):
             graph.replace(reader.output, new)
             graph.remove(reader)
-        if not region.outside(old) and not graph.is_output(old):
+        if not region.outside_readers(old) and not graph.is_output(old):
             return
         b = builder_after(graph, new)
         result = b.TRANSPOSE(new, np.array(order, np.int32))
         result.name, result.origin = old.name, old.origin
-    for reader in region.outside(old):
+    for reader in region.outside_readers(old):
         for i, tensor in enumerate(reader.inputs):
             if tensor is old:
                 reader.set_input(i, result)

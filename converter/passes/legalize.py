@@ -9,7 +9,7 @@ import numpy as np
 
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Tensor
-from ..ir.integers import of_integers
+from ..ir.integers import integer_formula
 from ..ir.legal_types import has_kernel, widened
 from ..lowering import formulas
 from ..lowering.moves import like
@@ -46,14 +46,14 @@ def widen_types(graph: Graph) -> int:
     integers some operators are others (integers.py).
     """
     count = 0
-    before: dict[Tensor, Tensor] = {}
+    wider_forms: dict[Tensor, Tensor] = {}
     for op in list(graph.ops):
         if op.kind == "CUSTOM" or op.graphs or has_kernel(op):
             continue
         b, dtypes = builder(graph, op), [tensor.dtype for tensor in op.outputs]
-        rest = {"n_outputs": len(dtypes), **options_of(op)}
-        results = widened(b, op.kind, op.inputs, dtypes, before, **rest)
-        if results is None and (integers := of_integers(b, op.kind, op.inputs)) is not None:
+        options = {"n_outputs": len(dtypes), **options_of(op)}
+        results = widened(b, op.kind, op.inputs, dtypes, wider_forms, **options)
+        if results is None and (integers := integer_formula(b, op.kind, op.inputs)) is not None:
             results = [integers]
         if results is not None:
             _swap(graph, op, results)
@@ -82,14 +82,14 @@ def _unpack(op: Op, b: Builder) -> list[Tensor] | None:
     if has_kernel(op) or x.rank is None:
         return None
     axis = op.options.axis % x.rank
-    whole = ((1 << x.rank) - 1) & ~(1 << axis)
+    other_axes = ((1 << x.rank) - 1) & ~(1 << axis)
     parts = []
     for i in range(op.options.num):
         begin = np.zeros(x.rank, np.int32)
         begin[axis] = i
-        ends = (begin, begin + 1, np.ones_like(begin))
-        masks = {"begin_mask": whole, "end_mask": whole, "shrink_axis_mask": 1 << axis}
-        parts.append(b.STRIDED_SLICE(x, *ends, **masks))
+        slice_bounds = (begin, begin + 1, np.ones_like(begin))
+        masks = {"begin_mask": other_axes, "end_mask": other_axes, "shrink_axis_mask": 1 << axis}
+        parts.append(b.STRIDED_SLICE(x, *slice_bounds, **masks))
     return parts
 
 
@@ -146,11 +146,11 @@ def _repeated(b: Builder, x: Tensor, shape: tuple | None, target: Tensor) -> Ten
 def _segment_sum(op: Op, b: Builder) -> list[Tensor] | None:
     """Segments of any number: LiteRT counts those that occur, not those before the last."""
     ids = op.inputs[1]
-    known = constant_of(ids)
-    if known is not None:
-        if np.array_equal(np.unique(known), np.arange(np.max(known, initial=-1) + 1)):
+    known_ids = constant_of(ids)
+    if known_ids is not None:
+        if np.array_equal(np.unique(known_ids), np.arange(np.max(known_ids, initial=-1) + 1)):
             return None
-        n = b.constant(np.asarray(np.max(known) + 1, np.int32))
+        n = b.constant(np.asarray(np.max(known_ids) + 1, np.int32))
     else:
         n = b.ADD(b.REDUCE_MAX(ids, np.zeros(1, np.int32)), np.asarray(1, ids.dtype))
     return [b.UNSORTED_SEGMENT_SUM(*op.inputs, n)]
@@ -159,7 +159,7 @@ def _segment_sum(op: Op, b: Builder) -> list[Tensor] | None:
 def _space_to_batch(op: Op, b: Builder) -> list[Tensor] | None:
     """Padding, and blocks moved by TRANSPOSE, where LiteRT has too few dimensions.
 
-    [n, h, w, c] is seen as [n, h/p, p, w/q, q, c] and becomes [p, q, n, h/p, w/q, c].
+    [n, h, w, c] is reshaped to [n, h/p, p, w/q, q, c] and becomes [p, q, n, h/p, w/q, c].
     """
     x, blocks, paddings = op.inputs[0], constant_of(op.inputs[1]), constant_of(op.inputs[2])
     if x.rank is None or x.rank <= MAX_RANK_OF_BLOCKS or blocks is None or paddings is None:
@@ -172,21 +172,21 @@ def _space_to_batch(op: Op, b: Builder) -> list[Tensor] | None:
     if None in sizes[1:]:
         return None
     batch = -1 if sizes[0] is None else sizes[0]
-    cut = [batch]
+    blocked_shape = [batch]
     for size, block in zip(sizes[1 : m + 1], blocks, strict=True):
-        cut += [size // block, block]
-    seen = b.RESHAPE(padded, np.asarray([*cut, *sizes[m + 1 :]], np.int32))
+        blocked_shape += [size // block, block]
+    blocked = b.RESHAPE(padded, np.asarray([*blocked_shape, *sizes[m + 1 :]], np.int32))
     inner, outer = range(2, 2 * m + 1, 2), range(1, 2 * m + 1, 2)
     order = [*inner, 0, *outer, *range(2 * m + 1, 2 * m + 1 + len(sizes) - m - 1)]
-    moved = b.TRANSPOSE(seen, np.asarray(order, np.int32))
-    shape = [-1, *(cut[i] for i in outer), *sizes[m + 1 :]]
+    moved = b.TRANSPOSE(blocked, np.asarray(order, np.int32))
+    shape = [-1, *(blocked_shape[i] for i in outer), *sizes[m + 1 :]]
     return [b.RESHAPE(moved, np.asarray(shape, np.int32))]
 
 
 def _batch_to_space(op: Op, b: Builder) -> list[Tensor] | None:
     """The way back, then cropped by SLICE.
 
-    [p * q * n, h, w, c] is seen as [p, q, n, h, w, c] and becomes [n, h * p, w * q, c].
+    [p * q * n, h, w, c] is reshaped to [p, q, n, h, w, c] and becomes [n, h * p, w * q, c].
     """
     x, blocks, crops = op.inputs[0], constant_of(op.inputs[1]), constant_of(op.inputs[2])
     if x.rank is None or x.rank <= MAX_RANK_OF_BLOCKS or blocks is None or crops is None:
@@ -194,19 +194,19 @@ def _batch_to_space(op: Op, b: Builder) -> list[Tensor] | None:
     m, sizes = len(blocks), list(x.dims)
     if None in sizes[1:]:
         return None
-    seen = b.RESHAPE(x, np.asarray([*blocks, -1, *sizes[1:]], np.int32))
+    blocked = b.RESHAPE(x, np.asarray([*blocks, -1, *sizes[1:]], np.int32))
     order = [m]
     for i in range(m):
         order += [m + 1 + i, i]
-    moved = b.TRANSPOSE(seen, np.asarray([*order, *range(2 * m + 1, m + len(sizes))], np.int32))
-    whole = [size * block for size, block in zip(sizes[1 : m + 1], blocks, strict=True)]
-    joined = b.RESHAPE(moved, np.asarray([-1, *whole, *sizes[m + 1 :]], np.int32))
+    moved = b.TRANSPOSE(blocked, np.asarray([*order, *range(2 * m + 1, m + len(sizes))], np.int32))
+    uncropped = [size * block for size, block in zip(sizes[1 : m + 1], blocks, strict=True)]
+    merged = b.RESHAPE(moved, np.asarray([-1, *uncropped, *sizes[m + 1 :]], np.int32))
     if not crops.any():
-        return [joined]
+        return [merged]
     begin, size = np.zeros(x.rank, np.int32), np.full(x.rank, -1, np.int32)
     begin[1 : m + 1] = crops[:, 0]
-    size[1 : m + 1] = np.asarray(whole) - crops.sum(1)
-    return [b.SLICE(joined, begin, size)]
+    size[1 : m + 1] = np.asarray(uncropped) - crops.sum(1)
+    return [b.SLICE(merged, begin, size)]
 
 
 def _erf(op: Op, b: Builder) -> list[Tensor]:
@@ -220,9 +220,8 @@ def _softplus(op: Op, b: Builder) -> list[Tensor]:
 
 
 def _layer_norm(op: Op, b: Builder) -> list[Tensor]:
-    x, axes, epsilon, *factors = op.inputs
-    y, _, _ = formulas.standardized(b, x, axes, epsilon)
-    return [formulas.scaled(b, y, *factors, *[None] * (2 - len(factors)))]
+    y, _, _ = formulas.standardized(b, *op.inputs)
+    return [y]
 
 
 RULES: dict[str, Rule] = {

@@ -22,8 +22,8 @@ from .rewrite import (
     builder,
     constant_of,
     is_float,
-    made_by,
     options_of,
+    producer_of,
     same_shape,
     split_constant,
     swap,
@@ -32,7 +32,7 @@ from .rewrite import (
 
 VALID = PADDING["VALID"]
 DEFAULT = FULLY_CONNECTED_OPTIONS_WEIGHTS_FORMAT["DEFAULT"]
-PLACES = {
+OPERAND_POSITIONS = {
     kind: (*row.operand_numbers("weights"), row.position("bias"), *row.numbers("channels"))
     for kind, row in ((kind, operator(kind)) for kind in sorted(LINEAR))
 }
@@ -54,10 +54,10 @@ def affine(op: Op) -> Affine | None:
         return None
     if op.kind == "NEG":
         return Affine(op.inputs[0], np.full(1, -1.0), None)
-    found = split_constant(op)
-    if found is None:
+    parts = split_constant(op)
+    if parts is None:
         return None
-    x, value, position = found
+    x, value, position = parts
     value = value.astype(np.float64)
     if op.kind == "ADD":
         return Affine(x, None, value)
@@ -93,7 +93,7 @@ class Linear(NamedTuple):
             return None
         if getattr(op.options, "weights_format", DEFAULT) != DEFAULT:
             return None
-        position, bias_position, axis = PLACES[op.kind]
+        position, bias_position, axis = OPERAND_POSITIONS[op.kind]
         weights, bias = op.input(position), op.input(bias_position)
         value = constant_of(weights)
         n = None if weights is None or weights.shape is None else weights.shape[axis]
@@ -119,7 +119,7 @@ class Linear(NamedTuple):
         if weights is not None:
             op.set_input(1, b.constant(weights, op.inputs[1].name))
         if bias is not None:
-            position = PLACES[op.kind][1]
+            position = OPERAND_POSITIONS[op.kind][1]
             before = op.input(position)
             name = before.name if before is not None else f"{b.origin_name}/bias"
             op.set_input(position, b.constant(bias.astype(op.output.dtype), name))
@@ -181,28 +181,28 @@ def fuse_affine_before(graph: Graph, op: Op) -> bool:
     on ADD before anything that pads, and where the constant varies along another axis.
     """
     linear = Linear.of(op)
-    before = made_by(op.inputs[0], *AFFINE)
+    before = producer_of(op.inputs[0], *AFFINE)
     y = op.inputs[0]
     if linear is None or linear.weights is None or before is None:
         return False
     if graph.sole_reader(y) is not op or activation_of(before) != NONE:
         return False
-    found = affine(before)
-    if found is None or not same_shape(found.x, y) or not y.shape or y.shape[-1] is None:
+    inner = affine(before)
+    if inner is None or not same_shape(inner.x, y) or not y.shape or y.shape[-1] is None:
         return False
-    if found.offset is not None and getattr(op.options, "padding", VALID) != VALID:
+    if inner.offset is not None and getattr(op.options, "padding", VALID) != VALID:
         return False
-    folded = _fold_before(linear, found, y.shape[-1])
+    folded = _fold_before(linear, inner, y.shape[-1])
     if folded is None:
         return False
     linear.rewrite(builder(graph, op), *folded)
-    op.set_input(0, found.x)
+    op.set_input(0, inner.x)
     graph.remove(before)
     return True
 
 
-def _fold_before(linear: Linear, found: Affine, channels: int) -> tuple | None:
-    """(weights, bias) of a linear op that takes `found.x` instead of the affine result."""
+def _fold_before(linear: Linear, inner: Affine, channels: int) -> tuple | None:
+    """(weights, bias) of a linear op that takes `inner.x` instead of the affine result."""
     weights = linear.op.inputs[1].data
     if linear.op.kind == "DEPTHWISE_CONV_2D":
         if linear.n % channels:
@@ -214,9 +214,9 @@ def _fold_before(linear: Linear, found: Affine, channels: int) -> tuple | None:
         return None
     parts = [
         None if part is None else per_channel(part, channels)
-        for part in (found.scale, found.offset)
+        for part in (inner.scale, inner.offset)
     ]
-    if (parts[0] is None) != (found.scale is None) or (parts[1] is None) != (found.offset is None):
+    if (parts[0] is None) != (inner.scale is None) or (parts[1] is None) != (inner.offset is None):
         return None
     scale, offset = (None if part is None else np.repeat(part, repeat) for part in parts)
     bias = None
@@ -236,9 +236,9 @@ def move_bias_to_addend(graph: Graph, op: Op) -> bool:
     Holds off when a or the sum has another reader or is an output, a is broadcast in the sum, or
     there is an activation before c.
     """
-    found = split_constant(op)
-    total = None if found is None else made_by(found[0], "ADD")
-    if found is None or total is None or activation_of(total) != NONE or not is_float(op.output):
+    parts = split_constant(op)
+    total = None if parts is None else producer_of(parts[0], "ADD")
+    if parts is None or total is None or activation_of(total) != NONE or not is_float(op.output):
         return False
     if graph.sole_reader(total.output) is not op or not same_shape(total.output, op.output):
         return False
@@ -248,10 +248,10 @@ def move_bias_to_addend(graph: Graph, op: Op) -> bool:
             continue
         if activation_of(linear.op) != NONE or not same_shape(part, total.output):
             continue
-        if per_channel(found[1], linear.n) is None:
+        if per_channel(parts[1], linear.n) is None:
             continue
         b = builder(graph, total)
-        total.set_input(i, b.ADD(part, op.inputs[found[2]]))
+        total.set_input(i, b.ADD(part, op.inputs[parts[2]]))
         with_options(total, fused_activation_function=activation_of(op))
         graph.absorb(total, op)
         return True
@@ -268,7 +268,7 @@ def fuse_scale_into_matmul(graph: Graph, op: Op) -> bool:
     Holds off when a value in between has another reader or is an output, or neither matrix comes
     from constant weights.
     """
-    product = made_by(op.inputs[0], "BATCH_MATMUL")
+    product = producer_of(op.inputs[0], "BATCH_MATMUL")
     after = affine(op)
     if product is None or after is None or activation_of(op) != NONE:
         return False
@@ -347,7 +347,7 @@ def merge_matmul_reshape(graph: Graph, op: Op) -> bool:
 
     Holds off when a value in between has another reader or is an output, or y is a stack.
     """
-    first = made_by(op.inputs[0], "RESHAPE")
+    first = producer_of(op.inputs[0], "RESHAPE")
     last = graph.sole_reader(op.output)
     if first is None or last is None or last.kind != "RESHAPE" or op.options.adj_x:
         return False
@@ -372,7 +372,7 @@ def merge_fully_connected_reshapes(graph: Graph, op: Op) -> bool:
     Holds off when a value in between has another reader or is an output, or the last RESHAPE does
     not give the dimensions of x.
     """
-    first = made_by(op.inputs[0], "RESHAPE")
+    first = producer_of(op.inputs[0], "RESHAPE")
     last = graph.sole_reader(op.output)
     if first is None or last is None or last.kind not in ("RESHAPE", "EXPAND_DIMS"):
         return False

@@ -7,6 +7,7 @@ from math import isclose
 import numpy as np
 
 from ..ir.graph import Graph, Op, Tensor
+from ..lowering.formulas import square_of_difference
 from .driver import rewrite
 from .formulas import is_product, operands_of
 from .rewrite import (
@@ -15,14 +16,11 @@ from .rewrite import (
     builder,
     constant_of,
     is_float,
-    made_by,
+    producer_of,
     same_shape,
     scalar_of,
     swap,
 )
-
-BROADCAST_RANK = 4
-"""Dimensions of a broadcast that SQUARED_DIFFERENCE takes in every runtime."""
 
 EPSILONS = {"MAXIMUM": 1.01e-5, "ADD": 1.01e-8}
 """The largest epsilon that L2_NORMALIZATION stands for, by the op that brings it in."""
@@ -42,7 +40,7 @@ def fuse_l2_normalization(graph: Graph, op: Op) -> bool:
     """
     pairs = [op.inputs] if op.kind == "DIV" else [op.inputs, op.inputs[::-1]]
     for x, norm in pairs:
-        root = made_by(norm, "SQRT" if op.kind == "DIV" else "RSQRT")
+        root = producer_of(norm, "SQRT" if op.kind == "DIV" else "RSQRT")
         if root is None or not same_shape(x, op.output):
             continue
         if not _is_square_sum(graph, root.inputs[0], x):
@@ -56,13 +54,13 @@ def fuse_l2_normalization(graph: Graph, op: Op) -> bool:
 
 def _is_square_sum(graph: Graph, tensor: Tensor, x: Tensor) -> bool:
     """Whether `tensor` is max(sum(x**2, last axis), epsilon), the maximum optional."""
-    guard = made_by(tensor, *EPSILONS)
+    guard = producer_of(tensor, *EPSILONS)
     if guard is not None:
         epsilon = scalar_of(guard.inputs[1])
         if epsilon is None or not 0 <= epsilon <= EPSILONS[guard.kind]:
             return False
         tensor = guard.inputs[0]
-    total = made_by(tensor, "SUM")
+    total = producer_of(tensor, "SUM")
     axes = None if total is None else constant_of(total.inputs[1])
     if total is None or axes is None or not total.options.keep_dims:
         return False
@@ -86,13 +84,13 @@ def fuse_squared_difference(graph: Graph, op: Op) -> bool:
     operands = operands_of(op) if is_product(op) else []
     if len(operands) != 2 or operands[0] is not operands[1]:
         return False
-    difference = made_by(operands[0], "SUB")
+    difference = producer_of(operands[0], "SUB")
     if difference is None or activation_of(difference) != NONE:
         return False
     if set(operands[0].readers) != {op} or graph.is_output(operands[0]):
         return False
     broadcasts = not same_shape(*difference.inputs)
-    if broadcasts and (op.output.rank is None or op.output.rank > BROADCAST_RANK):
+    if broadcasts and square_of_difference(op.output.rank) != "SQUARED_DIFFERENCE":
         return False
     swap(graph, op, builder(graph, op).SQUARED_DIFFERENCE(*difference.inputs))
     return True
@@ -108,7 +106,7 @@ def fuse_rsqrt(graph: Graph, op: Op) -> bool:
     Holds off when s has another reader or is an output.
     """
     y, divisor = op.inputs
-    root = made_by(divisor, "SQRT")
+    root = producer_of(divisor, "SQRT")
     if root is None or not is_float(divisor) or graph.sole_reader(divisor) is not op:
         return False
     b = builder(graph, op)
@@ -128,7 +126,7 @@ def fuse_mean(graph: Graph, op: Op) -> bool:
 
     Holds off when the number of terms is unknown, or s has another reader or is an output.
     """
-    total = made_by(op.inputs[0], "SUM")
+    total = producer_of(op.inputs[0], "SUM")
     number = scalar_of(op.inputs[1])
     if total is None or not number or activation_of(op) != NONE:
         return False
@@ -155,20 +153,21 @@ def factor_difference(graph: Graph, op: Op) -> bool:
     """Takes the common factor out of a normalisation that was multiplied out.
 
         MUL(x, m) -> p;  NEG(u) -> MUL(m) -> ADD(c) -> q;  ADD(p, q) -> y
+        MUL(x, m) -> p;  MUL(u, m) -> v;  SUB(c, v) -> q;  ADD(p, q) -> y
             becomes      SUB(x, u) -> MUL(m) -> ADD(c) -> y
 
     Holds off when a value in between has another reader or is an output, or there is an activation
     before the last.
     """
     for left, right in (op.inputs, op.inputs[::-1]):
-        outer = _own(graph, right, op, "ADD")
-        product = _own(graph, left, op, "MUL")
+        outer = _private_producer(graph, right, op, "ADD", "SUB")
+        product = _private_producer(graph, left, op, "MUL")
         if outer is None or product is None:
             continue
-        found = _negated_term(graph, outer, product)
-        if found is None:
+        factors = _negated_term(graph, outer, product)
+        if factors is None:
             continue
-        x, u, m, c = found
+        x, u, m, c = factors
         b = builder(graph, op)
         scaled = b.MUL(b.SUB(x, u), m)
         swap(graph, op, b.ADD(scaled, c, fused_activation_function=activation_of(op)))
@@ -176,9 +175,9 @@ def factor_difference(graph: Graph, op: Op) -> bool:
     return False
 
 
-def _own(graph: Graph, tensor: Tensor, reader: Op, kind: str) -> Op | None:
-    """The op of this kind, without activation, that gives `tensor` to `reader` only."""
-    op = made_by(tensor, kind)
+def _private_producer(graph: Graph, tensor: Tensor, reader: Op, *kinds: str) -> Op | None:
+    """The op of one of these kinds, without activation, that gives `tensor` to `reader` only."""
+    op = producer_of(tensor, *kinds)
     if op is None or activation_of(op) != NONE or not is_float(tensor):
         return None
     return op if graph.sole_reader(tensor) is reader else None
@@ -186,13 +185,15 @@ def _own(graph: Graph, tensor: Tensor, reader: Op, kind: str) -> Op | None:
 
 def _negated_term(graph: Graph, outer: Op, product: Op) -> tuple[Tensor, ...] | None:
     """(x, u, m, c) where `outer` is -u * m + c and `product` is x * m; None otherwise."""
-    for inner, c in (outer.inputs, outer.inputs[::-1]):
-        mul = _own(graph, inner, outer, "MUL")
+    first, second = outer.inputs
+    is_difference = outer.kind == "SUB"
+    for inner, c in ((second, first),) if is_difference else ((first, second), (second, first)):
+        mul = _private_producer(graph, inner, outer, "MUL")
         if mul is None:
             continue
-        for negative, m in (mul.inputs, mul.inputs[::-1]):
-            neg = made_by(negative, "NEG")
+        for factor, m in (mul.inputs, mul.inputs[::-1]):
+            neg = None if is_difference else producer_of(factor, "NEG")
             others = [t for t in product.inputs if t is not m]
-            if neg is not None and len(others) == 1:
-                return others[0], neg.inputs[0], m, c
+            if len(others) == 1 and (is_difference or neg is not None):
+                return others[0], factor if neg is None else neg.inputs[0], m, c
     return None

@@ -12,7 +12,7 @@ from ..ir.elements import extents_of
 from ..ir.graph import Graph, Op
 from ..ir.pseudo import having, operator
 from .driver import rewrite
-from .rewrite import builder, constant_of, made_by, options_of, swap, with_options
+from .rewrite import builder, constant_of, options_of, producer_of, swap, with_options
 
 SAME, VALID = PADDING["SAME"], PADDING["VALID"]
 KERNEL_AXES = {kind: operator(kind).numbers("spatial") for kind in having("spatial")}
@@ -50,7 +50,7 @@ def fuse_padding(graph: Graph, op: Op) -> bool:
     Holds off when the sizes are unknown, the amounts are not those of SAME, batch or channels are
     padded, or y is an output. Another reader keeps the PAD for itself.
     """
-    pad = made_by(op.inputs[0], "PAD")
+    pad = producer_of(op.inputs[0], "PAD")
     if pad is None or op.options.padding != VALID or graph.is_output(pad.output):
         return False
     amounts = constant_of(pad.inputs[1])
@@ -79,7 +79,7 @@ def fuse_dilation(graph: Graph, op: Op) -> bool:
     Holds off when a value in between has another reader or is an output, the blocks, or paddings
     less crops, are not the same at all sizes, or the convolution has steps already.
     """
-    split = made_by(op.inputs[0], "SPACE_TO_BATCH_ND")
+    split = producer_of(op.inputs[0], "SPACE_TO_BATCH_ND")
     join = graph.sole_reader(op.output)
     if split is None or join is None or join.kind != "BATCH_TO_SPACE_ND":
         return False
@@ -87,7 +87,7 @@ def fuse_dilation(graph: Graph, op: Op) -> bool:
         return False
     n = len(KERNEL_AXES[op.kind])
     steps = [*steps_of(op, "stride_{}"), *steps_of(op, "dilation_{}_factor")]
-    blocks, blocks_after = (constant_of(one.inputs[1]) for one in (split, join))
+    blocks, blocks_after = (constant_of(block_op.inputs[1]) for block_op in (split, join))
     net_padding = _net_padding(split, join)
     if op.options.padding != VALID or steps != [1] * 2 * n:
         return False
@@ -115,7 +115,7 @@ def fuse_dilation(graph: Graph, op: Op) -> bool:
 
 def _net_padding(split: Op, join: Op) -> np.ndarray | None:
     """What `split` pads and `join` does not crop, where it is the same at all sizes."""
-    tensors = [one.inputs[2] for one in (split, join)]
+    tensors = [op.inputs[2] for op in (split, join)]
     if any(tensor.value is None and tensor.elements is None for tensor in tensors):
         return None
     amounts, crops = map(extents_of, tensors)

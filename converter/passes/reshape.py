@@ -12,16 +12,16 @@ from ..ir.graph import Graph, Op, Sizes, Tensor
 from .driver import rewrite
 from .rewrite import (
     BINARY,
+    FUSES_ACTIVATION,
     LINEAR,
     REDUCTIONS,
     RESHAPES,
-    TAKES_ACTIVATION,
     UNARY,
     activation_of,
     builder,
     constant_of,
-    made_by,
     options_of,
+    producer_of,
     same_shape,
     split_constant,
     swap,
@@ -66,7 +66,7 @@ def merge_reshapes(graph: Graph, op: Op) -> bool:
     Also SQUEEZE. Another reader of y keeps the first for itself. Holds off when two dimensions of z
     are unknown.
     """
-    first = made_by(op.inputs[0], *RESHAPES)
+    first = producer_of(op.inputs[0], *RESHAPES)
     if first is None:
         return False
     x, shape = first.inputs[0], constant_shape(op.output)
@@ -97,18 +97,18 @@ def fuse_keep_dims(graph: Graph, op: Op) -> bool:
         return False
     if after.inputs[0] is not op.output:
         return False
-    keep = not op.options.keep_dims
-    if _reduced(x.sizes, axes, keep) != after.output.sizes:
+    keep_dims = not op.options.keep_dims
+    if _reduced(x.sizes, axes, keep_dims) != after.output.sizes:
         return False
-    with_options(op, keep_dims=keep)
+    with_options(op, keep_dims=keep_dims)
     graph.absorb(op, after)
     return True
 
 
-def _reduced(shape: Sizes, axes: np.ndarray, keep: bool) -> Sizes:
-    gone = {int(axis) % len(shape) for axis in axes.ravel()}
-    sizes = [1 if i in gone else n for i, n in enumerate(shape)]
-    return tuple(n for i, n in enumerate(sizes) if keep or i not in gone)
+def _reduced(shape: Sizes, axes: np.ndarray, keep_dims: bool) -> Sizes:
+    reduced_axes = {int(axis) % len(shape) for axis in axes.ravel()}
+    sizes = [1 if i in reduced_axes else n for i, n in enumerate(shape)]
+    return tuple(n for i, n in enumerate(sizes) if keep_dims or i not in reduced_axes)
 
 
 @rewrite()
@@ -133,7 +133,7 @@ def sink_reshapes(graph: Graph, op: Op) -> bool:
     after = graph.sole_reader(op.output)
     joins = after is not None and after.kind in RESHAPES
     before = x.producer
-    fuses = before is not None and graph.sole_reader(x) is reshape and takes(before, op)
+    fuses = before is not None and graph.sole_reader(x) is reshape and can_fuse(before, op)
     if not (joins or fuses):
         return False
     _swap_order(graph, reshape, op, position)
@@ -144,11 +144,11 @@ def _reshape_before(graph: Graph, op: Op) -> tuple[Op | None, int]:
     """The reshape that gives the one input of `op` that is not constant, read by `op` only."""
     position = 0
     if op.kind in BINARY:
-        found = split_constant(op)
-        if found is None:
+        parts = split_constant(op)
+        if parts is None:
             return None, 0
-        position = 1 - found[2]
-    reshape = made_by(op.inputs[position], *RESHAPES)
+        position = 1 - parts[2]
+    reshape = producer_of(op.inputs[position], *RESHAPES)
     if reshape is None or graph.sole_reader(op.inputs[position]) is not op:
         return None, 0
     return reshape, position
@@ -183,11 +183,11 @@ def _trailing(value: np.ndarray, x: Tensor, y: Tensor) -> tuple[int, ...] | None
     return tuple(dims) if prod(dims) == value.size else None
 
 
-def takes(before: Op, op: Op) -> bool:
+def can_fuse(before: Op, op: Op) -> bool:
     """Whether a pass would take `op` into `before` if it came right after it."""
     if before.kind in LINEAR and op.kind in ("ADD", "SUB", "MUL", "DIV", "NEG"):
         return activation_of(before) == 0
-    return before.kind in TAKES_ACTIVATION and op.kind in ("RELU", "RELU6", "RELU_N1_TO_1")
+    return before.kind in FUSES_ACTIVATION and op.kind in ("RELU", "RELU6", "RELU_N1_TO_1")
 
 
 def _swap_order(graph: Graph, reshape: Op, op: Op, position: int) -> None:
@@ -199,13 +199,13 @@ def _swap_order(graph: Graph, reshape: Op, op: Op, position: int) -> None:
         other = inputs[1 - position]
         shape = _trailing(other.data, inputs[position], op.output)
         inputs[1 - position] = b.constant(other.data.reshape(shape or ()), other.name)
-    moved = b.op(op.kind, *inputs, dtype=op.output.dtype, **options_of(op))
+    sunk = b.op(op.kind, *inputs, dtype=op.output.dtype, **options_of(op))
     shape = constant_shape(op.output)
     if shape is None:
-        again = b.op(reshape.kind, moved, *reshape.inputs[1:], **options_of(reshape))
+        reshaped = b.op(reshape.kind, sunk, *reshape.inputs[1:], **options_of(reshape))
     else:
-        again = b.RESHAPE(moved, b.constant(shape))
-    swap(graph, op, again)
+        reshaped = b.RESHAPE(sunk, b.constant(shape))
+    swap(graph, op, reshaped)
     graph.remove(reshape)
 
 
@@ -219,7 +219,7 @@ def sink_reshapes_through_pads(graph: Graph, op: Op) -> bool:
     Another reader keeps the first RESHAPE for itself. Holds off when no RESHAPE comes after, a
     dimension of size 1 is padded, or two dimensions are unknown.
     """
-    reshape = made_by(op.inputs[0], *RESHAPES)
+    reshape = producer_of(op.inputs[0], *RESHAPES)
     amounts = constant_of(op.inputs[1])
     if reshape is None or amounts is None or op.output.quantization:
         return False
@@ -227,11 +227,11 @@ def sink_reshapes_through_pads(graph: Graph, op: Op) -> bool:
     if after is None or after.kind not in RESHAPES or constant_shape(op.output) is None:
         return False
     x = reshape.inputs[0]
-    rows = _moved_rows(amounts, reshape.output, x)
-    if rows is None:
+    paddings = _paddings_before(amounts, reshape.output, x)
+    if paddings is None:
         return False
     b = builder(graph, op)
-    inputs = [x, b.constant(rows, op.inputs[1].name), *op.inputs[2:]]
+    inputs = [x, b.constant(paddings, op.inputs[1].name), *op.inputs[2:]]
     padded = b.op(op.kind, *inputs, **options_of(op))
     swap(graph, op, b.RESHAPE(padded, b.constant(constant_shape(op.output))))
     if not reshape.output.readers and not graph.is_output(reshape.output):
@@ -239,19 +239,19 @@ def sink_reshapes_through_pads(graph: Graph, op: Op) -> bool:
     return True
 
 
-def _moved_rows(amounts: np.ndarray, y: Tensor, x: Tensor) -> np.ndarray | None:
+def _paddings_before(amounts: np.ndarray, y: Tensor, x: Tensor) -> np.ndarray | None:
     """The paddings of `y` for `x`, which differs in dimensions of size 1 only; None otherwise."""
     if y.sizes is None or x.sizes is None:
         return None
-    places = [i for i, n in enumerate(y.sizes) if n != 1]
-    targets = [i for i, n in enumerate(x.sizes) if n != 1]
-    if [y.sizes[i] for i in places] != [x.sizes[i] for i in targets]:
+    axes = [i for i, n in enumerate(y.sizes) if n != 1]
+    new_axes = [i for i, n in enumerate(x.sizes) if n != 1]
+    if [y.sizes[i] for i in axes] != [x.sizes[i] for i in new_axes]:
         return None
-    if amounts.sum() != amounts[places].sum():
+    if amounts.sum() != amounts[axes].sum():
         return None
-    rows = np.zeros((len(x.sizes), 2), amounts.dtype)
-    rows[targets] = amounts[places]
-    return rows
+    paddings = np.zeros((len(x.sizes), 2), amounts.dtype)
+    paddings[new_axes] = amounts[axes]
+    return paddings
 
 
 @rewrite(*BINARY - {"PRELU"})
@@ -265,19 +265,19 @@ def fuse_broadcast(graph: Graph, op: Op) -> bool:
     """
     changed = False
     for i, tensor in enumerate(op.inputs):
-        source = made_by(tensor, "BROADCAST_TO", "TILE")
+        source = producer_of(tensor, "BROADCAST_TO", "TILE")
         if source is None or op.output.rank is None or op.output.rank > 4:
             continue
         x = source.inputs[0]
         others = [t for k, t in enumerate(op.inputs) if k != i and t is not None]
-        known = [t.sizes for t in (x, tensor, *others) if t.sizes is not None]
-        if len(known) < 2 + len(others):
+        shapes = [t.sizes for t in (x, tensor, *others) if t.sizes is not None]
+        if len(shapes) < 2 + len(others):
             continue
         if source.kind == "TILE" and any(
-            m not in (n, 1) for m, n in zip(known[0], known[1], strict=True)
+            m not in (n, 1) for m, n in zip(shapes[0], shapes[1], strict=True)
         ):
             continue
-        if _broadcast([known[0], *known[2:]]) == op.output.sizes:
+        if _broadcast([shapes[0], *shapes[2:]]) == op.output.sizes:
             op.set_input(i, x)  # what nobody reads now goes with remove_dead_code
             changed = True
     return changed

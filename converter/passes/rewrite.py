@@ -25,7 +25,7 @@ COMMUTATIVE = having("commutative")
 REDUCTIONS = having("reduction")
 RESHAPES = having("view")
 LINEAR = having("linear")
-TAKES_ACTIVATION = having("activation")
+FUSES_ACTIVATION = having("activation")
 
 
 def ops_of(graph: Graph, *kinds: str) -> list[Op]:
@@ -33,8 +33,8 @@ def ops_of(graph: Graph, *kinds: str) -> list[Op]:
     return [op for op in graph.ops if op.kind in kinds]
 
 
-def made_by(tensor: Tensor | None, *kinds: str) -> Op | None:
-    """The op that gives `tensor`, when it is of one of these kinds."""
+def producer_of(tensor: Tensor | None, *kinds: str) -> Op | None:
+    """The op that gives `tensor` where it is of one of these kinds, else None."""
     if tensor is None or tensor.producer is None or tensor.producer.kind not in kinds:
         return None
     return tensor.producer

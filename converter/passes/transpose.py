@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Tensor
 from .driver import rewrite
 from .reshape import constant_shape
-from .rewrite import builder, constant_of, made_by, options_of, swap, with_options
+from .rewrite import builder, constant_of, options_of, producer_of, swap, with_options
 
 
 def order_of(op: Op | None) -> tuple[int, ...] | None:
@@ -25,7 +26,7 @@ def inverse_of(order: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(int(i) for i in np.argsort(order))
 
 
-def moves_only_ones(shape: tuple[int | None, ...], order: tuple[int, ...]) -> bool:
+def moves_only_unit_dims(shape: tuple[int | None, ...], order: tuple[int, ...]) -> bool:
     """Whether a transpose leaves the order of all dimensions that are not 1."""
     moved = [axis for axis in order if shape[axis] != 1]
     return moved == sorted(moved)
@@ -40,14 +41,14 @@ def merge_transposes(graph: Graph, op: Op) -> bool:
     Another reader of y keeps the first for itself.
     """
     outer = order_of(op)
-    first = made_by(op.inputs[0], "TRANSPOSE")
+    first = producer_of(op.inputs[0], "TRANSPOSE")
     inner = order_of(first)
     if first is None or inner is None or outer is None:
         return False
     x, order = first.inputs[0], tuple(inner[axis] for axis in outer)
     b = builder(graph, op)
-    whole = order == tuple(range(len(order)))
-    swap(graph, op, x if whole else b.TRANSPOSE(x, np.array(order, np.int32)))
+    is_identity = order == tuple(range(len(order)))
+    swap(graph, op, x if is_identity else b.TRANSPOSE(x, np.array(order, np.int32)))
     if not first.output.readers and not graph.is_output(first.output):
         graph.remove(first)
     return True
@@ -65,7 +66,7 @@ def transpose_to_reshape(graph: Graph, op: Op) -> bool:
     shape = constant_shape(op.output)
     if order is None or shape is None or x.shape is None:
         return False
-    if moves_only_ones(x.shape, order):
+    if moves_only_unit_dims(x.shape, order):
         b = builder(graph, op)
         swap(graph, op, b.RESHAPE(x, b.constant(shape)))
         return True
@@ -83,7 +84,7 @@ def fuse_transpose_into_matmul(graph: Graph, op: Op) -> bool:
     """
     changed = False
     for i, field in ((0, "adj_x"), (1, "adj_y")):
-        source = made_by(op.inputs[i], "TRANSPOSE")
+        source = producer_of(op.inputs[i], "TRANSPOSE")
         if source is not None and _swaps_last_two(order_of(source)):
             op.set_input(i, source.inputs[0])
             with_options(op, **{field: not getattr(op.options, field)})
@@ -100,7 +101,7 @@ def fuse_transpose_after_matmul(graph: Graph, op: Op) -> bool:
 
     Holds off when z has another reader or is an output, or other axes move.
     """
-    product = made_by(op.inputs[0], "BATCH_MATMUL")
+    product = producer_of(op.inputs[0], "BATCH_MATMUL")
     if product is None or not _swaps_last_two(order_of(op)):
         return False
     if graph.sole_reader(product.output) is not op:
@@ -120,7 +121,7 @@ def _swaps_last_two(order: tuple[int, ...] | None) -> bool:
     return order == (*range(rank - 2), rank - 1, rank - 2)
 
 
-def permuted_constant(tensor: Tensor, order: tuple[int, ...], b) -> Tensor | None:
+def permuted_constant(tensor: Tensor, order: tuple[int, ...], b: Builder) -> Tensor | None:
     """A constant that broadcasts against rank `len(order)`, transposed; None when it cannot be."""
     value = tensor.data
     if value.size == 1 and value.ndim <= len(order):

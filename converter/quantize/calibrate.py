@@ -9,7 +9,7 @@ import numpy as np
 
 from ...schema.errors import CalibrationError
 from ..ir.graph import Tensor
-from .rules import is_real
+from .rules import is_float32
 
 if TYPE_CHECKING:
     from ...interpreter.interpreter import Interpreter
@@ -24,7 +24,7 @@ def calibrate(
     samples: Iterable[Sample],
     advance: Callable[[], None] = lambda: None,
 ) -> list[dict[Tensor, Range]]:
-    """Smallest and largest value of each real tensor that is not constant, for each function.
+    """Smallest and largest value of each float32 tensor that is not constant, for each function.
 
     Args:
         functions: what to run: the functions of one float flatbuffer.
@@ -34,23 +34,27 @@ def calibrate(
 
     Raises CalibrationError, naming sample and tensor, when a value is not finite.
     """
-    found: list[dict[Tensor, Range]] = [{} for _ in functions]
-    watched = [
-        [(k, tensor) for k, tensor in enumerate(row) if is_real(tensor) and not tensor.is_constant]
+    ranges: list[dict[Tensor, Range]] = [{} for _ in functions]
+    observed = [
+        [
+            (k, tensor)
+            for k, tensor in enumerate(row)
+            if is_float32(tensor) and not tensor.is_constant
+        ]
         for row in tensors
     ]
     interpreter = functions[0].interpreter(preserve=True)
     for i, label, arrays in samples:
         functions[i].run(interpreter, arrays)
-        for index, tensor in watched[i]:
-            low, high = extent(interpreter, functions[i].subgraph, index, tensor, label)
-            before = found[i].get(tensor, (low, high))
-            found[i][tensor] = (min(low, before[0]), max(high, before[1]))
+        for index, tensor in observed[i]:
+            low, high = value_range(interpreter, functions[i].subgraph, index, tensor, label)
+            previous = ranges[i].get(tensor, (low, high))
+            ranges[i][tensor] = (min(low, previous[0]), max(high, previous[1]))
         advance()
-    return found
+    return ranges
 
 
-def extent(
+def value_range(
     interpreter: Interpreter, subgraph: int, index: int, tensor: Tensor, label: str
 ) -> tuple[float, float]:
     """The smallest and the largest element of a tensor after a run."""
@@ -59,9 +63,9 @@ def extent(
         return 0.0, 0.0
     low, high = float(array.min()), float(array.max())
     if not (np.isfinite(low) and np.isfinite(high)):
-        what = tensor.producer.kind if tensor.producer is not None else "input"
+        kind = tensor.producer.kind if tensor.producer is not None else "input"
         raise CalibrationError(
-            f"{label}: {what} '{tensor.name}' must stay finite, got values from {low} to {high}; "
+            f"{label}: {kind} '{tensor.name}' must stay finite, got values from {low} to {high}; "
             "is the sample preprocessed as in training, or does the float model divide by zero?"
         )
     return low, high

@@ -27,7 +27,7 @@ SMALLEST = 1e-12  # energy of a signal or of noise below which it counts as none
 
 @dataclass
 class Comparison:
-    """What was seen of one output over all samples.
+    """What was measured of one output over all samples.
 
     Attributes:
         name: the output's name.
@@ -43,21 +43,21 @@ class Comparison:
     high: float = -inf
     quantized: list[float] = field(default_factory=lambda: [inf, -inf])
 
-    def note(self, want: np.ndarray, got: np.ndarray) -> None:
-        """Takes another answer in."""
-        if not np.isfinite(got).all():
+    def add(self, expected: np.ndarray, actual: np.ndarray) -> None:
+        """Adds another answer."""
+        if not np.isfinite(actual).all():
             raise ConverterError(
                 f"the quantized model gives NaN or infinity for '{self.name}' where the float "
                 "model is finite; please report it"
             )
-        if not want.size:
+        if not expected.size:
             return
-        self.signal += float(np.square(want).sum())
-        self.noise += float(np.square(want - got).sum())
-        self.low, self.high = min(self.low, want.min()), max(self.high, want.max())
+        self.signal += float(np.square(expected).sum())
+        self.noise += float(np.square(expected - actual).sum())
+        self.low, self.high = min(self.low, expected.min()), max(self.high, expected.max())
         self.quantized = [
-            min(self.quantized[0], got.min()),
-            max(self.quantized[1], got.max()),
+            min(self.quantized[0], actual.min()),
+            max(self.quantized[1], actual.max()),
         ]
 
     @property
@@ -71,16 +71,16 @@ class Comparison:
         """Raises ConverterError when the quantized output tells nothing of the float one.
 
         Args:
-            step: what one step of the stored output stands for, 0 for a real one.
+            step: what one step of the quantized output stands for, 0 for a float32 one.
         """
         low, high = self.quantized
-        spread = self.high - self.low
-        if low == high and spread > max(2 * step, 1e-3 * max(abs(self.low), abs(self.high))):
+        extent = self.high - self.low
+        if low == high and extent > max(2 * step, 1e-3 * max(abs(self.low), abs(self.high))):
             raise ConverterError(
                 f"the quantized model always gives {low:.4g} for '{self.name}', the float model "
                 f"{self.low:.4g} to {self.high:.4g}; {ADVICE}"
             )
-        if self.decibels < 0 and spread > 2 * step:
+        if self.decibels < 0 and extent > 2 * step:
             raise ConverterError(
                 f"quantization leaves nothing of '{self.name}': its error is larger than the "
                 f"signal ({self.decibels:.1f} dB); {ADVICE}"
@@ -98,54 +98,58 @@ def compare(
 ) -> dict[str, float]:
     """Runs the float file and the quantized one; decibels of signal to noise by output name.
 
-    Outputs that are not real in the float file are left out.
+    Outputs that are not float32 in the float file are left out.
 
     Raises ConverterError when an output is constant, not finite or drowns in noise.
     """
-    real, quantized = before.interpreter(), after.interpreter()
-    (_, answers), (inputs, outputs) = ports(before, real), ports(after, quantized)
-    found = [Comparison(port.names[0]) for port in answers]
-    seen: set[int] = set()
+    plain, int8 = before.interpreter(), after.interpreter()
+    (_, answers), (inputs, outputs) = ports(before, plain), ports(after, int8)
+    comparisons = [Comparison(port.names[0]) for port in answers]
+    compared: set[int] = set()
     for arrays in samples:
-        wanted = before.run(real, arrays)
-        given = [port.quantize(array) for port, array in zip(inputs, arrays, strict=True)]
-        for i, (want, got) in enumerate(zip(wanted, after.run(quantized, given), strict=True)):
-            if want.dtype == np.float32 and np.isfinite(want).all():
-                found[i].note(
-                    want.astype(np.float64), outputs[i].dequantize(got).astype(np.float64)
-                )
-                seen.add(i)
-    for i in sorted(seen):
-        found[i].check(step=outputs[i].quantization[0])
-    return {found[i].name: found[i].decibels for i in sorted(seen)}
+        expected_outputs = before.run(plain, arrays)
+        quantized_inputs = [
+            port.quantize(array) for port, array in zip(inputs, arrays, strict=True)
+        ]
+        for i, (expected, actual) in enumerate(
+            zip(expected_outputs, after.run(int8, quantized_inputs), strict=True)
+        ):
+            if expected.dtype == np.float32 and np.isfinite(expected).all():
+                value = outputs[i].dequantize(actual).astype(np.float64)
+                comparisons[i].add(expected.astype(np.float64), value)
+                compared.add(i)
+    for i in sorted(compared):
+        comparisons[i].check(step=outputs[i].quantization[0])
+    return {comparisons[i].name: comparisons[i].decibels for i in sorted(compared)}
 
 
 class Form(NamedTuple):
     """One of several scales in which a tensor of a quantized graph is read.
 
     Attributes:
-        source: the tensor, which in the float graph is real.
-        stored: what the reader gets.
+        source: the tensor, which in the float graph is float32.
+        quantized: what the reader gets.
         reader: kind and name of the reader.
     """
 
     source: Tensor
-    stored: Tensor
+    quantized: Tensor
     reader: str
 
 
 def forms(graph: Graph) -> list[Form]:
     """The forms of each tensor of a quantized graph that is read in several scales."""
-    rows = []
+    all_forms = []
     for op in graph.ops:
         is_requantized = op.kind == "QUANTIZE" and op.inputs[0].quantization is not None
         if not is_requantized or not op.output.readers:
             continue
         source = op.inputs[0]
-        for stored in (source, op.output):
-            operators = [one for one in stored.readers if one.kind != "QUANTIZE"]
-            rows += [Form(source, stored, f"{one.kind} '{one.output.name}'") for one in operators]
-    return list(dict.fromkeys(rows))
+        for quantized in (source, op.output):
+            readers = [reader for reader in quantized.readers if reader.kind != "QUANTIZE"]
+            names = [f"{reader.kind} '{reader.output.name}'" for reader in readers]
+            all_forms += [Form(source, quantized, name) for name in names]
+    return list(dict.fromkeys(all_forms))
 
 
 def compare_readers(
@@ -168,34 +172,36 @@ def compare_readers(
     Returns:
         Decibels by "tensor -> reader".
     """
-    places = [{tensor: i for i, tensor in enumerate(row)} for row in tensors]
-    written = [f for f in forms(graph) if f.source in places[0] and f.stored in places[1]]
-    if not written:
+    indices = [{tensor: i for i, tensor in enumerate(row)} for row in tensors]
+    comparable = [f for f in forms(graph) if f.source in indices[0] and f.quantized in indices[1]]
+    if not comparable:
         return {}
-    real, quantized = before.interpreter(preserve=True), after.interpreter(preserve=True)
-    (inputs, _) = ports(after, quantized)
-    comparisons = [Comparison(f"{form.source.name} -> {form.reader}") for form in written]
+    plain, int8 = before.interpreter(preserve=True), after.interpreter(preserve=True)
+    (inputs, _) = ports(after, int8)
+    comparisons = [Comparison(f"{form.source.name} -> {form.reader}") for form in comparable]
     for arrays in samples:
-        before.run(real, arrays)
-        stored = [port.quantize(array) for port, array in zip(inputs, arrays, strict=True)]
-        after.run(quantized, stored)
-        for form, one in zip(written, comparisons, strict=True):
-            params = form.stored.quantization
-            want = real.get_tensor(places[0][form.source], before.subgraph).astype(np.float64)
-            got = quantized.get_tensor(places[1][form.stored], after.subgraph).astype(np.float64)
-            steps = np.array([*LIMITS[form.stored.dtype]]) - params.zero_point
-            one.note(
-                np.clip(want, *(steps * params.scale)),
-                (got - params.zero_point) * params.scale,
+        before.run(plain, arrays)
+        quantized_inputs = [
+            port.quantize(array) for port, array in zip(inputs, arrays, strict=True)
+        ]
+        after.run(int8, quantized_inputs)
+        for form, comparison in zip(comparable, comparisons, strict=True):
+            params = form.quantized.quantization
+            expected = plain.get_tensor(indices[0][form.source], before.subgraph).astype(np.float64)
+            actual = int8.get_tensor(indices[1][form.quantized], after.subgraph).astype(np.float64)
+            steps = np.array([*LIMITS[form.quantized.dtype]]) - params.zero_point
+            comparison.add(
+                np.clip(expected, *(steps * params.scale)),
+                (actual - params.zero_point) * params.scale,
             )
-    return {one.name: one.decibels for one in comparisons}
+    return {comparison.name: comparison.decibels for comparison in comparisons}
 
 
 def ports(function: Function, interpreter: Interpreter) -> tuple[list[Port], list[Port]]:
     """The inputs and the outputs, in the function's order."""
     if function.signature is None:
-        ends = (interpreter.get_input_details(), interpreter.get_output_details())
-        inputs, outputs = ([port_of(detail) for detail in end] for end in ends)
+        details = (interpreter.get_input_details(), interpreter.get_output_details())
+        inputs, outputs = (list(map(port_of, part)) for part in details)
         return inputs, outputs
     runner = interpreter.get_signature_runner(function.signature.key)
     inputs, outputs = runner.get_input_details(), runner.get_output_details()

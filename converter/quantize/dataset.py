@@ -36,13 +36,13 @@ def file_dataset(
     if len(sources) > 1:
         keys = some(str(source.key) for source in sources)
         raise CalibrationError(f"samples in files are for one signature; the model has {keys}")
-    ports, place = sources[0].inputs, Path(path)
-    if place.is_dir():
-        files = sorted(one for one in place.iterdir() if one.suffix in SUFFIXES)
+    ports, location = sources[0].inputs, Path(path)
+    if location.is_dir():
+        files = sorted(file for file in location.iterdir() if file.suffix in SUFFIXES)
         if not files:
             raise CalibrationError(f"'{path}' has no .npy or .npz files")
-        return lambda: (chosen(load(one), ports, one) for one in files)
-    columns = chosen(load(place), ports, place)
+        return lambda: (arrays_of_inputs(load(file), ports, file) for file in files)
+    columns = arrays_of_inputs(load(location), ports, location)
     lengths = {len(column) if column.ndim else 0 for column in columns}
     if len(lengths) != 1 or 0 in lengths:
         raise CalibrationError(
@@ -62,24 +62,24 @@ def load(path: Path) -> Arrays:
         raise CalibrationError(f"'{path}' is not a .npy or .npz file of numbers: {error}") from None
 
 
-def chosen(arrays: Arrays, ports: Sequence[Port], path: Path) -> list[np.ndarray]:
+def arrays_of_inputs(arrays: Arrays, ports: Sequence[Port], path: Path) -> list[np.ndarray]:
     """An array for each input, by any of its names."""
-    found = []
+    chosen = []
     for port in ports:
         names = [port.key, short_name(port.name), full_name(port.name)]
         names += [""] if len(ports) == 1 else []
         name = next((name for name in names if name in arrays), None)
         if name is None:
-            there = some(key for key in arrays if key) or "one without a name"
+            available = some(key for key in arrays if key) or "one without a name"
             raise CalibrationError(
-                f"'{path}' must have an array for input '{port.key}', has {there}"
+                f"'{path}' must have an array for input '{port.key}', has {available}"
             )
-        found.append(arrays[name])
-    return found
+        chosen.append(arrays[name])
+    return chosen
 
 
 def slices(columns: Sequence[np.ndarray], ports: Sequence[Port]) -> Iterator[list[np.ndarray]]:
-    """Samples of as many rows as the model takes at a time; a rest too small for it is left out."""
+    """Samples of as many rows as the model takes at a time; a smaller remainder is dropped."""
     sizes = [batch(column, port) for column, port in zip(columns, ports, strict=True)]
     step = max((size for size in sizes if size is not None), default=1)
     for start in range(0, len(columns[0]) - step + 1, step):

@@ -1,8 +1,8 @@
-"""The graph with int8 weights: results stay real, and so do the inputs of the kernels.
+"""The graph with int8 weights: results stay float32, and so do the inputs of the kernels.
 
     x:f32, w:f32 -> CONV_2D -> y:f32      becomes      x:f32, w:i8 -> CONV_2D -> y:f32
 
-A hybrid kernel measures its input while it runs, stores it in 8 bits and multiplies integers.
+A hybrid kernel measures its input while it runs, quantizes it to 8 bits and multiplies integers.
 """
 
 from __future__ import annotations
@@ -14,53 +14,48 @@ from ..ir.graph import Graph, Op
 from ..passes.rewrite import with_options
 from .recipe import Recipe
 from .rewrite import INT8, constant, like
-from .rules import WEIGHT_RULES, WeightRule, is_real
-from .scales import of_weights, stored_weights
-from .sized import from_sizes
+from .rules import WEIGHT_RULES, WeightRule, is_float32
+from .scales import of_weights, quantized_weights
+from .size_dependent import size_dependent_tensors
 
 SMALLEST = 1024
-"""Elements below which weights stay real: they would save little and cost accuracy."""
+"""Elements below which weights stay float32: they would save little and cost accuracy."""
 
 
 def quantize_weights(graph: Graph, recipe: Recipe) -> int:
-    """Stores large weights of `graph`, and of the graphs it calls, in 8 bits; how many.
+    """Quantizes large weights of `graph`, and of the graphs it calls, to 8 bits; how many.
 
     What is computed from sizes alone stays float.
     """
-    sized = from_sizes(graph)
-    done = sum(quantize_weights(one, recipe) for one in called_graphs(graph))
+    size_dependent = size_dependent_tensors(graph)
+    n_quantized = sum(quantize_weights(callee, recipe) for callee in graph.callees())
     for op in list(graph.ops):
         rule = WEIGHT_RULES.get(op.kind)
         weights = op.input(rule.weights) if rule is not None else None
-        if rule is None or weights is None or op.output in sized:
+        if rule is None or weights is None or op.output in size_dependent:
             continue
         if not has_large_weights(op, rule):
             continue
         params = of_weights(weights.data, None if op.kind in recipe.per_tensor else rule.axis)
-        array = stored_weights(weights.data, params)
+        array = quantized_weights(weights.data, params)
         op.set_input(rule.weights, constant(weights, array, params))
         if rule.asymmetric:
             with_options(op, asymmetric_quantize_inputs=True)
         if not rule.hybrid:
-            make_real(graph, op, params)
-        done += 1
-    return done
-
-
-def called_graphs(graph: Graph) -> list[Graph]:
-    """The graphs that operators of `graph` call, each once."""
-    return list(dict.fromkeys(one for op in graph.ops for one in op.graphs))
+            dequantize_result(graph, op, params)
+        n_quantized += 1
+    return n_quantized
 
 
 def has_large_weights(op: Op, rule: WeightRule) -> bool:
-    """Whether the weights of `op` are a real constant of enough elements, all else being real."""
+    """Whether `op` is in float32 and its weights are a constant of enough elements."""
     weights = op.inputs[rule.weights]
-    large = weights.is_constant and is_real(weights) and weights.data.size >= SMALLEST
-    return large and is_real(op.output) and bool(np.isfinite(weights.data).all())
+    large = weights.is_constant and is_float32(weights) and weights.data.size >= SMALLEST
+    return large and is_float32(op.output) and bool(np.isfinite(weights.data).all())
 
 
-def make_real(graph: Graph, op: Op, params: Quantization) -> None:
-    """Lets `op` give stored numbers, and a DEQUANTIZE its real result."""
+def dequantize_result(graph: Graph, op: Op, params: Quantization) -> None:
+    """Lets `op` give int8 numbers, and a DEQUANTIZE its float32 result."""
     result = op.output
     inner = like(result, INT8, params, result.name)
     op.outputs[0] = inner

@@ -17,7 +17,7 @@ import numpy as np
 from ...schema.errors import ConverterError
 from ...schema.quantization import Quantization
 from ..ir.graph import Graph, Op, Tensor
-from .rules import is_real, rule_of
+from .rules import is_float32, rule_of
 from .scales import HIGH, LOW, of_range, of_result
 
 Range = tuple[float, float]
@@ -28,9 +28,10 @@ class Needs:
     """What the readers of a graph's tensors need of their ranges.
 
     Attributes:
-        calibrated: the range of each tensor in calibration, as it can be stored at all.
+        calibrated: the range of each tensor in calibration, as it can be quantized at all.
         of: the part of it that some reader tells apart.
-        finest: scales that a tensor's must be above, for those whose kernel gives no finer ones.
+        min_scales: what the scales of some tensors must be above, as their kernels give no finer
+            ones.
         outputs: the graph's outputs.
     """
 
@@ -43,30 +44,30 @@ class Needs:
                 self.calibrated.update(
                     (t, within(ranges[t], limits)) for t in op.outputs if t in ranges
                 )
-        members = set(graph.ops)
+        graph_ops = set(graph.ops)
         self.outputs = set(graph.outputs)
-        self.finest: dict[Tensor, float] = {}
+        self.min_scales: dict[Tensor, float] = {}
         self.of: dict[Tensor, Range] = {}
         for tensor, measured in self.calibrated.items():
-            if tensor in self.outputs or not set(tensor.readers) <= members:
+            if tensor in self.outputs or not set(tensor.readers) <= graph_ops:
                 self.of[tensor] = measured
         for op in reversed(graph.ops):
             for i, tensor in enumerate(op.inputs):
                 if tensor in self.calibrated:
-                    needed = within(self.read(op, i), self.calibrated[tensor])
+                    needed = within(self.input_range(op, i), self.calibrated[tensor])
                     self.of[tensor] = hull(self.of.get(tensor), needed)
 
-    def read(self, op: Op, i: int) -> Range:
+    def input_range(self, op: Op, i: int) -> Range:
         """What `op` needs of the range of its input `i`, which must be measured or constant."""
         tensor = op.inputs[i]
         measured = constant_range(tensor) if tensor.is_constant else self.calibrated[tensor]
         rule = rule_of(op)
-        results = [one for one in op.outputs if is_real(one)]
-        if rule is None or not rule.selects or not all(one in self.of for one in results):
+        results = [tensor for tensor in op.outputs if is_float32(tensor)]
+        if rule is None or not rule.selects or not all(result in self.of for result in results):
             return measured
         needed = None
-        for one in results:
-            needed = hull(needed, self.of[one])
+        for result in results:
+            needed = hull(needed, self.of[result])
         return measured if needed is None else within(measured, needed)
 
     def allow(self, tensor: Tensor, params: Quantization) -> bool:
@@ -75,7 +76,7 @@ class Needs:
         They must not be too coarse for some of several readers; the only reader may ask for any
         scale, as its own result has no finer one.
         """
-        if params.scale <= self.finest.get(tensor, 0.0):
+        if params.scale <= self.min_scales.get(tensor, 0.0):
             return False
         needed = self.of.get(tensor)
         if needed is None:
@@ -88,8 +89,8 @@ class Needs:
         """What one scale for all inputs of `op` must hold; None where nothing is measured."""
         needed = None
         for i, tensor in enumerate(op.inputs):
-            if is_real(tensor) and (tensor.is_constant or tensor in self.calibrated):
-                needed = hull(needed, self.read(op, i))
+            if is_float32(tensor) and (tensor.is_constant or tensor in self.calibrated):
+                needed = hull(needed, self.input_range(op, i))
         return needed
 
     def check(self, tensor: Tensor, needed: Range, params: Quantization, reader: str) -> None:
@@ -103,7 +104,7 @@ class Needs:
 
 
 def limits_of(params: Quantization) -> Range:
-    """The smallest and the largest real that `params` can stand for."""
+    """The smallest and the largest number that `params` can stand for."""
     scale, zero_point = params.scale, params.zero_point
     return (LOW - zero_point) * scale, (HIGH - zero_point) * scale
 
@@ -121,9 +122,9 @@ def within(inner: Range, outer: Range) -> Range:
     return low, high
 
 
-def hull(one: Range | None, other: Range) -> Range:
+def hull(first: Range | None, second: Range) -> Range:
     """The range that holds two others."""
-    return other if one is None else (min(one[0], other[0]), max(one[1], other[1]))
+    return second if first is None else (min(first[0], second[0]), max(first[1], second[1]))
 
 
 def constant_range(tensor: Tensor) -> Range:

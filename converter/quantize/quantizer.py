@@ -11,9 +11,9 @@ import numpy as np
 
 from .dynamic import SMALLEST, quantize_weights
 from .ranges import Range, Scales
-from .recipe import REAL, Recipe
+from .recipe import FLOAT32, Recipe
 from .rewrite import refuse_floats, rewrite
-from .rules import touches_reals
+from .rules import touches_float32
 
 if TYPE_CHECKING:
     from ..ir.graph import Graph, Op, Tensor
@@ -24,7 +24,7 @@ CALLER = 5  # frames from a warning here to whoever called convert
 def quantize(
     graphs: Sequence[Graph], recipe: Recipe, ranges: Sequence[Mapping[Tensor, Range]]
 ) -> Counter[str]:
-    """Quantizes `graphs` in place; counts, by kind, the operators that stay real.
+    """Quantizes `graphs` in place; counts, by kind, the operators that stay float32.
 
     Args:
         graphs: float graphs, one for each signature.
@@ -32,7 +32,7 @@ def quantize(
         ranges: for each graph what its tensors were measured to be; not looked at when only
             weights are quantized.
 
-    Raises ConverterError when the recipe allows no real operators and some would stay so.
+    Raises ConverterError when the recipe allows no float32 operators and some would stay so.
 
     Warns (UserWarning) when nothing could be quantized, or no weights are large enough.
     """
@@ -44,17 +44,17 @@ def quantize(
                 "quantizes it whole",
                 stacklevel=CALLER,
             )
-        return count(op for graph in graphs for op in graph.ops if computes_reals(op))
-    n_ops = sum(touches_reals(op) for graph in graphs for op in graph.ops)
+        return count(op for graph in graphs for op in graph.ops if computes_float32(op))
+    n_ops = sum(touches_float32(op) for graph in graphs for op in graph.ops)
     float_ops: list[Op] = []
-    sized: set[Tensor] = set()
+    size_dependent: set[Tensor] = set()
     for graph, measured in zip(graphs, ranges, strict=True):
         scales = Scales(graph, measured)
         float_ops += rewrite(graph, scales, recipe)
-        sized |= scales.sized
+        size_dependent |= scales.size_dependent
     if not recipe.float_fallback:
-        refuse_floats(float_ops, sized)
-    if 0 < len(float_ops) == n_ops and recipe.input_type == recipe.output_type == REAL:
+        refuse_floats(float_ops, size_dependent)
+    if 0 < len(float_ops) == n_ops and recipe.input_type == recipe.output_type == FLOAT32:
         kinds = ", ".join(count(float_ops))
         warnings.warn(
             f"the model stays float: none of its operators ({kinds}) has an int8 kernel",
@@ -63,9 +63,9 @@ def quantize(
     return count(float_ops)
 
 
-def computes_reals(op: Op) -> bool:
-    """Whether `op` has real inputs only, no weights of 8 bits."""
-    return touches_reals(op) and not any(tensor.dtype == np.int8 for tensor in op.given)
+def computes_float32(op: Op) -> bool:
+    """Whether `op` has float32 inputs only, no weights of 8 bits."""
+    return touches_float32(op) and not any(tensor.dtype == np.int8 for tensor in op.present_inputs)
 
 
 def count(ops: Iterable[Op]) -> Counter[str]:

@@ -3,10 +3,10 @@
     x -> CONV_2D -> y -> MAX_POOL_2D -> z        z takes the scale of y, as pooling must not rescale
     a, b -> CONCATENATION -> c                   a and b take the scale of c
 
-Ranges that another one makes needless are dropped first: those behind an operator of one real
-input that keeps scales (z), and those before an operator of several (a, b). What is left is fixed,
-and so are results whose scale is prescribed. Scales then spread from there, but only to tensors all
-of whose readers find in them what they need (needs.py); where two meet, the reader that needs
+Ranges that another one makes redundant are dropped first: those behind an operator of one float32
+input that keeps scales (z), and those before an operator of several (a, b). The others are fixed,
+and so are results whose scale is prescribed. Scales then propagate from there, but only to tensors
+whose readers all find in them what they need (needs.py); where two meet, the reader that needs
 another one gets the tensor requantized.
 """
 
@@ -20,47 +20,51 @@ from ...schema.quantization import Quantization
 from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import ops_of
 from .needs import Needs, Range, covers, hull
-from .rules import DIVISORS, endless_constant, is_real, rule_of
-from .scales import coarsened, of_constant, of_range, of_result
-from .sized import from_sizes, ranges_of_parts, sums_over_sizes
+from .rules import DIVISORS, is_float32, nonfinite_constant, rule_of
+from .scales import of_constant, of_range, of_result, with_min_scale
+from .size_dependent import ranges_of_parts, size_dependent_tensors, sums_over_unknown_sizes
 
 
 class Scales:
-    """The scales of a graph's real tensors.
+    """The scales of a graph's float32 tensors.
 
     Attributes:
         of: each tensor's own scale.
-        read: (op, position of an input) -> the scale in which `op` must get it, where another.
-        written: (op, position of a result) -> the scale in which `op` gives it, where another.
+        input_scales: (op, position of an input) -> the scale in which `op` must get it, where
+            that is another.
+        result_scales: (op, position of a result) -> the scale in which `op` gives it, where that
+            is another.
         needs: what the readers need of the tensors' ranges; every scale that is read covers it.
-        sized: tensors that have none, as their range at other sizes is another.
+        size_dependent: tensors that have none, as their range at other sizes is another.
     """
 
     def __init__(self, graph: Graph, ranges: Mapping[Tensor, Range]) -> None:
         parts = ranges_of_parts(graph).items()
         ranges = {**ranges, **{t: hull(ranges[t], whole) for t, whole in parts if t in ranges}}
-        self._members = set(graph.ops)  # a reader may stand in a graph that is called
+        self._ops = set(graph.ops)  # a reader may stand in a graph that is called
         self.needs = Needs(graph, ranges)
-        self.sized = from_sizes(graph)
-        self.sized |= sums_over_sizes(graph, self.sized)
-        self._barred = set(self.sized)
+        self.size_dependent = size_dependent_tensors(graph)
+        self.size_dependent |= sums_over_unknown_sizes(graph, self.size_dependent)
+        self._excluded = set(self.size_dependent)
         while True:
             self._assign(graph, ranges)
-            barred = divisors_near_zero(graph, ranges, self.of) - self._barred
-            finest = self._too_fine(graph)
-            if not barred and not finest:
+            divisors = divisors_near_zero(graph, ranges, self.of) - self._excluded
+            min_scales = self._results_below_min_scale(graph)
+            if not divisors and not min_scales:
                 break
-            self._barred |= barred
-            self.needs.finest |= finest
+            self._excluded |= divisors
+            self.needs.min_scales |= min_scales
         self._check(graph)
 
     def _assign(self, graph: Graph, ranges: Mapping[Tensor, Range]) -> None:
         """Gives a scale to every tensor that may have one."""
-        finest = self.needs.finest
+        min_scales = self.needs.min_scales
         measured = {
-            t: coarsened(of_range(*r), finest.get(t, 0.0)) for t, r in ranges.items() if is_real(t)
+            t: with_min_scale(of_range(*r), min_scales.get(t, 0.0))
+            for t, r in ranges.items()
+            if is_float32(t)
         }
-        measured |= {t: of_constant(t.data) for t in moved_constants(graph)}
+        measured |= {t: of_constant(t.data) for t in selected_constants(graph)}
         prescribed = {
             tensor: of_result(*rule.result)
             for op in graph.ops
@@ -69,22 +73,22 @@ class Scales:
             if tensor in measured
         }
         measured |= prescribed
-        for tensor in self._barred:
+        for tensor in self._excluded:
             measured.pop(tensor, None)
-        dropped = needless(graph, measured, self.needs) - set(prescribed)
+        dropped = redundant_ranges(graph, measured, self.needs) - set(prescribed)
         self.of = {t: params for t, params in measured.items() if t not in dropped}
-        self.read: dict[tuple[Op, int], Quantization] = {}
-        self.written: dict[tuple[Op, int], Quantization] = {}
+        self.input_scales: dict[tuple[Op, int], Quantization] = {}
+        self.result_scales: dict[tuple[Op, int], Quantization] = {}
         self._fixed = set(self.of)
-        self._done: set[Op] = set()
-        self._spread([op for op in graph.ops if rule_of(op) is not None])
+        self._visited: set[Op] = set()
+        self._propagate([op for op in graph.ops if rule_of(op) is not None])
         for tensor, params in reversed(measured.items()):
             if tensor not in self.of:  # those that its range gave way to have taken another scale
                 self.of[tensor] = params
                 self._fixed.add(tensor)
-                self._spread(neighbours(tensor))
+                self._propagate(neighbours(tensor))
 
-    def _too_fine(self, graph: Graph) -> dict[Tensor, float]:
+    def _results_below_min_scale(self, graph: Graph) -> dict[Tensor, float]:
         """The results whose scale their kernel cannot give -> the scale that it must be above.
 
         Such a result was (almost) always 0 in calibration.
@@ -92,24 +96,24 @@ class Scales:
         limits = {}
         for op in graph.ops:
             rule = rule_of(op)
-            if rule is None or rule.finest is None or op.output not in self.of:
+            if rule is None or rule.min_scale is None or op.output not in self.of:
                 continue
             scales = [self._operand(op, i) for i in range(len(op.inputs))]
-            finest = rule.finest(max(scales))
-            if self.result(op, 0).scale <= finest:
-                limits[op.output] = finest
+            min_scale = rule.min_scale(max(scales))
+            if self.result(op, 0).scale <= min_scale:
+                limits[op.output] = min_scale
         return limits
 
     def _operand(self, op: Op, i: int) -> float:
-        """The scale in which `op` takes input `i`; 0 for one that stays real."""
+        """The scale in which `op` takes input `i`; 0 for one that stays float32."""
         params = self.of_input(op, i)
-        if params is None and op.inputs[i].is_constant and endless_constant(op) is None:
+        if params is None and op.inputs[i].is_constant and nonfinite_constant(op) is None:
             params = of_constant(op.inputs[i].data)
         return 0.0 if params is None else params.scale
 
     def of_input(self, op: Op, i: int) -> Quantization | None:
         """The scale in which `op` takes input `i`; None for one without."""
-        return self.read.get((op, i)) or self.of.get(op.inputs[i])
+        return self.input_scales.get((op, i)) or self.of.get(op.inputs[i])
 
     def required(self, op: Op, i: int) -> Quantization:
         """The scale in which `op` takes input `i`, which must have one or be a constant."""
@@ -118,30 +122,32 @@ class Scales:
 
     def result(self, op: Op, i: int) -> Quantization:
         """The scale in which `op` gives result `i`, which must have one."""
-        return self.written[op, i] if (op, i) in self.written else self.of[op.outputs[i]]
+        params = self.result_scales.get((op, i))
+        return self.of[op.outputs[i]] if params is None else params
 
-    def _spread(self, work: list[Op]) -> None:
+    def _propagate(self, worklist: list[Op]) -> None:
         """Gives scales to the tensors around operators, from the last one on, and farther away."""
-        while work:
-            op = work.pop()
-            rule = rule_of(op) if op in self._members else None
-            if rule is None or op in self._done:
+        while worklist:
+            op = worklist.pop()
+            rule = rule_of(op) if op in self._ops else None
+            if rule is None or op in self._visited:
                 continue
             if rule.same_scale:
                 common = self._common(op)
                 if common is None:
                     continue
                 for i, tensor in enumerate(op.inputs):
-                    if is_real(tensor):
-                        work += self._take(op, i, common)
-                work += [o for i in range(len(op.outputs)) for o in self._give(op, i, common)]
-            self._done.add(op)
+                    if is_float32(tensor):
+                        worklist += self._set_input_scale(op, i, common)
+                for i in range(len(op.outputs)):
+                    worklist += self._set_result_scale(op, i, common)
+            self._visited.add(op)
 
     def _common(self, op: Op) -> Quantization | None:
         """The one scale of an operator that keeps scales; None when nothing around has one yet."""
-        inputs = [t for t in op.inputs if is_real(t) and t in self.of]
-        results = [t for t in op.outputs if is_real(t) and t in self.of]
-        order = [*results, *inputs] if len(real_inputs(op)) > 1 else [*inputs, *results]
+        inputs = [t for t in op.inputs if is_float32(t) and t in self.of]
+        results = [t for t in op.outputs if is_float32(t) and t in self.of]
+        order = [*results, *inputs] if len(float32_inputs(op)) > 1 else [*inputs, *results]
         order.sort(key=lambda tensor: tensor not in self._fixed)
         needed = self.needs.common(op)
         if not order or needed is None or not np.isfinite(needed).all():
@@ -149,28 +155,28 @@ class Scales:
         fitting = (self.of[tensor] for tensor in order if covers(self.of[tensor], needed))
         return next(fitting, None) or of_range(*needed)
 
-    def _take(self, op: Op, i: int, params: Quantization) -> Iterable[Op]:
+    def _set_input_scale(self, op: Op, i: int, params: Quantization) -> Iterable[Op]:
         """Lets `op` take input `i` in `params`; the operators to look at again."""
         tensor = op.inputs[i]
-        if tensor in self._barred:
+        if tensor in self._excluded:
             return ()
         if tensor.is_constant and tensor not in self.of:
-            self.read[op, i] = params
+            self.input_scales[op, i] = params
             return ()
         if not self._adopts(tensor, params):
             if self.of.get(tensor) != params:
-                self.read[op, i] = params
+                self.input_scales[op, i] = params
             return ()
         return neighbours(tensor)
 
-    def _give(self, op: Op, i: int, params: Quantization) -> Iterable[Op]:
+    def _set_result_scale(self, op: Op, i: int, params: Quantization) -> Iterable[Op]:
         """Lets `op` give result `i` in `params`; the operators to look at again."""
         tensor = op.outputs[i]
-        if not is_real(tensor) or tensor in self._barred:
+        if not is_float32(tensor) or tensor in self._excluded:
             return ()
         if not self._adopts(tensor, params):
             if self.of.get(tensor) != params:
-                self.written[op, i] = params
+                self.result_scales[op, i] = params
             return ()
         return tensor.readers
 
@@ -185,8 +191,10 @@ class Scales:
         """Raises ConverterError when a reader would get a tensor cut off."""
         for op in graph.ops:
             for i, tensor in enumerate(op.inputs):
-                if is_real(tensor) and not tensor.is_constant and tensor in self.of:
-                    self.needs.check(tensor, self.needs.read(op, i), self.required(op, i), op.kind)
+                if is_float32(tensor) and not tensor.is_constant and tensor in self.of:
+                    self.needs.check(
+                        tensor, self.needs.input_range(op, i), self.required(op, i), op.kind
+                    )
         for tensor in graph.outputs:
             if tensor in self.of and not tensor.is_constant:
                 self.needs.check(tensor, self.needs.of[tensor], self.of[tensor], "the output")
@@ -197,9 +205,9 @@ def neighbours(tensor: Tensor) -> list[Op]:
     return [*([tensor.producer] if tensor.producer is not None else ()), *tensor.readers]
 
 
-def real_inputs(op: Op) -> list[Tensor]:
-    """The inputs of `op` that hold real numbers."""
-    return [tensor for tensor in op.inputs if is_real(tensor)]
+def float32_inputs(op: Op) -> list[Tensor]:
+    """The inputs of `op` that hold float32 numbers."""
+    return [tensor for tensor in op.inputs if is_float32(tensor)]
 
 
 def keeps_scale(op: Op) -> bool:
@@ -208,46 +216,48 @@ def keeps_scale(op: Op) -> bool:
     return rule is not None and rule.same_scale
 
 
-def moved_constants(graph: Graph) -> list[Tensor]:
+def selected_constants(graph: Graph) -> list[Tensor]:
     """Constants from which an operator only takes elements, such as the table of an embedding."""
     return [
         tensor
         for op in graph.ops
-        if keeps_scale(op) and len(real_inputs(op)) == 1
-        for tensor in real_inputs(op)
-        if tensor.is_constant and endless_constant(op) is None
+        if keeps_scale(op) and len(float32_inputs(op)) == 1
+        for tensor in float32_inputs(op)
+        if tensor.is_constant and nonfinite_constant(op) is None
     ]
 
 
-def needless(graph: Graph, measured: Mapping[Tensor, Quantization], needs: Needs) -> set[Tensor]:
+def redundant_ranges(
+    graph: Graph, measured: Mapping[Tensor, Quantization], needs: Needs
+) -> set[Tensor]:
     """Tensors whose measured range gives way to the scale of a neighbour."""
-    members = set(graph.ops)
+    graph_ops = set(graph.ops)
     dropped: set[Tensor] = set()
     for op in graph.ops:
-        if keeps_scale(op) and len(real_inputs(op)) == 1 and real_inputs(op)[0] in measured:
+        if keeps_scale(op) and len(float32_inputs(op)) == 1 and float32_inputs(op)[0] in measured:
             dropped.update(tensor for tensor in op.outputs if tensor in measured)
-    work = [tensor for tensor in measured if tensor not in dropped]
-    seen = set(work)
-    while work:
-        result = work.pop()
+    worklist = [tensor for tensor in measured if tensor not in dropped]
+    visited = set(worklist)
+    while worklist:
+        result = worklist.pop()
         op = result.producer
-        if op is None or op not in members or not keeps_scale(op):
+        if op is None or op not in graph_ops or not keeps_scale(op):
             continue
-        before = [
+        sources = [
             tensor
-            for tensor in real_inputs(op)
+            for tensor in float32_inputs(op)
             if tensor in measured and needs.allow(tensor, measured[result])
         ]
-        dropped.update(before)
-        work += [tensor for tensor in before if tensor not in seen]
-        seen.update(before)
+        dropped.update(sources)
+        worklist += [tensor for tensor in sources if tensor not in visited]
+        visited.update(sources)
     return dropped
 
 
 def divisors_near_zero(
     graph: Graph, ranges: Mapping[Tensor, Range], scales: Mapping[Tensor, Quantization]
 ) -> set[Tensor]:
-    """Divisors that in 8 bits would be 0 where they are small; they stay real."""
+    """Divisors that in 8 bits would be 0 where they are small; they stay float32."""
     divisors = set()
     for op in ops_of(graph, *DIVISORS):
         divisor = op.inputs[DIVISORS[op.kind]]
@@ -256,15 +266,15 @@ def divisors_near_zero(
         low, high = ranges[divisor]
         step = scales[divisor].scale
         if low < step and high > -step:
-            divisors |= moved_from(divisor)
+            divisors |= sources_of(divisor)
     return divisors
 
 
-def moved_from(tensor: Tensor) -> set[Tensor]:
-    """A tensor and those whose elements it has, moved by operators of one real input."""
+def sources_of(tensor: Tensor) -> set[Tensor]:
+    """A tensor and those whose elements it has, moved by operators of one float32 input."""
     sources = {tensor}
-    while (op := tensor.producer) is not None and keeps_scale(op) and len(real_inputs(op)) == 1:
-        (tensor,) = real_inputs(op)
+    while (op := tensor.producer) is not None and keeps_scale(op) and len(float32_inputs(op)) == 1:
+        (tensor,) = float32_inputs(op)
         if tensor.is_constant:
             break
         sources.add(tensor)

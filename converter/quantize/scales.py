@@ -1,4 +1,4 @@
-"""Scale and zero point of a range, and real numbers as the integers that stand for them.
+"""Scale and zero point of a range, and float32 numbers as the integers that stand for them.
 
 The arithmetic is that of TensorFlow's converter, float32 where that has float32, so that equal
 ranges give equal files.
@@ -11,13 +11,13 @@ import numpy as np
 from ...schema.quantization import Quantization
 
 LOW, HIGH = -128, 127
-NARROW = 127  # weights are in -127..127
+WEIGHT_LIMIT = 127  # weights are in -127..127
 SMALLEST = 1e-6  # width below which TensorFlow takes a range for none and widens it
-BIAS_LIMIT = 2**30  # of a stored bias, so that sums with it stay in int32
+BIAS_LIMIT = 2**30  # of a quantized bias, so that sums with it stay in int32
 
 
 def of_range(low: float, high: float) -> Quantization:
-    """int8 numbers for reals measured from `low` to `high`; the range is widened to hold 0.
+    """int8 numbers for values measured from `low` to `high`; the range is widened to hold 0.
 
     >>> of_range(0.0, 2.55)
     Quantization([0.009999999776482582], [-128])
@@ -31,8 +31,8 @@ def of_range(low: float, high: float) -> Quantization:
 def _of_limits(low: float, high: float) -> Quantization:
     scale = (np.float32(high) - np.float32(low)) / np.float32(HIGH - LOW)
     zero_point = np.float32(LOW - low / float(scale))
-    stored = int(away(np.clip(np.asarray(zero_point), LOW, HIGH)))
-    return Quantization([float(scale)], [stored])
+    quantized_zero_point = int(round_half_away(np.clip(np.asarray(zero_point), LOW, HIGH)))
+    return Quantization([float(scale)], [quantized_zero_point])
 
 
 def of_result(scale: float, zero_point: int) -> Quantization:
@@ -48,11 +48,11 @@ def of_constant(array: np.ndarray) -> Quantization:
     return _of_limits(low, high)
 
 
-def coarsened(params: Quantization, finest: float) -> Quantization:
-    """`params`, the scale enlarged to just above `finest` where it is not."""
-    if params.scale > finest:
+def with_min_scale(params: Quantization, min_scale: float) -> Quantization:
+    """`params`, the scale enlarged to just above `min_scale` where it is not."""
+    if params.scale > min_scale:
         return params
-    return Quantization([finest * (1 + 1e-6)], params.zero_points)
+    return Quantization([min_scale * (1 + 1e-6)], params.zero_points)
 
 
 def of_weights(array: np.ndarray, axis: int | None) -> Quantization:
@@ -60,7 +60,7 @@ def of_weights(array: np.ndarray, axis: int | None) -> Quantization:
     others = tuple(i for i in range(array.ndim) if i != axis) if axis is not None else None
     largest = np.abs(array).max(axis=others, initial=0.0).astype(np.float64).ravel()
     largest = np.where(2 * largest > SMALLEST, largest, SMALLEST / 2).astype(np.float32)
-    scale = (largest + largest) / np.float32(2 * NARROW)
+    scale = (largest + largest) / np.float32(2 * WEIGHT_LIMIT)
     return Quantization(scale, np.zeros(scale.size), axis or 0)
 
 
@@ -70,7 +70,7 @@ def of_bias(data: Quantization, weights: Quantization) -> Quantization:
     return Quantization(scales, np.zeros(scales.size))
 
 
-def fitting_bias(data: Quantization, weights: Quantization, bias: np.ndarray) -> Quantization:
+def enlarged_for_bias(data: Quantization, weights: Quantization, bias: np.ndarray) -> Quantization:
     """`weights`, scales enlarged where the bias would not fit into its 32 bits."""
     needed = np.abs(bias.astype(np.float64).ravel()) / BIAS_LIMIT / data.scale
     if not weights.is_per_channel:
@@ -81,32 +81,32 @@ def fitting_bias(data: Quantization, weights: Quantization, bias: np.ndarray) ->
 
 
 def as_uint8(params: Quantization) -> Quantization:
-    """The same reals as stored numbers of 0..255 instead of -128..127."""
+    """The same values as numbers of 0..255 instead of -128..127."""
     return Quantization(params.scales, params.zero_points + 128, params.axis)
 
 
-def stored(array: np.ndarray, params: Quantization) -> np.ndarray:
+def quantized(array: np.ndarray, params: Quantization) -> np.ndarray:
     """`array` as int8 numbers of an activation or another constant: x / scale + zero point."""
     scale, zero_point = params.shaped(array.ndim)
-    return np.clip(away(array / scale + zero_point), LOW, HIGH).astype(np.int8)
+    return np.clip(round_half_away(array / scale + zero_point), LOW, HIGH).astype(np.int8)
 
 
-def stored_weights(array: np.ndarray, params: Quantization) -> np.ndarray:
+def quantized_weights(array: np.ndarray, params: Quantization) -> np.ndarray:
     """`array` as int8 numbers of -127..127."""
     scale, _ = params.shaped(array.ndim)
     inverse = (1.0 / scale.astype(np.float64)).astype(np.float32)
-    return np.clip(away(array * inverse), -NARROW, NARROW).astype(np.int8)
+    return np.clip(round_half_away(array * inverse), -WEIGHT_LIMIT, WEIGHT_LIMIT).astype(np.int8)
 
 
-def stored_bias(array: np.ndarray, params: Quantization) -> np.ndarray:
+def quantized_bias(array: np.ndarray, params: Quantization) -> np.ndarray:
     """`array` as int32 numbers."""
     scale, _ = params.shaped(array.ndim)
     inverse = (1.0 / scale.astype(np.float64)).astype(np.float32)
     limit = 2**31 - 1
-    product = away((array * inverse).astype(np.float64))
+    product = round_half_away((array * inverse).astype(np.float64))
     return np.clip(product, -limit, limit).astype(np.int32)
 
 
-def away(x: np.ndarray) -> np.ndarray:
+def round_half_away(x: np.ndarray) -> np.ndarray:
     """Rounded to the nearest integer, halves away from zero."""
     return np.trunc(x + np.copysign(np.asarray(x).dtype.type(0.5), x))

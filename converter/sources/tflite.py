@@ -19,7 +19,7 @@ from ...schema.files import read_bytes
 from ...schema.operators import known
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Origin, Signature, Tensor
-from ..ir.infer import infer, late_tensor
+from ..ir.infer import dynamic_tensor, infer
 from ..ir.sizes import Scope, lowered
 from ..verify.oracle import NotVerified, Oracle
 from .source import Port
@@ -210,7 +210,9 @@ class _Reader:
     def _results(self, graph: Graph, op: Op, declared: list[TensorSpec]) -> list[Tensor]:
         """What an operator results in; what the file says where the interpreter lacks it."""
         if op.kind == "CUSTOM" or op.graphs:
-            return [late_tensor(graph, spec.name, spec.dtype, spec.dimensions) for spec in declared]
+            return [
+                dynamic_tensor(graph, spec.name, spec.dtype, spec.dimensions) for spec in declared
+            ]
         return infer(graph, op, [spec.dtype for spec in declared])
 
     def _operand(self, spec: TensorSpec, tensors: dict[int, Tensor], b: Builder) -> Tensor:

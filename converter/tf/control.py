@@ -9,7 +9,7 @@ import numpy as np
 
 from ...graph.core.order import copied_from
 from ..ir.graph import Graph, Sizes, Tensor
-from ..ir.infer import late_tensor
+from ..ir.infer import dynamic_tensor
 from .lists import Reserved
 from .registry import lower
 
@@ -207,7 +207,7 @@ def _widened(
     dynamic_axes |= {
         i for i, (old, new) in enumerate(zip(sizes, new_sizes, strict=True)) if old != new
     }
-    return late_tensor(
+    return dynamic_tensor(
         graph,
         "",
         np.dtype(np.float32),

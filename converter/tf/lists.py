@@ -14,7 +14,7 @@ from ...schema.errors import ConverterError
 from ..ir.dims import Extent
 from ..ir.elements import extents_of
 from ..ir.graph import Graph, Sizes, Tensor
-from ..ir.infer import late_tensor
+from ..ir.infer import dynamic_tensor
 from ..lowering.moves import dimension
 from .registry import Node, lower
 
@@ -162,7 +162,7 @@ def list_sizes(graph: Graph, x: Reserved, element: Sizes | None) -> Sizes | None
         return None
     if x.count.elements is not None or x.count.value is not None:
         return (extents_of(x.count).item(), *element)
-    return late_tensor(graph, "", np.dtype(np.int32), [None, *element]).sizes
+    return dynamic_tensor(graph, "", np.dtype(np.int32), [None, *element]).sizes
 
 
 def _refuse_reserved(node, x):

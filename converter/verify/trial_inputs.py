@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 SEED = 20
 N_ELEMENTS = 1 << 25  # of one input; a source that wants more is not run
 OPTIONS = "converter.verify_inputs, --verify-inputs x.npz"
-GIVE = f"give inputs that it takes: {OPTIONS}"
+ADVICE = f"give inputs that it takes: {OPTIONS}"
 
 Sizes = Sequence["Extent"]
 Shapes = tuple[tuple[int, ...], ...]
-Choice = tuple[Callable[[int], int], Callable[[int], int]]
+SizeChoice = tuple[Callable[[int], int], Callable[[int], int]]
 """Numbers of the i-th unknown batch and of the i-th other unknown size."""
 
 SMALL, LARGE = (5, 7, 11, 13, 17, 19, 23, 29), (67, 61, 59, 53, 47, 43, 41, 37)
-CHOICES: tuple[Choice, ...] = (
+SIZE_CHOICES: tuple[SizeChoice, ...] = (
     (lambda i: 1 + i, lambda i: SMALL[i % 8]),
     (lambda i: 2 + i, lambda i: SMALL[-1 - i % 8]),
     (lambda i: 1 + i, lambda i: LARGE[i % 8]),
@@ -66,16 +66,16 @@ def trial_inputs(
         sizes: what is known of the inputs' dimensions, so that those that must be equal are.
         is_hopeless: whether the source is sure to refuse some shapes; lengths are doubled then.
     """
-    seen = set()
-    for (batch, length), rank in zip(CHOICES, cycle(RANKS)):
-        known = [_sizes_of(i, t, sizes, rank) for i, t in enumerate(oracle.inputs)]
-        shapes = _shapes(known, batch, length)
+    tried = set()
+    for (batch, length), rank in zip(SIZE_CHOICES, cycle(RANKS)):
+        input_sizes = [_sizes_of(i, t, sizes, rank) for i, t in enumerate(oracle.inputs)]
+        shapes = _shapes(input_sizes, batch, length)
         if shapes is not None and is_hopeless(shapes):
-            shapes = _larger(known, (batch, length), is_hopeless) or shapes
-        if shapes is not None and seen and any(prod(shape) > N_ELEMENTS for shape in shapes):
+            shapes = _larger(input_sizes, (batch, length), is_hopeless) or shapes
+        if shapes is not None and tried and any(prod(shape) > N_ELEMENTS for shape in shapes):
             continue
-        if shapes is not None and shapes not in seen:
-            seen.add(shapes)
+        if shapes is not None and shapes not in tried:
+            tried.add(shapes)
             generator = np.random.default_rng(SEED)
             pairs = zip(oracle.inputs, shapes, strict=True)
             yield [random_array(tensor, shape, generator) for tensor, shape in pairs]
@@ -95,19 +95,19 @@ def _sizes_of(i: int, tensor: Typed, sizes: Sequence[Sizes | None], rank: int) -
     """
     if tensor.shape is None:
         return [dims.symbol(f"_{k}", 1) for k in range(rank)]
-    given = sizes[i] if i < len(sizes) else None
-    if given is not None:
-        return given
+    input_sizes = sizes[i] if i < len(sizes) else None
+    if input_sizes is not None:
+        return input_sizes
     return [dims.symbol(f"_{i}_{k}", 1) if n is None else n for k, n in enumerate(tensor.shape)]
 
 
 def _larger(
-    known: Sequence[Sizes], choice: Choice, is_hopeless: Callable[[Shapes], bool]
+    sizes: Sequence[Sizes], choice: SizeChoice, is_hopeless: Callable[[Shapes], bool]
 ) -> Shapes | None:
     """The shapes with the lengths of a choice doubled until there is hope; odd ones stay odd."""
     batch, length = choice
     for k in range(1, DOUBLINGS + 1):
-        shapes = _shapes(known, batch, lambda i, k=k: length(i) << k | length(i) & 1)
+        shapes = _shapes(sizes, batch, lambda i, k=k: length(i) << k | length(i) & 1)
         if shapes is None or any(prod(shape) > N_ELEMENTS for shape in shapes):
             return None
         if not is_hopeless(shapes):
@@ -116,18 +116,18 @@ def _larger(
 
 
 def _shapes(
-    known: Sequence[Sizes], batch: Callable[[int], int], length: Callable[[int], int]
+    inputs: Sequence[Sizes], batch: Callable[[int], int], length: Callable[[int], int]
 ) -> Shapes | None:
     """The shapes with some numbers for what is unknown; None where one would be negative."""
     numbers: dict[str, int] = {}
     batches, lengths = map(batch, count()), map(length, count())
     for first in (True, False):  # what is a batch anywhere is one everywhere
-        for sizes in known:
+        for sizes in inputs:
             for size in sizes[:1] if first else sizes[1:]:
                 for name in sorted(size.symbols) if isinstance(size, dims.Dim) else ():
                     if name not in numbers:
                         numbers[name] = next(batches if first else lengths)
-    shapes = tuple(tuple(dims.evaluate(n, numbers) for n in sizes) for sizes in known)
+    shapes = tuple(tuple(dims.evaluate(n, numbers) for n in sizes) for sizes in inputs)
     return None if any(n < 0 for shape in shapes for n in shape) else shapes
 
 
@@ -136,7 +136,7 @@ def random_array(tensor: Typed, shape: Sequence[int], generator: np.random.Gener
     dtype: Any = tensor.dtype
     if prod(shape) > N_ELEMENTS:
         raise NotVerified(
-            f"input '{tensor.name}' has {prod(shape)} elements, too many to try; {GIVE}"
+            f"input '{tensor.name}' has {prod(shape)} elements, too many to try; {ADVICE}"
         )
     if dtype is not None and dtype.kind in "fcV" and dtype.names is None:
         return generator.standard_normal(shape).astype(dtype)

@@ -21,7 +21,7 @@ from ...schema.custom_ops import is_custom_op
 from ...schema.errors import ConverterError, DeadlineExceededError, OpError
 from ..tf.lower import CALLS
 from .oracle import NotVerified, Oracle
-from .trial_inputs import GIVE, OPTIONS, SEED, n_runs, trial_inputs
+from .trial_inputs import ADVICE, OPTIONS, SEED, n_runs, trial_inputs
 
 if TYPE_CHECKING:
     from ..ir.graph import Graph, Origin, Signature, Sizes
@@ -33,7 +33,7 @@ FLIPS = 1e-3  # share of integers that rounding may turn over, as of an ArgMax n
 SECONDS = 10.0  # an oracle that needs longer is given up
 MEMORY = 4 << 30  # bytes the oracle may use
 SMALLEST = 1e-6  # a largest expected value below counts as this
-N_AGREED = 2  # refused sizes of which the file computes nothing; no more of them are tried
+N_AGREED_REFUSALS = 2  # refused sizes of which the file computes nothing; no more of them are tried
 NUDGE = 1e-6  # relative change of the inputs that rounding errors compare with
 
 
@@ -156,13 +156,13 @@ def verify(
         UserWarning: 'not verified', when the source cannot be run here, and why.
     """
     source = _Source(oracle, seconds, seconds)
-    done = Verified()
-    refused: NotVerified | None = None
+    verified = Verified()
+    first_refusal: NotVerified | None = None
     interpreter = None
     n_agreed = 0
 
     def is_hopeless(shapes: Sequence[tuple[int, ...]]) -> bool:
-        return n_agreed >= N_AGREED and function.is_empty(shapes)
+        return n_agreed >= N_AGREED_REFUSALS and function.is_empty(shapes)
 
     try:
         oracle.check()
@@ -175,27 +175,29 @@ def verify(
             except Refused as refusal:
                 if n < len(first):
                     raise
-                refused = refused or refusal
-                done.refused.append(shapes_of(arrays))
+                first_refusal = first_refusal or refusal
+                verified.refused.append(shapes_of(arrays))
                 n_agreed += function.is_empty(array.shape for array in arrays)
                 continue
             interpreter = interpreter or function.interpreter()
             compare(source, function, arrays, expected, function.run(interpreter, arrays))
-            done.ran.append(shapes_of(arrays))
-            if samples is None and len(done.ran) == n_runs(oracle) + len(first):
+            verified.ran.append(shapes_of(arrays))
+            if samples is None and len(verified.ran) == n_runs(oracle) + len(first):
                 break
-        if not done:
-            raise refused or NotVerified("there is nothing to compare")
+        if not verified:
+            raise first_refusal or NotVerified("there is nothing to compare")
     except NotVerified as reason:
         unstable = isinstance(reason, Unstable)
-        part = f"verified only for inputs of the shapes {' and '.join(done.ran)}" if done else ""
-        text = f"the converted model was {part or 'not verified'}: {reason}"
+        scope = "not verified"
+        if verified:
+            scope = f"verified only for inputs of the shapes {' and '.join(verified.ran)}"
+        text = f"the converted model was {scope}: {reason}"
         warnings.warn(text, stacklevel=5)
-        return Verified(refused=done.refused) if unstable else done
-    return done
+        return Verified(refused=verified.refused) if unstable else verified
+    return verified
 
 
-def custom_ops_are_there(graphs: Iterable[Graph]) -> bool:
+def has_all_custom_ops(graphs: Iterable[Graph]) -> bool:
     """Whether all custom operators of the graphs are registered, so that they can be run.
 
     Warns:
@@ -222,10 +224,10 @@ class Unstable(NotVerified):
 
 @dataclass
 class _Source:
-    """The source's oracle, and how many of the seconds it may be run in all are left."""
+    """The source's oracle, and how many of its seconds remain."""
 
     oracle: Oracle
-    left: float
+    seconds_left: float
     seconds: float
 
     def run(self, names: Sequence[str], arrays: list[np.ndarray]) -> list[np.ndarray]:
@@ -236,16 +238,16 @@ class _Source:
         start = time.monotonic()
         try:
             memory = min(available_memory() * 3 // 4, MEMORY)
-            return self.oracle.run(names, arrays, max(self.left, 0.0), memory)
+            return self.oracle.run(names, arrays, max(self.seconds_left, 0.0), memory)
         except DeadlineExceededError:
             text = (
                 f"running the source takes over {self.seconds:g} s; give smaller inputs: {OPTIONS}"
             )
             raise NotVerified(text) from None
         except (OpError, ValueError) as error:
-            raise Refused(f"the source refuses the inputs: {error}; {GIVE}") from None
+            raise Refused(f"the source refuses the inputs: {error}; {ADVICE}") from None
         finally:
-            self.left -= time.monotonic() - start
+            self.seconds_left -= time.monotonic() - start
 
 
 def compare(
@@ -256,75 +258,77 @@ def compare(
     outputs: Sequence[np.ndarray],
 ) -> None:
     """Raises ConverterError when an output differs, NotVerified when the source is unstable."""
-    for name, want, got in zip(source.oracle.outputs, expected, outputs, strict=True):
-        if function.is_bounded and want.dtype.kind == "f" and want.shape == got.shape:
-            got = np.where(np.isfinite(want), got, want)
-        gap = difference(want, got)
-        if gap <= tolerance(want):
+    for name, answer, actual in zip(source.oracle.outputs, expected, outputs, strict=True):
+        if function.is_bounded and answer.dtype.kind == "f" and answer.shape == actual.shape:
+            actual = np.where(np.isfinite(answer), actual, answer)
+        error = difference(answer, actual)
+        if error <= tolerance(answer):
             continue
-        if gap <= 10 * sensitivity(source, name, arrays, want):
-            moved = "inputs" if has_floats(arrays) else "constants"
+        if error <= 10 * sensitivity(source, name, arrays, answer):
+            changed = "inputs" if has_floats(arrays) else "constants"
             raise Unstable(
-                f"its output '{name}' is unstable: a relative change of the {moved} by "
-                f"{NUDGE:g} changes it as much as the conversion does ({worst(want, got)})"
+                f"its output '{name}' is unstable: a relative change of the {changed} by "
+                f"{NUDGE:g} changes it as much as the conversion does "
+                f"({describe_difference(answer, actual)})"
             )
         raise ConverterError(
             f"the converted model does not give the source's answer for '{name}' on inputs "
-            f"of the shapes {shapes_of(arrays)}: {worst(want, got)}"
+            f"of the shapes {shapes_of(arrays)}: {describe_difference(answer, actual)}"
             f"{first_difference(source, function, arrays)}; "
             "please report it; converter.verify = False writes the file all the same"
         )
 
 
-def tolerance(want: np.ndarray) -> float:
+def tolerance(expected: np.ndarray) -> float:
     """What `difference` may be for this expected value.
 
     The source rounds 16-bit floats after each operation, the file computes in float32.
     """
-    if want.dtype.kind not in "fcV":
+    if expected.dtype.kind not in "fcV":
         return FLIPS
-    return ROUNDINGS * STEPS[want.dtype.kind] if want.dtype.itemsize == 2 else TOLERANCE
+    return ROUNDINGS * STEPS[expected.dtype.kind] if expected.dtype.itemsize == 2 else TOLERANCE
 
 
-def difference(want: np.ndarray, got: np.ndarray) -> float:
+def difference(expected: np.ndarray, actual: np.ndarray) -> float:
     """The largest difference as a share of the largest expected value; inf for another shape.
 
     For integers, booleans and strings the share of elements that differ.
     """
-    if want.shape != got.shape or want.dtype != got.dtype:
+    if expected.shape != actual.shape or expected.dtype != actual.dtype:
         return np.inf
-    if want.dtype.kind not in "fcV":
-        return float(np.mean(want != got)) if want.size else 0.0
-    want, got = wide(want), wide(got)
+    if expected.dtype.kind not in "fcV":
+        return float(np.mean(expected != actual)) if expected.size else 0.0
+    expected, actual = as_float64(expected), as_float64(actual)
     with np.errstate(invalid="ignore"):
-        differ = ~((want == got) | (np.isnan(want) & np.isnan(got)))
-        gap = np.abs(want[differ] - got[differ])
-    if not gap.size:
+        differing = ~((expected == actual) | (np.isnan(expected) & np.isnan(actual)))
+        errors = np.abs(expected[differing] - actual[differing])
+    if not errors.size:
         return 0.0
-    scale = np.abs(want[np.isfinite(want)]).max(initial=SMALLEST)
-    return float(np.nan_to_num(gap, nan=np.inf, posinf=np.inf).max() / scale)
+    scale = np.abs(expected[np.isfinite(expected)]).max(initial=SMALLEST)
+    return float(np.nan_to_num(errors, nan=np.inf, posinf=np.inf).max() / scale)
 
 
-def wide(array: np.ndarray) -> np.ndarray:
+def as_float64(array: np.ndarray) -> np.ndarray:
     """Floating point numbers of any width as float64, complex ones as complex128."""
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
-def worst(want: np.ndarray, got: np.ndarray) -> str:
+def describe_difference(expected: np.ndarray, actual: np.ndarray) -> str:
     """The difference in words, for a message."""
-    if want.shape != got.shape:
-        return f"shape {got.shape}, expected {want.shape}"
-    if want.dtype != got.dtype:
-        return f"type {got.dtype}, expected {want.dtype}"
-    if want.dtype.kind not in "fcV":
-        return f"{np.count_nonzero(want != got)} of {want.size} elements differ"
-    want, got = wide(want), wide(got)
-    n_odd = np.count_nonzero(np.isfinite(want) != np.isfinite(got))
-    if n_odd:
-        return f"{n_odd} of {want.size} elements are finite in one and not in the other"
-    finite = np.isfinite(want) & np.isfinite(got)
-    gap = np.abs(want[finite] - got[finite]).max(initial=0.0)
-    return f"largest difference {gap:.3g}, largest expected value {np.abs(want[finite]).max():.3g}"
+    if expected.shape != actual.shape:
+        return f"shape {actual.shape}, expected {expected.shape}"
+    if expected.dtype != actual.dtype:
+        return f"type {actual.dtype}, expected {expected.dtype}"
+    if expected.dtype.kind not in "fcV":
+        return f"{np.count_nonzero(expected != actual)} of {expected.size} elements differ"
+    expected, actual = as_float64(expected), as_float64(actual)
+    n_nonfinite = np.count_nonzero(np.isfinite(expected) != np.isfinite(actual))
+    if n_nonfinite:
+        return f"{n_nonfinite} of {expected.size} elements are finite in one and not in the other"
+    finite = np.isfinite(expected) & np.isfinite(actual)
+    error = np.abs(expected[finite] - actual[finite]).max(initial=0.0)
+    largest = np.abs(expected[finite]).max()
+    return f"largest difference {error:.3g}, largest expected value {largest:.3g}"
 
 
 def shapes_of(arrays: Sequence[np.ndarray]) -> str:
@@ -337,7 +341,9 @@ def has_floats(arrays: Sequence[np.ndarray]) -> bool:
     return any(array.dtype.kind in "fc" for array in arrays)
 
 
-def sensitivity(source: _Source, name: str, arrays: list[np.ndarray], want: np.ndarray) -> float:
+def sensitivity(
+    source: _Source, name: str, arrays: list[np.ndarray], expected: np.ndarray
+) -> float:
     """The `difference` in a source tensor when its inputs change as rounding might change them.
 
     The constants change where no input is a float.
@@ -349,11 +355,11 @@ def sensitivity(source: _Source, name: str, arrays: list[np.ndarray], want: np.n
         return (array * (1 + signs)).astype(array.dtype)
 
     if has_floats(arrays):
-        moving = [nudged(array) if array.dtype.kind in "fc" else array for array in arrays]
+        nudged_inputs = [nudged(array) if array.dtype.kind in "fc" else array for array in arrays]
     else:
-        moving, source = arrays, replace(source, oracle=source.oracle.changed(nudged))
-    (moved,) = source.run([name], moving)
-    return difference(want, moved)
+        nudged_inputs, source = arrays, replace(source, oracle=source.oracle.changed(nudged))
+    (nudged_output,) = source.run([name], nudged_inputs)
+    return difference(expected, nudged_output)
 
 
 def first_difference(source: _Source, function: Function, arrays: list[np.ndarray]) -> str:
@@ -374,11 +380,11 @@ def first_difference(source: _Source, function: Function, arrays: list[np.ndarra
     interpreter = function.interpreter(preserve=True)
     function.run(interpreter, arrays)
     for kind, index, origin in rows:
-        want = expected[origin.name]
-        got: Any = interpreter.get_tensor(index, function.subgraph)
+        answer = expected[origin.name]
+        actual: Any = interpreter.get_tensor(index, function.subgraph)
         if origin.layout is not None:
-            got = got.transpose(origin.layout)
-        if difference(want, got) > tolerance(want):
+            actual = actual.transpose(origin.layout)
+        if difference(answer, actual) > tolerance(answer):
             layer = CALLS.sub("", origin.name)
             return f"; the first operator that differs is {kind} for '{layer}'"
     return ""

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flatlite.converter.ir import dims
-from flatlite.converter.ir.equations import solved
-from flatlite.converter.ir.sizes import Assumption, Scope, Size, extent, lowered, sized
-from flatlite.converter.ir.text import parsed_size
+from flatlite.converter.ir.equations import solve
+from flatlite.converter.ir.parse import parsed_size
+from flatlite.converter.ir.sizes import Assumption, Scope, Size, as_size, extent, lowered
 from flatlite.engine import sizes
 
 NAMES = ("n", "h", "w")
@@ -83,7 +83,7 @@ def test_equal_means_identical(x, y):
 def test_length_padded_to_a_multiple_is_one():
     padded = dims.add(h, dims.modulo(dims.multiply(-1, h), 4))
     assert dims.modulo(padded, 4) == 0
-    assert dims.divided(padded, 4) is dims.floor_div(dims.add(h, 3), 4)
+    assert dims.divide_exactly(padded, 4) is dims.floor_div(dims.add(h, 3), 4)
 
 
 @pytest.mark.parametrize(
@@ -99,22 +99,22 @@ def test_length_padded_to_a_multiple_is_one():
     ],
 )
 def test_equalities_are_solved(x, y, want):
-    found = solved(x, y, lambda name: dims.symbol(name, 240))
+    found = solve(x, y, lambda name: dims.symbol(name, 240))
     assert (found and (found[0], found[1])) == want
 
 
 def test_a_multiple_is_a_number_times_a_new_symbol():
-    name, size = solved(dims.modulo(h, 7), 0, lambda name: dims.symbol(name, 240))
+    name, size = solve(dims.modulo(h, 7), 0, lambda name: dims.symbol(name, 240))
     assert (name, str(size)) == ("h", "7*h_7")
 
 
 def test_numbers_with_expressions_choose_by_them():
-    x = sized(dims.subtract(h, 2))
+    x = as_size(dims.subtract(h, 2))
     assert isinstance(x, Size)
     assert str(extent(sizes.largest(x, 0) + 1)) == "max(2, h)-1"
-    assert str(extent(sizes.steps(0, sized(h), 2))) == "floor(h+1, 2)"
-    assert sizes.broadcast_size(sized(h), 8) == 8
-    assert not sizes.negative([sized(dims.subtract(2, h))])
+    assert str(extent(sizes.steps(0, as_size(h), 2))) == "floor(h+1, 2)"
+    assert sizes.broadcast_size(as_size(h), 8) == 8
+    assert not sizes.negative([as_size(dims.subtract(2, h))])
     assert sizes.negative([-1])
 
 

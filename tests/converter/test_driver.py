@@ -8,7 +8,7 @@ import pytest
 
 from flatlite.converter.ir.builder import Builder
 from flatlite.converter.ir.graph import Graph
-from flatlite.converter.ir.text import parse
+from flatlite.converter.ir.parse import parse
 from flatlite.converter.ir.write import write
 from flatlite.converter.passes import LAST, PASSES, optimize
 from flatlite.converter.passes.driver import Rewrite, rewrite, run_until_settled

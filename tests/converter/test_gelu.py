@@ -7,7 +7,8 @@ from drafting import Draft
 from onnx import TensorProto, helper, numpy_helper
 from running import kinds
 
-from flatlite.converter.ir.text import parse, to_text
+from flatlite.converter.ir.parse import parse
+from flatlite.converter.ir.text import to_text
 from flatlite.converter.passes import optimize
 from flatlite.converter.tf.lower import lower_graph
 from flatlite.lite import TFLiteConverter

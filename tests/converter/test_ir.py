@@ -3,7 +3,8 @@ import pytest
 
 from flatlite.converter.ir.dims import symbol
 from flatlite.converter.ir.graph import Graph, Op, Origin, Tensor, same_bits
-from flatlite.converter.ir.text import large_constants, parse, to_text
+from flatlite.converter.ir.parse import parse
+from flatlite.converter.ir.text import large_constants, to_text
 
 F32 = np.dtype(np.float32)
 

@@ -370,6 +370,37 @@ FORMULAS = [
            }""",
     ),
     Rewrite(
+        "difference/batch_norm",
+        factor_difference,
+        """graph main(x: float32[n,20], m: float32[n,20]) {
+             u = MEAN(x, int32[1]{-1}; keep_dims=true)
+             p = MUL(x, m)
+             v = MUL(u, m)
+             r = SUB(float32[20]#beta, v)
+             y = ADD(p, r)
+             return y
+           }""",
+        """graph main(x: float32[n,20], m: float32[n,20]) {
+             u = MEAN(x, int32[1]{-1}; keep_dims=true)
+             d = SUB(x, u)
+             p = MUL(d, m)
+             y = ADD(p, float32[20]#beta)
+             return y
+           }""",
+    ),
+    Rewrite(
+        "difference/holds_off_on_the_opposite",
+        factor_difference,
+        """graph main(x: float32[n,20], m: float32[n,20]) {
+             u = MEAN(x, int32[1]{-1}; keep_dims=true)
+             p = MUL(x, m)
+             v = MUL(u, m)
+             r = SUB(v, float32[20]#beta)
+             y = ADD(p, r)
+             return y
+           }""",
+    ),
+    Rewrite(
         "difference/holds_off_on_another_factor",
         factor_difference,
         """graph main(x: float32[n,20], m: float32[n,20], k: float32[n,20]) {

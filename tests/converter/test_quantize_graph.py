@@ -340,7 +340,7 @@ def test_dynamic_range(name):
     graph = graph_of(before)
     assert quantize_weights(graph, Recipe(weights_only=True)) == (n_scales > 0)
     found = [
-        f"{op.kind}({', '.join(str(t.dtype) for t in op.given)}) -> {op.output.dtype}"
+        f"{op.kind}({', '.join(str(t.dtype) for t in op.present_inputs)}) -> {op.output.dtype}"
         for op in graph.ops
     ]
     assert found == after
@@ -357,9 +357,9 @@ def test_the_written_file_runs(litert):
     graph, _ = quantized(before, ranges)
     content = save(write(graph).model)
     generator = np.random.default_rng(1)
-    given = [generator.integers(-128, 128, (2, 4), np.int8) for _ in range(2)]
-    (theirs,) = litert.run(content, [given])
-    (ours,) = answers(Interpreter(model_content=content), *given)
+    arrays = [generator.integers(-128, 128, (2, 4), np.int8) for _ in range(2)]
+    (theirs,) = litert.run(content, [arrays])
+    (ours,) = answers(Interpreter(model_content=content), *arrays)
     np.testing.assert_array_equal(ours, theirs[0])
 
 

@@ -266,8 +266,8 @@ def test_an_output_without_signal():
     with pytest.raises(ConverterError, match=r"'y', the float model .* does the representative"):
         compared(converter_of(dataset=tiny, width=1), rising)
     opposite = Comparison("y")
-    opposite.note(np.array([1.0, -1.0]), np.array([-1.0, 1.0]))
+    opposite.add(np.array([1.0, -1.0]), np.array([-1.0, 1.0]))
     with pytest.raises(ConverterError, match=r"larger than the signal \(-6.0 dB\)"):
         opposite.check(0.01)
     with pytest.raises(ConverterError, match="gives NaN or infinity for 'y'"):
-        opposite.note(np.array([1.0]), np.array([np.nan]))
+        opposite.add(np.array([1.0]), np.array([np.nan]))

@@ -10,7 +10,7 @@ from rewriting import graph_of
 from running import answers
 
 from flatlite.converter.ir.write import write
-from flatlite.converter.quantize.sized import from_sizes
+from flatlite.converter.quantize.size_dependent import size_dependent_tensors
 from flatlite.errors import ConverterError
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.format.graphdef import to_graph_def
@@ -209,7 +209,7 @@ NAMED = {
 @pytest.mark.parametrize("body", NAMED)
 def test_from_sizes(body):
     graph = graph_of(f"graph main(x: float32[b,n,4]) {{\n{body}\nreturn y\n}}\n{BRANCHES}")
-    assert " ".join(sorted(tensor.name for tensor in from_sizes(graph))) == NAMED[body]
+    assert " ".join(sorted(tensor.name for tensor in size_dependent_tensors(graph))) == NAMED[body]
 
 
 def test_a_model_of_large_inputs_is_measured_on_such():

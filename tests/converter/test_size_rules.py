@@ -11,7 +11,8 @@ from cases import Case, all_cases
 from flatlite.converter.ir import dims
 from flatlite.converter.ir.builder import make_options
 from flatlite.converter.ir.graph import Elements, Graph, Op, Tensor
-from flatlite.converter.ir.infer import as_operand, infer, prepared
+from flatlite.converter.ir.infer import infer
+from flatlite.converter.ir.prepare import as_operand, run_prepare
 from flatlite.converter.ir.sizes import Assumption
 from flatlite.engine.run.faults import Fault
 from flatlite.interpreter.node import NeedsValue, NodeError
@@ -123,7 +124,7 @@ def test_rule(case, elements):
     n_taken = 0
     for chosen in choices(numbers):
         try:
-            outcomes = prepared(op, types, [plain(tensor, chosen) for tensor in inputs])
+            outcomes = run_prepare(op, types, [plain(tensor, chosen) for tensor in inputs])
         except REFUSED:
             continue
         n_taken += 1

@@ -3,7 +3,7 @@ from rewriting import graph_of
 
 from flatlite.converter.ir.builder import Builder
 from flatlite.converter.ir.graph import Graph, Origin, Signature
-from flatlite.converter.ir.text import parse
+from flatlite.converter.ir.parse import parse
 from flatlite.converter.ir.write import write
 from flatlite.lite import Interpreter
 from flatlite.schema.model import load, save

@@ -18,7 +18,7 @@ from ..ir.graph import Graph, Op, Tensor
 from ..passes.fold import is_pure
 from ..passes.rewrite import BINARY, RESHAPES, UNARY, names, ops_of
 from .needs import Range, constant_range
-from .rules import RULES, endless_constant, is_real
+from .rules import RULES, is_float32, nonfinite_constant
 
 
 class Variation(IntEnum):
@@ -26,7 +26,7 @@ class Variation(IntEnum):
 
     FIXED = 0
     """They are the same at all sizes, though more or fewer times."""
-    CHOSEN = 1
+    SELECTED = 1
     """They are elements of a constant; which of them, the sizes tell."""
     VARYING = 2
     """They are any numbers."""
@@ -39,14 +39,14 @@ REPEATS = {**dict.fromkeys(RESHAPES | names("BROADCAST_TO TILE TRANSPOSE"), 0), 
 """Operators that only repeat and order the elements of an input -> that input."""
 
 
-def from_sizes(graph: Graph) -> set[Tensor]:
+def size_dependent_tensors(graph: Graph) -> set[Tensor]:
     """The float tensors of `graph` that depend on its sizes, not on data, and have no fixed range.
 
     They stay float, and so do the operators that take or give them.
     """
     variations = variations_of(graph)
     return {
-        t for t, variation in variations.items() if is_real(t) and variation == Variation.VARYING
+        t for t, variation in variations.items() if is_float32(t) and variation == Variation.VARYING
     }
 
 
@@ -56,9 +56,9 @@ def ranges_of_parts(graph: Graph) -> dict[Tensor, Range]:
     ranges: dict[Tensor, Range] = {}
     for op in graph.ops:
         for result in op.outputs:
-            if is_real(result) and variations.get(result) == Variation.CHOSEN:
-                whole = next(tensor for tensor in op.given if is_real(tensor))
-                if whole.is_constant and endless_constant(op) is None:
+            if is_float32(result) and variations.get(result) == Variation.SELECTED:
+                whole = next(tensor for tensor in op.present_inputs if is_float32(tensor))
+                if whole.is_constant and nonfinite_constant(op) is None:
                     ranges[result] = constant_range(whole)
                 elif whole in ranges:
                     ranges[result] = ranges[whole]
@@ -76,17 +76,17 @@ def variations_of(
     """
     variations = dict(inputs)
     for op in graph.ops:
-        read = () if op.kind in OF_SHAPES else op.given
+        operands = () if op.kind in OF_SHAPES else op.present_inputs
         if op.kind == "IF":
             variations.update(of_branches(op, variations))
-        elif all(is_known(tensor, variations) for tensor in read) and is_determined(op):
+        elif is_determined(op) and all(is_data_independent(t, variations) for t in operands):
             variations.update(
                 (result, variation_of(op, result, variations)) for result in op.outputs
             )
     return variations
 
 
-def is_known(tensor: Tensor, variations: Mapping[Tensor, Variation]) -> bool:
+def is_data_independent(tensor: Tensor, variations: Mapping[Tensor, Variation]) -> bool:
     """Whether a tensor depends on no data."""
     return tensor in variations or (tensor.is_constant and not tensor.is_variable)
 
@@ -94,7 +94,7 @@ def is_known(tensor: Tensor, variations: Mapping[Tensor, Variation]) -> bool:
 def of_branches(op: Op, variations: Mapping[Tensor, Variation]) -> dict[Tensor, Variation]:
     """The Variations of the results of an IF, by those of its branches."""
     condition, *arguments = op.inputs
-    if not is_known(condition, variations):
+    if not is_data_independent(condition, variations):
         return {}
     branches = []
     for graph in op.graphs:
@@ -102,24 +102,24 @@ def of_branches(op: Op, variations: Mapping[Tensor, Variation]) -> dict[Tensor, 
         inputs = {
             inner: variations.get(outer, Variation.FIXED)
             for inner, outer in pairs
-            if is_known(outer, variations)
+            if is_data_independent(outer, variations)
         }
         inside = variations_of(graph, inputs)
-        branches.append([is_known(tensor, inside) for tensor in graph.outputs])
+        branches.append([is_data_independent(tensor, inside) for tensor in graph.outputs])
     results = zip(op.outputs, *branches, strict=True)
-    return {result: Variation.VARYING for result, *known in results if all(known)}
+    return {result: Variation.VARYING for result, *flags in results if all(flags)}
 
 
-def sums_over_sizes(graph: Graph, sized: set[Tensor]) -> set[Tensor]:
-    """Sums along unknown dimensions that only operators on `sized` read, which make means of them.
+def sums_over_unknown_sizes(graph: Graph, size_dependent: set[Tensor]) -> set[Tensor]:
+    """Sums along unknown dimensions that only operators on `size_dependent` read: parts of means.
 
     x:[n,4] -> SUM(axis 0) -> a;  a, n -> DIV -> y        a grows with n, x and y do not
     """
     return {
         op.output
         for op in ops_of(graph, "SUM")
-        if is_real(op.output) and folds_unknown(op) and not graph.is_output(op.output)
-        if all(not sized.isdisjoint(reader.given) for reader in op.output.readers)
+        if is_float32(op.output) and folds_unknown(op) and not graph.is_output(op.output)
+        if all(not size_dependent.isdisjoint(reader.present_inputs) for reader in op.output.readers)
     }
 
 
@@ -134,7 +134,7 @@ def folds_unknown(op: Op) -> bool:
 def is_determined(op: Op) -> bool:
     """Whether the inputs of `op` alone tell its results."""
     if op.graphs:
-        return all(is_determined(one) for graph in op.graphs for one in graph.ops)
+        return all(is_determined(inner) for graph in op.graphs for inner in graph.ops)
     return is_pure(op)
 
 
@@ -142,17 +142,21 @@ def variation_of(op: Op, result: Tensor, variations: dict[Tensor, Variation]) ->
     """The Variation of a result of an operator whose inputs depend on no data."""
     if result.value is not None or op.kind in ("RANK", "ZEROS_LIKE"):
         return Variation.FIXED
-    of = [variations.get(tensor, Variation.FIXED) for tensor in op.given]
+    operand_variations = [variations.get(tensor, Variation.FIXED) for tensor in op.present_inputs]
     if op.kind in REPEATS:
-        return of[REPEATS[op.kind]]
-    worst = max(of, default=Variation.FIXED)
+        return operand_variations[REPEATS[op.kind]]
+    highest = max(operand_variations, default=Variation.FIXED)
     rule = RULES.get(op.kind)
-    if is_real(result) and rule is not None and rule.selects:
-        moved = [variation for variation, one in zip(of, op.given, strict=True) if is_real(one)]
-        if len(moved) == 1:
-            return max(moved[0], min(worst, Variation.CHOSEN))
-    if worst != Variation.FIXED:
+    if is_float32(result) and rule is not None and rule.selects:
+        data_variations = [
+            variation
+            for variation, tensor in zip(operand_variations, op.present_inputs, strict=True)
+            if is_float32(tensor)
+        ]
+        if len(data_variations) == 1:
+            return max(data_variations[0], min(highest, Variation.SELECTED))
+    if highest != Variation.FIXED:
         return Variation.VARYING
     by_element = op.kind in UNARY | BINARY or op.kind == "FULLY_CONNECTED"
-    is_fixed = by_element or all(tensor.is_static for tensor in op.given)
+    is_fixed = by_element or all(tensor.is_static for tensor in op.present_inputs)
     return Variation.FIXED if is_fixed else Variation.VARYING
