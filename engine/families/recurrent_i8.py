@@ -100,7 +100,7 @@ def lstm(
         arena((layout.batch, widest + 1), np.int16),
         arena((layout.batch, max(sums.shape[1], n_projected)), np.int32),
     )
-    for numbers, (gate_rows, out_rows) in layout.parts(panels.size + projection.size, sums, out):
+    for part, (gate_rows, out_rows) in layout.parts(panels.size + projection.size, sums, out):
         program.call(
             "recurrent_i8.lstm",
             gate_rows,
@@ -120,7 +120,7 @@ def lstm(
             split=layout.batch,
             coupled=int(len(cell.recurrent.rows) == 3),
             together=int(layout.time_major),
-            **numbers,
+            part=part,
         )
 
 

@@ -8,6 +8,7 @@ from ...engine.families.layout import move
 from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import arena
 from ...engine.plan.view import View
+from ...engine.records import FixedPoint, Output
 from ..checks import one_scale, required, supported
 from ..registry import op
 from .quantized import is_quantized, quotient
@@ -94,7 +95,7 @@ def prelu(node):
 
 
 def _slopes(node, x, alpha):
-    """The numbers of quantized.leaky_rows."""
+    """The numbers and records of quantized.leaky_rows."""
     output_params = node.outputs[0].quantization
     node.require(
         x.dtype in (np.int8, np.uint8) and alpha.dtype == x.dtype,
@@ -102,19 +103,16 @@ def _slopes(node, x, alpha):
     )
     one_scale(node, x, alpha)
     scale, slope_scale = x.quantization.scale, alpha.quantization.scale
-    multiplier, shift = quantize_multiplier(quotient((scale,), (output_params.scale,)))
-    slope, slope_shift = quantize_multiplier(quotient((scale, slope_scale), (output_params.scale,)))
+    out_scale = (output_params.scale,)
+    positive = quantize_multiplier(quotient((scale,), out_scale))
+    negative = quantize_multiplier(quotient((scale, slope_scale), out_scale))
     limits = np.iinfo(x.dtype)
     return {
         "x_zero": x.quantization.zero_point,
         "alpha_zero": alpha.quantization.zero_point,
-        "multiplier": multiplier,
-        "shift": shift,
-        "slope": slope,
-        "slope_shift": slope_shift,
-        "out_zero": output_params.zero_point,
-        "low": int(limits.min),
-        "high": int(limits.max),
+        "scale": FixedPoint(*positive),
+        "slope_scale": FixedPoint(*negative),
+        "output": Output(output_params.zero_point, int(limits.min), int(limits.max)),
     }
 
 

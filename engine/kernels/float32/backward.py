@@ -6,11 +6,10 @@ import numpy as np
 from numba import float32, float64
 
 from ...build.kernel import inline, kernel, set_fault
+from ...records import PoolWindow
 from ...run.faults import INDEX_OUT_OF_RANGE
 from ..elementwise._broadcast import PLAIN, plain
 from ..elementwise._exp import exp
-
-_WINDOW = "size_h:i size_w:i stride_h:i stride_w:i before_h:i before_w:i"
 
 
 @inline
@@ -80,19 +79,19 @@ NARROW = 16
 
 @kernel(
     "x:float32[batch,h,w,c] y:float32[batch,oh,ow,c] dy:float32[batch,oh,ow,c]"
-    f" inout:float32[batch,h,w,c] scratch:float32[batch,c] {_WINDOW}"
+    " inout:float32[batch,h,w,c] scratch:float32[batch,c] window:PoolWindow",
+    PoolWindow=PoolWindow,
 )
-def max_pool(
-    x, y, dy, inout, scratch, size_h, size_w, stride_h, stride_w, before_h, before_w,
-    first, last, fault,
-):  # fmt: skip
+def max_pool(x, y, dy, inout, scratch, window, first, last, fault):
     """inout[i] += sum of dy over the windows in which x[i] is the first to equal the result y."""
     rest, channels = scratch[first], x.shape[3]
     for n in range(first, last):
         for row in range(y.shape[1]):
-            top, bottom = reach(row, size_h, stride_h, before_h, x.shape[1])
+            top, bottom = reach(row, window.size_h, window.stride_h, window.before_h, x.shape[1])
             for column in range(y.shape[2]):
-                left, right = reach(column, size_w, stride_w, before_w, x.shape[2])
+                left, right = reach(
+                    column, window.size_w, window.stride_w, window.before_w, x.shape[2]
+                )
                 if channels < NARROW:
                     for c in range(channels):
                         best, given = y[n, row, column, c], dy[n, row, column, c]
@@ -114,16 +113,21 @@ def max_pool(
                             rest[c] = float32(0.0) if hit else rest[c]
 
 
-@kernel(f"dy:float32[batch,oh,ow,c] inout:float32[batch,h,w,c] {_WINDOW}")
-def average_pool(
-    dy, inout, size_h, size_w, stride_h, stride_w, before_h, before_w, first, last, fault
-):
+@kernel(
+    "dy:float32[batch,oh,ow,c] inout:float32[batch,h,w,c] window:PoolWindow",
+    PoolWindow=PoolWindow,
+)
+def average_pool(dy, inout, window, first, last, fault):
     """inout[i] += sum over the windows that hold i of dy over the window's number of elements."""
     for n in range(first, last):
         for row in range(dy.shape[1]):
-            top, bottom = reach(row, size_h, stride_h, before_h, inout.shape[1])
+            top, bottom = reach(
+                row, window.size_h, window.stride_h, window.before_h, inout.shape[1]
+            )
             for column in range(dy.shape[2]):
-                left, right = reach(column, size_w, stride_w, before_w, inout.shape[2])
+                left, right = reach(
+                    column, window.size_w, window.stride_w, window.before_w, inout.shape[2]
+                )
                 given = dy[n, row, column]
                 share = float32(1.0) / float32((bottom - top) * (right - left))
                 for i in range(top, bottom):

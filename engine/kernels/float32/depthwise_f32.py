@@ -9,6 +9,7 @@ from numba import types
 
 from ...build.kernel import address, inline, kernel, microkernel, stack_buffer
 from ...build.vector import WORD, Writer
+from ...records import ConvWindow
 from ...tiling import DEPTHWISE_TAPS
 from .._columns import KINDS, TABLE, point_columns, results_of, strip_width
 
@@ -95,13 +96,10 @@ def _width(kind, columns):
 
 @kernel(
     "x:float32[batch,*,*,c] weights:float32[*,*,c] bias:float32[c] zeros:float32[c] "
-    "out:float32[batch,*,*,c] kind:i stride_h:i stride_w:i dilation_h:i dilation_w:i "
-    "before_h:i before_w:i low:float32 high:float32"
+    "out:float32[batch,*,*,c] kind:i window:ConvWindow low:float32 high:float32",
+    ConvWindow=ConvWindow,
 )
-def depthwise(
-    x, weights, bias, zeros, out, kind, stride_h, stride_w, dilation_h, dilation_w, before_h,
-    before_w, low, high, first, last, fault,
-):  # fmt: skip
+def depthwise(x, weights, bias, zeros, out, kind, window, low, high, first, last, fault):
     """out[n, y, x, c] = clamp(bias[c] + sum of input[.., c] * weights[.., c]).
 
     `kind` is 10 * width + stride where there is a strip for these, else 0. An item is one row.
@@ -113,25 +111,25 @@ def depthwise(
     strip_width = _width(kind, columns)
     for item in range(first, last):
         n = item // rows
-        top = (item - n * rows) * stride_h - before_h
+        top = (item - n * rows) * window.stride_h - window.before_h
         begin, end = 0, taps_h
-        while begin < end and top + begin * dilation_h < 0:
+        while begin < end and top + begin * window.dilation_h < 0:
             begin += 1
-        while begin < end and top + (end - 1) * dilation_h >= height:
+        while begin < end and top + (end - 1) * window.dilation_h >= height:
             end -= 1
         factors = address(weights) + begin * taps_w * pitch
         column = 0
         while column < columns:
-            table, left = tables, column * stride_w - before_w
+            table, left = tables, column * window.stride_w - window.before_w
             for i in range(begin, end):
-                row = address(x) + (n * height + top + i * dilation_h) * width * pitch
+                row = address(x) + (n * height + top + i * window.dilation_h) * width * pitch
                 if kind != 0:
                     point_columns(table, row, left, 1, width, pitch, nothing)
                     table += TABLE
                 else:
                     for j in range(taps_w):
-                        at = left + j * dilation_w
-                        point_columns(table, row, at, stride_w, width, pitch, nothing)
+                        at = left + j * window.dilation_w
+                        point_columns(table, row, at, window.stride_w, width, pitch, nothing)
                         table += TABLE
             target = address(out) + (item * columns + column) * pitch
             count, lines = min(strip_width, columns - column), end - begin

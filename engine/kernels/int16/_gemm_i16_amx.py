@@ -1,4 +1,4 @@
-"""Products of int16 with bytes where the processor multiplies matrices of bytes (_gemm_i8_amx.py).
+"""Products of int16 with int8 by AMX, which multiplies bytes (_gemm_i8_amx.py).
 
 An input is 256 times its upper byte, which is signed, and its lower one, which is not: products of
 these are summed apart. A block is BLOCK_ROWS rows of lower bytes, then as many of upper ones,
@@ -22,7 +22,7 @@ _LOW_SUMS, _HIGH_SUMS, _LOW, _HIGH, _WEIGHTS = (0, 1), (2, 3), 4, 5, (6, 7)  # r
 
 @microkernel(types.void(*[types.int64] * 5))
 def gather_halves(builder, simd, tables, segments, depth, block, pitch):
-    """Brings the rows of a tile's tables together, the bytes of each input taken apart."""
+    """Gathers the rows of a tile's tables in a block, lower and upper bytes apart."""
     if not simd.matrices:
         return
     w = Integers(builder, simd)
@@ -91,7 +91,7 @@ def _both(w, sums, m, v):
 
 
 @microkernel(types.void(types.int64, types.int64), inline=True)
-def totals_of_matrices(builder, simd, sums, totals):
+def totals_of_amx_sums(builder, simd, sums, totals):
     """The totals (_gemm_i16_tile.py) of sums."""
     if not simd.matrices:
         return
@@ -107,7 +107,7 @@ def totals_of_matrices(builder, simd, sums, totals):
 
 
 @microkernel(types.void(*[types.int64] * 8))
-def quick_of_matrices(builder, simd, sums, n_rows, targets, out_skip, columns, terms, low, high):
+def quick_of_amx_sums(builder, simd, sums, n_rows, targets, out_skip, columns, terms, low, high):
     """Stores results of sums that are int32, as i16_tile does."""
     if not simd.matrices:
         return

@@ -1,6 +1,7 @@
 """What becomes of a tile's sums (_gemm_i8_tile.py, _gemm_i8_amx.py) that lie in memory.
 
-They are rows of a panel's width. To those of matrices the correction of a row is yet to be added.
+They are rows of a panel's width. To those of whole
+panels (_gemv_i8.py, AMX) the correction of a row is yet to be added.
 """
 
 import math
@@ -22,7 +23,7 @@ _FLOAT32 = types.void(*[types.int64] * 8, types.float32, types.float32)
 
 
 @microkernel(_INT8)
-def int8_of_sums(builder, simd, *arguments):
+def int8_of_tile_sums(builder, simd, *arguments):
     """Stores a tile's sums as bytes, with any rounding.
 
     Arguments: the sums; how many rows; the tables; bytes to skip in the results; columns to be
@@ -32,8 +33,8 @@ def int8_of_sums(builder, simd, *arguments):
 
 
 @microkernel(_INT8)
-def int8_of_products(builder, simd, *arguments):
-    """What `int8_of_sums` does, for sums of matrices."""
+def int8_of_panel_sums(builder, simd, *arguments):
+    """What `int8_of_tile_sums` does, for sums of a whole panel without their correction."""
     _int8(builder, simd, PANEL // simd.width, True, *arguments)
 
 
@@ -101,7 +102,7 @@ class _Float32:
 
 
 @microkernel(_FLOAT32)
-def float32_of_sums(builder, simd, *arguments):
+def float32_of_tile_sums(builder, simd, *arguments):
     """Stores a tile's sums as float32.
 
     Arguments: the sums; how many rows; the tables; bytes to skip in the results; columns to be
@@ -112,8 +113,8 @@ def float32_of_sums(builder, simd, *arguments):
 
 
 @microkernel(_FLOAT32)
-def float32_of_products(builder, simd, *arguments):
-    """What `float32_of_sums` does, for sums of matrices."""
+def float32_of_panel_sums(builder, simd, *arguments):
+    """What `float32_of_tile_sums` does, for sums of a whole panel without their correction."""
     _float32(builder, simd, PANEL // simd.width, True, *arguments)
 
 

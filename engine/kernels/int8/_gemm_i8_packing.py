@@ -12,7 +12,7 @@ from ...build.kernel import address, inline, microkernel
 from ...build.vector import INT, WORD, Writer
 from ...tiling import PANEL
 from .._int32 import SHORT, Integers
-from ._gemm_i8_amx import has_matrices
+from ._gemm_i8_amx import has_amx
 from ._gemm_i8_tile import weights_flip
 
 _ROW = 4 * PANEL
@@ -139,9 +139,9 @@ def put_int(row, j, value):
 
 
 @inline
-def pack(weights, bias, out, segments, flip, zero_point, x_zero, matrices, first, last):
+def pack(weights, bias, out, segments, flip, zero_point, x_zero, for_amx, first, last):
     """Packs panels; gemm_i8.pack says what."""
-    turn = flip if matrices and has_matrices() else flip ^ weights_flip()
+    turn = flip if for_amx and has_amx() else flip ^ weights_flip()
     panels, n, depth = out.shape[1], weights.shape[1], weights.shape[2] // segments
     for item in range(first, last):
         batch = item // panels

@@ -25,15 +25,15 @@ def has_blocks(builder, simd):
 
 
 @inline
-def fours(segments, depth):
+def padded_depth(segments, depth):
     """How many products a row has when each segment is filled up to whole fours."""
     return segments * ((depth + 3) // 4) * 4
 
 
 @inline
-def run_of(segments, depth):
+def as_segments(segments, depth):
     """(segments, products in each) as a tile reads them: a row of a block is one segment."""
-    return (1, fours(segments, depth)) if has_blocks() else (segments, depth)
+    return (1, padded_depth(segments, depth)) if has_blocks() else (segments, depth)
 
 
 @inline
@@ -42,7 +42,7 @@ def block_pitch(segments, depth):
 
     0 where there are none.
     """
-    return has_blocks() * _LINE * ((2 * fours(segments, depth) + _LINE - 1) // _LINE | 1)
+    return has_blocks() * _LINE * ((2 * padded_depth(segments, depth) + _LINE - 1) // _LINE | 1)
 
 
 @microkernel(types.void(*[types.int64] * 6))

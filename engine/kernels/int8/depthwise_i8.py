@@ -14,6 +14,7 @@ from numba import types
 from ...build.kernel import address, inline, kernel, microkernel, stack_buffer
 from ...build.simd import UNSIGNED
 from ...build.vector import BYTE, FLOAT, INT, WORD
+from ...records import ConvWindow
 from .._columns import KINDS, TABLE, point_columns, results_of
 from .._int32 import SHORT, Integers
 from ._requantize import Requantizer, each_rounding, terms_at
@@ -223,31 +224,31 @@ def _depthwise(run, taps, stride, pairs):
     in_strips, most = taps > 1, results_of(taps, stride)
 
     def depthwise(
-        x, weights, start, terms, numbers, own, nothing, out, taps_h, taps_w, stride_h, stride_w,
-        dilation_h, dilation_w, before_h, before_w, first, last, fault,
+        x, weights, start, terms, numbers, own, nothing, out, taps_h, taps_w, window, first, last,
+        fault,
     ):  # fmt: skip
         rows, columns, channels = out.shape[1], out.shape[2], out.shape[3]
         height, padded, tables = x.shape[1], start.shape[1], _tables()
         n_taps = taps_h if in_strips else taps_h * taps_w
-        step = 1 if in_strips else stride_w
+        step = 1 if in_strips else window.stride_w
         group, _ = _group(pairs)
         groups = (n_taps + group - 1) // group
         pitch = channels * out.itemsize
         for item in range(first, last):
             n = item // rows
-            top = (item - n * rows) * stride_h - before_h
+            top = (item - n * rows) * window.stride_h - window.before_h
             begin = address(start) + 4 * padded * min(n, start.shape[0] - 1)
             outside = address(nothing) + x.shape[3] * x.itemsize * min(n, nothing.shape[0] - 1)
             column = 0
             while column < columns:
-                left, y, j = column * stride_w - before_w, top, 0
+                left, y, j = column * window.stride_w - window.before_w, top, 0
                 for tap in range(group * groups):
                     row = n * height + y if tap < n_taps and 0 <= y < height else -1
-                    at = left + j * dilation_w
+                    at = left + j * window.dilation_w
                     _point_row(tables + tap * TABLE, x, row, at, step, outside)
                     j += 1
                     if in_strips or j == taps_w:
-                        y, j = y + dilation_h, 0
+                        y, j = y + window.dilation_h, 0
                 target = address(out) + (item * columns + column) * pitch
                 count = min(most, columns - column)
                 run(tables, groups, address(weights), begin, address(terms),
@@ -258,7 +259,7 @@ def _depthwise(run, taps, stride, pairs):
     return depthwise
 
 
-_WORDS = "taps_h:i taps_w:i stride_h:i stride_w:i dilation_h:i dilation_w:i before_h:i before_w:i"
+_WORDS = "taps_h:i taps_w:i window:ConvWindow"
 _INPUTS = "[batch,*,*,c] weights:uint8[*,*,padded,4] start:int32[*,padded]"
 
 
@@ -269,7 +270,9 @@ def _kernels(name, declaration, finish, sizes, **sets):
         kinds.append(("pairs", 1, 1, True))
     for kind, taps, stride, pairs in kinds:
         run = strip(f"{name}_{kind}", finish, sizes, taps, stride, pairs=pairs)
-        declare = kernel(f"{declaration} {_WORDS}", name=f"{name}_{kind}", **sets)
+        declare = kernel(
+            f"{declaration} {_WORDS}", name=f"{name}_{kind}", ConvWindow=ConvWindow, **sets
+        )
         declare(_depthwise(run, taps, stride, pairs))
 
 

@@ -8,6 +8,7 @@ from numba import types
 
 from ...build.kernel import address, kernel, microkernel
 from ...build.vector import FLOAT, INT
+from ...records import PoolWindow
 from .._int32 import Integers
 from .._windows import reach
 
@@ -17,7 +18,7 @@ _SIGNATURE = types.void(*[types.int64] * 9)
 _MIDDLE = 4  # channels done at once when there are too few for a vector
 
 
-def window(name, size, signed, largest):
+def window_pool(name, size, signed, largest):
     """The microkernel for one position of the window, all channels: the largest or the mean."""
 
     def emit(builder, simd, x, out, rows, columns, pitch, channels, count, low, high):
@@ -94,18 +95,19 @@ def _mean(w, total, count, n):
 def pool_with(done):
     """The kernel that does a position of its window with the microkernel `done`."""
 
-    def pool(
-        x, out, size_h, size_w, stride_h, stride_w, before_h, before_w, low, high, first, last,
-        fault,
-    ):  # fmt: skip
+    def pool(x, out, window, low, high, first, last, fault):
         rows, channels = out.shape[1], out.shape[3]
         step = channels * x.itemsize
         pitch = step * x.shape[2]
         for item in range(first, last):
             n = item // rows
-            top, bottom = reach(item - n * rows, size_h, stride_h, before_h, x.shape[1])
+            top, bottom = reach(
+                item - n * rows, window.size_h, window.stride_h, window.before_h, x.shape[1]
+            )
             for column in range(out.shape[2]):
-                left, right = reach(column, size_w, stride_w, before_w, x.shape[2])
+                left, right = reach(
+                    column, window.size_w, window.stride_w, window.before_w, x.shape[2]
+                )
                 height, width = max(bottom - top, 0), max(right - left, 0)
                 done(
                     address(x) + (n * x.shape[1] + top) * pitch + left * step,
@@ -116,10 +118,11 @@ def pool_with(done):
     return pool
 
 
-_WORDS = "size_h:i size_w:i stride_h:i stride_w:i before_h:i before_w:i low:i high:i"
 for _dtype, (_size, _signed) in QUANTIZED.items():
     for _name, _largest in (("average", False), ("maximum", True)):
         _label = f"{_name}_{_dtype}"
-        kernel(f"x:{_dtype}[batch,*,*,c] out:{_dtype}[batch,*,*,c] {_WORDS}", name=_label)(
-            pool_with(window(f"{_label}_window", _size, _signed, _largest))
-        )
+        kernel(
+            f"x:{_dtype}[batch,*,*,c] out:{_dtype}[batch,*,*,c] window:PoolWindow low:i high:i",
+            name=_label,
+            PoolWindow=PoolWindow,
+        )(pool_with(window_pool(f"{_label}_window", _size, _signed, _largest)))

@@ -15,29 +15,30 @@ from ...build.fixedpoint import (
     scaled_wide,
 )
 from ...build.kernel import inline, kernel
+from ...records import FixedPoint, Output
 
 QUANTIZED = ("int8", "uint8", "int16")
 
 
 @kernel(
-    "x:T[rows,n] alpha:T[n] out~x:T[rows,n] x_zero:i alpha_zero:i multiplier:i shift:i "
-    "slope:i slope_shift:i out_zero:i low:i high:i",
+    "x:T[rows,n] alpha:T[n] out~x:T[rows,n] x_zero:i alpha_zero:i scale:FixedPoint "
+    "slope_scale:FixedPoint output:Output",
     T=("int8", "uint8"),
+    FixedPoint=FixedPoint,
+    Output=Output,
 )
-def leaky_rows(
-    x, alpha, out, x_zero, alpha_zero, multiplier, shift, slope, slope_shift, out_zero, low, high,
-    first, last, fault,
-):  # fmt: skip
+def leaky_rows(x, alpha, out, x_zero, alpha_zero, scale, slope_scale, output, first, last, fault):
     """out[r, i] = x[r, i] where that is not negative, else x[r, i] * alpha[i]; on out's scale"""
     for r in range(first, last):
         row, target = x[r], out[r]
         for i in range(row.size):
             value = int64(row[i]) - x_zero
             if value >= 0:
-                value = scaled(value, multiplier, shift)
+                value = scaled(value, scale.multiplier, scale.shift)
             else:
-                value = scaled(value * (int64(alpha[i]) - alpha_zero), slope, slope_shift)
-            target[i] = min(max(value + out_zero, low), high)
+                value *= int64(alpha[i]) - alpha_zero
+                value = scaled(value, slope_scale.multiplier, slope_scale.shift)
+            target[i] = min(max(value + output.zero_point, output.low), output.high)
 
 
 @kernel(

@@ -14,7 +14,7 @@ from numba import types
 from ...build.kernel import address, choose, kernel, microkernel
 from ...build.vector import BYTE, INT, WORD
 from .._int32 import SHORT, Integers
-from ..elementwise._broadcast import row_step, rows_from, start_of
+from ..elementwise._broadcast import SHAPE, A, B, row_step, rows_from, start_of
 from ._rescaled_sum import lines
 
 NAMES = (
@@ -283,8 +283,8 @@ def pairs_of(size, forms):
 
     def run(a, b, out, geometry, terms, short, form, first, last, fault):
         k = geometry.shape[1] - 1
-        columns, a_step, b_step = geometry[0, k], geometry[1, k], geometry[2, k]
-        a_row, b_row = row_step(geometry, 1), row_step(geometry, 2)
+        columns, a_step, b_step = geometry[SHAPE, k], geometry[A, k], geometry[B, k]
+        a_row, b_row = row_step(geometry, A), row_step(geometry, B)
         size, numbers = out.itemsize, address(terms)
         row = first // columns
         item, column = first, first - row * columns
@@ -292,7 +292,7 @@ def pairs_of(size, forms):
         while item < last:
             if left == 0:
                 left = rows_from(geometry, row)
-                a_start, b_start = start_of(geometry, row, 1), start_of(geometry, row, 2)
+                a_start, b_start = start_of(geometry, row, A), start_of(geometry, row, B)
             count = min(columns - column, last - item)
             n = min((last - item) // columns, left) if count == columns and left > 1 else 1
             p = address(a) + size * (a_start + column * a_step)

@@ -7,7 +7,8 @@ from ...build.kernel import WIDTHS, address, inline, kernel, microkernel
 from ...build.vector import INT, Writer
 
 _TILE = 16
-_WIDEST = 4  # bytes of an element of which a square fits registers
+_SHAPE, _X_STRIDES, _OUT_STRIDES = range(3)  # the rows of a geometry
+_MAX_SQUARE = 4  # bytes of an element of which a square fits registers
 
 
 def square(size):
@@ -40,7 +41,7 @@ def square(size):
     return microkernel(types.void(*[types.int64] * 4))(emit)
 
 
-square_1, square_2, square_4 = (square(size) for size in (1, 2, _WIDEST))
+square_1, square_2, square_4 = (square(size) for size in (1, 2, _MAX_SQUARE))
 
 
 @inline
@@ -66,7 +67,7 @@ def _tiles(x, out, s, d, rows, columns, x_row, x_column, out_row, out_column):
         while left < columns:
             right = min(left + _TILE, columns)
             whole = bottom - top == _TILE and right - left == _TILE
-            if whole and x_row == 1 and out_column == 1 and x.itemsize <= _WIDEST:
+            if whole and x_row == 1 and out_column == 1 and x.itemsize <= _MAX_SQUARE:
                 source, target = s + top + left * x_column, d + top * out_row + left
                 _turned(x, out, source, target, x_column, out_row)
             else:
@@ -85,13 +86,12 @@ def _tiles(x, out, s, d, rows, columns, x_row, x_column, out_row, out_column):
 def move(x, out, geometry, x_start, out_start, first, last, fault):
     """out[out_start + i . out_strides] = x[x_start + i . x_strides] for each index i below shape.
 
-    `geometry` has the rows shape, x_strides, out_strides; an item is everything but the last
-    dimension.
+    These are the rows of `geometry`; an item is everything but the last dimension.
     """
     rank = geometry.shape[1]
-    rows, columns = geometry[0, rank - 2], geometry[0, rank - 1]
-    x_row, x_column = geometry[1, rank - 2], geometry[1, rank - 1]
-    out_row, out_column = geometry[2, rank - 2], geometry[2, rank - 1]
+    rows, columns = geometry[_SHAPE, rank - 2], geometry[_SHAPE, rank - 1]
+    x_row, x_column = geometry[_X_STRIDES, rank - 2], geometry[_X_STRIDES, rank - 1]
+    out_row, out_column = geometry[_OUT_STRIDES, rank - 2], geometry[_OUT_STRIDES, rank - 1]
     item = first
     while item < last:
         plane = item // rows
@@ -101,11 +101,11 @@ def move(x, out, geometry, x_start, out_start, first, last, fault):
         s, d = x_start + row * x_row, out_start + row * out_row
         k = rank - 3
         while k >= 0:
-            rest = plane // geometry[0, k]
-            i = plane - rest * geometry[0, k]
-            s += i * geometry[1, k]
-            d += i * geometry[2, k]
-            plane = rest
+            outer_plane = plane // geometry[_SHAPE, k]
+            i = plane - outer_plane * geometry[_SHAPE, k]
+            s += i * geometry[_X_STRIDES, k]
+            d += i * geometry[_OUT_STRIDES, k]
+            plane = outer_plane
             k -= 1
         if out_column == 1 and x_column == 1:
             for r in range(count):

@@ -10,9 +10,13 @@ import math
 from numba import float32, float64, int32
 
 from ...build.kernel import address, inline, kernel
+from ...records import SequencePart
 from ...tiling import PANEL
 from ..float32._matvec import matvec_f32, matvec_i8
 from ._gates import NONE, activate, each_logistic, logistic, tanh
+from ._sequence import FORGET, INPUT, NEW, OUTPUT, row_of_step
+
+_WEIGHTS, _BIASES = range(2)  # rows of a norm
 
 
 @kernel("weights:int8[n,k] out:int8[panels,*,32,2]")
@@ -74,7 +78,7 @@ def hybrid_product(x, weights, scales, asymmetric, inputs, counts, sums):
 
 @inline
 def normalize(x, norm):
-    """x = (x - mean) / deviation * norm[0] + norm[1]"""
+    """x = (x - mean) / deviation * norm[_WEIGHTS] + norm[_BIASES]"""
     total = 0.0
     for i in range(x.size):
         total += float64(x[i])
@@ -84,7 +88,7 @@ def normalize(x, norm):
     inverse = float32(1.0 / math.sqrt(total / x.size + 1e-8))
     middle = float32(mean)
     for i in range(x.size):
-        x[i] = (x[i] - middle) * inverse * norm[0, i] + norm[1, i]
+        x[i] = (x[i] - middle) * inverse * norm[_WEIGHTS, i] + norm[_BIASES, i]
 
 
 @inline
@@ -119,8 +123,7 @@ def lstm(product):
     def sequence(
         inout_gates, recurrent, scales, peepholes, norms, projection, projection_scales,
         projection_bias, inout_hidden, inout_cell, out, scratch, scratch_inputs, scratch_counts,
-        steps, batch_pitch, step_pitch, backward, column, coupled, asymmetric, activation,
-        cell_clip, projection_clip, first, last, fault,
+        part, coupled, asymmetric, activation, cell_clip, projection_clip, first, last, fault,
     ):  # fmt: skip
         n, n_out = inout_cell.shape[1], inout_hidden.shape[1]
         begin = 0 if coupled else n
@@ -129,37 +132,36 @@ def lstm(product):
             hidden, cell = inout_hidden[batch], inout_cell[batch]
             value, projected = scratch[batch, :n], scratch[batch, n:]
             inputs, counts = scratch_inputs[batch], scratch_counts[batch]
-            for step in range(steps):
-                at = steps - 1 - step if backward else step
-                row = batch * batch_pitch + at * step_pitch
+            for step in range(part.steps):
+                row = row_of_step(part, batch, step)
                 gates = inout_gates[row]
                 product(hidden, recurrent, scales, asymmetric, inputs, counts, gates)
                 forget, given = gates[begin : begin + n], gates[:n]
                 leave, new = gates[begin + n : begin + 2 * n], gates[begin + 2 * n : begin + 3 * n]
                 if peep:
-                    add_peephole(forget, peepholes[1], cell)
+                    add_peephole(forget, peepholes[FORGET], cell)
                     if not coupled:
-                        add_peephole(given, peepholes[0], cell)
+                        add_peephole(given, peepholes[INPUT], cell)
                 if own_norms:
                     if not coupled:
-                        normalize(given, norms[0])
-                    normalize(forget, norms[1])
-                    normalize(new, norms[3])
+                        normalize(given, norms[INPUT])
+                    normalize(forget, norms[FORGET])
+                    normalize(new, norms[NEW])
                 each_logistic(gates[: begin + n])
                 activate(new, activation, new)
                 update(cell, forget, given, new, coupled)
                 clip(cell, cell_clip)
                 if peep:
-                    add_peephole(leave, peepholes[2], cell)
+                    add_peephole(leave, peepholes[OUTPUT], cell)
                 if own_norms:
-                    normalize(leave, norms[2])
+                    normalize(leave, norms[OUTPUT])
                 each_logistic(leave)
                 if activation == NONE:  # TFLite leaves the memory as it is: the new values
                     for i in range(n):
                         value[i] = new[i]
                 else:
                     activate(cell, activation, value)
-                target = out[row, column : column + n_out]
+                target = out[row, part.column : part.column + n_out]
                 if projection.shape[0] == 0:
                     for i in range(n):
                         hidden[i] = leave[i] * value[i]
@@ -184,20 +186,19 @@ def rnn(product):
     """The kernel of a sequence of plain cells: hidden = activation(gates + hidden @ recurrent)."""
 
     def sequence(
-        inout_gates, recurrent, scales, inout_hidden, out, scratch_inputs, scratch_counts, steps,
-        batch_pitch, step_pitch, backward, column, asymmetric, activation, first, last, fault,
+        inout_gates, recurrent, scales, inout_hidden, out, scratch_inputs, scratch_counts, part,
+        asymmetric, activation, first, last, fault,
     ):  # fmt: skip
         n = inout_hidden.shape[1]
         for batch in range(first, last):
             hidden = inout_hidden[batch]
             inputs, counts = scratch_inputs[batch], scratch_counts[batch]
-            for step in range(steps):
-                at = steps - 1 - step if backward else step
-                row = batch * batch_pitch + at * step_pitch
+            for step in range(part.steps):
+                row = row_of_step(part, batch, step)
                 gates = inout_gates[row]
                 product(hidden, recurrent, scales, asymmetric, inputs, counts, gates)
                 activate(gates[:n], activation, hidden)
-                target = out[row, column : column + n]
+                target = out[row, part.column : part.column + n]
                 for i in range(n):
                     target[i] = hidden[i]
 
@@ -206,7 +207,7 @@ def rnn(product):
 
 _STATE = (
     "out:float32[rows,*] {scratch}scratch_inputs:int16[batch,*] scratch_counts:int32[batch,*] "
-    "steps:i batch_pitch:i step_pitch:i backward:i column:i"
+    "part:SequencePart"
 )
 _LSTM = (
     "inout_gates:float32[rows,*] recurrent:{weights} scales:float32[*] peepholes:float32[*,n] "
@@ -223,8 +224,10 @@ for _name, _weights, _product in (
     ("float32", "float32[*,*,32]", float32_product),
     ("hybrid", "int8[*,*,32,2]", hybrid_product),
 ):
-    kernel(_LSTM.format(weights=_weights), name=f"lstm_{_name}")(lstm(_product))
-    kernel(_RNN.format(weights=_weights), name=f"rnn_{_name}")(rnn(_product))
+    for _kind, _words, _cell in (("lstm", _LSTM, lstm), ("rnn", _RNN, rnn)):
+        kernel(_words.format(weights=_weights), name=f"{_kind}_{_name}", SequencePart=SequencePart)(
+            _cell(_product)
+        )
 
 
 @kernel(
