@@ -49,7 +49,7 @@ def fits(x: Buffer, weights: Buffer, bias: Buffer | None, scheme: Scheme) -> boo
         limits = np.iinfo(x.dtype.name)
         zero_points_fit = limits.min <= zero <= limits.max and -128 <= weights_zero <= 255
         return zero_points_fit and scheme.accumulator is np.int32
-    symmetric = scheme.rounding == "wide" and zero == weights_zero == 0
+    symmetric = scheme.rounding == "round_int64_half_up" and zero == weights_zero == 0
     return symmetric and int(quantize_multipliers(scheme.scales)[1].max()) <= MAX_LEFT_SHIFT
 
 

@@ -46,7 +46,7 @@ def fits(x: Buffer, weights: Buffer, bias: Buffer | None, out: Buffer, scheme: S
     if not (x.size and out.size and weights.size):
         return False
     symmetric = scheme.zero_points[:2] == (0, 0) and (bias is None or bias.is_constant)
-    if scheme.rounding != "wide":
+    if scheme.rounding != "round_int64_half_up":
         return symmetric
     return symmetric and int(quantize_multipliers(scheme.scales)[1].max()) <= MAX_LEFT_SHIFT
 
@@ -113,7 +113,7 @@ def _terms(
     offsets = np.zeros(groups * n, np.int64)
     if bias is not None:
         offsets = value_of(bias).ravel().astype(np.int64)
-    if scheme.rounding != "wide":
+    if scheme.rounding != "round_int64_half_up":
         rows = np.stack([0 * offsets, offsets, 0 * offsets])
         epilogue = Int16Epilogue(0, 0, 0)
     else:
@@ -131,7 +131,7 @@ def _terms(
 
 def _sums(out: Buffer, scheme: Quantized) -> Buffer:
     """What the kernels write: the results, or sums."""
-    return out if scheme.rounding == "wide" else arena(out.shape, scheme.accumulator)
+    return out if scheme.rounding == "round_int64_half_up" else arena(out.shape, scheme.accumulator)
 
 
 def _requantize(program: Program, sums: Buffer, out: Buffer, scheme: Quantized) -> None:

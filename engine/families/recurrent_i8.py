@@ -119,7 +119,7 @@ def lstm(
             _numbers(cell),
             split=layout.batch,
             coupled=int(len(cell.recurrent.rows) == 3),
-            together=int(layout.time_major),
+            batch_as_row=int(layout.time_major),
             part=part,
         )
 

@@ -9,7 +9,7 @@ _TABLE = 8 * BLOCK_ROWS
 
 
 @inline
-def point_pixels(pixels, targets, x, out, pixel, end, most, x_start, out_start, geometry, size,
+def point_pixels(pixels, targets, x, out, pixel, end, max_rows, x_start, out_start, geometry, size,
                  out_size):  # fmt: skip
     """Tables for the tile at `pixel`: input addresses, rows, columns, and result addresses.
 
@@ -17,7 +17,7 @@ def point_pixels(pixels, targets, x, out, pixel, end, most, x_start, out_start, 
     """
     rows, columns = geometry[COUNTS, HEIGHT], geometry[COUNTS, WIDTH]
     line = pixel // columns
-    n, column, count = line // rows, pixel - line * columns, min(most, end - pixel)
+    n, column, count = line // rows, pixel - line * columns, min(max_rows, end - pixel)
     row = line - n * rows
     if column + count <= columns:
         y = row * geometry[STRIDE, HEIGHT] - geometry[BEFORE, HEIGHT]

@@ -13,7 +13,7 @@ SHAPE, A, B = range(3)
 PLAIN = "a:T1 b:T1 out~a~b:T1 geometry:int64[2]"
 """The declaration of a kernel around `plain` or `strided`."""
 CHECKED = "a:T1 b:T1 out:T1 geometry:int64[2]"
-"""That of a kernel around `checked` or `rising`, which look at all of `b` first."""
+"""That of a kernel around `checked` or `nonnegative`, which look at all of `b` first."""
 
 
 @inline
@@ -154,16 +154,16 @@ def checked(formula, loop=strided):
     return of_module(formula, run)
 
 
-def rising(formula):
+def nonnegative(formula):
     """Like `strided`, of a `b` that is not negative."""
-    raised = inline(strided(formula))
+    compute = inline(strided(formula))
 
     def run(a, b, out, geometry, first, last, fault):
         for i in range(b.size):
             if b[i] < 0:
                 set_fault(fault, NEGATIVE_VALUE, i, b[i])
                 return
-        raised(a, b, out, geometry, first, last, fault)
+        compute(a, b, out, geometry, first, last, fault)
 
     return of_module(formula, run)
 

@@ -38,25 +38,25 @@ _pixels = stack_buffer(3 * _TABLE)
 
 
 @inline
-def one_tile(part, tables, segments, depth, weights, columns, column, low, high, sums, ahead):
+def run_tile(part, tables, segments, depth, weights, columns, column, low, high, sums, ahead):
     """One tile from its tables: the results' first, then the inputs'."""
     n_chains = (depth + CHAIN - 1) // CHAIN
     chain = (depth + n_chains - 1) // n_chains
     k_block = max(1, CHAIN // depth)
     number = _PARTIAL if columns <= vector_width() else part
     start, step, at = weights, 0, weights + _ROW
-    segment = done = 0
+    segment = k = 0
     while segment < segments:
-        count, length = min(k_block, segments - segment), min(chain, depth - done)
-        skip, entry = 4 * done, tables + (1 + segment) * _TABLE
-        done += length
-        if done >= depth:
+        count, length = min(k_block, segments - segment), min(chain, depth - k)
+        skip, entry = 4 * k, tables + (1 + segment) * _TABLE
+        k += length
+        if k >= depth:
             segment += count
-            done = 0
-        goes_on = sums if segment < segments else 0
+            k = 0
+        unfinished = sums if segment < segments else 0
         _tile(
-            number, entry, count, skip, length, at, start, step, tables, column, columns, goes_on,
-            low, high, ahead,
+            number, entry, count, skip, length, at, start, step, tables, column, columns,
+            unfinished, low, high, ahead,
         )  # fmt: skip
         start, step = sums, _ROW
         at += count * length * _ROW
@@ -76,7 +76,7 @@ def tiles(tables, n_rows, segments, depth, panels, column, end, low, high, sums)
         at = tables
         while row < n_rows:
             part = part_for(n_rows - row)
-            one_tile(part, at, segments, depth, weights, columns, 4 * column, low, high, sums,
+            run_tile(part, at, segments, depth, weights, columns, 4 * column, low, high, sums,
                      next_weights)  # fmt: skip
             if row <= height:
                 next_weights += segments * depth * (_ROW // 2)
@@ -114,12 +114,12 @@ def matmul(a, packed, a_of, b_of, out, depth, item_size, low, high, first, last,
         panels = Panels(start, panel_bytes, n)
         at_once = even_rows(stop - row, ROWS, tile)
         while row < stop:
-            limit, done, entry = min(row + at_once, stop), row, tables
-            while done < limit:
-                count = min(tile, limit - done)
-                point(entry, target + done * 4 * n, 4 * n, count)
-                point(entry + _TABLE, begin + done * pitch, pitch, count)
-                done += tile
+            limit, tile_row, entry = min(row + at_once, stop), row, tables
+            while tile_row < limit:
+                count = min(tile, limit - tile_row)
+                point(entry, target + tile_row * 4 * n, 4 * n, count)
+                point(entry + _TABLE, begin + tile_row * pitch, pitch, count)
+                tile_row += tile
                 entry += 2 * _TABLE
             tiles(tables, limit - row, 1, depth, panels, column, end, low, high, sums)
             row = limit
@@ -146,7 +146,7 @@ def convolution(
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
     tables, sums, starts, tile = _tables(), _sums(), _pixels(), tile_rows()
-    most = min(ROWS, max(1, TABLES // (1 + segments)) * tile)
+    max_rows = min(ROWS, max(1, TABLES // (1 + segments)) * tile)
     item = first
     while item < last:
         group, share, n_shares, block, n_blocks = part_of(item, last, shares, blocks)
@@ -155,7 +155,7 @@ def convolution(
         limit, end = min(column + n_shares * columns, n), min(pixel + n_blocks * pixels, total)
         start = address(packed) + group * packed.shape[1] * panel_bytes
         panels = Panels(start, panel_bytes, n)
-        at_once = even_rows(end - pixel, most, tile)
+        at_once = even_rows(end - pixel, max_rows, tile)
         while pixel < end:
             count = min(at_once, end - pixel)
             entry = tables

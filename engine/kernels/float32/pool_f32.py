@@ -37,7 +37,7 @@ def _root_of_mean(w, total, count):
     return w.call(f"llvm.sqrt.v{kind.count}f32", kind, [mean])
 
 
-def _itself(w, total, count):
+def _identity(w, total, count):
     return total
 
 
@@ -68,10 +68,10 @@ def window_pool(name, step, join, finish, from_low):
             else:
                 w.store_masked(value, out, mask, at)
 
-        several = _UNROLL * w.width
-        whole = builder.and_(channels, WORD(-several))
-        with w.loop(0, whole, several) as (channel, _):
-            vector(channel, several, None)
+        unrolled = _UNROLL * w.width
+        whole = builder.and_(channels, WORD(-unrolled))
+        with w.loop(0, whole, unrolled) as (channel, _):
+            vector(channel, unrolled, None)
         with w.loop(whole, channels, w.width) as (channel, _):
             vector(channel, w.width, w.mask(builder.sub(channels, channel)))
 
@@ -80,13 +80,13 @@ def window_pool(name, step, join, finish, from_low):
 
 
 def _repeated(builder, number, n):
-    nothing = ir.Constant(ir.VectorType(FLOAT, n), ir.Undefined)
-    one = builder.insert_element(nothing, number, INT(0))
-    return builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(INT, n), None))
+    undefined = ir.Constant(ir.VectorType(FLOAT, n), ir.Undefined)
+    first_lane = builder.insert_element(undefined, number, INT(0))
+    return builder.shuffle_vector(first_lane, undefined, ir.Constant(ir.VectorType(INT, n), None))
 
 
-def pool_with(done):
-    """The kernel that does a position of its window with the microkernel `done`."""
+def pool_with(microkernel):
+    """The kernel that does a position of its window with the microkernel `microkernel`."""
 
     def pool(x, out, window, low, high, first, last, fault):
         rows, channels = out.shape[1], out.shape[3]
@@ -102,7 +102,7 @@ def pool_with(done):
                     column, window.size_w, window.stride_w, window.before_w, x.shape[2]
                 )
                 height, width = max(bottom - top, 0), max(right - left, 0)
-                done(
+                microkernel(
                     address(x) + (n * x.shape[1] + top) * pitch + left * step,
                     address(out) + (item * out.shape[2] + column) * step,
                     height, width, pitch, channels, float32(height * width), low, high,
@@ -114,11 +114,11 @@ def pool_with(done):
 _WORDS = (
     "x:float32[batch,*,*,c] out:float32[batch,*,*,c] window:PoolWindow low:float32 high:float32"
 )
-for _name, *_how in (
+for _name, *_steps in (
     ("average", _add, _add, _mean, False),
     ("root_mean_square", _add_square, _add, _root_of_mean, False),
-    ("maximum", _larger, _larger, _itself, True),
+    ("maximum", _larger, _larger, _identity, True),
 ):
     kernel(_WORDS, name=_name, PoolWindow=PoolWindow)(
-        pool_with(window_pool(f"{_name}_window", *_how))
+        pool_with(window_pool(f"{_name}_window", *_steps))
     )

@@ -9,26 +9,28 @@ _SIGNATURE = types.void(*[types.int64] * 7, types.float32)
 
 
 @microkernel(_SIGNATURE)
-def blend(builder, simd, upper, lower, out, channels, count, offsets, weights, below):
+def blend(builder, simd, upper, lower, out, channels, count, offsets, weights, lower_weight):
     """One row of the result: `count` pixels between those of two rows of the input.
 
     `offsets` has for each pixel the offsets in bytes of the left and the right one, `weights` how
-    much the right one counts; `below` is how much the lower row does.
+    much the right one counts; `lower_weight` is how much the lower row does.
     """
     w = Writer(builder, simd)
     upper, lower, offsets, weights = (w.pointer(p) for p in (upper, lower, offsets, weights))
     step, one = w.mul(channels, 4), FLOAT(1.0)
-    above = builder.fsub(one, below)
+    upper_weight = builder.fsub(one, lower_weight)
     whole = builder.and_(channels, WORD(-w.width))
-    mask, rest = w.mask(builder.sub(channels, whole)), w.mul(whole, 4)
+    mask, tail = w.mask(builder.sub(channels, whole)), w.mul(whole, 4)
     with w.loop(0, count, 1, [w.pointer(out)]) as (j, carried):
-        left, right = (w.load(offsets, w.mul(w.add(j, w.mul(count, i)), 8), WORD) for i in (0, 1))
-        near = w.load(weights, w.mul(j, 4), FLOAT)
-        far = builder.fsub(one, near)
+        left_offset, right_offset = (
+            w.load(offsets, w.mul(w.add(j, w.mul(count, i)), 8), WORD) for i in (0, 1)
+        )
+        right_weight = w.load(weights, w.mul(j, 4), FLOAT)
+        left_weight = builder.fsub(one, right_weight)
         corners = [
-            (w.move(row, place), w.repeat(builder.fmul(vertical, horizontal)))
-            for row, vertical in ((upper, above), (lower, below))
-            for place, horizontal in ((left, far), (right, near))
+            (w.move(row, offset), w.repeat(builder.fmul(vertical, horizontal)))
+            for row, vertical in ((upper, upper_weight), (lower, lower_weight))
+            for offset, horizontal in ((left_offset, left_weight), (right_offset, right_weight))
         ]
 
         def mean(at, mask, corners=corners):
@@ -42,10 +44,10 @@ def blend(builder, simd, upper, lower, out, channels, count, offsets, weights, b
             return total
 
         target = carried[0]
-        with w.loop(0, rest, w.bytes) as (at, _):
+        with w.loop(0, tail, w.bytes) as (at, _):
             w.store(mean(at, None), target, at)
         with builder.if_then(builder.icmp_signed("<", whole, channels)):
-            w.store_masked(mean(rest, mask), target, mask, rest)
+            w.store_masked(mean(tail, mask), target, mask, tail)
         carried[0] = w.move(target, step)
 
 

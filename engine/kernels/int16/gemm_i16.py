@@ -17,7 +17,7 @@ from .._items import Panels
 from .._pixels import point_pixels
 from ..float32._gemm_f32_tile import point, point_tap, vector_width
 from ..int8._gemm_i8_amx import begin_amx, end_amx, has_amx
-from ..int8._gemm_i8_packing import columns_turned, put_column, put_columns
+from ..int8._gemm_i8_packing import columns_at_once, put_column, put_columns
 from ..int8._requantize import TERMS
 from ._gemm_i16_amx import (
     gather_halves,
@@ -93,7 +93,7 @@ def tile_results(results, targets, column, n, terms):
 
 
 @inline
-def one_chain(part, entry, count, skip, length, at, ahead, totals, results):
+def add_chain(part, entry, count, skip, length, at, ahead, totals, results):
     """The tile of the form `part`, or the partial one."""
     if results.columns <= vector_width():
         part = _PARTIAL
@@ -103,7 +103,7 @@ def one_chain(part, entry, count, skip, length, at, ahead, totals, results):
 
 
 @inline
-def one_tile(n_rows, tables, segments, depth, weights, ahead, totals, chain, quick, size,
+def run_tile(n_rows, tables, segments, depth, weights, ahead, totals, chain, quick, size,
              results):  # fmt: skip
     """One tile from its tables: the results' first, then the inputs'.
 
@@ -111,21 +111,21 @@ def one_tile(n_rows, tables, segments, depth, weights, ahead, totals, chain, qui
     """
     part, rows = i16_part_for(n_rows), (depth + 1) // 2
     if quick and segments * 2 * rows <= chain:
-        one_chain(part, tables + _TABLE, segments, 0, depth, weights, ahead, 0, results)
+        add_chain(part, tables + _TABLE, segments, 0, depth, weights, ahead, 0, results)
         return
     clear_totals(totals)
     k_block = max(1, chain // (2 * rows))
-    segment = done = 0
+    segment = k = 0
     while segment < segments:
-        count, length = min(k_block, segments - segment), min(chain, depth - done)
-        one_chain(part, tables + (1 + segment) * _TABLE, count, 2 * done, length, weights, ahead,
+        count, length = min(k_block, segments - segment), min(chain, depth - k)
+        add_chain(part, tables + (1 + segment) * _TABLE, count, 2 * k, length, weights, ahead,
                   totals, results)  # fmt: skip
         weights += count * ((length + 1) // 2) * PAIRS
         ahead += count * ((length + 1) // 2) * (PAIRS // 2)
-        done += length
-        if done >= depth:
+        k += length
+        if k >= depth:
             segment += count
-            done = 0
+            k = 0
     finish(totals, n_rows, size, results)
 
 
@@ -152,7 +152,7 @@ def tiles(tables, n_rows, segments, depth, panels, abs_sums, column, end, result
         chain = CHAIN if abs_sums[panel] > _LARGEST else panels.pitch
         terms, row, at = terms_of_tile(results.terms, column), 0, tables
         while row < n_rows:
-            one_tile(min(height, n_rows - row), at, segments, depth, weights, next_weights, totals,
+            run_tile(min(height, n_rows - row), at, segments, depth, weights, next_weights, totals,
                      chain, results.quick, results.size,
                      tile_results(results, at, column, panels.n, terms))  # fmt: skip
             if row <= height:
@@ -252,13 +252,13 @@ def matmul(
             count = min(at_once, stop - row)
             begin = address(a) + (a_of[batch] * a.shape[1] + row) * step
             target = address(out) + size * n * (batch * height + row)
-            done, entry = 0, tables
-            while done < count:
-                n_rows = min(tile, count - done)
-                point(entry, target + done * size * n, size * n, n_rows)
-                point(entry + _TABLE, begin + done * step, step, n_rows)
-                entry = prepare_tile(entry, 1, depth, block + 2 * done * pitch, pitch)
-                done += tile
+            tile_row, entry = 0, tables
+            while tile_row < count:
+                n_rows = min(tile, count - tile_row)
+                point(entry, target + tile_row * size * n, size * n, n_rows)
+                point(entry + _TABLE, begin + tile_row * step, step, n_rows)
+                entry = prepare_tile(entry, 1, depth, block + 2 * tile_row * pitch, pitch)
+                tile_row += tile
             all_tiles(tables, count, 1, depth, block, pitch, panels, abs_sums[b_of[batch]], column,
                       end, results, totals)  # fmt: skip
             row += count
@@ -361,14 +361,14 @@ def put_pairs(weights, segments, depth, target):
 @inline
 def put_fours(weights, segments, depth, target):
     """A panel of fours of weights, as _gemm_i8_packing.py packs them."""
-    n, done = weights.shape[0], int64(0)
+    n, n_done = weights.shape[0], int64(0)
     for j in range(PANEL):
-        if j % columns_turned() == 0:
-            done, end = int64(0), j + columns_turned()
+        if j % columns_at_once() == 0:
+            n_done, end = int64(0), j + columns_at_once()
             if end <= n:
-                done = put_columns(weights[j:end], segments, depth, 0, j, target)
+                n_done = put_columns(weights[j:end], segments, depth, 0, j, target)
         if j < n:
-            put_column(weights[j], segments, depth, 0, j, target, done)
+            put_column(weights[j], segments, depth, 0, j, target, n_done)
         else:
             for row in range(target.shape[0]):
                 for i in range(4):

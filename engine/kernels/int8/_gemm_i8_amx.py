@@ -85,18 +85,18 @@ def gather_block(builder, simd, headers, segments, depth, block, pitch):
     for row in rows:
         w.write(ir.Constant(ir.VectorType(INT, 16), None), w.move(end, row))
     kind = ir.VectorType(BYTE, AMX_DEPTH)
-    nothing, bits = ir.Constant(kind, None), ir.VectorType(ir.IntType(1), AMX_DEPTH)
+    zeros, bits = ir.Constant(kind, None), ir.VectorType(ir.IntType(1), AMX_DEPTH)
     with w.loop(0, w.mul(segments, _TABLE), _TABLE, [block]) as (entry, outer):
         begins = w.move(table, entry)
         with w.loop(0, depth, AMX_DEPTH, []) as (at, _):
-            left = builder.sub(depth, at)
-            whole = builder.icmp_signed(">=", left, WORD(AMX_DEPTH))
-            some = builder.sub(builder.shl(WORD(1), builder.and_(left, WORD(63))), WORD(1))
-            mask = builder.bitcast(builder.select(whole, WORD(-1), some), bits)
+            n_inputs = builder.sub(depth, at)
+            whole = builder.icmp_signed(">=", n_inputs, WORD(AMX_DEPTH))
+            low_bits = builder.sub(builder.shl(WORD(1), builder.and_(n_inputs, WORD(63))), WORD(1))
+            mask = builder.bitcast(builder.select(whole, WORD(-1), low_bits), bits)
             target = w.move(outer[0], at)
             for m, row in enumerate(rows):
                 source = w.move(w.load_pointer(begins, 8 * m), at)
-                value = w.call("llvm.masked.load.v64i8.p0", kind, [source, INT(1), mask, nothing])
+                value = w.call("llvm.masked.load.v64i8.p0", kind, [source, INT(1), mask, zeros])
                 w.write(value, w.move(target, row))
         outer[0] = w.move(outer[0], padded)
 
@@ -108,11 +108,11 @@ def amx_corrections(builder, simd, headers, block, pitch, steps, zero_point, buf
         return
     w = Integers(builder, simd)
     corrections = w.move(w.pointer(headers), _TABLE)
-    with builder.if_else(builder.icmp_signed("==", zero_point, WORD(0))) as (none, some):
-        with none:
+    with builder.if_else(builder.icmp_signed("==", zero_point, WORD(0))) as (zero, nonzero):
+        with zero:
             for at in range(0, _TABLE, w.bytes):
                 w.write(w.splat(0), corrections, at)
-        with some:
+        with nonzero:
             registers = Registers(w)
             factor = builder.trunc(zero_point, BYTE)
             buffer, block = w.pointer(buffer), w.pointer(block)

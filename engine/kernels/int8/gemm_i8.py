@@ -118,7 +118,7 @@ def finish(sums, n_rows, headers, column, n, start, panel, terms, epilogue, to_f
 
 
 @inline
-def one_tile(
+def run_tile(
     part, tables, segments, depth, weights, ahead, raw, column, columns, terms, epilogue, to_float32
 ):
     """The tile of the form `part`, or the partial one."""
@@ -143,7 +143,7 @@ def tiles(tables, n_rows, segments, depth, panels, column, end, terms, epilogue,
         at = tables
         while row < n_rows:
             count = min(height, n_rows - row)
-            one_tile(i8_part_for(count), at, segments, depth, weights, next_weights, raw, column,
+            run_tile(i8_part_for(count), at, segments, depth, weights, next_weights, raw, column,
                      panels.n - column, terms, epilogue, to_float32)  # fmt: skip
             if raw:
                 finish(sums, count, at, column, panels.n, weights, False, terms, epilogue,
@@ -261,20 +261,20 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights
             begin, target = address(a) + number * width, batch * height + row
             in_place = amx_pitch > 0 and amx_pitch == width and count % BLOCK_ROWS == 0
             source = begin if in_place else block
-            done, entry = 0, tables
-            while done < count:
-                n_rows = min(tile, count - done)
-                point(entry, address(out) + size * n * (target + done), size * n, n_rows)
+            tile_row, entry = 0, tables
+            while tile_row < count:
+                n_rows = min(tile, count - tile_row)
+                point(entry, address(out) + size * n * (target + tile_row), size * n, n_rows)
                 if to_float32 is not None:
-                    scales = address(row_scales) + 4 * (number + done)
+                    scales = address(row_scales) + 4 * (number + tile_row)
                     point(entry + 2 * _TABLE, scales, 4, n_rows)
-                point(entry + TILE_HEADERS * _TABLE, begin + done * width, width, n_rows)
-                tile_block = source + done * pitch
+                point(entry + TILE_HEADERS * _TABLE, begin + tile_row * width, width, n_rows)
+                tile_block = source + tile_row * pitch
                 if amx_pitch and not in_place:
                     gather_block(entry, 1, depth, tile_block, pitch)
                 entry = prepare_tile(entry, n_rows, 1, depth, weights_zero, amx_pitch, pitch,
                                      tile_block, sums)  # fmt: skip
-                done += tile
+                tile_row += tile
             if amx_pitch:
                 amx_tiles(tables, count, source, pitch, amx_steps(1, depth), panels, column, end,
                           terms, epilogue, to_float32, sums)  # fmt: skip
@@ -340,7 +340,7 @@ def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w,
     max_rows = min(ROWS, max(1, TABLES // (TILE_HEADERS + segments)) * tile)
     max_rows = rows_in_blocks(max_rows, tile, pitch)
     step = min(tile, max_rows)
-    runs, length = as_segments(segments, depth)
+    n_segments, length = as_segments(segments, depth)
     if amx_pitch:
         tile = BLOCK_ROWS
         n_rows = min(BLOCK_BYTES // pitch, (TABLES - segments) // TILE_HEADERS * tile)
@@ -382,8 +382,8 @@ def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w,
                 amx_tiles(tables, count, block, pitch, amx_steps(segments, depth), panels, column,
                           limit, group_terms, epilogue, to_float32, sums)  # fmt: skip
             else:
-                tiles(tables, count, runs, length, panels, column, limit, group_terms, epilogue,
-                      to_float32, sums)  # fmt: skip
+                tiles(tables, count, n_segments, length, panels, column, limit, group_terms,
+                      epilogue, to_float32, sums)  # fmt: skip
             pixel += count
     if amx_pitch:
         end_amx()

@@ -87,9 +87,9 @@ def l2_normalize(x, out, x_zero, left, out_zero, low, high, first, last, fault):
         for i in range(row.size):
             value = int64(row[i]) - x_zero
             total += value * value
-        inverse, places = inverse_root(total)
+        inverse, shift = inverse_root(total)
         for i in range(row.size):
-            value = scaled((int64(row[i]) - x_zero) << left, inverse, 7 - left - places)
+            value = scaled((int64(row[i]) - x_zero) << left, inverse, 7 - left - shift)
             target[i] = min(max(value + out_zero, low), high)
 
 
@@ -114,11 +114,11 @@ def softmax(x, exps, out, low, high, bits, first, last, fault):
         top, total = largest(row), int64(0)
         for i in range(row.size):
             total += rounding_shift(int64(exps[0, top - int64(row[i])]), 12)
-        inverse, places = reciprocal(min(total, HIGHEST))
-        places += 12 - bits
+        inverse, shift = reciprocal(min(total, HIGHEST))
+        shift += 12 - bits
         for i in range(row.size):
             value = (inverse * exps[0, top - int64(row[i])] + (int64(1) << 30)) >> 31
-            target[i] = min(rounding_shift(value, places) + low, high)
+            target[i] = min(rounding_shift(value, shift) + low, high)
 
 
 @kernel("x:int16[rows,n] tables:int16[2,65536] out:int16[rows,n]")
@@ -138,10 +138,10 @@ def softmax_16(x, tables, out, first, last, fault):
         free = leading_zeros(total)
         step = (((total << (free - 1)) + (1 << 13)) >> 14) - 65536
         inverse = int64(tables[1, min(max(step, 0), 65535)])
-        places = 31 - free
-        half = (int64(1) << places) >> 1
+        shift = 31 - free
+        half = (int64(1) << shift) >> 1
         for i in range(row.size):
-            value = (target[i] * inverse + half) >> places
+            value = (target[i] * inverse + half) >> shift
             target[i] = min(max(value, 0), 32767)
 
 

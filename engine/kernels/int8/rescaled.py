@@ -59,12 +59,12 @@ def quotient_of(a, b, terms):
     numerator, denominator = a - terms[_A, _ZERO_POINT], b - terms[_B, _ZERO_POINT]
     if denominator < 0:
         numerator, denominator = -numerator, -denominator
-    inverse, bits = reciprocal(denominator)
+    inverse, inverse_shift = reciprocal(denominator)
     magnitude = numerator if numerator >= 0 else -2 * numerator - 1
     headroom = leading_zeros(magnitude) - (1 if numerator >= 0 else 0)
     quotient = high_product(numerator << headroom, inverse)
-    places = bits + headroom - terms[_OUT, _SHIFT]
-    return rounding_shift(high_product(quotient, terms[_OUT, _MULTIPLIER]), places)
+    shift = inverse_shift + headroom - terms[_OUT, _SHIFT]
+    return rounding_shift(high_product(quotient, terms[_OUT, _MULTIPLIER]), shift)
 
 
 def quantized(formula, divides=False):

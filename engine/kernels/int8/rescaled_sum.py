@@ -18,7 +18,7 @@ _MARGIN = 256 * 2 * _REACH + _OFFSETS * _OFFSET
 _MULTIPLIER, _START, _SHIFT, _LIMIT, _LOW, _HIGH = range(6)  # what `rescaling` has
 _P, _Q, _C, _S = range(4)  # what a line has; `guess` goes on with zero points
 _A_ZERO, _B_ZERO = range(4, 6)
-_FITS = 6  # behind a line and its limits
+FITS = 6  # behind a line and its limits
 _A, _B = range(2)  # the rows of contributions
 
 
@@ -62,8 +62,8 @@ def fit(contributions, rescaling, guess, scratch, out_line, first, last, fault):
         for j in range(256):
             value = begin + (j - 128) * q
             near_half = int64(abs((value & mask) - half) >= half - _MARGIN)
-            exact = _exact(a_term + contributions[_B, j], rescaling)
-            differs = int64(min(max(value >> s, low), high) != exact)
+            fitted = min(max(value >> s, low), high)
+            differs = int64(fitted != _exact(a_term + contributions[_B, j], rescaling))
             n_critical += near_half
             n_wrong += differs & (1 - near_half)
         if n_wrong or n + n_critical > CRITICAL_PAIRS:
@@ -78,8 +78,8 @@ def fit(contributions, rescaling, guess, scratch, out_line, first, last, fault):
         offset = c + _OFFSET * ((k + 1) // 2) * (1 - 2 * (k % 2))
         for i in range(-_REACH, _REACH + 1):
             for j in range(-_REACH, _REACH + 1):
-                moved = offset - i * guess[_A_ZERO] - j * guess[_B_ZERO]
-                if _fits(scratch, n, p + i, q + j, moved, s, low, high):
+                constant = offset - i * guess[_A_ZERO] - j * guess[_B_ZERO]
+                if _fits(scratch, n, p + i, q + j, constant, s, low, high):
                     out_line[_P], out_line[_Q] = p + i, q + j
-                    out_line[_C], out_line[_S], out_line[_FITS] = moved, s, 1
+                    out_line[_C], out_line[_S], out_line[FITS] = constant, s, 1
                     return

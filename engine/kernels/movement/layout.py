@@ -26,13 +26,13 @@ def square(size):
             lines[-1].align = 1
             source = w.move(source, pitch)
         for _ in range(_TILE.bit_length() - 1):
-            turned = []
+            interleaved = []
             for first, second in zip(lines[:half], lines[half:], strict=True):
                 for start in (0, half):
-                    places = [start + i // 2 + _TILE * (i % 2) for i in range(_TILE)]
-                    order = ir.Constant(ir.VectorType(INT, _TILE), places)
-                    turned.append(builder.shuffle_vector(first, second, order))
-            lines = turned
+                    lanes = [start + i // 2 + _TILE * (i % 2) for i in range(_TILE)]
+                    order = ir.Constant(ir.VectorType(INT, _TILE), lanes)
+                    interleaved.append(builder.shuffle_vector(first, second, order))
+            lines = interleaved
         for line in lines:
             builder.store(line, target).align = 1
             target = w.move(target, out_pitch)
@@ -45,7 +45,7 @@ square_1, square_2, square_4 = (square(size) for size in (1, 2, _MAX_SQUARE))
 
 
 @inline
-def _turned(x, out, s, d, x_column, out_row):
+def _transpose_square(x, out, s, d, x_column, out_row):
     """The square whose first elements are x[s] and out[d]; its columns are rows of `x`."""
     size = x.itemsize
     source, target = address(x) + s * size, address(out) + d * size
@@ -60,26 +60,29 @@ def _turned(x, out, s, d, x_column, out_row):
 @inline
 def _tiles(x, out, s, d, rows, columns, x_row, x_column, out_row, out_column):
     """Squares of `_TILE` rows and columns, so that neither side jumps at every element."""
-    top = 0
-    while top < rows:
-        bottom = min(top + _TILE, rows)
-        left = 0
-        while left < columns:
-            right = min(left + _TILE, columns)
-            whole = bottom - top == _TILE and right - left == _TILE
+    first_row = 0
+    while first_row < rows:
+        end_row = min(first_row + _TILE, rows)
+        first_column = 0
+        while first_column < columns:
+            end_column = min(first_column + _TILE, columns)
+            whole = end_row - first_row == _TILE and end_column - first_column == _TILE
             if whole and x_row == 1 and out_column == 1 and x.itemsize <= _MAX_SQUARE:
-                source, target = s + top + left * x_column, d + top * out_row + left
-                _turned(x, out, source, target, x_column, out_row)
+                source, target = (
+                    s + first_row + first_column * x_column,
+                    d + first_row * out_row + first_column,
+                )
+                _transpose_square(x, out, source, target, x_column, out_row)
             else:
-                for row in range(top, bottom):
-                    source = s + row * x_row + left * x_column
-                    target = d + row * out_row + left * out_column
-                    for _ in range(left, right):
+                for row in range(first_row, end_row):
+                    source = s + row * x_row + first_column * x_column
+                    target = d + row * out_row + first_column * out_column
+                    for _ in range(first_column, end_column):
                         out[target] = x[source]
                         source += x_column
                         target += out_column
-            left = right
-        top = bottom
+            first_column = end_column
+        first_row = end_row
 
 
 @kernel("x:T1 out:T1 geometry:int64[2] x_start:i out_start:i", T=WIDTHS)

@@ -16,9 +16,12 @@ def add_tap(pixel, weights, sums):
         return
     for c in range(pixel.size):
         x, start = float64(pixel[c]), c * multiplier
-        own, own_sums = weights[start : start + multiplier], sums[start : start + multiplier]
+        tap_weights, channel_sums = (
+            weights[start : start + multiplier],
+            sums[start : start + multiplier],
+        )
         for i in range(multiplier):
-            own_sums[i] += x * float64(own[i])
+            channel_sums[i] += x * float64(tap_weights[i])
 
 
 @kernel(

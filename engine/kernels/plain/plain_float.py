@@ -24,9 +24,9 @@ def add_products(x, weights, start, sums):
         w0, w1, w2, w3 = weights[row], weights[row + 1], weights[row + 2], weights[row + 3]
         w4, w5, w6, w7 = weights[row + 4], weights[row + 5], weights[row + 6], weights[row + 7]
         for j in range(sums.size):
-            left = (x0 * w0[j] + x1 * w1[j]) + (x2 * w2[j] + x3 * w3[j])
-            right = (x4 * w4[j] + x5 * w5[j]) + (x6 * w6[j] + x7 * w7[j])
-            sums[j] += float64(left + right)
+            first_half = (x0 * w0[j] + x1 * w1[j]) + (x2 * w2[j] + x3 * w3[j])
+            second_half = (x4 * w4[j] + x5 * w5[j]) + (x6 * w6[j] + x7 * w7[j])
+            sums[j] += float64(first_half + second_half)
         k += 8
     while k < count:
         xk = x[k]
@@ -64,10 +64,10 @@ def matmul(a, b, bias, a_of, b_of, out, scratch, n_rows, low, high, first, last,
     for item in range(first, last):
         batch = item // blocks
         start = (item - batch * blocks) * n_rows
-        left, right, target = a[a_of[batch]], b[b_of[batch]], out[batch]
+        a_matrix, b_matrix, target = a[a_of[batch]], b[b_of[batch]], out[batch]
         for row in range(start, min(start + n_rows, height)):
             clear(sums)
-            add_products(left[row], right, 0, sums)
+            add_products(a_matrix[row], b_matrix, 0, sums)
             finish(sums, bias, target[row], low, high)
 
 
@@ -80,8 +80,8 @@ def add_taps(line, weights, x_start, dilation, channels, groups, sums):
         begin, end = max(0, -x_start), min(taps, width - x_start)
         if begin < end:
             at = x_start * channels
-            run = line[at + begin * channels : at + end * channels]
-            add_products(run, weights, begin * channels, sums)
+            pixels = line[at + begin * channels : at + end * channels]
+            add_products(pixels, weights, begin * channels, sums)
         return
     n_out = sums.size // groups
     for tap in range(taps):
@@ -90,9 +90,9 @@ def add_taps(line, weights, x_start, dilation, channels, groups, sums):
             continue
         for group in range(groups):
             start = at * channels + group * depth
-            own = slice(group * n_out, (group + 1) * n_out)
-            run, columns = line[start : start + depth], weights[:, own]
-            add_products(run, columns, tap * depth, sums[own])
+            group_columns = slice(group * n_out, (group + 1) * n_out)
+            pixels, columns = line[start : start + depth], weights[:, group_columns]
+            add_products(pixels, columns, tap * depth, sums[group_columns])
 
 
 @kernel(

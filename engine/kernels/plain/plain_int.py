@@ -71,8 +71,8 @@ def add_taps(line, weights, x_start, dilation, channels, groups, sums):
         before, after = max(0, -x_start), min(taps, width - x_start)
         if before < after:
             at = x_start * channels
-            run = line[at + before * channels : at + after * channels]
-            add_products(run, weights, before * channels, sums)
+            pixels = line[at + before * channels : at + after * channels]
+            add_products(pixels, weights, before * channels, sums)
         return
     for tap in range(taps):
         at = x_start + tap * dilation
@@ -80,9 +80,9 @@ def add_taps(line, weights, x_start, dilation, channels, groups, sums):
             continue
         for group in range(groups):
             start = at * channels + group * depth
-            own = slice(group * n_out, (group + 1) * n_out)
-            run, columns = line[start : start + depth], weights[:, own]
-            add_products(run, columns, tap * depth, sums[own])
+            group_columns = slice(group * n_out, (group + 1) * n_out)
+            pixels, columns = line[start : start + depth], weights[:, group_columns]
+            add_products(pixels, columns, tap * depth, sums[group_columns])
 
 
 @kernel(
@@ -159,9 +159,12 @@ def add_tap(pixel, weights, sums):
         return
     for c in range(pixel.size):
         x, start = int64(pixel[c]), c * multiplier
-        own, own_sums = weights[start : start + multiplier], sums[start : start + multiplier]
+        tap_weights, channel_sums = (
+            weights[start : start + multiplier],
+            sums[start : start + multiplier],
+        )
         for i in range(multiplier):
-            own_sums[i] += x * own[i]
+            channel_sums[i] += x * tap_weights[i]
 
 
 @kernel(

@@ -18,7 +18,7 @@ def clamp(y, low, high):
 
 
 @inline
-def same(y):
+def identity(y):
     """y"""
     return y
 
@@ -63,12 +63,12 @@ def mean_of(term, finish):
     return pool
 
 
-for _name, _how in (("average", (same, same)), ("root_mean_square", (square, root))):
+for _name, _functions in (("average", (identity, identity)), ("root_mean_square", (square, root))):
     kernel(
         f"{_ARRAYS} scratch:float64[items,c] window:PoolWindow low:float32 high:float32",
         name=_name,
         PoolWindow=PoolWindow,
-    )(mean_of(*_how))
+    )(mean_of(*_functions))
 
 
 @kernel(
@@ -95,8 +95,8 @@ def average_quantized(x, out, scratch, window, low, high, first, last, fault):
                         sums[c] += pixel[c]
             target, count = out[n, row, column], (bottom - top) * (right - left)
             for c in range(sums.size):
-                size = (abs(sums[c]) + count // 2) // count
-                target[c] = min(max(-size if sums[c] < 0 else size, low), high)
+                magnitude = (abs(sums[c]) + count // 2) // count
+                target[c] = min(max(-magnitude if sums[c] < 0 else magnitude, low), high)
 
 
 @kernel(

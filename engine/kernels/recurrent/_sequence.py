@@ -2,8 +2,8 @@
 
 from ...build.kernel import inline
 
-INPUT, FORGET, OUTPUT, NEW = range(4)
-"""The gates, in the order of what is given for each; the last is of new values."""
+INPUT, FORGET, OUTPUT, CELL = range(4)
+"""The gates, in the order of what is given for each."""
 
 
 @inline
