@@ -301,10 +301,11 @@ def _by_field(numbers):
     """The numbers of a call with those of records apart."""
     flat = {}
     for name, number in numbers.items():
-        if isinstance(number, tuple):
-            flat.update((f"{name}.{field}", n) for field, n in number._asdict().items())
-        else:
+        fields = getattr(number, "_fields", None)
+        if fields is None:
             flat[name] = number
+        else:
+            flat.update(zip([f"{name}.{field}" for field in fields], number, strict=True))
     return flat
 
 

@@ -28,10 +28,8 @@ strip_width = inline(results_of)
 def point_columns(builder, simd, table, row, first, step, width, pitch, padding):
     """Fills a table: columns first, first + step, ... of the input row at `row`."""
     kind = ir.VectorType(WORD, COLUMNS)
-    undefined, order = (
-        ir.Constant(kind, ir.Undefined),
-        ir.Constant(ir.VectorType(INT, COLUMNS), None),
-    )
+    undefined = ir.Constant(kind, ir.Undefined)
+    order = ir.Constant(ir.VectorType(INT, COLUMNS), None)
 
     def repeat(value):
         first_lane = builder.insert_element(undefined, value, INT(0))

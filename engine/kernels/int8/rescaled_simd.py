@@ -15,7 +15,7 @@ from ...build.kernel import address, choose, kernel, microkernel
 from ...build.vector import BYTE, INT, WORD
 from .._int32 import SHORT, Integers
 from ..elementwise._broadcast import SHAPE, A, B, row_step, rows_from, start_of
-from ._rescaled_sum import lines
+from ._rescaled_sum import FITS, lines
 
 NAMES = (
     *("flip", "a_zero", "b_zero", "a_left", "b_left"),
@@ -280,10 +280,9 @@ def pairs_of(size, forms):
     """The kernel for elements of `size` bytes, with the microkernels of `forms`."""
 
     def chosen(make, *options):
-        microkernels = [make(name, size, *options) if name in forms else None for name in FORMS]
-        return choose(
-            *(kernel_of_form or microkernels[0] for kernel_of_form in microkernels)
-        )  # None is never called
+        microkernels = {name: make(name, size, *options) for name in FORMS if name in forms}
+        any_other = next(iter(microkernels.values()))  # never called
+        return choose(*(microkernels.get(name, any_other) for name in FORMS))
 
     no_repeats = chosen(_no_repeats)
     first_row_repeats, second_row_repeats = (
@@ -310,7 +309,7 @@ def pairs_of(size, forms):
             p = address(a) + size * (a_start + column * a_step)
             q = address(b) + size * (b_start + column * b_step)
             target = address(out) + size * item
-            if line[6] != 0:
+            if line[FITS] != 0:
                 lines(p, q, target, address(line), n, count, a_row, b_row, a_step, b_step)
             elif a_step == 0:
                 first_element_repeats(form, q, p, target, numbers, n, count, b_row, a_row)

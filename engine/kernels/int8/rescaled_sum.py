@@ -11,6 +11,7 @@ from numba import int64
 
 from ...build.kernel import inline, kernel
 from ...tiling import CRITICAL_PAIRS
+from ._rescaled_sum import FITS
 
 _REACH = 1  # how far p and q are moved
 _OFFSETS, _OFFSET = 8, 16  # how often and by what c is moved to each side
@@ -18,7 +19,6 @@ _MARGIN = 256 * 2 * _REACH + _OFFSETS * _OFFSET
 _MULTIPLIER, _START, _SHIFT, _LIMIT, _LOW, _HIGH = range(6)  # what `rescaling` has
 _P, _Q, _C, _S = range(4)  # what a line has; `guess` goes on with zero points
 _A_ZERO, _B_ZERO = range(4, 6)
-FITS = 6  # behind a line and its limits
 _A, _B = range(2)  # the rows of contributions
 
 

@@ -16,10 +16,8 @@ def add_tap(pixel, weights, sums):
         return
     for c in range(pixel.size):
         x, start = float64(pixel[c]), c * multiplier
-        tap_weights, channel_sums = (
-            weights[start : start + multiplier],
-            sums[start : start + multiplier],
-        )
+        tap_weights = weights[start : start + multiplier]
+        channel_sums = sums[start : start + multiplier]
         for i in range(multiplier):
             channel_sums[i] += x * float64(tap_weights[i])
 

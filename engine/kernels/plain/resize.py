@@ -116,14 +116,10 @@ def bilinear_integer(x, out, scale_h, scale_w, half, first, last, fault):
                 x[b, y0, x1],
                 x[b, y1, x1],
             )
-            first_weight, second_weight = (
-                (_UNIT - lower_weight) * (_UNIT - right_weight),
-                lower_weight * (_UNIT - right_weight),
-            )
-            third_weight, fourth_weight = (
-                (_UNIT - lower_weight) * right_weight,
-                lower_weight * right_weight,
-            )
+            first_weight = (_UNIT - lower_weight) * (_UNIT - right_weight)
+            second_weight = lower_weight * (_UNIT - right_weight)
+            third_weight = (_UNIT - lower_weight) * right_weight
+            fourth_weight = lower_weight * right_weight
             target = out[b, i, j]
             for c in range(target.size):
                 total = first_pixel[c] * first_weight + second[c] * second_weight

@@ -137,10 +137,8 @@ def lstm(product):
                 gates = inout_gates[row]
                 product(hidden, recurrent, scales, asymmetric, inputs, counts, gates)
                 forget_gate, input_gate = gates[begin : begin + n], gates[:n]
-                output_gate, cell_gate = (
-                    gates[begin + n : begin + 2 * n],
-                    gates[begin + 2 * n : begin + 3 * n],
-                )
+                output_gate = gates[begin + n : begin + 2 * n]
+                cell_gate = gates[begin + 2 * n : begin + 3 * n]
                 if has_peepholes:
                     add_peephole(forget_gate, peepholes[FORGET], cell)
                     if not coupled:

@@ -149,10 +149,8 @@ def lstm(
             gates = inout_gates[row]
             multiply(hidden, out_zero, recurrent, inputs, counts)
             forget_gate, input_gate = gates[begin : begin + n], gates[:n]
-            output_gate, cell_gate = (
-                gates[begin + n : begin + 2 * n],
-                gates[begin + 2 * n : begin + 3 * n],
-            )
+            output_gate = gates[begin + n : begin + 2 * n]
+            cell_gate = gates[begin + 2 * n : begin + 3 * n]
             if not coupled:
                 add_scaled(counts[:n], recurrent_terms[INPUT], input_gate)
             add_scaled(counts[begin : begin + n], recurrent_terms[FORGET], forget_gate)
