@@ -22,8 +22,8 @@ def dot_rows(builder, simd, x, weights, count, depth, bias, out, low, high):
     last = builder.sub(count, WORD(1))
     row_numbers = []
     for r in range(DOT_ROWS):  # those beyond the last repeat it
-        is_beyond = builder.icmp_signed(">", WORD(r), last)
-        row_numbers.append(builder.select(is_beyond, last, WORD(r)))
+        past_end = builder.icmp_signed(">", WORD(r), last)
+        row_numbers.append(builder.select(past_end, last, WORD(r)))
     rows = [w.move(weights, w.mul(number, pitch)) for number in row_numbers]
     ahead = w.mul(pitch, DOT_ROWS)
     whole = builder.and_(pitch, WORD(-w.bytes))

@@ -52,14 +52,14 @@ def blend(builder, simd, upper, lower, out, channels, count, offsets, weights, l
 
 
 @kernel(
-    "x:float32[b,*,*,c] rows:int64[2,h] below:float32[h] columns:int64[2,v] right:float32[v]"
-    " out:float32[b,h,v,c]"
+    "x:float32[b,*,*,c] rows:int64[2,h] lower_weights:float32[h] columns:int64[2,v] "
+    "right_weights:float32[v] out:float32[b,h,v,c]"
 )
-def bilinear(x, rows, below, columns, right, out, first, last, fault):
+def bilinear(x, rows, lower_weights, columns, right_weights, out, first, last, fault):
     """The mean of the four pixels around, weighted by nearness; an item is a row of the result.
 
     `rows` and `columns` have where the pixels before and after begin in their image and their row,
-    in bytes; `below` and `right` how much those after count.
+    in bytes; `lower_weights` and `right_weights` how much those after count.
     """
     height, channels = out.shape[1], out.shape[3]
     picture, line = 4 * x.shape[1] * x.shape[2] * channels, 4 * out.shape[2] * channels
@@ -69,5 +69,5 @@ def bilinear(x, rows, below, columns, right, out, first, last, fault):
         start = address(x) + b * picture
         blend(
             start + rows[0, i], start + rows[1, i], address(out) + item * line, channels,
-            out.shape[2], address(columns), address(right), float32(below[i]),
+            out.shape[2], address(columns), address(right_weights), float32(lower_weights[i]),
         )  # fmt: skip

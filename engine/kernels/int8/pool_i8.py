@@ -92,8 +92,8 @@ def _mean(w, total, count, n):
     return builder.sub(builder.xor(magnitude, sign), sign)
 
 
-def pool_with(done):
-    """The kernel that does a position of its window with the microkernel `done`."""
+def pool_with(microkernel):
+    """The kernel that does a position of its window with the microkernel `microkernel`."""
 
     def pool(x, out, window, low, high, first, last, fault):
         rows, channels = out.shape[1], out.shape[3]
@@ -109,7 +109,7 @@ def pool_with(done):
                     column, window.size_w, window.stride_w, window.before_w, x.shape[2]
                 )
                 height, width = max(bottom - top, 0), max(right - left, 0)
-                done(
+                microkernel(
                     address(x) + (n * x.shape[1] + top) * pitch + left * step,
                     address(out) + (item * out.shape[2] + column) * step,
                     height, width, pitch, channels, max(height * width, 1), low, high,

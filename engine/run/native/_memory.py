@@ -150,8 +150,8 @@ def nanoseconds(typing, clock):
     def emit(context, builder, signature, arguments):
         pair = cgutils.alloca_once(builder, ir.ArrayType(_WORD, 2))
         _external(builder, _INT, "clock_gettime", builder.trunc(arguments[0], _INT), pair)
-        seconds, rest = (builder.load(builder.gep(pair, [_INT(0), _INT(i)])) for i in (0, 1))
-        return builder.add(builder.mul(seconds, _WORD(1_000_000_000)), rest)
+        seconds, remainder = (builder.load(builder.gep(pair, [_INT(0), _INT(i)])) for i in (0, 1))
+        return builder.add(builder.mul(seconds, _WORD(1_000_000_000)), remainder)
 
     return _of_words(1), emit
 
