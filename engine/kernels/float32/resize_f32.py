@@ -7,6 +7,8 @@ from ...build.vector import FLOAT, WORD, Writer
 
 _SIGNATURE = types.void(*[types.int64] * 7, types.float32)
 
+_BEFORE, _AFTER = range(2)  # the rows of `rows` and `columns` of `bilinear`
+
 
 @microkernel(_SIGNATURE)
 def blend(builder, simd, upper, lower, out, channels, count, offsets, weights, lower_weight):
@@ -68,6 +70,7 @@ def bilinear(x, rows, lower_weights, columns, right_weights, out, first, last, f
         i = item - b * height
         start = address(x) + b * picture
         blend(
-            start + rows[0, i], start + rows[1, i], address(out) + item * line, channels,
-            out.shape[2], address(columns), address(right_weights), float32(lower_weights[i]),
+            start + rows[_BEFORE, i], start + rows[_AFTER, i], address(out) + item * line,
+            channels, out.shape[2], address(columns), address(right_weights),
+            float32(lower_weights[i]),
         )  # fmt: skip

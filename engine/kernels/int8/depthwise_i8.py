@@ -266,8 +266,9 @@ _INPUTS = "[batch,*,*,c] weights:uint8[*,*,padded,4] start:int32[*,padded]"
 
 def _kernels(name, declaration, finish, sizes, **sets):
     """A kernel for each of KINDS and, where these take bytes in groups, one that takes pairs."""
-    kinds = [(f"{taps}_{stride}", taps, stride, sizes[0] > 1) for taps, stride in KINDS]
-    if sizes[0] == 1:
+    size, _ = sizes
+    kinds = [(f"{taps}_{stride}", taps, stride, size > 1) for taps, stride in KINDS]
+    if size == 1:
         kinds.append(("pairs", 1, 1, True))
     for kind, taps, stride, pairs in kinds:
         run = strip(f"{name}_{kind}", finish, sizes, taps, stride, pairs=pairs)

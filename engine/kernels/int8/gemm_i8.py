@@ -211,7 +211,8 @@ def prepare_tile(headers, n_rows, segments, depth, weights_zero, for_amx, pitch,
     corrections(headers, segments, depth, weights_zero, n_rows)
     if pitch:
         widen_block(headers, segments, depth, block, pitch, n_rows)
-    return headers + (TILE_HEADERS + as_segments(segments, depth)[0]) * _TABLE
+    n_segments, _ = as_segments(segments, depth)
+    return headers + (TILE_HEADERS + n_segments) * _TABLE
 
 
 @inline
@@ -246,7 +247,7 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights
         tile, step = BLOCK_ROWS, _PAIR if BLOCK_BYTES // pitch >= _PAIR else BLOCK_ROWS
         max_rows = min(AMX_ROWS, BLOCK_BYTES // pitch // step * step)
         begin_amx(sums)
-    length = as_segments(1, depth)[1]
+    _, length = as_segments(1, depth)
     item = first
     while item < last:
         batch, share, n_shares, at, n_blocks = part_of(item, last, shares, blocks)

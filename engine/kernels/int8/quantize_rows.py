@@ -15,6 +15,7 @@ from .._int32 import Integers
 from ..reduction._sums import largest_of, smallest_of
 
 _UNROLL = 4  # vectors at a time
+_LEAST, _GREATEST = range(2)  # what extremes are
 _NUMBERS = (
     "extremes:float32[rows,parts,2] out_scales:float32[rows] out_inverses:float32[rows] "
     "out_zeros:int32[rows] out_padding:int8[rows,*]"
@@ -70,16 +71,17 @@ def extremes(x, out, first, last, fault):
     for item in range(first, last):
         row, part, start, end = part_of(item, out.shape[1], x.shape[1])
         at = address(x) + 4 * (row * x.shape[1] + start)
-        out[row, part, 0] = smallest_of(at, end - start, float32(0.0))
-        out[row, part, 1] = largest_of(at, end - start, float32(0.0))
+        out[row, part, _LEAST] = smallest_of(at, end - start, float32(0.0))
+        out[row, part, _GREATEST] = largest_of(at, end - start, float32(0.0))
 
 
 @inline
 def least_and_greatest(extremes, row):
     """Those of a whole row."""
-    low, high = extremes[row, 0, 0], extremes[row, 0, 1]
+    low, high = extremes[row, 0, _LEAST], extremes[row, 0, _GREATEST]
     for part in range(1, extremes.shape[1]):
-        low, high = min(low, extremes[row, part, 0]), max(high, extremes[row, part, 1])
+        low = min(low, extremes[row, part, _LEAST])
+        high = max(high, extremes[row, part, _GREATEST])
     return low, high
 
 

@@ -18,6 +18,7 @@ from ...build.kernel import inline, kernel
 from ...records import FixedPoint, Output
 
 QUANTIZED = ("int8", "uint8", "int16")
+_EXP, _RECIPROCAL = range(2)  # the tables of `softmax_16`
 
 
 @kernel(
@@ -131,13 +132,13 @@ def softmax_16(x, tables, out, first, last, fault):
         row, target = x[r], out[r]
         top, total = largest(row), int64(0)
         for i in range(row.size):
-            value = tables[0, top - int64(row[i])]
+            value = tables[_EXP, top - int64(row[i])]
             target[i] = value
             total += value
         total = min(total, HIGHEST)
         free = leading_zeros(total)
         step = (((total << (free - 1)) + (1 << 13)) >> 14) - 65536
-        inverse = int64(tables[1, min(max(step, 0), 65535)])
+        inverse = int64(tables[_RECIPROCAL, min(max(step, 0), 65535)])
         shift = 31 - free
         half = (int64(1) << shift) >> 1
         for i in range(row.size):
