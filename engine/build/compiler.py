@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -222,7 +223,15 @@ def _signature(made, choice):
             found.append(scalar)
         else:
             found.append(KernelArray(scalar, argument.rank, argument.role == READ))
-    return (*found, types.int64, types.int64, types.int64)
+    return (*_with_records(made, found), types.int64, types.int64, types.int64)
+
+
+def _with_records(made, kinds):
+    """The types of a kernel's parameters, from those of its declared words."""
+    pairs = zip(made.declaration.arguments, kinds, strict=True)
+    for name, group in groupby(pairs, lambda pair: pair[0].record or pair[0].name):
+        fields, record = [kind for _, kind in group], made.records.get(name)
+        yield types.BaseTuple.from_types(fields, record) if record else fields[0]
 
 
 def _record_entry(made, signature, body, symbol):
@@ -233,9 +242,14 @@ def _record_entry(made, signature, body, symbol):
     def slot(i):
         return builder.load(builder.gep(record, [WORD(i)]))
 
-    values = []
-    for argument, kind in zip(made.declaration.arguments, signature, strict=False):
-        if argument.rank is None:
+    values, arguments = [], iter(made.declaration.arguments)
+    for kind in signature[:-3]:
+        argument = next(arguments)
+        if argument.record:
+            fields = [argument, *(next(arguments) for _ in range(len(kind) - 1))]
+            numbers = [slot(field.slot) for field in fields]
+            values.append(_context().make_tuple(builder, kind, numbers))
+        elif argument.rank is None:
             values.append(_number(builder, slot(argument.slot), kind))
         else:
             words = [slot(argument.slot + i) for i in range(1 + argument.rank)]

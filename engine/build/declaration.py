@@ -7,6 +7,10 @@ A declaration is a line of `name:type` words, in the order of the kernel's param
     x:T2  x:T[rows,*]    dtype from the set T, given beside the declaration: T=(int8, int32)
     axis:i  alpha:f      an int64 and a float64
     low:float32  low:T   one number of that dtype, or of what T is in the call
+    window:PoolWindow    a record (records.py): an int64 for each of its fields
+
+A record is given beside the declaration like a set, PoolWindow=PoolWindow, and the call passes one
+by its name; its words are declared as `window.size_h:i` and so on.
 
 The letter of a set stands for one dtype throughout the line, and the kernel is compiled once for
 each choice. `WIDTHS` stands for the unsigned integer as wide as the dtype that comes, whatever that
@@ -65,16 +69,18 @@ class Argument:
     `reads` says whether the kernel needs the array's elements as they were, `writes` whether they
     are others afterwards. `named` has (position, name, size or None) of each dimension with a name
     or a size; `is_word` is true for an int64. `over` has the names of the arrays it may lie on.
+    `record` is the name of the record that it is a field of, "" if of none.
     """
 
     __slots__ = (
-        *("dtype", "is_word", "letter", "name", "named", "over", "rank", "reads", "role"),
+        *("dtype", "is_word", "letter", "name", "named", "over", "rank", "reads", "record", "role"),
         *("slot", "writes"),
     )
 
     def __init__(self, name, letter, dtype, rank, dims, slot, over=()):
         self.name, self.letter, self.dtype = name, letter, dtype
         self.rank, self.slot, self.over = rank, slot, over
+        self.record = name.rpartition(".")[0]
         self.is_word = dtype == np.int64
         self.named = [
             (i, dim, int(dim) if dim.isdigit() else None)
@@ -109,6 +115,7 @@ class Declaration:
         if self.in_place:
             self._check_in_place()
         self.scalars = [a for a in self.arguments if a.rank is None]
+        self.has_records = any(a.record for a in self.scalars)
         for argument in self.scalars:
             if argument.letter and all(a.letter != argument.letter for a in self.arrays):
                 raise ValueError(f"{name}: no array says what '{argument.name}' is")
@@ -120,7 +127,8 @@ class Declaration:
         name, _, rest = word.partition(":")
         name, *over = name.split("~")
         kind, bracket, inside = rest.partition("[")
-        if not (name.isidentifier() and kind.isidentifier() and inside[-1:] == "]"[: len(bracket)]):
+        names_fit = all(part.isidentifier() for part in (*name.split(".", 1), kind))
+        if not names_fit or inside[-1:] != "]"[: len(bracket)]:
             raise ValueError(f"{self.name}: cannot read '{word}' in the declaration")
         inside = inside[:-1] if bracket else None
         rank, dims = _dims(inside)
@@ -208,6 +216,8 @@ class Declaration:
                 self._check_dims(argument, shape, named)
             start = argument.slot + 1
             record[start : start + len(shape)] = shape
+        if self.has_records:
+            numbers = _by_field(numbers)
         if len(numbers) != len(self.scalars):
             self._refuse_numbers(numbers)
         for argument in self.scalars:
@@ -275,6 +285,28 @@ class Declaration:
         raise ValueError(
             f"{self.name}: numbers must be {names}, got {', '.join(numbers) or 'none'}"
         )
+
+
+def expanded(text, records):
+    """A declaration with a word for each field of its records, classes by the names there."""
+    words = []
+    for word in text.replace(", ", ",").split():
+        name, _, kind = word.partition(":")
+        fields = records[kind]._fields if kind in records else ()
+        words += [f"{name}.{field}:i" for field in fields] or [word]
+    return " ".join(words)
+
+
+def _by_field(numbers):
+    """The numbers of a call with those of records apart."""
+    flat = {}
+    for name, number in numbers.items():
+        fields = getattr(number, "_fields", None)
+        if fields is None:
+            flat[name] = number
+        else:
+            flat.update(zip([f"{name}.{field}" for field in fields], number, strict=True))
+    return flat
 
 
 def named(request, declarations):

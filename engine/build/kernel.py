@@ -40,6 +40,8 @@ What holds inside:
 * Each combination of dtypes costs 0.1 to 1 s to compile: prefer `WIDTHS`, keep the sets small.
 * What LLVM does not vectorise by itself is a `microkernel` (vector.py): a function written as LLVM
   instructions, for the vectors of the processor the image is made for.
+* More than a few numbers that belong together are a record, which kernel and helpers read by the
+  names of its fields: `@kernel("x:float32[1] window:PoolWindow", PoolWindow=PoolWindow)`.
 * Kernels that differ by one expression are rows: `kernel("x:float32[1] out:float32[1]",
   name="exp")(unary(exp_of))`, where `unary` returns a function around `exp_of`.
 '''
@@ -52,7 +54,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from .declaration import WIDTHS, WIDTHS16, Declaration
+from .declaration import WIDTHS, WIDTHS16, Declaration, expanded
 from .lowering import Lowering
 
 __all__ = ["KERNELS", "MICROKERNELS", "WIDTHS", "WIDTHS16", "Kernel", "Microkernel", "address"]
@@ -76,19 +78,31 @@ OPTIONS = {
 
 
 class Kernel:
-    """A function for the compiler, with its declaration (None for a native function)."""
+    """A function for the compiler, with its declaration (None for a native function).
 
-    def __init__(self, name, function, declaration, arity=0):
+    `records` are the classes of its records, by the names of the parameters.
+    """
+
+    def __init__(self, name, function, declaration, arity=0, records=None):
         self.name, self.function, self.declaration, self.arity = name, function, declaration, arity
+        self.records = records or {}
         self.lowered = {}  # what the compiler makes of it, by signature
 
 
 def kernel(declaration, *, name=None, **sets):
-    """Declares a kernel; `name` is the function's unless given, `sets` are the dtypes by letter."""
+    """Declares a kernel; `name` is the function's unless given.
+
+    `sets` are the dtypes by letter, and the records that the declaration names (records.py).
+    """
+    classes = {key: value for key, value in sets.items() if isinstance(value, type)}
+    dtypes = {key: value for key, value in sets.items() if key not in classes}
+    pairs = [word.partition(":")[::2] for word in declaration.split()]
+    records = {name: classes[kind] for name, kind in pairs if kind in classes}
 
     def declare(function):
         label = name or function.__name__
-        return _register(Kernel(label, function, Declaration(label, declaration, sets)))
+        words = Declaration(label, expanded(declaration, classes), dtypes)
+        return _register(Kernel(label, function, words, records=records))
 
     return declare
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant
 from ..plan.view import View
-from .gemm import steps
+from ..records import ConvWindow, Int8Epilogue
 from .layout import move
 from .multipliers import (
     MAX_LEFT_SHIFT,
@@ -49,7 +49,7 @@ def fits(x: Buffer, weights: Buffer, bias: Buffer | None, scheme: Scheme) -> boo
         limits = np.iinfo(x.dtype.name)
         zero_points_fit = limits.min <= zero <= limits.max and -128 <= weights_zero <= 255
         return zero_points_fit and scheme.accumulator is np.int32
-    symmetric = scheme.rounding == "wide" and zero == weights_zero == 0
+    symmetric = scheme.rounding == "round_int64_half_up" and zero == weights_zero == 0
     return symmetric and int(quantize_multipliers(scheme.scales)[1].max()) <= MAX_LEFT_SHIFT
 
 
@@ -145,9 +145,11 @@ class _Layer:
         int16_weights: whether the weights are int16 and the input is not.
         int16_input: whether the input is int16.
         kind: the variant of the kernel.
+        taps: rows and columns of the filter.
+        window: how it goes over the input.
     """
 
-    __slots__ = ("int16_input", "int16_weights", "kind", "steps")
+    __slots__ = ("int16_input", "int16_weights", "kind", "taps", "window")
 
     def __init__(
         self,
@@ -162,12 +164,7 @@ class _Layer:
         self.kind = "pairs" if int16_weights else _ANY
         if not int16_weights and in_strips(taps, stride, dilation):
             self.kind = f"{taps[1]}_{stride[1]}"
-        self.steps = {
-            **steps("taps", taps),
-            **steps("stride", stride),
-            **steps("dilation", dilation),
-            **steps("before", before),
-        }
+        self.taps, self.window = taps, ConvWindow.of(stride, dilation, before)
 
     def pack(
         self, program: Program, weights: Buffer, start: Buffer, zero: int
@@ -208,18 +205,20 @@ class _Layer:
             *epilogue,
             out,
             split=out.shape[0] * out.shape[1],
-            **self.steps,
+            taps_h=self.taps[0],
+            taps_w=self.taps[1],
+            window=self.window,
         )
 
 
 def _int8_terms(
     scheme: Quantized, weights: Buffer, bias: Buffer | None, out: Buffer
-) -> tuple[Buffer, list[int]]:
-    """The terms of 8-bit results, and the numbers that go with them in the kernel's order."""
+) -> tuple[Buffer, Int8Epilogue]:
+    """The terms of 8-bit results, and the numbers that go with them."""
     largest = prod(weights.shape[:2]) * 255 * 383
     if bias is not None:
         largest += int(np.abs(value_of(bias).astype(np.int64)).max())
-    terms, numbers = requantize_terms_i8(
+    return requantize_terms_i8(
         scheme.scales,
         out.shape[3],
         scheme.zero_points[2],
@@ -228,7 +227,6 @@ def _int8_terms(
         largest=largest,
         exact=scheme.rounding == "exact",
     )
-    return terms, [numbers[name] for name in ("rounding", "zero_point", "low", "high", "flip")]
 
 
 def _int16_terms(scheme: Quantized, bias: Buffer | None, n: int) -> Buffer:

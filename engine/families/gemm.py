@@ -14,6 +14,7 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
+from ..records import ConvWindow, ConvWindow3D
 from . import gemm_f32
 from .layout import move
 from .parameters import Clamp
@@ -170,9 +171,7 @@ def convolution(
         split=items,
         channels=channels,
         groups=groups,
-        **steps("stride", stride),
-        **steps("dilation", dilation),
-        **steps("before", before),
+        window=ConvWindow3D.of(stride, dilation, before),
         **_limits(clamp),
     )
 
@@ -235,9 +234,7 @@ def transposed_convolution(
         out,
         arena((items, out.shape[-1]), np.float64),
         split=items,
-        **steps("stride", stride),
-        **steps("dilation", dilation),
-        **steps("before", before),
+        window=ConvWindow3D.of(stride, dilation, before),
         **_limits(clamp),
     )
 
@@ -277,9 +274,7 @@ def depthwise(
         out,
         arena((items, out.shape[3]), np.float64),
         split=items,
-        **steps("stride", stride),
-        **steps("dilation", dilation),
-        **steps("before", before),
+        window=ConvWindow.of(stride, dilation, before),
         **_limits(clamp),
     )
 

@@ -14,9 +14,10 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
+from ..records import ConvGeometry, ConvWindow, ItemSize
 from ..tiling import DEPTHWISE_TAPS, DOT_PANELS, DOT_ROWS, PANEL, TABLES
 from .layout import move
-from .parameters import Clamp, Geometry
+from .parameters import Clamp
 
 if TYPE_CHECKING:
     from ..plan.program import Program
@@ -129,7 +130,7 @@ def matmul(
     depth = a.shape[2]
     if 4 * depth % _PAGE == 0 and a.shape[0] * height > 1:
         a = _widen_rows(program, a)
-    rows, columns, items = partition(program, height, depth, n)
+    item_size, items = partition(program, height, depth, n)
     program.call(
         "gemm_f32.matmul",
         a,
@@ -139,8 +140,7 @@ def matmul(
         out,
         split=batch * items,
         depth=depth,
-        rows=rows,
-        columns=columns,
+        item_size=item_size,
         low=clamp[0],
         high=clamp[1],
     )
@@ -176,12 +176,12 @@ def by_rows(program: Program, height: int, depth: int, n: int, step: int = HALF_
     return idle * depth * n <= _PRODUCTS_PER_TRANSFER * (depth + n)
 
 
-def partition(program: Program, height: int, depth: int, n: int) -> tuple[int, int, int]:
-    """(rows of an item, its columns, how many items `height` rows of `n` results are)."""
+def partition(program: Program, height: int, depth: int, n: int) -> tuple[ItemSize, int]:
+    """The size of an item, and how many items `height` rows of `n` results are."""
     rows = 2 * HALF_TILE if height >= _MANY_ROWS * program.threads else HALF_TILE
     row_wise = by_rows(program, height, depth, n)
     columns = PANEL * ceil(n / PANEL) if row_wise else PANEL
-    return rows, columns, ceil(height / rows) * ceil(n / columns)
+    return ItemSize(rows, columns), ceil(height / rows) * ceil(n / columns)
 
 
 def fits_convolution(weights: Buffer, out: Buffer) -> bool:
@@ -223,7 +223,7 @@ def convolution(
         n=n // groups,
         depth=depth,
         taps=taps,
-        geometry=(out.shape[1:3], stride, dilation, before, (1, 1), (0, 0)),
+        geometry=ConvGeometry(out.shape[1:3], stride, dilation, before, (1, 1), (0, 0)),
         clamp=clamp,
     )
 
@@ -263,7 +263,7 @@ def phases(
     stride: Sequence[int],
     before: Sequence[int],
     fill: int,
-) -> Iterator[tuple[Buffer, Geometry]]:
+) -> Iterator[tuple[Buffer, ConvGeometry]]:
     """A transposed convolution as convolutions, one for each phase of the stride.
 
     Gives their filters and geometries. Result p sums over the taps t for which p + before - t is a
@@ -289,7 +289,7 @@ def phases(
         else:
             phase_filter = constant(np.full((n, 1, 1, depth), fill, weights.dtype))
             phase_before = counts  # beside x, as 0 * inf is nan
-        yield phase_filter, (counts, (1, 1), (1, 1), phase_before, stride, phase)
+        yield phase_filter, ConvGeometry(counts, (1, 1), (1, 1), phase_before, stride, phase)
 
 
 def windows(
@@ -301,15 +301,12 @@ def windows(
     n: int,
     depth: int,
     taps: Sequence[int],
-    geometry: Geometry,
+    geometry: ConvGeometry,
     clamp: Clamp,
 ) -> None:
-    """Appends the instruction for packed filters of `taps` over `x`.
-
-    `geometry` is as in kernels/float32/gemm_f32.py.
-    """
-    total = x.shape[0] * prod(geometry[0])
-    rows, columns, items = partition(program, total, depth * prod(taps), n)
+    """Appends the instruction for packed filters of `taps` over `x`."""
+    total = x.shape[0] * prod(geometry.counts)
+    item_size, items = partition(program, total, depth * prod(taps), n)
     program.call(
         "gemm_f32.convolution",
         x,
@@ -321,8 +318,7 @@ def windows(
         taps_h=taps[0],
         taps_w=taps[1],
         n=n,
-        pixels=rows,
-        columns=columns,
+        item_size=item_size,
         low=clamp[0],
         high=clamp[1],
     )
@@ -394,12 +390,7 @@ def depthwise(
         out,
         split=out.shape[0] * out.shape[1],
         kind=10 * taps + stride[1] if specialized else 0,
-        stride_h=stride[0],
-        stride_w=stride[1],
-        dilation_h=dilation[0],
-        dilation_w=dilation[1],
-        before_h=before[0],
-        before_w=before[1],
+        window=ConvWindow.of(stride, dilation, before),
         low=clamp[0],
         high=clamp[1],
     )

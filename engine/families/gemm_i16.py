@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant, zeros
+from ..records import ConvGeometry, Int16Epilogue, ItemSize
 from ..tiling import BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES
 from .gemm_f32 import HALF_TILE, pad_input, phases
 from .gemm_i8 import amx_pitch, amx_rows, reads_runs
@@ -24,7 +25,6 @@ from .multipliers import (
     requantize_terms_i16,
     value_of,
 )
-from .parameters import Geometry
 from .quantization import Hybrid, Quantized, Scheme
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def fits(x: Buffer, weights: Buffer, bias: Buffer | None, out: Buffer, scheme: S
     if not (x.size and out.size and weights.size):
         return False
     symmetric = scheme.zero_points[:2] == (0, 0) and (bias is None or bias.is_constant)
-    if scheme.rounding != "wide":
+    if scheme.rounding != "round_int64_half_up":
         return symmetric
     return symmetric and int(quantize_multipliers(scheme.scales)[1].max()) <= MAX_LEFT_SHIFT
 
@@ -68,8 +68,8 @@ def _pitch(rows: int, segments: int, depth: int) -> int:
 
 def _partition(
     program: Program, n: int, groups: int, height: int, pitch: int
-) -> tuple[int, int, int]:
-    """(rows of an item, columns of an item, how many items).
+) -> tuple[ItemSize, int]:
+    """The size of an item, and how many items there are.
 
     The work done once for the rows of an item is repeated by each: one thread is better off with
     few items, and several threads should each have all rows where those are few.
@@ -84,7 +84,7 @@ def _partition(
     blocks, panels = groups * ceil(height / rows), ceil(n / PANEL)
     min_items = 1 if program.threads == 1 else _MIN_ITEMS
     columns = PANEL * ceil(panels / min(panels, ceil(min_items / blocks)))
-    return rows, columns, blocks * ceil(n / columns)
+    return ItemSize(rows, columns), blocks * ceil(n / columns)
 
 
 def _pack(program: Program, weights: Buffer, segments: int, pitch: int) -> tuple[Buffer, Buffer]:
@@ -93,45 +93,45 @@ def _pack(program: Program, weights: Buffer, segments: int, pitch: int) -> tuple
     depth = count // segments
     rows = amx_rows(segments, depth) if pitch else ceil(segments * ceil(depth / 2) / 2)
     out = arena((batch, ceil(n / PANEL), rows, 4 * PANEL), np.int8)
-    reach = arena(out.shape[:2], np.int64)
+    abs_sums = arena(out.shape[:2], np.int64)
     program.call(
         "gemm_i16.pack",
         weights,
         out,
-        reach,
-        split=reach.size,
+        abs_sums,
+        split=abs_sums.size,
         segments=segments,
-        matrices=int(pitch > 0),
+        for_amx=int(pitch > 0),
     )
-    return out, reach
+    return out, abs_sums
 
 
 def _terms(
     scheme: Quantized, bias: Buffer | None, groups: int, n: int, depth: int
-) -> tuple[Buffer, dict[str, int]]:
+) -> tuple[Buffer, Int16Epilogue]:
     """Terms for `n` channels of each of `groups`, and the numbers that go with them."""
     offsets = np.zeros(groups * n, np.int64)
     if bias is not None:
         offsets = value_of(bias).ravel().astype(np.int64)
-    if scheme.rounding != "wide":
+    if scheme.rounding != "round_int64_half_up":
         rows = np.stack([0 * offsets, offsets, 0 * offsets])
-        numbers = {"quick": 0, "low": 0, "high": 0}
+        epilogue = Int16Epilogue(0, 0, 0)
     else:
         rows = requantize_terms_i16(scheme.scales, offsets, scheme.zero_points[2])
         factors, starts, right_shifts = rows.astype(object)
         largest = (min(depth * _MAX_PRODUCT, _INT32_END) * factors + abs(starts)) >> right_shifts
         quick = int(largest.max() < _INT32_END)
-        numbers = {"quick": quick, "low": scheme.limits[0], "high": scheme.limits[1]}
+        epilogue = Int16Epilogue(quick, *scheme.limits)
     blocks = ceil(n / CHANNEL_BLOCK)
     padded = np.zeros((3, groups, blocks * CHANNEL_BLOCK), np.int64)
     padded[:, :, :n] = rows.reshape(3, groups, n)
     terms = parity_terms(padded.reshape(3, -1))
-    return constant(terms.reshape(groups, blocks, -1)), numbers
+    return constant(terms.reshape(groups, blocks, -1)), epilogue
 
 
 def _sums(out: Buffer, scheme: Quantized) -> Buffer:
     """What the kernels write: the results, or sums."""
-    return out if scheme.rounding == "wide" else arena(out.shape, scheme.accumulator)
+    return out if scheme.rounding == "round_int64_half_up" else arena(out.shape, scheme.accumulator)
 
 
 def _requantize(program: Program, sums: Buffer, out: Buffer, scheme: Quantized) -> None:
@@ -152,9 +152,9 @@ def matmul(
     """out[i] = a[a_of[i]] @ b[b_of[i]].T + bias, of matrices in three dimensions."""
     assert isinstance(scheme, Quantized)
     batch, height, n = out.shape
-    terms, numbers = _terms(scheme, bias, 1, n, a.shape[2])
+    terms, epilogue = _terms(scheme, bias, 1, n, a.shape[2])
     sums, pitch = _sums(out, scheme), _pitch(height, 1, a.shape[2])
-    rows, columns, items = _partition(program, n, batch, height, pitch)
+    item_size, items = _partition(program, n, batch, height, pitch)
     program.call(
         "gemm_i16.matmul",
         a,
@@ -166,9 +166,8 @@ def matmul(
         split=items,
         depth=a.shape[2],
         pitch=pitch,
-        rows=rows,
-        columns=columns,
-        **numbers,
+        item_size=item_size,
+        epilogue=epilogue,
     )
     _requantize(program, sums, out, scheme)
 
@@ -193,7 +192,7 @@ def convolution(
     if reads_runs(weights, dilation, groups):
         x = pad_input(program, x, out.shape[1:3], taps, stride, before, dilation)
         before, taps, depth = (0, 0), (taps[0], 1), taps[1] * depth
-    geometry = (out.shape[1:3], stride, dilation, before, (1, 1), (0, 0))
+    geometry = ConvGeometry(out.shape[1:3], stride, dilation, before, (1, 1), (0, 0))
     sums, terms = _sums(out, scheme), _terms(scheme, bias, groups, n // groups, prod(taps) * depth)
     _windows(program, x, filters, terms, sums, taps=taps, depth=depth, geometry=geometry)
     _requantize(program, sums, out, scheme)
@@ -225,22 +224,19 @@ def _windows(
     program: Program,
     x: Buffer,
     filters: Buffer,
-    requantization: tuple[Buffer, dict[str, int]],
+    requantization: tuple[Buffer, Int16Epilogue],
     out: Buffer,
     *,
     taps: Sequence[int],
     depth: int,
-    geometry: Geometry,
+    geometry: ConvGeometry,
 ) -> None:
-    """Appends the instructions for filters [groups, n, taps * depth].
-
-    `geometry` is as in kernels/float32/gemm_f32.py.
-    """
+    """Appends the instructions for filters [groups, n, taps * depth]."""
     groups, n, _ = filters.shape
-    total = x.shape[0] * prod(geometry[0])
-    terms, numbers = requantization
+    total = x.shape[0] * prod(geometry.counts)
+    terms, epilogue = requantization
     pitch = _pitch(total, prod(taps), depth)
-    rows, columns, items = _partition(program, n, groups, total, pitch)
+    item_size, items = _partition(program, n, groups, total, pitch)
     program.call(
         "gemm_i16.convolution",
         x,
@@ -253,8 +249,7 @@ def _windows(
         taps_h=taps[0],
         taps_w=taps[1],
         n=n,
-        pixels=rows,
-        columns=columns,
+        item_size=item_size,
         pitch=pitch,
-        **numbers,
+        epilogue=epilogue,
     )

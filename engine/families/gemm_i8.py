@@ -13,10 +13,10 @@ import numpy as np
 
 from ..build.target import matrices
 from ..plan.buffer import Buffer, arena, constant
+from ..records import ConvGeometry, Int8Epilogue, ItemSize
 from ..tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES, TILE_HEADERS
 from .gemm_f32 import HALF_TILE, SHALLOW, by_rows, pad_input, phases
 from .multipliers import requantize_terms_i8, value_of
-from .parameters import Geometry
 from .quantization import Hybrid, Int8Operand, Quantized, Scheme
 
 if TYPE_CHECKING:
@@ -128,7 +128,8 @@ class _PackedWeights:
             if bias.is_constant:
                 largest = _reach(x_zero) * _reach(zero_point) * count
                 largest += int(np.abs(value_of(bias).astype(np.int64)).max())
-            self.terms, numbers = _requantize_terms(scheme, groups, n, out.dtype, largest)
+            self.terms, epilogue = _requantize_terms(scheme, groups, n, out.dtype, largest)
+            numbers = {"epilogue": epilogue}
         self.numbers = {"pitch": pitch, "weights_zero": zero_point, **numbers}
 
 
@@ -146,7 +147,7 @@ def _pack(
         out,
         split=batch * out.shape[1],
         segments=segments,
-        matrices=int(for_amx),
+        for_amx=int(for_amx),
         **zeros,
     )
     return out.view(np.int8)
@@ -161,10 +162,10 @@ def _by_block(values: np.ndarray, groups: int, n: int) -> np.ndarray:
 
 def _requantize_terms(
     scheme: Quantized, groups: int, n: int, dtype: np.dtype, largest: int | None
-) -> tuple[Buffer, dict[str, int]]:
+) -> tuple[Buffer, Int8Epilogue]:
     """Terms of results for `n` channels of each group, and the numbers that go with them."""
     scales = _by_block(scheme.scales, groups, n)
-    terms, numbers = requantize_terms_i8(
+    terms, epilogue = requantize_terms_i8(
         scales.ravel(),
         scales.size,
         scheme.zero_points[2],
@@ -173,7 +174,7 @@ def _requantize_terms(
         largest=largest,
         exact=scheme.rounding == "exact",
     )
-    return terms.reshape((*scales.shape[:2], terms.shape[1])), numbers
+    return terms.reshape((*scales.shape[:2], terms.shape[1])), epilogue
 
 
 def _dequantize_terms(
@@ -209,8 +210,8 @@ def amx_rows(segments: int, depth: int) -> int:
 
 def _partition(
     program: Program, height: int, depth: int, n: int, pitch: int
-) -> tuple[int, int, int]:
-    """(rows of an item, its columns, how many items `height` rows of `n` results are).
+) -> tuple[ItemSize, int]:
+    """The size of an item, and how many items `height` rows of `n` results are.
 
     The work done once for the rows of an item is repeated by each item with some of its columns.
     """
@@ -221,7 +222,7 @@ def _partition(
         columns = PANEL * panels
     else:
         rows, columns = height, PANEL * ceil(panels / program.threads)
-    return rows, columns, ceil(height / rows) * ceil(n / columns)
+    return ItemSize(rows, columns), ceil(height / rows) * ceil(n / columns)
 
 
 def _flip(dtype: np.dtype) -> int:
@@ -253,7 +254,7 @@ def matmul(
     if pitch and width == depth <= _MAX_IN_PLACE_PITCH and depth % AMX_DEPTH == 0:
         pitch = depth
     packed = _PackedWeights(program, x, b, bias, out, scheme, pitch=pitch)
-    rows, columns, items = _partition(program, height, depth, n, pitch)
+    item_size, items = _partition(program, height, depth, n, pitch)
     program.call(
         "gemm_i8.matmul_float32" if isinstance(scheme, Hybrid) else "gemm_i8.matmul",
         _with_prefix(program, x.values, depth).reshape((*a.shape[:2], width)),
@@ -265,8 +266,7 @@ def matmul(
         out,
         split=batch * items,
         depth=depth,
-        rows=rows,
-        columns=columns,
+        item_size=item_size,
         **packed.numbers,
     )
 
@@ -290,7 +290,7 @@ def convolution(
     runs, window = reads_runs(weights, dilation, groups), (taps, stride, before, dilation)
     if runs:
         before, taps, depth = (0, 0), (taps[0], 1), taps[1] * depth
-    geometry = (out.shape[1:3], stride, dilation, before, (1, 1), (0, 0))
+    geometry = ConvGeometry(out.shape[1:3], stride, dilation, before, (1, 1), (0, 0))
     for image, result in _images(x, out, scheme):
         if runs and isinstance(scheme, Hybrid):
             image = pad_input(program, image, out.shape[1:3], *window)
@@ -358,19 +358,16 @@ def _windows(
     *,
     taps: Sequence[int],
     depth: int,
-    geometry: Geometry,
+    geometry: ConvGeometry,
 ) -> None:
-    """Appends the instructions for filters [groups, n, taps * depth].
-
-    `geometry` is as in kernels/float32/gemm_f32.py.
-    """
+    """Appends the instructions for filters [groups, n, taps * depth]."""
     groups, n, _ = filters.shape
-    pixels, segments = values.shape[0] * prod(geometry[0]), prod(taps)
+    pixels, segments = values.shape[0] * prod(geometry.counts), prod(taps)
     pitch = amx_pitch(pixels, segments, depth)
     packed = _PackedWeights(
         program, x, filters, bias, out, scheme, pitch=pitch, groups=groups, segments=segments
     )
-    rows, columns, items = _partition(program, pixels, depth * segments, n, pitch)
+    item_size, items = _partition(program, pixels, depth * segments, n, pitch)
     if x.zero_point is not None:
         padding = constant(np.full(_DOT_LENGTH + depth, x.zero_point, np.int8))
     else:
@@ -388,7 +385,6 @@ def _windows(
         taps_h=taps[0],
         taps_w=taps[1],
         n=n,
-        pixels=rows,
-        columns=columns,
+        item_size=item_size,
         **packed.numbers,
     )

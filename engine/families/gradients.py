@@ -13,6 +13,7 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant
 from ..plan.view import View
+from ..records import PoolWindow
 from ..tiling import OUTER_BLOCK
 from . import gemm_f32
 from .gemm import NO_CLAMP, conv2d, matmul, permute, steps, transpose_conv2d
@@ -201,8 +202,8 @@ def max_pool_gradient(
         batch, channels = x.shape[0], x.shape[3]
         scratch = arena((batch, channels), np.float32)
         _clear(program, out)
-        numbers = _window(size, stride, before)
-        program.call("backward.max_pool", x, y, dy, out, scratch, split=batch, **numbers)
+        window = PoolWindow.of(size, stride, before)
+        program.call("backward.max_pool", x, y, dy, out, scratch, split=batch, window=window)
 
 
 def average_pool_gradient(
@@ -216,16 +217,11 @@ def average_pool_gradient(
 ) -> None:
     """The gradient of average pooling with respect to its input."""
     if out.size:
-        numbers = _window(size, stride, before)
+        window = PoolWindow.of(size, stride, before)
         _clear(program, out)
-        program.call("backward.average_pool", dy, out, split=out.shape[0], **numbers)
+        program.call("backward.average_pool", dy, out, split=out.shape[0], window=window)
 
 
 def _clear(program: Program, out: Buffer) -> None:
     zero = constant(np.zeros(1, np.float32))
     program.call("copy.fill", zero, out.ravel(), split=out.size)
-
-
-def _window(size: Sequence[int], stride: Sequence[int], before: Sequence[int]) -> dict[str, int]:
-    pairs = {"size": size, "stride": stride, "before": before}
-    return {key: n for name, pair in pairs.items() for key, n in steps(name, pair).items()}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..plan.buffer import Buffer, constant
+from ..records import Int8Epilogue
 from ..tiling import CHANNEL_BLOCK
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def requantize_terms_i8(
     *,
     largest: int | None = None,
     exact: bool = False,
-) -> tuple[Buffer, dict[str, int]]:
+) -> tuple[Buffer, Int8Epilogue]:
     """What kernels need to requantize int32 sums to 8 bits (kernels/int8/_requantize.py).
 
     Args:
@@ -93,38 +94,34 @@ def requantize_terms_i8(
         largest: what the size of no sum exceeds; None when that is not known.
         exact: whether to round products of float64 instead of fixed-point numbers.
 
-    Returns the terms, int64 [blocks of 16 channels, 48], and the kernel's numbers by name.
+    Returns the terms, int64 [blocks of 16 channels, 48], and the kernel's other numbers.
     """
     blocks = -(-n // CHANNEL_BLOCK)
     terms = np.zeros((blocks, _TERMS, 8), np.int64)
     flip = 128 if np.dtype(dtype) == np.uint8 else 0
-    numbers = {
-        "zero_point": zero_point - flip,
-        "low": limits[0] - flip,
-        "high": limits[1] - flip,
-        "flip": flip,
-    }
+    zero_point, low, high = (number - flip for number in (zero_point, *limits))
     padded = np.zeros(blocks * CHANNEL_BLOCK)
     padded[:n] = scales
     if exact:
         terms[:, :2] = _by_parity(padded.view(np.int64), blocks)
-        return constant(terms.reshape(blocks, -1)), {"rounding": _EXACT, **numbers}
+        epilogue = Int8Epilogue(_EXACT, zero_point, low, high, flip)
+        return constant(terms.reshape(blocks, -1)), epilogue
     multipliers, shifts = quantize_multipliers(padded)
     shifts[multipliers == 0] = -1
     lowest, highest = shifts.min(), shifts.max()
-    quick = largest is not None and largest < _LARGEST and -128 <= numbers["zero_point"] <= 127
+    quick = largest is not None and largest < _LARGEST and -128 <= zero_point <= 127
     quick = bool(quick and -20 <= lowest <= highest < 0)
     right = -shifts if highest <= 0 else np.maximum(-shifts, 0)
     terms[:, 0:2] = _by_parity(multipliers, blocks)
     if quick:
-        starts = (1 << 31) + ((1 << right >> 1) + (numbers["zero_point"] << right) << 32)
+        starts = (1 << 31) + ((1 << right >> 1) + (zero_point << right) << 32)
         terms[:, 2:4] = _by_parity(starts, blocks)
     int32_terms = terms.view(np.int32).reshape(blocks, _TERMS, CHANNEL_BLOCK)
     int32_terms[:, 4] = right.reshape(blocks, CHANNEL_BLOCK)
     if highest > 0:
         int32_terms[:, 5] = np.maximum(shifts, 0).reshape(blocks, CHANNEL_BLOCK)
-    numbers = {"rounding": _QUICK if quick else _GENERAL, **numbers}
-    return constant(terms.reshape(blocks, -1)), numbers
+    rounding = _QUICK if quick else _GENERAL
+    return constant(terms.reshape(blocks, -1)), Int8Epilogue(rounding, zero_point, low, high, flip)
 
 
 def _by_parity(values: np.ndarray, blocks: int) -> np.ndarray:

@@ -8,8 +8,3 @@ Clamp = Sequence[float]
 """The lowest and highest value of a result: those of a fused activation, or infinities."""
 Number = int | float
 """A number of a kernel, passed by its name."""
-Geometry = tuple[Sequence[int], ...]
-"""A window: counts of results, strides, dilations, padding before, strides and offsets of results.
-
-Each has a number for height and one for width (kernels/float32/gemm_f32.py).
-"""

@@ -119,8 +119,9 @@ class Quantized:
         zero_points: of input, weights and result.
         limits: the lowest and highest result.
         accumulator: dtype of the sums, np.int32 or np.int64.
-        rounding: "narrow" (int32 sums by fixed-point numbers, twice rounded), "half_up" (the same
-            with halves up), "wide" (int64 sums, once) or "exact" (float64).
+        rounding: "round_half_away" (int32 sums by fixed-point numbers, twice rounded),
+            "round_half_up" (the same with halves up), "round_int64_half_up" (int64 sums, once) or
+            "exact" (float64).
     """
 
     __slots__ = ("accumulator", "limits", "rounding", "scales", "zero_points")
@@ -131,7 +132,7 @@ class Quantized:
         zero_points: tuple[int, int, int],
         limits: Sequence[int],
         accumulator: type = np.int32,
-        rounding: str = "narrow",
+        rounding: str = "round_half_away",
     ) -> None:
         self.scales, self.zero_points, self.limits = scales, zero_points, limits
         self.accumulator, self.rounding = accumulator, rounding

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
+from ..records import ConvWindow
 from . import depthwise_i8, gemm_i8, gemm_i16
 from .gemm import as_matrices, filters_of, matrix_of, permute, steps, swap_last_two
 from .layout import move
@@ -130,9 +131,7 @@ def conv2d(
         split=out.shape[0] * out.shape[1],
         channels=channels,
         groups=groups,
-        **steps("stride", stride),
-        **steps("dilation", dilation),
-        **steps("before", before),
+        window=ConvWindow.of(stride, dilation, before),
     )
     scheme.requantize(program, sums, scales, bias, out)
 
@@ -211,8 +210,6 @@ def depthwise(
         scheme.initial_sums(bias, out.shape[3]),
         sums,
         split=out.shape[0] * out.shape[1],
-        **steps("stride", stride),
-        **steps("dilation", dilation),
-        **steps("before", before),
+        window=ConvWindow.of(stride, dilation, before),
     )
     scheme.requantize(program, sums, scales, bias, out)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant
 from ..plan.view import View
+from ..records import SequencePart
 from ..tiling import PANEL
 from . import gemm, gemm_f32, quantization, quantized_gemm
 from .elementwise import elementwise
@@ -56,8 +57,8 @@ class SequenceLayout:
     backward: bool = False
     column: int = 0
 
-    def parts(self, products: int, *rows: Buffer) -> Iterator[tuple[dict[str, int], list[Buffer]]]:
-        """The sequence in shorter parts: (numbers for a kernel, the part of each of `rows`).
+    def parts(self, products: int, *rows: Buffer) -> Iterator[tuple[SequencePart, list[Buffer]]]:
+        """The sequence in shorter parts, with the part of each of `rows`.
 
         `products` is how many a step needs for one of the batch; `rows` are buffers that have a row
         for each step of each of the batch.
@@ -68,14 +69,8 @@ class SequenceLayout:
         for start in reversed(starts) if self.backward else starts:
             steps = min(most, self.steps - start)
             n_rows = (self.batch - 1) * batch_pitch + (steps - 1) * step_pitch + 1
-            numbers = {
-                "steps": steps,
-                "batch_pitch": batch_pitch,
-                "step_pitch": step_pitch,
-                "backward": int(self.backward),
-                "column": self.column,
-            }
-            yield numbers, [x.part(start * step_pitch, n_rows) for x in rows]
+            part = SequencePart(steps, batch_pitch, step_pitch, int(self.backward), self.column)
+            yield part, [x.part(start * step_pitch, n_rows) for x in rows]
 
 
 def concatenate_rows(
@@ -226,7 +221,7 @@ def lstm(
     widest = max(n, hidden.shape[1])
     hybrid_scratch = _hybrid_scratch(layout, widest, max(columns, projected))
     scratch = arena((layout.batch, n + projected), np.float32)
-    for numbers, (gate_rows, out_rows) in layout.parts(recurrent.size + projection.size, sums, out):
+    for part, (gate_rows, out_rows) in layout.parts(recurrent.size + projection.size, sums, out):
         program.call(
             f"recurrent_f32.lstm_{name}",
             gate_rows,
@@ -248,7 +243,7 @@ def lstm(
             activation=cell.activation,
             cell_clip=cell.clips[0],
             projection_clip=cell.clips[1],
-            **numbers,
+            part=part,
         )
 
 
@@ -270,7 +265,7 @@ def rnn(
     sums = gates(program, inputs, (bias,), asymmetric)
     name, weights, scales = pack(program, recurrent)
     hybrid_scratch = _hybrid_scratch(layout, hidden.shape[1], sums.shape[1])
-    for numbers, (gate_rows, out_rows) in layout.parts(weights.size, sums, out):
+    for part, (gate_rows, out_rows) in layout.parts(weights.size, sums, out):
         program.call(
             f"recurrent_f32.rnn_{name}",
             gate_rows,
@@ -282,7 +277,7 @@ def rnn(
             split=layout.batch,
             asymmetric=int(asymmetric),
             activation=activation,
-            **numbers,
+            part=part,
         )
 
 

@@ -100,7 +100,7 @@ def lstm(
         arena((layout.batch, widest + 1), np.int16),
         arena((layout.batch, max(sums.shape[1], n_projected)), np.int32),
     )
-    for numbers, (gate_rows, out_rows) in layout.parts(panels.size + projection.size, sums, out):
+    for part, (gate_rows, out_rows) in layout.parts(panels.size + projection.size, sums, out):
         program.call(
             "recurrent_i8.lstm",
             gate_rows,
@@ -119,8 +119,8 @@ def lstm(
             _numbers(cell),
             split=layout.batch,
             coupled=int(len(cell.recurrent.rows) == 3),
-            together=int(layout.time_major),
-            **numbers,
+            batch_as_row=int(layout.time_major),
+            part=part,
         )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..plan.buffer import Buffer, arena
+from ..records import PoolWindow
 from .parameters import Clamp
 
 if TYPE_CHECKING:
@@ -48,16 +49,8 @@ def pool(
     if not out.size:
         return
     items = out.shape[0] * out.shape[1]
-    numbers = {
-        "size_h": size[0],
-        "size_w": size[1],
-        "stride_h": stride[0],
-        "stride_w": stride[1],
-        "before_h": before[0],
-        "before_w": before[1],
-        "low": clamp[0],
-        "high": clamp[1],
-    }
+    window = PoolWindow.of(size, stride, before)
+    numbers = {"window": window, "low": clamp[0], "high": clamp[1]}
     if fits(kind, x.dtype, size):
         name = f"pool_i8.{kind}_{x.dtype}" if x.is_integer else f"pool_f32.{kind}"
         program.call(name, x, out, split=items, **numbers)

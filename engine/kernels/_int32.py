@@ -26,9 +26,9 @@ class Integers(Writer):
         vector = ir.VectorType(kind, count)
         if isinstance(value, int | float):
             return ir.Constant(vector, [value] * count)
-        one = self.builder.insert_element(ir.Constant(vector, ir.Undefined), value, INT(0))
+        first_lane = self.builder.insert_element(ir.Constant(vector, ir.Undefined), value, INT(0))
         order = ir.Constant(ir.VectorType(INT, count), None)
-        return self.builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), order)
+        return self.builder.shuffle_vector(first_lane, ir.Constant(vector, ir.Undefined), order)
 
     def read(self, pointer, offset, kind, align=1):
         """What lies at `offset` from `pointer`, at any address that `align` divides."""

@@ -1,6 +1,7 @@
 """Where the windows of a convolution begin, for a tile of pixels."""
 
 from ..build.kernel import address, inline
+from ..records import BEFORE, COUNTS, HEIGHT, OUT_START, OUT_STRIDE, STRIDE, WIDTH
 from ..tiling import BLOCK_ROWS
 from .float32._gemm_f32_tile import point, put
 
@@ -8,38 +9,42 @@ _TABLE = 8 * BLOCK_ROWS
 
 
 @inline
-def point_pixels(pixels, targets, x, out, pixel, end, most, x_start, out_start, geometry, size,
+def point_pixels(pixels, targets, x, out, pixel, end, max_rows, x_start, out_start, geometry, size,
                  out_size):  # fmt: skip
     """Tables for the tile at `pixel`: input addresses, rows, columns, and result addresses.
 
-    `geometry` is that of a convolution (gemm_f32.py); elements have `size` and `out_size` bytes.
+    `geometry` is a ConvGeometry as an array; elements have `size` and `out_size` bytes.
     """
-    rows, columns = geometry[0, 0], geometry[0, 1]
+    rows, columns = geometry[COUNTS, HEIGHT], geometry[COUNTS, WIDTH]
     line = pixel // columns
-    n, column, count = line // rows, pixel - line * columns, min(most, end - pixel)
+    n, column, count = line // rows, pixel - line * columns, min(max_rows, end - pixel)
     row = line - n * rows
     if column + count <= columns:
-        y, at = row * geometry[1, 0] - geometry[3, 0], column * geometry[1, 1] - geometry[3, 1]
+        y = row * geometry[STRIDE, HEIGHT] - geometry[BEFORE, HEIGHT]
+        at = column * geometry[STRIDE, WIDTH] - geometry[BEFORE, WIDTH]
         begin = ((n * x.shape[1] + y) * x.shape[2] + at) * x.shape[3] + x_start
-        point(pixels, address(x) + size * begin, size * geometry[1, 1] * x.shape[3], count)
+        point(pixels, address(x) + size * begin, size * geometry[STRIDE, WIDTH] * x.shape[3], count)
         point(pixels + _TABLE, y, 0, count)
-        point(pixels + 2 * _TABLE, at, geometry[1, 1], count)
-        y, at = row * geometry[4, 0] + geometry[5, 0], column * geometry[4, 1] + geometry[5, 1]
+        point(pixels + 2 * _TABLE, at, geometry[STRIDE, WIDTH], count)
+        y = row * geometry[OUT_STRIDE, HEIGHT] + geometry[OUT_START, HEIGHT]
+        at = column * geometry[OUT_STRIDE, WIDTH] + geometry[OUT_START, WIDTH]
         begin = ((n * out.shape[1] + y) * out.shape[2] + at) * out.shape[3] + out_start
         point(
             targets,
             address(out) + out_size * begin,
-            out_size * geometry[4, 1] * out.shape[3],
+            out_size * geometry[OUT_STRIDE, WIDTH] * out.shape[3],
             count,
         )
         return
     for m in range(BLOCK_ROWS):
-        y, at = row * geometry[1, 0] - geometry[3, 0], column * geometry[1, 1] - geometry[3, 1]
+        y = row * geometry[STRIDE, HEIGHT] - geometry[BEFORE, HEIGHT]
+        at = column * geometry[STRIDE, WIDTH] - geometry[BEFORE, WIDTH]
         begin = ((n * x.shape[1] + y) * x.shape[2] + at) * x.shape[3] + x_start
         put(pixels, m, address(x) + size * begin)
         put(pixels, BLOCK_ROWS + m, y)
         put(pixels, 2 * BLOCK_ROWS + m, at)
-        y, at = row * geometry[4, 0] + geometry[5, 0], column * geometry[4, 1] + geometry[5, 1]
+        y = row * geometry[OUT_STRIDE, HEIGHT] + geometry[OUT_START, HEIGHT]
+        at = column * geometry[OUT_STRIDE, WIDTH] + geometry[OUT_START, WIDTH]
         begin = ((n * out.shape[1] + y) * out.shape[2] + at) * out.shape[3] + out_start
         put(targets, m, address(out) + out_size * begin)
         column += pixel + m + 1 < end

@@ -11,6 +11,7 @@ from ...engine.families.layout import move
 from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import arena
 from ...engine.plan.view import View
+from ...engine.records import FixedPoint, Output
 from ..checks import BYTES, one_scale, required, supported
 from ..registry import op
 from .quantized import is_quantized, quotient
@@ -101,27 +102,22 @@ def prelu(node: Node) -> Emit:
     return emit
 
 
-def _slopes(node: Node, x: Operand, alpha: Operand) -> dict[str, int]:
-    """The numbers of quantized.leaky_rows."""
+def _slopes(node: Node, x: Operand, alpha: Operand) -> dict[str, int | FixedPoint | Output]:
+    """The numbers and records of quantized.leaky_rows."""
     node.require(
         x.dtype in BYTES and alpha.dtype == x.dtype,
         f"quantized {x.dtype} and {alpha.dtype} are not supported, only int8 or uint8",
     )
     input_params, alpha_params, output_params = one_scale(node, x, alpha)
     scale, slope_scale = input_params.scale, alpha_params.scale
-    multiplier, shift = quantize_multiplier(quotient((scale,), (output_params.scale,)))
-    slope, slope_shift = quantize_multiplier(quotient((scale, slope_scale), (output_params.scale,)))
+    out_scale = (output_params.scale,)
     limits = np.iinfo(x.dtype.name)
     return {
         "x_zero": input_params.zero_point,
         "alpha_zero": alpha_params.zero_point,
-        "multiplier": multiplier,
-        "shift": shift,
-        "slope": slope,
-        "slope_shift": slope_shift,
-        "out_zero": output_params.zero_point,
-        "low": int(limits.min),
-        "high": int(limits.max),
+        "scale": FixedPoint(*quantize_multiplier(quotient((scale,), out_scale))),
+        "slope_scale": FixedPoint(*quantize_multiplier(quotient((scale, slope_scale), out_scale))),
+        "output": Output(output_params.zero_point, int(limits.min), int(limits.max)),
     }
 
 

@@ -110,7 +110,7 @@ def _requantization(
         with np.errstate(all="ignore"):
             narrow = (np.float32(before) * scales).astype(np.float64) / after
         factors = np.where(np.isfinite(narrow), narrow, factors)
-    many = "wide" if sums is np.int64 else "narrow"
+    many = "round_int64_half_up" if sums is np.int64 else "round_half_away"
     return quantization.Quantized(
         factors,
         (x_params.zero_point, _zero_point(node, weights), result.zero_point),

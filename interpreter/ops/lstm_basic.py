@@ -78,4 +78,6 @@ def _requantization(node: Node, weights: Operand, bias: Operand) -> quantization
     scale = np.float32(quantization_of(node, bias, f"'{bias.name}'").scale)
     zero_point = quantization_of(node, weights, f"'{weights.name}'").zero_point
     scales = np.full(bias.size, 4096.0 * float(scale))
-    return quantization.Quantized(scales, (_MIDDLE, zero_point, 0), _SHORT, rounding="half_up")
+    return quantization.Quantized(
+        scales, (_MIDDLE, zero_point, 0), _SHORT, rounding="round_half_up"
+    )

@@ -10,6 +10,7 @@ import numpy as np
 from ...engine.families.layout import fill, move
 from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View, contiguous_strides
+from ...engine.records import Axis
 from ...engine.sizes import (
     counted_slices,
     from_front,
@@ -259,13 +260,10 @@ def reverse_sequence(node: Node) -> Emit:
             convert(program, lengths, np.int64),
             out.ravel(),
             split=batch,
-            outer=prod(x.shape[:low]),
-            outer_stride=strides[low] * x.shape[low],
-            middle=prod(x.shape[low + 1 : high]),
-            middle_stride=strides[high] * x.shape[high],
+            outer=Axis(prod(x.shape[:low]), strides[low] * x.shape[low]),
+            middle=Axis(prod(x.shape[low + 1 : high]), strides[high] * x.shape[high]),
+            steps=Axis(x.shape[steps_axis], strides[steps_axis]),
             batch_stride=strides[batch_axis],
-            steps=x.shape[steps_axis],
-            step_stride=strides[steps_axis],
             inner=strides[high],
         )
 

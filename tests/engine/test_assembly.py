@@ -20,7 +20,7 @@ MICROKERNELS = {
         *(f"depthwise_i8_int8_{kind}" for kind in ("3_1", "5_1")),
         "depthwise_i8_int16_5_1",
     ],
-    "dots": ["dots_few"],
+    "dots": ["dots_dot_rows"],
     "gemm_i8": [*(f"_gemm_i8_tile_i8_{name}" for name in TILES), "_gemv_i8_gemv_i8"],
     "gemm_i16": [f"_gemm_i16_tile_i16_{name}" for name in TILES[:2]],
     "softmax": ["softmax_exponential_1_2"],

@@ -17,6 +17,7 @@ from flatlite.engine.build.independent import independent
 from flatlite.engine.build.kernel import KERNELS, Kernel, inline, kernel, set_fault
 from flatlite.engine.plan.buffer import arena, bound
 from flatlite.engine.plan.program import Program
+from flatlite.engine.records import Axis
 from flatlite.engine.run.faults import INDEX_OUT_OF_RANGE
 
 
@@ -128,6 +129,29 @@ def test_numba_is_as_before_after_lowering():
         assert [getattr(owner, name) for owner, name, _ in lowering._CHEAPER] != before
         raise ZeroDivisionError
     assert [getattr(owner, name) for owner, name, _ in lowering._CHEAPER] == before
+
+
+def by_numbers(x, out, size, stride, first, last, fault):
+    for i in range(first, last):
+        out[i] = x[i * stride] if i < size else float32(0.0)
+
+
+def by_record(x, out, steps, first, last, fault):
+    for i in range(first, last):
+        out[i] = x[i * steps.stride] if i < steps.size else float32(0.0)
+
+
+def test_a_record_compiles_to_the_code_of_its_numbers():
+    arrays, texts = "x:float32[1] out:float32[1]", []
+    for function, words, records in (
+        (by_numbers, "size:i stride:i", {}),
+        (by_record, "steps.size:i steps.stride:i", {"steps": Axis}),
+    ):
+        declaration = Declaration("kernel", f"{arrays} {words}", {})
+        made = Kernel("kernel", function, declaration, records=records)
+        code = compiler.compile_kernels("testing", [made])
+        texts.append(code.machine.emit_assembly(code.module))
+    assert texts[0] == texts[1]
 
 
 def calls_out(x, out, first, last, fault):

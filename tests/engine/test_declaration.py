@@ -3,8 +3,9 @@ import re
 import numpy as np
 import pytest
 
-from flatlite.engine.build.declaration import WIDTHS, WIDTHS16, Declaration
+from flatlite.engine.build.declaration import WIDTHS, WIDTHS16, Declaration, expanded
 from flatlite.engine.plan.buffer import Buffer, Storage, arena, constant
+from flatlite.engine.records import Axis, FixedPoint
 
 
 def declare(text, **sets):
@@ -115,6 +116,19 @@ def test_a_result_may_lie_on_operands():
     assert [a.over for a in made.arguments] == [(), (), ("x", "y"), ()]
     assert made.in_place
     assert not declare("x:float32[1] out:float32[1]").in_place
+
+
+def test_fields_of_a_record_are_words():
+    text = expanded("x:float32[1] steps:Axis out:float32[1] beta:f", {"Axis": Axis})
+    assert text == "x:float32[1] steps.size:i steps.stride:i out:float32[1] beta:f"
+    declaration = declare(text)
+    _, record = declaration.bind((f32(4), f32(4)), {"beta": 0.0, "steps": Axis(3, -5)})
+    assert record == [0, 0, 0, 4, 3, -5, 0, 4, 0]
+    message = "numbers must be steps.size, steps.stride, beta, got beta, steps.multiplier, steps.sh"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        declaration.bind((f32(4), f32(4)), {"beta": 0.0, "steps": FixedPoint(3, -5)})
+    with pytest.raises(ValueError, match=re.escape("'steps.size' must be a number of int64")):
+        declaration.bind((f32(4), f32(4)), {"beta": 0.0, "steps": Axis("3", -5)})
 
 
 def test_declaration_survives_its_description():

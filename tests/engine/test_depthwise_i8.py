@@ -72,10 +72,10 @@ def is_fast(names, x_shape, taps, n, steps, shape):
 
 
 KINDS = {
-    "int8": ("int8", "narrow", np.int32),
-    "uint8": ("uint8", "narrow", np.int32),
+    "int8": ("int8", "round_half_away", np.int32),
+    "uint8": ("uint8", "round_half_away", np.int32),
     "exact": ("int8", "exact", np.int32),
-    "int16": ("int16", "wide", np.int64),
+    "int16": ("int16", "round_int64_half_up", np.int64),
 }
 
 

@@ -108,8 +108,9 @@ def real_biases(n, draw):
 def wide_schemes(draw, n, depth):
     """A scheme for int16 and weights without zero points."""
     random = np.random.default_rng(draw(st.integers(0, 99)))
-    sums, rounding = draw(st.sampled_from([(np.int64, "wide")] * 4 + [(np.int32, "narrow"),
-                                          (np.int64, "exact"), (np.int32, "exact")]))  # fmt: skip
+    kinds = [(np.int64, "round_int64_half_up")] * 4
+    kinds += [(np.int32, "round_half_away"), (np.int64, "exact"), (np.int32, "exact")]
+    sums, rounding = draw(st.sampled_from(kinds))
     scales = 2.0 ** random.uniform(-4, 0, draw(st.sampled_from([1, n]))) / (60 * depth**0.5)
     scales *= draw(st.sampled_from([1.0, 1.0, 2.0**-8, 2.0**-20, 2.0**8, 2.0**14]))
     low, high = draw(st.sampled_from([(-32768, 32767), (0, 32767), (-5, 20000)]))
@@ -129,7 +130,7 @@ def schemes(draw, n, depth):
     limits = draw(st.sampled_from([(0, 0), (20, 5)]))
     scales = 2.0 ** random.uniform(-4, 0, draw(st.sampled_from([1, n]))) / (60 * depth**0.5)
     scales *= draw(st.sampled_from([1.0, 1.0, 2.0**-22, 2.0**12]))
-    rounding = draw(st.sampled_from(["narrow", "narrow", "exact"]))
+    rounding = draw(st.sampled_from(["round_half_away", "round_half_away", "exact"]))
     scheme = quantization.Quantized(
         scales,
         (zeros[0], weights_zero, zeros[1]),
@@ -229,7 +230,7 @@ def test_matmul(vectors, module, data):
 def test_long_rows(vectors, depth, fast):
     """Rows of which there is room for few, for less than a tile, and for none."""
     scheme = quantization.Quantized(
-        np.array([2.0**-15]), (3, 0, -5), (-128, 127), np.int32, "narrow"
+        np.array([2.0**-15]), (3, 0, -5), (-128, 127), np.int32, "round_half_away"
     )
     arrays = stored("int8", 9, depth), stored("int8", 5, depth), None, (9, 5), "int8"
 
@@ -244,7 +245,7 @@ def test_long_rows(vectors, depth, fast):
 def test_deep_windows(vectors):
     """As `test_long_rows`, for windows of three by three."""
     scheme = quantization.Quantized(
-        np.array([2.0**-15]), (3, 0, -5), (-128, 127), np.int32, "narrow"
+        np.array([2.0**-15]), (3, 0, -5), (-128, 127), np.int32, "round_half_away"
     )
     x, weights = stored("int8", 1, 3, 4, 8001), stored("int8", 5, 3, 3, 8001)
     arrays = x, weights, None, (1, 3, 4, 5), "int8"

@@ -69,15 +69,19 @@ def exact(value, scale):
 @given(st.data())
 @pytest.mark.parametrize(
     ("rounding", "definition", "sums"),
-    [("narrow", narrow, np.int32), ("wide", wide, np.int64), ("exact", exact, np.int32)],
+    [
+        ("round_half_away", narrow, np.int32),
+        ("round_int64_half_up", wide, np.int64),
+        ("exact", exact, np.int32),
+    ],
 )
 def test_requantize(rounding, definition, sums, data):
-    dtype = "int16" if rounding == "wide" else data.draw(st.sampled_from(STORED))
-    n, most = data.draw(SMALL), 1 << 40 if rounding == "wide" else HIGHEST
+    dtype = "int16" if rounding == "round_int64_half_up" else data.draw(st.sampled_from(STORED))
+    n, most = data.draw(SMALL), 1 << 40 if rounding == "round_int64_half_up" else HIGHEST
     numbers = st.integers(-most, most) | st.integers(-999, 999)
     values = np.array(data.draw(st.lists(numbers, min_size=n, max_size=5 * n)), sums)
     values = values[: len(values) // n * n].reshape(-1, n)
-    top = 2.0**-8 if rounding == "wide" else 2.0**20
+    top = 2.0**-8 if rounding == "round_int64_half_up" else 2.0**20
     scales = np.array(data.draw(st.lists(st.floats(2.0**-34, top), min_size=n, max_size=n)))
     zero, known = data.draw(st.integers(-128, 255)), np.iinfo(dtype)
     limits = (known.min, known.max - data.draw(st.integers(0, 9)))

@@ -7,10 +7,10 @@ import pytest
 
 from flatlite.engine.build import cache, driver, image
 
-OUTSIDE = {"contextlib", "functools", "llvmlite", "math", "numba", "numpy", "__future__"}
+OUTSIDE = {"contextlib", "functools", "llvmlite", "math", "numba", "numpy", "typing", "__future__"}
 ENGINE = {
     *("abi", "build.declaration", "build.fixedpoint", "build.kernel", "build.simd", "build.target"),
-    *("build.vector", "run.faults", "sizes", "tiling"),
+    *("build.vector", "records", "run.faults", "sizes", "tiling"),
 }
 FILES = sorted(
     path

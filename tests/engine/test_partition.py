@@ -30,15 +30,15 @@ def everything_is_shared(monkeypatch):
 def test_threads_have_rows_of_their_own(n_threads):
     """As many as each other, of all columns, where there are enough."""
     program = Program(threads=n_threads)
-    assert gemm_f32.partition(program, 784, 64, 100) == (14, 128, 56)
-    assert gemm_f32.partition(program, 3136, 2000, 2000) == (14, 2016, 224)
+    assert gemm_f32.partition(program, 784, 64, 100) == ((14, 128), 56)
+    assert gemm_f32.partition(program, 3136, 2000, 2000) == ((14, 2016), 224)
 
 
 def test_few_rows_of_many_products_are_shared_out_by_columns():
     two = Program(threads=2)
-    assert gemm_f32.partition(two, 49, 1024, 1024) == (7, 32, 7 * 32)
-    assert gemm_f32.partition(two, 49, 96, 100) == (7, 128, 7)
-    assert gemm_f32.partition(two, 1, 1024, 1024) == (7, 32, 32)
+    assert gemm_f32.partition(two, 49, 1024, 1024) == ((7, 32), 7 * 32)
+    assert gemm_f32.partition(two, 49, 96, 100) == ((7, 128), 7)
+    assert gemm_f32.partition(two, 1, 1024, 1024) == ((7, 32), 32)
 
 
 def shared(n_threads, *outputs, emit, **fed):
@@ -58,7 +58,7 @@ def shared(n_threads, *outputs, emit, **fed):
 
 def scheme(depth):
     scale = np.full(1, 2.0**-3 / (60 * depth**0.5))
-    return quantization.Quantized(scale, (3, 0, -4), (-128, 127), np.int32, "narrow")
+    return quantization.Quantized(scale, (3, 0, -4), (-128, 127), np.int32, "round_half_away")
 
 
 @pytest.mark.parametrize("shape", SHAPES)

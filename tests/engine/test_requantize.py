@@ -64,10 +64,10 @@ def both(sums, scales, zero_point, limits, dtype, **how):
     n = sums.shape[1]
     terms, numbers = multipliers.requantize_terms_i8(scales, n, zero_point, limits, dtype, **how)
     got, want = arena(sums.shape, dtype), arena(sums.shape, dtype)
-    program.call("vectors.as_bytes", given, terms, got, split=len(sums), **numbers)
+    program.call("vectors.as_bytes", given, terms, got, split=len(sums), **numbers._asdict())
     kernel, factors = "requantize.exact", [np.broadcast_to(scales, (n,)).copy()]
     if not how.get("exact"):
-        kernel = "requantize.narrow"
+        kernel = "requantize.round_half_away"
         fixed = [
             multipliers.quantize_multiplier(scale)
             for scale in np.broadcast_to(scales, (n,)).tolist()
@@ -79,7 +79,7 @@ def both(sums, scales, zero_point, limits, dtype, **how):
         program.keep(out)
     program.close({given: sums})
     program.run()
-    return program.array(got), program.array(want), numbers["rounding"]
+    return program.array(got), program.array(want), numbers.rounding
 
 
 def sums_of_all_sizes(random, largest, extremes, n):

@@ -8,15 +8,17 @@ an item is an element of it. An operand with as many elements is walked in their
 from ...build.kernel import inline, set_fault
 from ...run.faults import DIVISION_BY_ZERO, NEGATIVE_VALUE
 
+SHAPE, A, B = range(3)
+"""The rows of a geometry; A and B are the operands, too."""
 PLAIN = "a:T1 b:T1 out~a~b:T1 geometry:int64[2]"
 """The declaration of a kernel around `plain` or `strided`."""
 CHECKED = "a:T1 b:T1 out:T1 geometry:int64[2]"
-"""That of a kernel around `checked` or `rising`, which look at all of `b` first."""
+"""That of a kernel around `checked` or `nonnegative`, which look at all of `b` first."""
 
 
 @inline
 def row_step(geometry, operand):
-    """How far an operand (1 is a, 2 is b) moves from one row of the last dimension to the next."""
+    """How far an operand moves from one row of the last dimension to the next."""
     k = geometry.shape[1] - 2
     return geometry[operand, k] if k >= 0 else 0
 
@@ -25,7 +27,7 @@ def row_step(geometry, operand):
 def rows_from(geometry, row):
     """How many rows from number `row` on are `row_step` apart."""
     k = geometry.shape[1] - 2
-    return geometry[0, k] - row % geometry[0, k] if k >= 0 else 1
+    return geometry[SHAPE, k] - row % geometry[SHAPE, k] if k >= 0 else 1
 
 
 @inline
@@ -33,9 +35,9 @@ def start_of(geometry, row, operand):
     """Where row number `row` begins in an operand."""
     start, k = 0, geometry.shape[1] - 2
     while k >= 0:
-        rest = row // geometry[0, k]
-        start += (row - rest * geometry[0, k]) * geometry[operand, k]
-        row = rest
+        outer_row = row // geometry[SHAPE, k]
+        start += (row - outer_row * geometry[SHAPE, k]) * geometry[operand, k]
+        row = outer_row
         k -= 1
     return start
 
@@ -56,19 +58,19 @@ def walking(line):
 
     def walk(a, b, out, geometry, numbers, first, last):
         k = geometry.shape[1] - 1
-        columns, a_step, b_step = geometry[0, k], geometry[1, k], geometry[2, k]
-        a_row, b_row = row_step(geometry, 1), row_step(geometry, 2)
+        columns, a_step, b_step = geometry[SHAPE, k], geometry[A, k], geometry[B, k]
+        a_row, b_row = row_step(geometry, A), row_step(geometry, B)
         row = first // columns
         item, column = first, first - row * columns
-        left = p = q = 0
+        n_rows = p = q = 0
         while item < last:
-            if left == 0:  # divisions take longer than short rows
-                left = rows_from(geometry, row)
-                p, q = start_of(geometry, row, 1), start_of(geometry, row, 2)
+            if n_rows == 0:  # divisions take longer than short rows
+                n_rows = rows_from(geometry, row)
+                p, q = start_of(geometry, row, A), start_of(geometry, row, B)
             count = min(columns - column, last - item)
             x, y = p + column * a_step, q + column * b_step
             line(a, b, out, x, y, item, count, a_step, b_step, numbers)
-            item, row, column, left = item + count, row + 1, 0, left - 1
+            item, row, column, n_rows = item + count, row + 1, 0, n_rows - 1
             p, q = p + a_row, q + b_row
 
     return inline(walk)
@@ -99,10 +101,10 @@ def plain(formula):
 
 
 def clamped(formula):
-    """The function of a kernel for `out = formula(a, b)` within [limits[0], limits[1]]."""
+    """The function of a kernel for `out = formula(a, b)` within the two limits."""
 
     def line(a, b, out, p, q, item, count, a_step, b_step, limits):
-        kind, low, high = out.dtype.type, limits[0], limits[1]
+        kind, (low, high) = out.dtype.type, limits
         if a_step == 0:
             value = a[p]
             for c in range(count):
@@ -152,16 +154,16 @@ def checked(formula, loop=strided):
     return of_module(formula, run)
 
 
-def rising(formula):
+def nonnegative(formula):
     """Like `strided`, of a `b` that is not negative."""
-    raised = inline(strided(formula))
+    compute = inline(strided(formula))
 
     def run(a, b, out, geometry, first, last, fault):
         for i in range(b.size):
             if b[i] < 0:
                 set_fault(fault, NEGATIVE_VALUE, i, b[i])
                 return
-        raised(a, b, out, geometry, first, last, fault)
+        compute(a, b, out, geometry, first, last, fault)
 
     return of_module(formula, run)
 

@@ -8,7 +8,7 @@ from ...build.kernel import inline, microkernel
 from ...build.vector import DOUBLE, WORD, Writer
 
 _LOG2_E, _LN_2 = 1 / math.log(2), math.log(2)
-_LARGE = 700.0
+_MAX_ARGUMENT = 700.0
 _TERMS = (
     1.0000000005546121,
     1.0000000363447175,
@@ -43,10 +43,10 @@ def fma(builder, simd, a, b, c):
 @inline
 def exp(x):
     """The exponential to 2e-9; less than 1e-300 stands for 0."""
-    near = -_LARGE if x < -_LARGE else x
-    near = _LARGE if near > _LARGE else near
-    power = fma(near, _LOG2_E, _TO_WHOLE)
-    r = fma(_TO_WHOLE - power, _LN_2, near)
+    clamped = -_MAX_ARGUMENT if x < -_MAX_ARGUMENT else x
+    clamped = _MAX_ARGUMENT if clamped > _MAX_ARGUMENT else clamped
+    power = fma(clamped, _LOG2_E, _TO_WHOLE)
+    r = fma(_TO_WHOLE - power, _LN_2, clamped)
     y = fma(r, _TERMS[6], _TERMS[5])
     y = fma(r, y, _TERMS[4])
     y = fma(r, y, _TERMS[3])
@@ -54,4 +54,4 @@ def exp(x):
     y = fma(r, y, _TERMS[1])
     y = fma(r, y, _TERMS[0])
     y = of_bits(bits_of(y) + (bits_of(power) << 52))
-    return math.inf if x > _LARGE else y
+    return math.inf if x > _MAX_ARGUMENT else y

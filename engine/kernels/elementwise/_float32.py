@@ -15,10 +15,10 @@ _TO_SCALE = _TO_WHOLE + 127 + 64
 """The same, where the low bits are then the exponent of 2 ** (n + 64)."""
 _FRACTION = 2.0**-64  # what makes 2 ** n of that, rounded once where it is denormal
 _LN_2 = math.log(2)
-_LOG2_E, _LOG2_E_REST = 1.4426950216293335, 1.925963033500e-8  # a float32, and what is missing
-_LN_2_SHORT, _LN_2_REST = 0.693359375, -2.12194440e-4  # few bits, and what is missing
-_LEAST, _MOST = -104.0, 89.0  # where exp is 0 and infinite
-_LAST = 20.0  # where 1 + exp(x) is exp(x)
+_LOG2_E, _LOG2_E_LOW = 1.4426950216293335, 1.925963033500e-8  # a float32, and what it lacks
+_LN_2_HIGH, _LN_2_LOW = 0.693359375, -2.12194440e-4  # few bits, and what they lack
+_UNDERFLOW, _OVERFLOW = -104.0, 89.0  # where exp is 0 and infinite
+_NEGLIGIBLE = 20.0  # where 1 + exp(x) is exp(x)
 _EXP = (0.16666520483, 0.041666387147, 0.0083687415462, 0.0013941993130)
 """exp(r) = 1 + r + r^2 / 2 + r^3 (_EXP[0] + r _EXP[1] ...) between -log(2) / 2 and log(2) / 2."""
 _LOG = (
@@ -35,18 +35,18 @@ _LOG = (
 _SIN = (-0.16666654517, 0.0083321547656, -0.00019514453903)
 _COS = (0.041666645519, -0.0013887308117, 2.4432209499e-5)
 """sin(r) = r + r^3 (_SIN[0] + ...), cos(r) = 1 - r^2 / 2 + r^4 (_COS[0] + ...) below pi / 4."""
-_TAIL_ABOVE = (0.5, 0.44520116, 0.18820322, 0.04227422, 0.004352244)
-_TAIL_BELOW = (1.0, 1.6882874, 1.2234589, 0.4825718, 0.105968066, 0.010909492)
+_TAIL_NUMERATOR = (0.5, 0.44520116, 0.18820322, 0.04227422, 0.004352244)
+_TAIL_DENOMINATOR = (1.0, 1.6882874, 1.2234589, 0.4825718, 0.105968066, 0.010909492)
 _HALF_LOG2_E = _LOG2_E / 2
-"""P(normal variable > a) = 2^(-a^2 _HALF_LOG2_E) (_TAIL_ABOVE[0] + a _TAIL_ABOVE[1] ...) /
-(_TAIL_BELOW[0] + a _TAIL_BELOW[1] ...), where _HALF_LOG2_E is the float32 next to it."""
+"""P(normal variable > a) = 2^(-a^2 _HALF_LOG2_E) (_TAIL_NUMERATOR[0] + ...) /
+(_TAIL_DENOMINATOR[0] + ...), where _HALF_LOG2_E is the float32 next to it."""
 _FARTHEST, _FARTHEST_TANH = 15.0, 11.0
 """Where the normal distribution, and its approximation by tanh, end in float32."""
 _CUBE = 0.044715 * math.sqrt(8 / math.pi) / math.log(2)
-_STEEP, _STEEP_REST = 0.10294324159622192, -1.9585535e-8
-_FLAT, _FLAT_REST = 22.36328125, 1 / 0.044715 - 22.36328125
-"""exp(-2 u) of gelu_tanh is 2 ** (-a _STEEP (a^2 + _FLAT)) of exact numbers: these are what float32
-has of them, _FLAT in few bits, and what is missing, of _STEEP relative to it."""
+_GELU_SCALE, _GELU_SCALE_LOW = 0.10294324159622192, -1.9585535e-8
+_GELU_OFFSET, _GELU_OFFSET_LOW = 22.36328125, 1 / 0.044715 - 22.36328125
+"""exp(-2 u) of gelu_tanh is 2 ** (-a _GELU_SCALE (a^2 + _GELU_OFFSET)) of exact numbers: these are
+what float32 has of them, the offset in few bits, and what they lack, relative to the scale."""
 _LOG2 = (2.885390081790067, 0.9617966733561144, 0.5770835825312217, 0.41167286017, 0.34072750854)
 """log2((1 + s) / (1 - s)) = s (_LOG2[0] + s^2 _LOG2[1] ...) from sqrt(1 / 2) to sqrt(2)."""
 _EXP2 = (
@@ -68,8 +68,8 @@ _EXP2_SHORT = (
     0.00015820558,
 )
 """2^r = _EXP2[0] + r _EXP2[1] ... between -1 / 2 and 1 / 2, of float64 and of float32."""
-_QUARTER, _QUARTER_REST = 1.5707963267341256, 6.077100506506192e-11  # 33 bits, and the rest
-TURNS = 1e6  # beyond which sin and cos know too little of the angle
+_HALF_PI, _HALF_PI_LOW = 1.5707963267341256, 6.077100506506192e-11  # 33 bits, and those after
+MAX_ANGLE = 1e6  # beyond which sin and cos know too little of the angle
 
 
 def _times_power(value, power):
@@ -96,13 +96,13 @@ def _scale(power):
 def _exponent(x, offset):
     """n + offset and 2 ** r, where exp(x) = 2 ** (n + r) and |r| is at most 1 / 2."""
     power = x.fma(_LOG2_E, offset)
-    r = x.fma(_LOG2_E_REST, x.fms(_LOG2_E, power - offset))
+    r = x.fma(_LOG2_E_LOW, x.fms(_LOG2_E, power - offset))
     return power, r.polynomial(*_EXP2_SHORT)
 
 
 def exp(x):
     """The exponential."""
-    power, y = _exponent(x.maximum(_LEAST).minimum(_MOST), _TO_WHOLE)
+    power, y = _exponent(x.maximum(_UNDERFLOW).minimum(_OVERFLOW), _TO_WHOLE)
     return _times_power(y, power)
 
 
@@ -110,7 +110,7 @@ def expm1(x):
     """exp(x) - 1, of x within [-88, 88]."""
     power = x.fma(_LOG2_E, _TO_WHOLE)
     n = power - _TO_WHOLE
-    r = n.fma(-_LN_2_REST, n.fma(-_LN_2_SHORT, x))
+    r = n.fma(-_LN_2_LOW, n.fma(-_LN_2_HIGH, x))
     small = (r * r).fma(r.polynomial(0.5, *_EXP), r)
     scale = _power_of_2(x, power.bits(), 127 - _WHOLE_BITS)
     return scale.fma(small, scale - 1.0)
@@ -118,13 +118,13 @@ def expm1(x):
 
 def exp_nonpositive(x):
     """The exponential of what is not positive."""
-    power, y = _exponent(x.maximum(_LEAST), _TO_SCALE)
+    power, y = _exponent(x.maximum(_UNDERFLOW), _TO_SCALE)
     return y * _scale(power) * _FRACTION
 
 
 def logistic(x):
     """e / (1 + e), where e = exp(x); e is 2 ** 64 too large until the end"""
-    power, y = _exponent(x.maximum(_LEAST).minimum(_LAST), _TO_SCALE)
+    power, y = _exponent(x.maximum(_UNDERFLOW).minimum(_NEGLIGIBLE), _TO_SCALE)
     y = y * _scale(power)
     return y.approx_div(y.fma(_FRACTION, 1.0)) * _FRACTION
 
@@ -143,17 +143,17 @@ def elu(x):
 def gelu(x):
     """max(x, 0) - a * P(normal variable > a), where a = |x|; the product is 2 ** 64 too large"""
     a = x.abs().minimum(_FARTHEST)
-    square, more = a.square()
+    square, error = a.square()
     power = square.fma(-_HALF_LOG2_E, _TO_SCALE)
-    r = more.fma(-_HALF_LOG2_E, square.fms(-_HALF_LOG2_E, power - _TO_SCALE))
-    ratio = _in_pairs(a, _TAIL_ABOVE).approx_div(_in_pairs(a, _TAIL_BELOW))
+    r = error.fma(-_HALF_LOG2_E, square.fms(-_HALF_LOG2_E, power - _TO_SCALE))
+    ratio = _estrin(a, _TAIL_NUMERATOR).approx_div(_estrin(a, _TAIL_DENOMINATOR))
     part = a * _scale(power) * ratio
     part = part.fma(r * r.polynomial(*_EXP2_SHORT[1:]), part)
     return part.fma(-_FRACTION, _rectified(x))
 
 
-def _in_pairs(x, coefficients):
-    """The polynomial of x; less is rounded on the way when neighbours come together first."""
+def _estrin(x, coefficients):
+    """The polynomial of x by Estrin's scheme, which rounds less on the way."""
     pairs = [x.polynomial(*coefficients[i : i + 2]) for i in range(0, len(coefficients), 2)]
     return (x * x).polynomial(*pairs)
 
@@ -173,17 +173,17 @@ def gelu_tanh(x):
 def _cubic(a):
     """n + _TO_SCALE and r, where exp(-2 u) of gelu_tanh is 2 ** (n + r), of a from 0 to 11."""
     if not a.w.simd.fused:
-        wide = a.to_float64()
-        u = wide * (wide * wide).fma(-_CUBE, -_CUBE / 0.044715)
+        a64 = a.to_float64()
+        u = a64 * (a64 * a64).fma(-_CUBE, -_CUBE / 0.044715)
         n = u + _TO_WHOLE_64 - _TO_WHOLE_64
         return n.to_float32() + _TO_SCALE, (u - n).to_float32()
-    whole = a.fma(a, _FLAT)
-    rest = a.fma(a, _FLAT - whole) + _FLAT_REST
-    steep = a * -_STEEP
-    power = steep.fma(whole, _TO_SCALE)
+    high = a.fma(a, _GELU_OFFSET)
+    low = a.fma(a, _GELU_OFFSET - high) + _GELU_OFFSET_LOW
+    scaled = a * -_GELU_SCALE
+    power = scaled.fma(high, _TO_SCALE)
     n = power - _TO_SCALE
-    r = a.fma(-_STEEP, -steep).fma(whole, steep.fma(rest, steep.fma(whole, -n)))
-    return power, n.fma(_STEEP_REST, r)
+    r = a.fma(-_GELU_SCALE, -scaled).fma(high, scaled.fma(low, scaled.fma(high, -n)))
+    return power, n.fma(_GELU_SCALE_LOW, r)
 
 
 def _rectified(x):
@@ -206,8 +206,8 @@ def log(x):
     n = (n - 25.0).where(small, n)
     f = m - 1.0
     square = f * f
-    y = (square * f).fma(f.polynomial(*_LOG), n * _LN_2_REST)
-    y = n.fma(_LN_2_SHORT, f + square.fma(-0.5, y))
+    y = (square * f).fma(f.polynomial(*_LOG), n * _LN_2_LOW)
+    y = n.fma(_LN_2_HIGH, f + square.fma(-0.5, y))
     y = y.where(x.compare("<", math.inf), x)
     y = (x * math.nan).where(x.compare("<", 0.0), y)
     return (x - math.inf).where(x.compare("==", 0.0), y)
@@ -226,30 +226,30 @@ def power(x, y):
     return result.of_bits(bits).to_float32()
 
 
-def _turned(x, quarters):
-    """sin(x + quarters * pi / 2) for |x| <= TURNS"""
-    wide, builder = x.to_float64(), x.builder
-    power = wide.fma(2 / math.pi, _TO_WHOLE_64)
+def _shifted_sin(x, quarters):
+    """sin(x + quarters * pi / 2) for |x| <= MAX_ANGLE"""
+    x64, builder = x.to_float64(), x.builder
+    power = x64.fma(2 / math.pi, _TO_WHOLE_64)
     n = power - _TO_WHOLE_64
-    r = n.fma(-_QUARTER_REST, n.fma(-_QUARTER, wide)).to_float32()
+    r = n.fma(-_HALF_PI_LOW, n.fma(-_HALF_PI, x64)).to_float32()
     square = r * r
     sin = (square * r).fma(square.polynomial(*_SIN), r)
     cos = (square * square).fma(square.polynomial(*_COS), square.fma(-0.5, 1.0))
     kind = x.bits().type
-    turns = builder.add(builder.trunc(power.bits(), kind), x.whole(quarters))
-    odd = builder.trunc(turns, type(kind)(BIT, kind.count))
-    sign = builder.shl(builder.and_(turns, x.whole(2)), x.whole(30))
+    quarter_turns = builder.add(builder.trunc(power.bits(), kind), x.whole(quarters))
+    odd = builder.trunc(quarter_turns, type(kind)(BIT, kind.count))
+    sign = builder.shl(builder.and_(quarter_turns, x.whole(2)), x.whole(30))
     return x.of_bits(builder.xor(cos.where(odd, sin).bits(), sign))
 
 
 def sin(x):
-    """The sine, of |x| <= TURNS."""
-    return _turned(x, 0)
+    """The sine, of |x| <= MAX_ANGLE."""
+    return _shifted_sin(x, 0)
 
 
 def cos(x):
-    """The cosine, of |x| <= TURNS."""
-    return _turned(x, 1)
+    """The cosine, of |x| <= MAX_ANGLE."""
+    return _shifted_sin(x, 1)
 
 
 def rsqrt(x):

@@ -91,17 +91,18 @@ class FloatVector:
         """1 / sqrt(self) of float32 to a unit in the last place."""
         if self.w.width < _ESTIMATES:
             return 1.0 / self.sqrt()
-        near = self.estimate("rsqrt14")
-        rest = (-(self * near)).fma(near, 1.0)
-        result = (near * rest).fma(rest.fma(0.375, 0.5), near)
-        return result.where(rest.compare("==", rest), near)  # of 0 and infinity it is nan
+        estimate = self.estimate("rsqrt14")
+        residual = (-(self * estimate)).fma(estimate, 1.0)
+        result = (estimate * residual).fma(residual.fma(0.375, 0.5), estimate)
+        is_number = residual.compare("==", residual)  # not so of 0 and infinity
+        return result.where(is_number, estimate)
 
     def estimate(self, name):
         """What an instruction of AVX-512 gives to 14 bits."""
         builder, kind = self.builder, ir.VectorType(FLOAT, _ESTIMATES)
-        nothing, places = ir.Constant(kind, None), ir.IntType(16)(-1)
+        zeros, all_lanes = ir.Constant(kind, None), ir.IntType(16)(-1)
         parts = [
-            self.w.call(f"llvm.x86.avx512.{name}.ps.512", kind, [part, nothing, places])
+            self.w.call(f"llvm.x86.avx512.{name}.ps.512", kind, [part, zeros, all_lanes])
             for part in self._parts(_ESTIMATES)
         ]
         while len(parts) > 1:
@@ -113,16 +114,16 @@ class FloatVector:
 
     def _parts(self, n):
         """Vectors of `n` elements each."""
-        nothing = ir.Constant(self.value.type, ir.Undefined)
+        undefined = ir.Constant(self.value.type, ir.Undefined)
         for start in range(0, self.value.type.count, n):
             order = ir.Constant(ir.VectorType(INT, n), list(range(start, start + n)))
-            yield self.builder.shuffle_vector(self.value, nothing, order)
+            yield self.builder.shuffle_vector(self.value, undefined, order)
 
     def polynomial(self, *coefficients):
         """coefficients[0] + self * coefficients[1] + self ** 2 * coefficients[2] + ..."""
-        *rest, highest = coefficients
+        *lower, highest = coefficients
         value = FloatVector(self.w, self.of(highest))
-        for coefficient in reversed(rest):
+        for coefficient in reversed(lower):
             value = self.fma(value, coefficient)
         return value
 
@@ -203,18 +204,18 @@ def elementwise(formula, operands=1, numbers=0, total=False):
     def emit(builder, simd, *arguments):
         w = Writer(builder, simd)
         *sources, out = (w.pointer(p) for p in arguments[: operands + 1])
-        count, *more = arguments[operands + 1 :]
+        count, *scalars = arguments[operands + 1 :]
 
         def result(vectors):
             n = vectors[0].type.count
-            values = [*vectors, *(_repeated(w, number, n) for number in more)]
+            values = [*vectors, *(_repeated(w, number, n) for number in scalars)]
             return formula(*(FloatVector(w, value) for value in values)).value
 
-        several = _UNROLL[simd.registers] * w.width
-        whole, kind = builder.and_(count, WORD(-several)), ir.VectorType(FLOAT, several)
-        wide = ir.VectorType(DOUBLE, w.width)
-        sums = [ir.Constant(wide, None)] if total else []
-        with w.loop(0, w.mul(whole, 4), 4 * several, sums) as (at, carried):
+        unrolled = _UNROLL[simd.registers] * w.width
+        whole, kind = builder.and_(count, WORD(-unrolled)), ir.VectorType(FLOAT, unrolled)
+        float64_vector = ir.VectorType(DOUBLE, w.width)
+        sums = [ir.Constant(float64_vector, None)] if total else []
+        with w.loop(0, w.mul(whole, 4), 4 * unrolled, sums) as (at, carried):
             value = result([w.load(x, at, kind) for x in sources])
             w.store(value, out, at)
             carried[:] = [_added(builder, part, value) for part in carried]
@@ -240,7 +241,7 @@ def _added(builder, total, value):
 
 def _halved(builder, value, n):
     """Sums of the elements of a vector, until there are `n`: halves upon halves."""
-    nothing = ir.Constant(value.type, ir.Undefined)
+    undefined = ir.Constant(value.type, ir.Undefined)
     half = value.type.count
     while half > n:
         half //= 2
@@ -248,13 +249,13 @@ def _halved(builder, value, n):
             ir.Constant(ir.VectorType(INT, half), [*range(start, start + half)])
             for start in (0, half)
         )
-        value = builder.fadd(*(builder.shuffle_vector(value, nothing, o) for o in orders))
-        nothing = ir.Constant(value.type, ir.Undefined)
+        value = builder.fadd(*(builder.shuffle_vector(value, undefined, o) for o in orders))
+        undefined = ir.Constant(value.type, ir.Undefined)
     return value if n > 1 else builder.extract_element(value, INT(0))
 
 
 def _repeated(w, number, n):
     """A vector of `n` times the same number."""
-    nothing = ir.Constant(ir.VectorType(number.type, n), ir.Undefined)
-    one = w.builder.insert_element(nothing, number, INT(0))
-    return w.builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(INT, n), None))
+    undefined = ir.Constant(ir.VectorType(number.type, n), ir.Undefined)
+    first_lane = w.builder.insert_element(undefined, number, INT(0))
+    return w.builder.shuffle_vector(first_lane, undefined, ir.Constant(ir.VectorType(INT, n), None))

@@ -22,12 +22,12 @@ def differ_of(a, b):
     return a ^ b
 
 
-def shift_right_of(most):
-    """a shifted right by b, held in [0, most]; the sign comes in from the left."""
+def shift_right_of(max_shift):
+    """a shifted right by b, held in [0, max_shift]; the sign comes in from the left."""
 
     @inline
     def shifted(a, b):
-        return a >> min(max(b, 0), most)
+        return a >> min(max(b, 0), max_shift)
 
     return shifted
 

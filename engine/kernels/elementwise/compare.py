@@ -1,9 +1,10 @@
 """Which of two operands is larger (_broadcast.py), and the choice between two by a condition."""
 
 from ...build.kernel import WIDTHS, inline, kernel
-from ._broadcast import plain, row_step, rows_from, start_of
+from ._broadcast import SHAPE, plain, row_step, rows_from, start_of
 
 NUMBERS = ("float32", "int16", "int32", "int64")
+_C, _X, _Y = range(1, 4)  # the operands of `choose`: rows of its geometry
 
 
 @inline
@@ -43,49 +44,48 @@ for _name, _formula, _types in (
 def choose(condition, x, y, out, geometry, first, last, fault):
     """out = x where condition else y
 
-    `geometry` has the rows shape and the strides of condition, x and y; an item is an element of
-    out.
+    `geometry` has the shape and the strides of the three operands; an item is an element of out.
     """
     k = geometry.shape[1] - 1
-    columns = geometry[0, k]
-    c_step, x_step, y_step = geometry[1, k], geometry[2, k], geometry[3, k]
+    columns = geometry[SHAPE, k]
+    c_step, x_step, y_step = geometry[_C, k], geometry[_X, k], geometry[_Y, k]
     row = first // columns
     item, column = first, first - row * columns
-    left = c_row = x_row = y_row = 0
+    n_rows = c_row = x_row = y_row = 0
     while item < last:
-        if left == 0:
-            left = rows_from(geometry, row)
-            c_row, x_row = start_of(geometry, row, 1), start_of(geometry, row, 2)
-            y_row = start_of(geometry, row, 3)
+        if n_rows == 0:
+            n_rows = rows_from(geometry, row)
+            c_row, x_row = start_of(geometry, row, _C), start_of(geometry, row, _X)
+            y_row = start_of(geometry, row, _Y)
         count = min(columns - column, last - item)
         p, q, r = c_row + column * c_step, x_row + column * x_step, y_row + column * y_step
         if c_step == 0:
-            source, place, step = (x, q, x_step) if condition[p] else (y, r, y_step)
+            source, start, step = (x, q, x_step) if condition[p] else (y, r, y_step)
             if step == 0:
-                value = source[place]
+                value = source[start]
                 for c in range(count):
                     out[item + c] = value
             else:
                 for c in range(count):
-                    out[item + c] = source[place + c]
+                    out[item + c] = source[start + c]
         elif x_step == 0 and y_step == 0:
-            one, other = x[q], y[r]
+            x_value, y_value = x[q], y[r]
             for c in range(count):
-                out[item + c] = one if condition[p + c] else other
+                out[item + c] = x_value if condition[p + c] else y_value
         elif x_step == 0:
-            one = x[q]
+            x_value = x[q]
             for c in range(count):
-                other = y[r + c]
-                out[item + c] = one if condition[p + c] else other
+                y_value = y[r + c]
+                out[item + c] = x_value if condition[p + c] else y_value
         elif y_step == 0:
-            other = y[r]
+            y_value = y[r]
             for c in range(count):
-                one = x[q + c]
-                out[item + c] = one if condition[p + c] else other
+                x_value = x[q + c]
+                out[item + c] = x_value if condition[p + c] else y_value
         else:
             for c in range(count):
-                one, other = x[q + c], y[r + c]
-                out[item + c] = one if condition[p + c] else other
-        item, row, column, left = item + count, row + 1, 0, left - 1
-        c_row, x_row = c_row + row_step(geometry, 1), x_row + row_step(geometry, 2)
-        y_row += row_step(geometry, 3)
+                x_value, y_value = x[q + c], y[r + c]
+                out[item + c] = x_value if condition[p + c] else y_value
+        item, row, column, n_rows = item + count, row + 1, 0, n_rows - 1
+        c_row, x_row = c_row + row_step(geometry, _C), x_row + row_step(geometry, _X)
+        y_row += row_step(geometry, _Y)

@@ -6,7 +6,7 @@ import numpy as np
 from numba import float64, int64
 
 from ...build.kernel import inline, kernel
-from ._broadcast import CHECKED, PLAIN, checked, plain, rising, strided
+from ._broadcast import CHECKED, PLAIN, checked, nonnegative, plain, strided
 
 INTEGERS = ("int8", "int16", "int32", "int64")
 _MAX_INT32 = 2147483647
@@ -102,4 +102,4 @@ for _name, _formula, _types in (
 ):
     kernel(PLAIN, name=_name, T=_types)(strided(_formula))
 
-kernel(CHECKED, name="power_integer", T=("int32",))(rising(power_integer_of))
+kernel(CHECKED, name="power_integer", T=("int32",))(nonnegative(power_integer_of))

@@ -13,7 +13,7 @@ from ._formula import elementwise
 _BLOCK = 256  # elements looked over at a time
 _LEAST_NORMAL, _LARGEST = float32(2.0**-126), float32(np.finfo(np.float32).max)
 _powers = elementwise(_float32.power, operands=2)
-_powers_of_one = elementwise(_float32.power, numbers=1)
+_powers_of_scalar = elementwise(_float32.power, numbers=1)
 
 
 @inline
@@ -24,10 +24,10 @@ def _is_plain(x, y):
 
 def _line(a, b, out, p, q, item, count, a_step, b_step, numbers):
     """out = a ** b, _BLOCK elements at a time"""
-    done = 0
-    while done < count:
-        n, plain = min(count - done, _BLOCK), a_step > 0
-        x, y, target = a[p + done * a_step :], b[q + done * b_step :], out[item + done :]
+    start = 0
+    while start < count:
+        n, plain = min(count - start, _BLOCK), a_step > 0
+        x, y, target = a[p + start * a_step :], b[q + start * b_step :], out[item + start :]
         if b_step:
             for c in range(n):
                 plain &= _is_plain(x[c * a_step], y[c])
@@ -41,12 +41,12 @@ def _line(a, b, out, p, q, item, count, a_step, b_step, numbers):
         elif a_step and b_step:
             _powers(address(x), address(y), address(target), n)
         elif a_step:
-            _powers_of_one(address(x), address(target), n, y[0])
+            _powers_of_scalar(address(x), address(target), n, y[0])
         if not plain:
             for c in range(n):
                 if not (a_step and _is_plain(x[c * a_step], y[c * b_step])):
                     target[c] = math.pow(x[c * a_step], y[c * b_step])
-        done += n
+        start += n
 
 
 _walk = walking(_line)

@@ -9,7 +9,7 @@ from ...build.kernel import address, inline, kernel
 from . import _float32
 from ._formula import elementwise
 
-TURNS = float32(_float32.TURNS)
+MAX_ANGLE = float32(_float32.MAX_ANGLE)
 _BLOCK = 256  # elements looked over at a time
 _SIXTH = np.float32(1 / 6)
 
@@ -43,20 +43,20 @@ def in_vectors(formula):
     return apply
 
 
-def turning(formula, far):
-    """The kernel out = formula(x), or far(x) in float64 where |x| is large."""
+def in_vectors_where_small(formula, scalar):
+    """The kernel out = formula(x), or scalar(x) in float64 where |x| is large."""
     vectors = elementwise(formula)
 
     def apply(x, out, first, last, fault):
         while first < last:
-            stop, near = min(first + _BLOCK, last), True
+            stop, all_small = min(first + _BLOCK, last), True
             vectors(address(x[first:]), address(out[first:]), stop - first)
             for i in range(first, stop):
-                near &= abs(x[i]) <= TURNS
-            if not near:
+                all_small &= abs(x[i]) <= MAX_ANGLE
+            if not all_small:
                 for i in range(first, stop):
-                    if not abs(x[i]) <= TURNS:
-                        out[i] = float32(far(float64(x[i])))
+                    if not abs(x[i]) <= MAX_ANGLE:
+                        out[i] = float32(scalar(float64(x[i])))
             first = stop
 
     return apply
@@ -65,8 +65,8 @@ def turning(formula, far):
 VECTORS = ("elu", "exp", "gelu", "gelu_tanh", "log", "logistic", "rsqrt", "tanh")
 for _name in VECTORS:
     kernel("x:float32[n] out:float32[n]", name=_name)(in_vectors(getattr(_float32, _name)))
-kernel("x:float32[n] out:float32[n]", name="cos")(turning(_float32.cos, math.cos))
-kernel("x:float32[n] out:float32[n]", name="sin")(turning(_float32.sin, math.sin))
+kernel("x:float32[n] out:float32[n]", name="cos")(in_vectors_where_small(_float32.cos, math.cos))
+kernel("x:float32[n] out:float32[n]", name="sin")(in_vectors_where_small(_float32.sin, math.sin))
 
 FLOAT = {
     "ceil": inline(lambda x: np.ceil(x)),

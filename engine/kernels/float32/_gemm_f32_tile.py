@@ -58,60 +58,60 @@ def _tile(builder, simd, n_rows, n_vectors, arguments):
     carried += [w.zero()] * (n_rows * n_vectors)
     table = w.pointer(rows)
     with w.loop(0, w.mul(segments, _TABLE), _TABLE, carried) as (entry, outer):
-        here = w.move(table, entry)
-        begins = [w.move(w.load_pointer(here, 8 * m), skip) for m in range(n_rows)]
+        segment_table = w.move(table, entry)
+        begins = [w.move(w.load_pointer(segment_table, 8 * m), skip) for m in range(n_rows)]
         with w.loop(0, end, 4, outer) as (at, inner):
-            weights, coming = inner[:2]
-            w.prefetch(coming)
+            weights, next_weights = inner[:2]
+            w.prefetch(next_weights)
             vectors = [w.load(weights, v * w.bytes) for v in range(n_vectors)]
             for m in range(n_rows):
                 x = w.repeat(w.load(begins[m], at, FLOAT))
                 for v, vector in enumerate(vectors):
-                    place = 2 + m * n_vectors + v
-                    inner[place] = w.fma(x, vector, inner[place])
-            inner[:2] = [w.move(weights, _ROW), w.move(coming, _ROW // 2)]
+                    i = 2 + m * n_vectors + v
+                    inner[i] = w.fma(x, vector, inner[i])
+            inner[:2] = [w.move(weights, _ROW), w.move(next_weights, _ROW // 2)]
         outer[:] = w.results
-    found = w.results[2:]
+    values = w.results[2:]
     begin = w.pointer(start)
     for m in range(n_rows):
         if m:
             begin = w.move(begin, step)
         for v in range(n_vectors):
-            place = m * n_vectors + v
-            found[place] = w.add(found[place], w.load(begin, v * w.bytes))
-    _finish(w, found, n_rows, n_vectors, (out, out_skip, columns, sums, low, high))
+            i = m * n_vectors + v
+            values[i] = w.add(values[i], w.load(begin, v * w.bytes))
+    _finish(w, values, n_rows, n_vectors, (out, out_skip, columns, sums, low, high))
 
 
-def _finish(w, found, n_rows, n_vectors, arguments):
-    """Stores sums that go on in `sums`, results in the rows of the table `out`."""
+def _finish(w, values, n_rows, n_vectors, arguments):
+    """Stores unfinished sums in `sums`, results in the rows of the table `out`."""
     out, out_skip, columns, sums, low, high = arguments
     builder = w.builder
-    going_on = builder.icmp_signed("!=", sums, WORD(0))
-    with builder.if_else(going_on) as (more, done):
-        with more:
+    unfinished = builder.icmp_signed("!=", sums, WORD(0))
+    with builder.if_else(unfinished) as (to_sums, to_results):
+        with to_sums:
             target = w.pointer(sums)
             for m in range(n_rows):
                 for v in range(n_vectors):
-                    w.store(found[m * n_vectors + v], target, m * _ROW + v * w.bytes)
-        with done:
+                    w.store(values[m * n_vectors + v], target, m * _ROW + v * w.bytes)
+        with to_results:
             low, high = w.repeat(low), w.repeat(high)
-            found = [w.clamp(value, low, high) for value in found]
+            values = [w.clamp(value, low, high) for value in values]
             table = w.pointer(out)
             targets = [w.move(w.load_pointer(table, 8 * m), out_skip) for m in range(n_rows)]
             whole = builder.icmp_signed(">=", columns, WORD(n_vectors * w.width))
-            with builder.if_else(whole) as (all_of_it, part):
-                with all_of_it:
-                    _store(w, found, targets, None)
-                with part:
-                    left = [builder.sub(columns, WORD(v * w.width)) for v in range(n_vectors)]
-                    _store(w, found, targets, [w.mask(count) for count in left])
+            with builder.if_else(whole) as (every_column, first_columns):
+                with every_column:
+                    _store(w, values, targets, None)
+                with first_columns:
+                    n_columns = [builder.sub(columns, WORD(v * w.width)) for v in range(n_vectors)]
+                    _store(w, values, targets, [w.mask(count) for count in n_columns])
 
 
-def _store(w, found, targets, masks):
-    n_vectors = len(found) // len(targets)
+def _store(w, values, targets, masks):
+    n_vectors = len(values) // len(targets)
     for m, target in enumerate(targets):
         for v in range(n_vectors):
-            value, at = found[m * n_vectors + v], v * w.bytes
+            value, at = values[m * n_vectors + v], v * w.bytes
             if masks is None:
                 w.store(value, target, at)
             else:
@@ -138,27 +138,27 @@ def partial_tile(builder, simd, *arguments):
     _tile(builder, simd, shape(simd)[0], 1, arguments)
 
 
-def part_of_tile(share):
-    """What `tile` does, for the first rows only: `share` of 14, rounded up."""
+def _part_of_tile(fourteenths):
+    """What `tile` does, for the first rows only: `fourteenths` of 14, rounded up."""
 
     def emit(builder, simd, *arguments):
         n_rows, n_vectors = shape(simd)
-        _tile(builder, simd, -(-n_rows * share // 14), n_vectors, arguments)
+        _tile(builder, simd, -(-n_rows * fourteenths // 14), n_vectors, arguments)
 
-    emit.__name__ = f"part_{share}"
+    emit.__name__ = f"part_{fourteenths}"
     return microkernel(_SIGNATURE)(emit)
 
 
 PARTS = (4, 7, 10)
-part_4, part_7, part_10 = (part_of_tile(share) for share in PARTS)
+part_4, part_7, part_10 = (_part_of_tile(n) for n in PARTS)
 
 
 @microkernel(types.int64(types.int64), inline=True)
 def part_for(builder, simd, n_rows):
     """The number of the microkernel for so many rows: 0, 1, 2 for the parts, 3 for a whole tile."""
-    number, most = WORD(len(PARTS)), shape(simd)[0]
-    for i, share in reversed(list(enumerate(PARTS))):
-        enough = builder.icmp_signed("<=", n_rows, WORD(-(-most * share // 14)))
+    number, tile_height = WORD(len(PARTS)), shape(simd)[0]
+    for i, fourteenths in reversed(list(enumerate(PARTS))):
+        enough = builder.icmp_signed("<=", n_rows, WORD(-(-tile_height * fourteenths // 14)))
         number = builder.select(enough, WORD(i), number)
     return number
 
@@ -166,28 +166,28 @@ def part_for(builder, simd, n_rows):
 @microkernel(types.void(*[types.int64] * 4), inline=True)
 def point(builder, simd, table, begin, step, n_rows):
     """Fills a table: row m begins at `begin + m * step`, and rows beyond `n_rows` like the last."""
-    wide = _Int64Vector(builder)
-    row = wide.minimum(wide.indices(), builder.sub(n_rows, WORD(1)))
-    wide.store(builder.add(wide.repeat(begin), builder.mul(row, wide.repeat(step))), table)
+    vectors = _Int64Vector(builder)
+    row = vectors.minimum(vectors.indices(), builder.sub(n_rows, WORD(1)))
+    vectors.store(builder.add(vectors.repeat(begin), builder.mul(row, vectors.repeat(step))), table)
 
 
 @microkernel(types.void(*[types.int64] * 8), inline=True)
-def point_tap(builder, simd, table, pixels, offset, down, right, height, width, nothing):
+def point_tap(builder, simd, table, pixels, offset, down, right, height, width, padding):
     """Fills the table of one tap of a filter.
 
     `pixels` are three tables: addresses, rows and columns of the input under the first tap. The
     tap is `down` rows and `right` columns further, `offset` bytes in all; where that is outside the
-    input, the row begins at `nothing`.
+    input, the row begins at `padding`.
     """
-    wide = _Int64Vector(builder)
-    begin, y, x = (wide.load(pixels, i) for i in range(3))
-    y, x = builder.add(y, wide.repeat(down)), builder.add(x, wide.repeat(right))
+    vectors = _Int64Vector(builder)
+    begin, y, x = (vectors.load(pixels, i) for i in range(3))
+    y, x = builder.add(y, vectors.repeat(down)), builder.add(x, vectors.repeat(right))
     inside = builder.and_(
-        builder.icmp_unsigned("<", y, wide.repeat(height)),
-        builder.icmp_unsigned("<", x, wide.repeat(width)),
+        builder.icmp_unsigned("<", y, vectors.repeat(height)),
+        builder.icmp_unsigned("<", x, vectors.repeat(width)),
     )
-    begin = builder.add(begin, wide.repeat(offset))
-    wide.store(builder.select(inside, begin, wide.repeat(nothing)), table)
+    begin = builder.add(begin, vectors.repeat(offset))
+    vectors.store(builder.select(inside, begin, vectors.repeat(padding)), table)
 
 
 @microkernel(types.void(types.int64, types.int64, types.int64), inline=True)
@@ -207,10 +207,10 @@ class _Int64Vector:
         return ir.Constant(self.kind, list(range(BLOCK_ROWS)))
 
     def repeat(self, value):
-        whole = ir.Constant(self.kind, ir.Undefined)
-        one = self.builder.insert_element(whole, value, INT(0))
+        undefined = ir.Constant(self.kind, ir.Undefined)
+        first_lane = self.builder.insert_element(undefined, value, INT(0))
         order = ir.Constant(ir.VectorType(INT, BLOCK_ROWS), [0] * BLOCK_ROWS)
-        return self.builder.shuffle_vector(one, whole, order)
+        return self.builder.shuffle_vector(first_lane, undefined, order)
 
     def minimum(self, value, limit):
         limit = self.repeat(limit)

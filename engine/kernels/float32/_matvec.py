@@ -12,7 +12,7 @@ from ...build.kernel import inline, microkernel
 from ...build.vector import BYTE, FLOAT, INT, WORD, Writer
 from ...tiling import PANEL
 
-_SUMS = 8  # vectors of sums held at a time
+_SUMS = 8  # vectors of sums in registers at a time
 _ROW = 4 * PANEL  # bytes of a row of float32 weights
 _PAIR = 2 * PANEL  # bytes of two rows of int8 weights
 _CHAIN = 64  # products added before their sum goes to the total: keeps rounding errors small
@@ -20,15 +20,15 @@ _SHORT = ir.IntType(16)
 _SIGNATURE = types.void(*[types.int64] * 4)
 
 
-def _several(simd):
-    """Panels of which all sums are held at a time."""
+def _n_panels(simd):
+    """Panels of which all sums are in registers at a time."""
     return max(_SUMS * simd.width // PANEL, 1)
 
 
 @microkernel(types.int64(), inline=True)
-def several(builder, simd):
+def panels_at_once(builder, simd):
     """How many panels `f32_panels` and `i8_panels` do."""
-    return WORD(_several(simd))
+    return WORD(_n_panels(simd))
 
 
 def _f32(builder, simd, n_panels, x, weights, depth, sums):
@@ -36,16 +36,16 @@ def _f32(builder, simd, n_panels, x, weights, depth, sums):
     x, weights, sums = (w.pointer(p) for p in (x, weights, sums))
     pitch = w.mul(w.add(depth, 1), _ROW)
     panels = [w.move(weights, w.add(w.mul(pitch, p), _ROW)) for p in map(WORD, range(n_panels))]
-    places = range(0, _ROW, w.bytes)
-    carried = [w.load(sums, _ROW * p + at) for p in range(n_panels) for at in places]
+    offsets = range(0, _ROW, w.bytes)
+    carried = [w.load(sums, _ROW * p + at) for p in range(n_panels) for at in offsets]
     end = w.mul(depth, 4)
     with w.loop(0, end, 4 * _CHAIN, carried) as (begin, totals):
         stop = w.add(begin, 4 * _CHAIN)
         stop = builder.select(builder.icmp_signed("<", stop, end), stop, end)
-        with w.loop(begin, stop, 4, [w.zero()] * len(totals)) as (at, found):
-            own, row = w.repeat(w.load(x, at, FLOAT)), w.mul(at, PANEL)
-            vectors = [w.load(w.move(panel, row), place) for panel in panels for place in places]
-            found[:] = [w.fma(own, v, total) for v, total in zip(vectors, found, strict=True)]
+        with w.loop(begin, stop, 4, [w.zero()] * len(totals)) as (at, chain):
+            factor, row = w.repeat(w.load(x, at, FLOAT)), w.mul(at, PANEL)
+            vectors = [w.load(w.move(panel, row), offset) for panel in panels for offset in offsets]
+            chain[:] = [w.fma(factor, v, total) for v, total in zip(vectors, chain, strict=True)]
         totals[:] = [w.add(total, part) for total, part in zip(totals, w.results, strict=True)]
     for i, total in enumerate(w.results):
         w.store(total, sums, i * w.bytes)
@@ -54,22 +54,24 @@ def _f32(builder, simd, n_panels, x, weights, depth, sums):
 def _i8(builder, simd, n_panels, x, weights, depth, sums):
     w = Writer(builder, simd)
     x, weights, sums = (w.pointer(p) for p in (x, weights, sums))
-    whole, pairs = ir.VectorType(INT, w.width), ir.VectorType(_SHORT, 2 * w.width)
-    small = ir.VectorType(BYTE, 2 * w.width)
+    i32_vector, pairs = ir.VectorType(INT, w.width), ir.VectorType(_SHORT, 2 * w.width)
+    i8_pairs = ir.VectorType(BYTE, 2 * w.width)
     n_pairs = builder.sdiv(w.add(depth, 1), WORD(2))
     pitch = w.mul(n_pairs, _PAIR)
     panels = [w.move(weights, w.mul(pitch, p)) for p in map(WORD, range(n_panels))]
-    places = range(0, PANEL, w.width)
-    carried = [w.load(sums, 4 * (PANEL * p + at), whole) for p in range(n_panels) for at in places]
-    with w.loop(0, w.mul(n_pairs, 4), 4, carried) as (at, found):
-        own = builder.bitcast(w.repeat(w.load(x, at, INT)), pairs)
+    offsets = range(0, PANEL, w.width)
+    carried = [
+        w.load(sums, 4 * (PANEL * p + at), i32_vector) for p in range(n_panels) for at in offsets
+    ]
+    with w.loop(0, w.mul(n_pairs, 4), 4, carried) as (at, totals):
+        inputs = builder.bitcast(w.repeat(w.load(x, at, INT)), pairs)
         row, i = w.mul(at, _PAIR // 4), 0
         for panel in panels:
             begin = w.move(panel, row)
-            for place in places:
-                value = builder.load(w.move(begin, 2 * place), typ=small)
+            for offset in offsets:
+                value = builder.load(w.move(begin, 2 * offset), typ=i8_pairs)
                 value.align = 1
-                found[i] = _add_pairs(w, found[i], own, builder.sext(value, pairs))
+                totals[i] = _add_pairs(w, totals[i], inputs, builder.sext(value, pairs))
                 i += 1
     for i, total in enumerate(w.results):
         w.store(total, sums, i * w.bytes)
@@ -77,12 +79,14 @@ def _i8(builder, simd, n_panels, x, weights, depth, sums):
 
 def _add_pairs(w, total, a, b):
     """total + a[2 i] * b[2 i] + a[2 i + 1] * b[2 i + 1], in the form LLVM has instructions for."""
-    builder, wide = w.builder, ir.VectorType(INT, 2 * w.width)
-    product = builder.mul(builder.sext(a, wide), builder.sext(b, wide))
-    nothing = ir.Constant(wide, ir.Undefined)
+    builder, i32_pairs = w.builder, ir.VectorType(INT, 2 * w.width)
+    product = builder.mul(builder.sext(a, i32_pairs), builder.sext(b, i32_pairs))
+    undefined = ir.Constant(i32_pairs, ir.Undefined)
     kind = ir.VectorType(INT, w.width)
     even, odd = (
-        builder.shuffle_vector(product, nothing, ir.Constant(kind, list(range(i, 2 * w.width, 2))))
+        builder.shuffle_vector(
+            product, undefined, ir.Constant(kind, list(range(i, 2 * w.width, 2)))
+        )
         for i in (0, 1)
     )
     return builder.add(total, builder.add(even, odd))
@@ -90,8 +94,8 @@ def _add_pairs(w, total, a, b):
 
 @microkernel(_SIGNATURE)
 def f32_panels(builder, simd, x, weights, depth, sums):
-    """sums += x @ weights for `several` panels."""
-    _f32(builder, simd, _several(simd), x, weights, depth, sums)
+    """sums += x @ weights for `panels_at_once` panels."""
+    _f32(builder, simd, _n_panels(simd), x, weights, depth, sums)
 
 
 @microkernel(_SIGNATURE)
@@ -102,8 +106,8 @@ def f32_panel(builder, simd, x, weights, depth, sums):
 
 @microkernel(_SIGNATURE)
 def i8_panels(builder, simd, x, weights, depth, sums):
-    """sums += x @ weights of int16 and int8 for `several` panels."""
-    _i8(builder, simd, _several(simd), x, weights, depth, sums)
+    """sums += x @ weights of int16 and int8 for `panels_at_once` panels."""
+    _i8(builder, simd, _n_panels(simd), x, weights, depth, sums)
 
 
 @microkernel(_SIGNATURE)
@@ -115,11 +119,11 @@ def i8_panel(builder, simd, x, weights, depth, sums):
 @inline
 def matvec_f32(x, weights, n_panels, depth, sums):
     """sums += x @ weights, all at addresses and of float32."""
-    many, i = several(), 0
+    n_at_once, i = panels_at_once(), 0
     pitch = (depth + 1) * 128
-    while i + many <= n_panels:
+    while i + n_at_once <= n_panels:
         f32_panels(x, weights + i * pitch, depth, sums + 128 * i)
-        i += many
+        i += n_at_once
     while i < n_panels:
         f32_panel(x, weights + i * pitch, depth, sums + 128 * i)
         i += 1
@@ -128,11 +132,11 @@ def matvec_f32(x, weights, n_panels, depth, sums):
 @inline
 def matvec_i8(x, weights, n_panels, depth, sums):
     """sums += x @ weights, at addresses: int16 (one more, 0, when odd), panels of int8, int32."""
-    many, i = several(), 0
+    n_at_once, i = panels_at_once(), 0
     pitch = (depth + 1) // 2 * 64
-    while i + many <= n_panels:
+    while i + n_at_once <= n_panels:
         i8_panels(x, weights + i * pitch, depth, sums + 128 * i)
-        i += many
+        i += n_at_once
     while i < n_panels:
         i8_panel(x, weights + i * pitch, depth, sums + 128 * i)
         i += 1

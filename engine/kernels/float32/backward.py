@@ -6,11 +6,10 @@ import numpy as np
 from numba import float32, float64
 
 from ...build.kernel import inline, kernel, set_fault
+from ...records import PoolWindow
 from ...run.faults import INDEX_OUT_OF_RANGE
 from ..elementwise._broadcast import PLAIN, plain
 from ..elementwise._exp import exp
-
-_WINDOW = "size_h:i size_w:i stride_h:i stride_w:i before_h:i before_w:i"
 
 
 @inline
@@ -74,63 +73,68 @@ def reach(position, size, stride, before, n):
     return max(start, 0), min(start + size, n)
 
 
-NARROW = 16
+MIN_VECTOR_CHANNELS = 16
 """Channels below which each is taken through its window by itself."""
 
 
 @kernel(
     "x:float32[batch,h,w,c] y:float32[batch,oh,ow,c] dy:float32[batch,oh,ow,c]"
-    f" inout:float32[batch,h,w,c] scratch:float32[batch,c] {_WINDOW}"
+    " inout:float32[batch,h,w,c] scratch:float32[batch,c] window:PoolWindow",
+    PoolWindow=PoolWindow,
 )
-def max_pool(
-    x, y, dy, inout, scratch, size_h, size_w, stride_h, stride_w, before_h, before_w,
-    first, last, fault,
-):  # fmt: skip
+def max_pool(x, y, dy, inout, scratch, window, first, last, fault):
     """inout[i] += sum of dy over the windows in which x[i] is the first to equal the result y."""
-    rest, channels = scratch[first], x.shape[3]
+    unassigned, channels = scratch[first], x.shape[3]
     for n in range(first, last):
         for row in range(y.shape[1]):
-            top, bottom = reach(row, size_h, stride_h, before_h, x.shape[1])
+            top, bottom = reach(row, window.size_h, window.stride_h, window.before_h, x.shape[1])
             for column in range(y.shape[2]):
-                left, right = reach(column, size_w, stride_w, before_w, x.shape[2])
-                if channels < NARROW:
+                left, right = reach(
+                    column, window.size_w, window.stride_w, window.before_w, x.shape[2]
+                )
+                if channels < MIN_VECTOR_CHANNELS:
                     for c in range(channels):
-                        best, given = y[n, row, column, c], dy[n, row, column, c]
+                        best, gradient = y[n, row, column, c], dy[n, row, column, c]
                         for i in range(top, bottom):
                             for j in range(left, right):
-                                hit = x[n, i, j, c] == best
-                                inout[n, i, j, c] += given if hit else float32(0.0)
-                                given = float32(0.0) if hit else given
+                                equal = x[n, i, j, c] == best
+                                inout[n, i, j, c] += gradient if equal else float32(0.0)
+                                gradient = float32(0.0) if equal else gradient
                     continue
-                best_row, given_row = y[n, row, column], dy[n, row, column]
-                for c in range(rest.size):
-                    rest[c] = given_row[c]
+                best_row, gradients = y[n, row, column], dy[n, row, column]
+                for c in range(unassigned.size):
+                    unassigned[c] = gradients[c]
                 for i in range(top, bottom):
                     for j in range(left, right):
                         pixel, target = x[n, i, j], inout[n, i, j]
-                        for c in range(rest.size):
-                            hit = pixel[c] == best_row[c]
-                            target[c] += rest[c] if hit else float32(0.0)
-                            rest[c] = float32(0.0) if hit else rest[c]
+                        for c in range(unassigned.size):
+                            equal = pixel[c] == best_row[c]
+                            target[c] += unassigned[c] if equal else float32(0.0)
+                            unassigned[c] = float32(0.0) if equal else unassigned[c]
 
 
-@kernel(f"dy:float32[batch,oh,ow,c] inout:float32[batch,h,w,c] {_WINDOW}")
-def average_pool(
-    dy, inout, size_h, size_w, stride_h, stride_w, before_h, before_w, first, last, fault
-):
+@kernel(
+    "dy:float32[batch,oh,ow,c] inout:float32[batch,h,w,c] window:PoolWindow",
+    PoolWindow=PoolWindow,
+)
+def average_pool(dy, inout, window, first, last, fault):
     """inout[i] += sum over the windows that hold i of dy over the window's number of elements."""
     for n in range(first, last):
         for row in range(dy.shape[1]):
-            top, bottom = reach(row, size_h, stride_h, before_h, inout.shape[1])
+            top, bottom = reach(
+                row, window.size_h, window.stride_h, window.before_h, inout.shape[1]
+            )
             for column in range(dy.shape[2]):
-                left, right = reach(column, size_w, stride_w, before_w, inout.shape[2])
-                given = dy[n, row, column]
-                share = float32(1.0) / float32((bottom - top) * (right - left))
+                left, right = reach(
+                    column, window.size_w, window.stride_w, window.before_w, inout.shape[2]
+                )
+                gradients = dy[n, row, column]
+                factor = float32(1.0) / float32((bottom - top) * (right - left))
                 for i in range(top, bottom):
                     for j in range(left, right):
                         target = inout[n, i, j]
-                        for c in range(given.size):
-                            target[c] += given[c] * share
+                        for c in range(gradients.size):
+                            target[c] += gradients[c] * factor
 
 
 @inline
@@ -192,11 +196,11 @@ def gradient_descent(inout, rate, grad, first, last, fault):
 )
 def momentum(inout, inout_accum, rate, grad, momentum, nesterov, first, last, fault):
     """accum = momentum * accum + grad; inout -= rate * accum (or grad + momentum * accum)"""
-    step, keep = rate[0], momentum[0]
+    step, decay = rate[0], momentum[0]
     for i in range(first, last):
-        total = inout_accum[i] * keep + grad[i]
+        total = inout_accum[i] * decay + grad[i]
         inout_accum[i] = total
-        inout[i] -= (grad[i] + total * keep if nesterov else total) * step
+        inout[i] -= (grad[i] + total * decay if nesterov else total) * step
 
 
 @kernel(
@@ -214,11 +218,11 @@ def adam(
     """
     one = inout.dtype.type(1)
     step = rate[0] * np.sqrt(one - beta2_power[0]) / (one - beta1_power[0])
-    keep, keep_square, least = beta1[0], beta2[0], epsilon[0]
+    decay, decay_square, eps = beta1[0], beta2[0], epsilon[0]
     for i in range(first, last):
         g = grad[i]
-        m = inout_m[i] + (g - inout_m[i]) * (one - keep)
-        v = inout_v[i] + (g * g - inout_v[i]) * (one - keep_square)
+        m = inout_m[i] + (g - inout_m[i]) * (one - decay)
+        v = inout_v[i] + (g * g - inout_v[i]) * (one - decay_square)
         inout_m[i], inout_v[i] = m, v
-        mean = g * (one - keep) + keep * m if nesterov else m
-        inout[i] -= mean * step / (np.sqrt(v) + least)
+        mean = g * (one - decay) + decay * m if nesterov else m
+        inout[i] -= mean * step / (np.sqrt(v) + eps)

@@ -9,6 +9,7 @@ from numba import types
 
 from ...build.kernel import address, inline, kernel, microkernel, stack_buffer
 from ...build.vector import WORD, Writer
+from ...records import ConvWindow
 from ...tiling import DEPTHWISE_TAPS
 from .._columns import KINDS, TABLE, point_columns, results_of, strip_width
 
@@ -16,9 +17,9 @@ _tables = stack_buffer(DEPTHWISE_TAPS * TABLE)
 _SIGNATURE = types.void(*[types.int64] * 8, types.float32, types.float32)
 
 
-def strip(taps, stride, few=False):
-    """The microkernel for a strip of results, or a `few`, under filter rows `taps` wide."""
-    results = _FEW if few else results_of(taps, stride)
+def strip(taps, stride, short=False):
+    """The microkernel for a strip of results, or a `short` one, under filter rows `taps` wide."""
+    results = _SHORT_STRIP if short else results_of(taps, stride)
 
     def emit(builder, simd, tables, rows, weights, bias, out, count, channels, pitch, low, high):
         w = Writer(builder, simd)
@@ -34,12 +35,12 @@ def strip(taps, stride, few=False):
         shape = (taps, stride, results)
         with w.loop(0, whole, w.bytes) as (at, _):
             _vector(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high, None)
-        left = builder.sub(channels, builder.sdiv(whole, WORD(4)))
-        with builder.if_then(builder.icmp_signed(">", left, WORD(0))):
-            mask = w.mask(left)
+        n_channels = builder.sub(channels, builder.sdiv(whole, WORD(4)))
+        with builder.if_then(builder.icmp_signed(">", n_channels, WORD(0))):
+            mask = w.mask(n_channels)
             _vector(w, shape, tables, rows, weights, bias, targets, whole, pitch, low, high, mask)
 
-    emit.__name__ = f"strip_{taps}_{stride}{'_few' if few else ''}"
+    emit.__name__ = f"strip_{taps}_{stride}{'_short' if short else ''}"
     return microkernel(_SIGNATURE)(emit)
 
 
@@ -68,40 +69,37 @@ def _vector(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high
                     x = load(w.load_pointer(table, 8 * column))
                 sums[i] = w.fma(x, factors[tap], sums[i])
         carried[:] = [w.move(table, TABLE), filters, *sums]
-    sums, own = w.results[2:], load(bias)
+    sums, bias_vector = w.results[2:], load(bias)
     for i in reversed(range(results)):  # those beyond the last lie under it
-        value = w.clamp(w.add(sums[i], own), low, high)
+        value = w.clamp(w.add(sums[i], bias_vector), low, high)
         if mask is None:
             w.store(value, targets[i], at)
         else:
             w.store_masked(value, w.move(targets[i], at), mask)
 
 
-_FEW = 5
-"""Results of a strip that leaves less undone where a row is of another length."""
+_SHORT_STRIP = 5
+"""Results of a strip that wastes less where a row is of another length."""
 strip_1_1, strip_3_1, strip_3_2, strip_5_1, strip_5_2 = (strip(*kind) for kind in KINDS)
-strip_3_1_few, strip_3_2_few = strip(3, 1, few=True), strip(3, 2, few=True)
+strip_3_1_short, strip_3_2_short = strip(3, 1, short=True), strip(3, 2, short=True)
 
 
 @inline
 def _width(kind, columns):
     """How many results the strips of a row have, all but its last."""
-    most = strip_width(kind // 10, kind % 10) if kind else strip_width(1, 1)
-    whole, rest = columns // most * most, columns % most
-    done = whole + (0 if rest == 0 else _FEW if rest <= _FEW else most)
-    few = (columns + _FEW - 1) // _FEW * _FEW
-    return _FEW if few < done and kind // 10 == 3 else most
+    width = strip_width(kind // 10, kind % 10) if kind else strip_width(1, 1)
+    whole, last = columns // width * width, columns % width
+    padded = whole + (0 if last == 0 else _SHORT_STRIP if last <= _SHORT_STRIP else width)
+    padded_short = (columns + _SHORT_STRIP - 1) // _SHORT_STRIP * _SHORT_STRIP
+    return _SHORT_STRIP if padded_short < padded and kind // 10 == 3 else width
 
 
 @kernel(
     "x:float32[batch,*,*,c] weights:float32[*,*,c] bias:float32[c] zeros:float32[c] "
-    "out:float32[batch,*,*,c] kind:i stride_h:i stride_w:i dilation_h:i dilation_w:i "
-    "before_h:i before_w:i low:float32 high:float32"
+    "out:float32[batch,*,*,c] kind:i window:ConvWindow low:float32 high:float32",
+    ConvWindow=ConvWindow,
 )
-def depthwise(
-    x, weights, bias, zeros, out, kind, stride_h, stride_w, dilation_h, dilation_w, before_h,
-    before_w, low, high, first, last, fault,
-):  # fmt: skip
+def depthwise(x, weights, bias, zeros, out, kind, window, low, high, first, last, fault):
     """out[n, y, x, c] = clamp(bias[c] + sum of input[.., c] * weights[.., c]).
 
     `kind` is 10 * width + stride where there is a strip for these, else 0. An item is one row.
@@ -109,37 +107,37 @@ def depthwise(
     rows, columns, channels = out.shape[1], out.shape[2], out.shape[3]
     height, width, pitch = x.shape[1], x.shape[2], 4 * x.shape[3]
     taps_h, taps_w = weights.shape[0], weights.shape[1]
-    tables, nothing = _tables(), address(zeros)
+    tables, padding = _tables(), address(zeros)
     strip_width = _width(kind, columns)
     for item in range(first, last):
         n = item // rows
-        top = (item - n * rows) * stride_h - before_h
+        top = (item - n * rows) * window.stride_h - window.before_h
         begin, end = 0, taps_h
-        while begin < end and top + begin * dilation_h < 0:
+        while begin < end and top + begin * window.dilation_h < 0:
             begin += 1
-        while begin < end and top + (end - 1) * dilation_h >= height:
+        while begin < end and top + (end - 1) * window.dilation_h >= height:
             end -= 1
         factors = address(weights) + begin * taps_w * pitch
         column = 0
         while column < columns:
-            table, left = tables, column * stride_w - before_w
+            table, x_start = tables, column * window.stride_w - window.before_w
             for i in range(begin, end):
-                row = address(x) + (n * height + top + i * dilation_h) * width * pitch
+                row = address(x) + (n * height + top + i * window.dilation_h) * width * pitch
                 if kind != 0:
-                    point_columns(table, row, left, 1, width, pitch, nothing)
+                    point_columns(table, row, x_start, 1, width, pitch, padding)
                     table += TABLE
                 else:
                     for j in range(taps_w):
-                        at = left + j * dilation_w
-                        point_columns(table, row, at, stride_w, width, pitch, nothing)
+                        at = x_start + j * window.dilation_w
+                        point_columns(table, row, at, window.stride_w, width, pitch, padding)
                         table += TABLE
             target = address(out) + (item * columns + column) * pitch
             count, lines = min(strip_width, columns - column), end - begin
-            if kind == 31 and count <= _FEW:
-                strip_3_1_few(tables, lines, factors, address(bias), target, count, channels,
+            if kind == 31 and count <= _SHORT_STRIP:
+                strip_3_1_short(tables, lines, factors, address(bias), target, count, channels,
                               pitch, low, high)  # fmt: skip
-            elif kind == 32 and count <= _FEW:
-                strip_3_2_few(tables, lines, factors, address(bias), target, count, channels,
+            elif kind == 32 and count <= _SHORT_STRIP:
+                strip_3_2_short(tables, lines, factors, address(bias), target, count, channels,
                               pitch, low, high)  # fmt: skip
             elif kind == 31:
                 strip_3_1(tables, lines, factors, address(bias), target, count, channels, pitch,

@@ -14,34 +14,34 @@ _SIGNATURE = types.void(*[types.int64] * 6, types.float32, types.float32)
 
 
 @microkernel(_SIGNATURE)
-def few(builder, simd, x, weights, count, depth, bias, out, low, high):
+def dot_rows(builder, simd, x, weights, count, depth, bias, out, low, high):
     """out[r] = clamp(bias[r] + sum of x * weights[r]) for up to eight rows of weights."""
     w = Writer(builder, simd)
     x, weights, bias, out = (w.pointer(p) for p in (x, weights, bias, out))
     pitch = w.mul(depth, 4)
     last = builder.sub(count, WORD(1))
-    places = []
+    row_numbers = []
     for r in range(DOT_ROWS):  # those beyond the last repeat it
-        beyond = builder.icmp_signed(">", WORD(r), last)
-        places.append(builder.select(beyond, last, WORD(r)))
-    rows = [w.move(weights, w.mul(place, pitch)) for place in places]
+        past_end = builder.icmp_signed(">", WORD(r), last)
+        row_numbers.append(builder.select(past_end, last, WORD(r)))
+    rows = [w.move(weights, w.mul(number, pitch)) for number in row_numbers]
     ahead = w.mul(pitch, DOT_ROWS)
     whole = builder.and_(pitch, WORD(-w.bytes))
     with w.loop(0, whole, w.bytes, [w.zero()] * DOT_ROWS) as (at, sums):
-        own = w.load(x, at)
+        inputs = w.load(x, at)
         for r, row in enumerate(rows):
-            here = w.move(row, at)
-            w.prefetch(w.move(here, ahead))
-            sums[r] = w.fma(own, w.load(here), sums[r])
+            current = w.move(row, at)
+            w.prefetch(w.move(current, ahead))
+            sums[r] = w.fma(inputs, w.load(current), sums[r])
     sums = w.results
     mask = w.mask(builder.sdiv(builder.sub(pitch, whole), WORD(4)))
-    own = w.load_masked(x, mask, whole)
+    inputs = w.load_masked(x, mask, whole)
     sums = [
-        w.fma(own, w.load_masked(row, mask, whole), value)
+        w.fma(inputs, w.load_masked(row, mask, whole), value)
         for row, value in zip(rows, sums, strict=True)
     ]
-    for place, value in zip(places, sums, strict=True):
-        offset = w.mul(place, 4)
+    for number, value in zip(row_numbers, sums, strict=True):
+        offset = w.mul(number, 4)
         total = w.add(w.sum(value), w.load(bias, offset, FLOAT))
         w.store(w.clamp(total, low, high), out, offset)
 
@@ -60,7 +60,7 @@ def rows(a, b, bias, a_of, b_of, out, low, high, first, last, fault):
         x = address(a) + 4 * a_of[batch] * depth
         weights = address(b) + 4 * (b_of[batch] * n + start) * depth
         target = address(out) + 4 * (batch * n + start)
-        few(
+        dot_rows(
             x,
             weights,
             min(DOT_ROWS, n - start),
@@ -83,13 +83,15 @@ def packed(a, panels, a_of, b_of, out, scratch, low, high, first, last, fault):
     for item in range(first, last):
         batch = item // blocks
         start = (item - batch * blocks) * DOT_PANELS
-        own = panels[b_of[batch], start : min(start + DOT_PANELS, panels.shape[1])]
+        weights = panels[b_of[batch], start : min(start + DOT_PANELS, panels.shape[1])]
         sums = scratch[item]
-        for panel in range(own.shape[0]):
+        for panel in range(weights.shape[0]):
             for j in range(PANEL):
-                sums[panel * PANEL + j] = own[panel, 0, j]
-        matvec_f32(address(a[a_of[batch]]), address(own), own.shape[0], depth, address(sums))
-        target = out[batch, start * PANEL : min((start + own.shape[0]) * PANEL, n)]
+                sums[panel * PANEL + j] = weights[panel, 0, j]
+        matvec_f32(
+            address(a[a_of[batch]]), address(weights), weights.shape[0], depth, address(sums)
+        )
+        target = out[batch, start * PANEL : min((start + weights.shape[0]) * PANEL, n)]
         for j in range(target.size):
             y = low if sums[j] < low else sums[j]
             target[j] = high if y > high else y

@@ -7,8 +7,9 @@ other.
 """
 
 from ...build.kernel import address, choose, inline, kernel, stack_buffer
+from ...records import COUNTS, DILATION, HEIGHT, WIDTH, ItemSize
 from ...tiling import BLOCK_ROWS, PANEL, TABLES
-from .._items import even, part_of
+from .._items import Panels, even_rows, part_of
 from .._pixels import point_pixels
 from ._gemm_f32_tile import (
     CHAIN,
@@ -37,25 +38,25 @@ _pixels = stack_buffer(3 * _TABLE)
 
 
 @inline
-def one_tile(part, tables, segments, depth, weights, columns, column, low, high, sums, ahead):
+def run_tile(part, tables, segments, depth, weights, columns, column, low, high, sums, ahead):
     """One tile from its tables: the results' first, then the inputs'."""
     n_chains = (depth + CHAIN - 1) // CHAIN
     chain = (depth + n_chains - 1) // n_chains
     k_block = max(1, CHAIN // depth)
     number = _PARTIAL if columns <= vector_width() else part
     start, step, at = weights, 0, weights + _ROW
-    segment = done = 0
+    segment = k = 0
     while segment < segments:
-        count, length = min(k_block, segments - segment), min(chain, depth - done)
-        skip, entry = 4 * done, tables + (1 + segment) * _TABLE
-        done += length
-        if done >= depth:
+        count, length = min(k_block, segments - segment), min(chain, depth - k)
+        skip, entry = 4 * k, tables + (1 + segment) * _TABLE
+        k += length
+        if k >= depth:
             segment += count
-            done = 0
-        goes_on = sums if segment < segments else 0
+            k = 0
+        unfinished = sums if segment < segments else 0
         _tile(
-            number, entry, count, skip, length, at, start, step, tables, column, columns, goes_on,
-            low, high, ahead,
+            number, entry, count, skip, length, at, start, step, tables, column, columns,
+            unfinished, low, high, ahead,
         )  # fmt: skip
         start, step = sums, _ROW
         at += count * length * _ROW
@@ -63,24 +64,24 @@ def one_tile(part, tables, segments, depth, weights, columns, column, low, high,
 
 
 @inline
-def tiles(tables, n_rows, segments, depth, panels, panel_bytes, n, column, end, low, high, sums):
+def tiles(tables, n_rows, segments, depth, panels, column, end, low, high, sums):
     """All tiles of `n_rows` rows whose tables follow one another, for columns up to `end`."""
     height, width = tile_rows(), tile_columns()
     while column < end:
         panel = column // PANEL
-        weights = panels + panel * panel_bytes + 4 * (column - panel * PANEL)
-        coming = weights + panel_bytes if column + PANEL < n else weights
-        columns = n - column
+        weights = panels.start + panel * panels.pitch + 4 * (column - panel * PANEL)
+        next_weights = weights + panels.pitch if column + PANEL < panels.n else weights
+        columns = panels.n - column
         row = 0
         at = tables
         while row < n_rows:
             part = part_for(n_rows - row)
-            one_tile(part, at, segments, depth, weights, columns, 4 * column, low, high, sums,
-                     coming)  # fmt: skip
+            run_tile(part, at, segments, depth, weights, columns, 4 * column, low, high, sums,
+                     next_weights)  # fmt: skip
             if row <= height:
-                coming += segments * depth * (_ROW // 2)
+                next_weights += segments * depth * (_ROW // 2)
             if row == height:
-                coming = weights
+                next_weights = weights
             at += (1 + segments) * _TABLE
             row += height
         column += width
@@ -88,13 +89,15 @@ def tiles(tables, n_rows, segments, depth, panels, panel_bytes, n, column, end, 
 
 @kernel(
     "a:float32[*,m,*] packed:float32[*,panels,*,32] a_of:int32[batch] b_of:int32[batch] "
-    "out:float32[batch,m,n] depth:i rows:i columns:i low:float32 high:float32"
+    "out:float32[batch,m,n] depth:i item_size:ItemSize low:float32 high:float32",
+    ItemSize=ItemSize,
 )
-def matmul(a, packed, a_of, b_of, out, depth, rows, columns, low, high, first, last, fault):
+def matmul(a, packed, a_of, b_of, out, depth, item_size, low, high, first, last, fault):
     """out[i] = clamp(a[a_of[i], :, :depth] @ b[b_of[i]] + bias), with b and bias packed.
 
-    An item is `rows` rows times `columns` columns, a multiple of the panel.
+    The columns of an item are a multiple of the panel.
     """
+    rows, columns = item_size
     height, n, pitch = out.shape[1], out.shape[2], 4 * a.shape[2]
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (height + rows - 1) // rows, (n + columns - 1) // columns
@@ -107,51 +110,52 @@ def matmul(a, packed, a_of, b_of, out, depth, rows, columns, low, high, first, l
         end, stop = min(column + n_shares * columns, n), min(row + n_blocks * rows, height)
         begin = address(a) + a_of[batch] * a.shape[1] * pitch
         target = address(out) + 4 * n * batch * height
-        panels = address(packed) + b_of[batch] * packed.shape[1] * panel_bytes
-        at_once = even(stop - row, ROWS, tile)
+        start = address(packed) + b_of[batch] * packed.shape[1] * panel_bytes
+        panels = Panels(start, panel_bytes, n)
+        at_once = even_rows(stop - row, ROWS, tile)
         while row < stop:
-            limit, done, entry = min(row + at_once, stop), row, tables
-            while done < limit:
-                count = min(tile, limit - done)
-                point(entry, target + done * 4 * n, 4 * n, count)
-                point(entry + _TABLE, begin + done * pitch, pitch, count)
-                done += tile
+            limit, tile_row, entry = min(row + at_once, stop), row, tables
+            while tile_row < limit:
+                count = min(tile, limit - tile_row)
+                point(entry, target + tile_row * 4 * n, 4 * n, count)
+                point(entry + _TABLE, begin + tile_row * pitch, pitch, count)
+                tile_row += tile
                 entry += 2 * _TABLE
-            tiles(tables, limit - row, 1, depth, panels, panel_bytes, n, column, end, low, high,
-                  sums)  # fmt: skip
+            tiles(tables, limit - row, 1, depth, panels, column, end, low, high, sums)
             row = limit
 
 
 @kernel(
     "x:float32[batch,*,*,*] packed:float32[groups,panels,*,32] zeros:float32[depth] "
-    "geometry:int64[6,2] out:float32[batch,*,*,*] taps_h:i taps_w:i n:i pixels:i columns:i "
-    "low:float32 high:float32"
+    "geometry:int64[6,2] out:float32[batch,*,*,*] taps_h:i taps_w:i n:i item_size:ItemSize "
+    "low:float32 high:float32",
+    ItemSize=ItemSize,
 )
 def convolution(
-    x, packed, zeros, geometry, out, taps_h, taps_w, n, pixels, columns, low, high,
-    first, last, fault,
-):  # fmt: skip
+    x, packed, zeros, geometry, out, taps_h, taps_w, n, item_size, low, high, first, last, fault
+):
     """out = clamp(bias + sum of input * weights under the filter), bias and weights packed.
 
-    `geometry` has for height and width: how many results, stride, dilation, padding before, step
-    and start of the results in `out`. Each group of channels makes `n` results out of as many
-    inputs as `zeros` has elements. An item is `pixels` results times `columns` of the channels, a
+    `geometry` is a ConvGeometry (records.py). Each group of channels makes `n` results out of as
+    many inputs as `zeros` has elements. The rows of an item are pixels, its columns channels, a
     multiple of the panel.
     """
+    pixels, columns = item_size
     depth, segments = zeros.size, taps_h * taps_w
-    total = x.shape[0] * geometry[0, 0] * geometry[0, 1]
+    total = x.shape[0] * geometry[COUNTS, HEIGHT] * geometry[COUNTS, WIDTH]
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
     tables, sums, starts, tile = _tables(), _sums(), _pixels(), tile_rows()
-    most = min(ROWS, max(1, TABLES // (1 + segments)) * tile)
+    max_rows = min(ROWS, max(1, TABLES // (1 + segments)) * tile)
     item = first
     while item < last:
         group, share, n_shares, block, n_blocks = part_of(item, last, shares, blocks)
         item += n_shares * n_blocks
         column, pixel = share * columns, block * pixels
         limit, end = min(column + n_shares * columns, n), min(pixel + n_blocks * pixels, total)
-        panels = address(packed) + group * packed.shape[1] * panel_bytes
-        at_once = even(end - pixel, most, tile)
+        start = address(packed) + group * packed.shape[1] * panel_bytes
+        panels = Panels(start, panel_bytes, n)
+        at_once = even_rows(end - pixel, max_rows, tile)
         while pixel < end:
             count = min(at_once, end - pixel)
             entry = tables
@@ -162,12 +166,12 @@ def convolution(
                 entry += _TABLE
                 for i in range(taps_h):
                     for j in range(taps_w):
-                        down, right = i * geometry[2, 0], j * geometry[2, 1]
+                        down = i * geometry[DILATION, HEIGHT]
+                        right = j * geometry[DILATION, WIDTH]
                         offset = 4 * (down * x.shape[2] + right) * x.shape[3]
                         point_tap(entry, starts, offset, down, right, x.shape[1], x.shape[2],
                                   address(zeros))  # fmt: skip
                         entry += _TABLE
                 row += tile
-            tiles(tables, count, segments, depth, panels, panel_bytes, n, column, limit, low, high,
-                  sums)  # fmt: skip
+            tiles(tables, count, segments, depth, panels, column, limit, low, high, sums)
             pixel += count

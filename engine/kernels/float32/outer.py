@@ -37,14 +37,14 @@ def _tile(number, n_vectors):
         with w.loop(0, rows, 1, carried) as (_, outer):
             begins = outer[:2]
             with w.loop(0, columns, 1, outer) as (_, inner):
-                here, given = inner[:2]
-                vectors = [w.load_masked(given, mask, v * w.bytes) for v, mask in enumerate(masks)]
+                x_at, dy_at = inner[:2]
+                vectors = [w.load_masked(dy_at, mask, v * w.bytes) for v, mask in enumerate(masks)]
                 for m in range(n_results):
-                    factor = w.repeat(w.load(here, 4 * m, FLOAT))
+                    factor = w.repeat(w.load(x_at, 4 * m, FLOAT))
                     for v, vector in enumerate(vectors):
-                        place = 2 + m * n_vectors + v
-                        inner[place] = w.fma(factor, vector, inner[place])
-                inner[:2] = [w.move(here, x_step), w.move(given, dy_step)]
+                        i = 2 + m * n_vectors + v
+                        inner[i] = w.fma(factor, vector, inner[i])
+                inner[:2] = [w.move(x_at, x_step), w.move(dy_at, dy_step)]
             outer[2:] = w.results[2:]
             outer[:2] = [w.move(begins[0], x_row), w.move(begins[1], dy_row)]
         target = w.pointer(sums)
@@ -58,7 +58,7 @@ def _tile(number, n_vectors):
     return microkernel(_SIGNATURE)(emit)
 
 
-one_vector, two_vectors = (
+tile_of_1, tile_of_2 = (
     choose(*(_tile(i, n_vectors) for i in range(len(_HEIGHTS[16])))) for n_vectors in (1, 2)
 )
 """The tile with some number, of one vector and of two."""
@@ -98,10 +98,10 @@ def filters(
     blocks = (n + OUTER_BLOCK - 1) // OUTER_BLOCK
     k_block = max(1, CHAIN // max(columns, 1))
     for item in range(first, last):
-        place = item // blocks
-        channel = (item - place * blocks) * OUTER_BLOCK
-        down = place // runs_w
-        right = place - down * runs_w
+        run_number = item // blocks
+        channel = (item - run_number * blocks) * OUTER_BLOCK
+        down = run_number // runs_w
+        right = run_number - down * runs_w
         begin = address(x) + down * dilation_h * line + right * dilation_w * pixel
         sums = scratch[item]
         channels = min(n - channel, OUTER_BLOCK)
@@ -114,7 +114,7 @@ def filters(
             while row < height:
                 rows = min(k_block, height - row)
                 source = begin + b * image + row * stride_h * line
-                given = address(dy) + 4 * ((b * height + row) * columns * n + channel)
+                dy_at = address(dy) + 4 * ((b * height + row) * columns * n + channel)
                 part = 0
                 while part < channels:
                     t = number = 0
@@ -123,20 +123,20 @@ def filters(
                             number += 1
                         at, target_at = source + 4 * t, base + t * _ROW + 4 * part
                         if channels - part <= width():
-                            one_vector(
-                                number, at, given + 4 * part, stride_h * line, 4 * columns * n,
+                            tile_of_1(
+                                number, at, dy_at + 4 * part, stride_h * line, 4 * columns * n,
                                 stride_w * pixel, 4 * n, rows, columns, channels - part, target_at,
                             )  # fmt: skip
                         else:
-                            two_vectors(
-                                number, at, given + 4 * part, stride_h * line, 4 * columns * n,
+                            tile_of_2(
+                                number, at, dy_at + 4 * part, stride_h * line, 4 * columns * n,
                                 stride_w * pixel, 4 * n, rows, columns, channels - part, target_at,
                             )  # fmt: skip
                         t += height_of(number)
                     part += 2 * width()
                 row += rows
         for t in range(run):
-            target = out[place, t]
+            target = out[run_number, t]
             for c in range(channels):
                 target[channel + c] = sums[t, c]
 

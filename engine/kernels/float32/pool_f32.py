@@ -8,6 +8,7 @@ from numba import float32, types
 
 from ...build.kernel import address, kernel, microkernel
 from ...build.vector import FLOAT, INT, WORD, Writer
+from ...records import PoolWindow
 from .._windows import reach
 
 _UNROLL = 2  # vectors of channels at a time
@@ -36,11 +37,11 @@ def _root_of_mean(w, total, count):
     return w.call(f"llvm.sqrt.v{kind.count}f32", kind, [mean])
 
 
-def _itself(w, total, count):
+def _identity(w, total, count):
     return total
 
 
-def window(name, step, join, finish, from_low):
+def window_pool(name, step, join, finish, from_low):
     """The microkernel for one position of the window, all channels.
 
     A row of the window is folded with `step`, rows are folded with `join`: so no sum has more than
@@ -67,10 +68,10 @@ def window(name, step, join, finish, from_low):
             else:
                 w.store_masked(value, out, mask, at)
 
-        several = _UNROLL * w.width
-        whole = builder.and_(channels, WORD(-several))
-        with w.loop(0, whole, several) as (channel, _):
-            vector(channel, several, None)
+        unrolled = _UNROLL * w.width
+        whole = builder.and_(channels, WORD(-unrolled))
+        with w.loop(0, whole, unrolled) as (channel, _):
+            vector(channel, unrolled, None)
         with w.loop(whole, channels, w.width) as (channel, _):
             vector(channel, w.width, w.mask(builder.sub(channels, channel)))
 
@@ -79,28 +80,29 @@ def window(name, step, join, finish, from_low):
 
 
 def _repeated(builder, number, n):
-    nothing = ir.Constant(ir.VectorType(FLOAT, n), ir.Undefined)
-    one = builder.insert_element(nothing, number, INT(0))
-    return builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(INT, n), None))
+    undefined = ir.Constant(ir.VectorType(FLOAT, n), ir.Undefined)
+    first_lane = builder.insert_element(undefined, number, INT(0))
+    return builder.shuffle_vector(first_lane, undefined, ir.Constant(ir.VectorType(INT, n), None))
 
 
-def pool_with(done):
-    """The kernel that does a position of its window with the microkernel `done`."""
+def pool_with(microkernel):
+    """The kernel that does a position of its window with the microkernel `microkernel`."""
 
-    def pool(
-        x, out, size_h, size_w, stride_h, stride_w, before_h, before_w, low, high, first, last,
-        fault,
-    ):  # fmt: skip
+    def pool(x, out, window, low, high, first, last, fault):
         rows, channels = out.shape[1], out.shape[3]
         step = 4 * channels
         pitch = step * x.shape[2]
         for item in range(first, last):
             n = item // rows
-            top, bottom = reach(item - n * rows, size_h, stride_h, before_h, x.shape[1])
+            top, bottom = reach(
+                item - n * rows, window.size_h, window.stride_h, window.before_h, x.shape[1]
+            )
             for column in range(out.shape[2]):
-                left, right = reach(column, size_w, stride_w, before_w, x.shape[2])
+                left, right = reach(
+                    column, window.size_w, window.stride_w, window.before_w, x.shape[2]
+                )
                 height, width = max(bottom - top, 0), max(right - left, 0)
-                done(
+                microkernel(
                     address(x) + (n * x.shape[1] + top) * pitch + left * step,
                     address(out) + (item * out.shape[2] + column) * step,
                     height, width, pitch, channels, float32(height * width), low, high,
@@ -110,12 +112,13 @@ def pool_with(done):
 
 
 _WORDS = (
-    "x:float32[batch,*,*,c] out:float32[batch,*,*,c] size_h:i size_w:i stride_h:i stride_w:i "
-    "before_h:i before_w:i low:float32 high:float32"
+    "x:float32[batch,*,*,c] out:float32[batch,*,*,c] window:PoolWindow low:float32 high:float32"
 )
-for _name, *_how in (
+for _name, *_steps in (
     ("average", _add, _add, _mean, False),
     ("root_mean_square", _add_square, _add, _root_of_mean, False),
-    ("maximum", _larger, _larger, _itself, True),
+    ("maximum", _larger, _larger, _identity, True),
 ):
-    kernel(_WORDS, name=_name)(pool_with(window(f"{_name}_window", *_how)))
+    kernel(_WORDS, name=_name, PoolWindow=PoolWindow)(
+        pool_with(window_pool(f"{_name}_window", *_steps))
+    )

@@ -52,15 +52,15 @@ class _Fixed:
         product = self.builder.mul(self.number(a), self.number(b))
         return self.builder.ashr(self.add(product, 1 << 14), INT(15))
 
-    def saturating_shift(self, value, places):
+    def saturating_shift(self, value, bits):
         """value * 2 ** places within int16."""
-        return self.saturate(self.builder.shl(value, self.number(places)))
+        return self.saturate(self.builder.shl(value, self.number(bits)))
 
-    def rounding_shift(self, value, places):
+    def rounding_shift(self, value, bits):
         """value / 2 ** places, rounded to nearest, halves away from zero."""
         sign = self.builder.ashr(value, INT(31))  # -1 of what is negative
-        half = self.builder.shl(INT(1), self.subtract(places, 1))
-        return self.builder.ashr(self.add(self.add(value, half), sign), self.number(places))
+        half = self.builder.shl(INT(1), self.subtract(bits, 1))
+        return self.builder.ashr(self.add(self.add(value, half), sign), self.number(bits))
 
     def abs(self, value):
         """|value|"""
@@ -70,10 +70,10 @@ class _Fixed:
         """exp of a value <= 0 with `bits` bits before the point, with none after."""
         builder, after = self.builder, self.subtract(15, bits)
         quarter = builder.shl(INT(1), self.subtract(after, 2))
-        rest = builder.and_(value, self.subtract(quarter, 1))
-        rest = self.subtract(rest, quarter)
-        result = self._exp_near_zero(self.saturating_shift(rest, bits))
-        remainder = self.subtract(rest, value)
+        fraction = builder.and_(value, self.subtract(quarter, 1))
+        fraction = self.subtract(fraction, quarter)
+        result = self._exp_near_zero(self.saturating_shift(fraction, bits))
+        remainder = self.subtract(fraction, value)
         for exponent, power in enumerate(_POWERS, -2):
             bit = builder.shl(INT(1), self.add(after, exponent))
             smaller = self.high(result, _in_15_bits(power))
@@ -97,8 +97,8 @@ class _Fixed:
         half = self.builder.ashr(self.add(value, _HIGHEST + 1), INT(1))
         x = self.add(_48_OVER_17, self.high(half, _NEGATIVE_32_OVER_17))
         for _ in range(3):
-            rest = self.subtract(1 << 13, self.high(half, x))
-            x = self.add(x, self.saturating_shift(self.high(x, rest), 2))
+            error = self.subtract(1 << 13, self.high(half, x))
+            x = self.add(x, self.saturating_shift(self.high(x, error), 2))
         return x
 
 
@@ -124,10 +124,10 @@ def tanh(builder, simd, value, bits):
 
 
 @microkernel(types.int32(types.int32, types.int32, types.int32), inline=True)
-def product(builder, simd, a, b, places):
+def product(builder, simd, a, b, bits):
     """a * b / 2 ** places, rounded to nearest, halves away from zero."""
     fixed = _Fixed(builder)
-    return fixed.rounding_shift(builder.mul(a, b), places)
+    return fixed.rounding_shift(builder.mul(a, b), bits)
 
 
 @microkernel(types.int32(types.int32, types.int32), inline=True)

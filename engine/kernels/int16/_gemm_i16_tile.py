@@ -51,8 +51,8 @@ def _add_pairs(w, sums, a, b):
     if w.simd.dots == UNSIGNED:  # a processor that multiplies bytes multiplies these, too
         a, b = (w.builder.bitcast(value, w.i32_vector) for value in (a, b))
         return w.call(_DOTS[w.width], w.i32_vector, [sums, a, b])
-    wide = ir.VectorType(INT, 2 * w.width)
-    products = w.builder.mul(w.builder.sext(a, wide), w.builder.sext(b, wide))
+    i32_pairs = ir.VectorType(INT, 2 * w.width)
+    products = w.builder.mul(w.builder.sext(a, i32_pairs), w.builder.sext(b, i32_pairs))
     even, odd = (w.shuffle(products, products, list(range(i, 2 * w.width, 2))) for i in (0, 1))
     return w.builder.add(sums, w.builder.add(even, odd))
 
@@ -69,28 +69,28 @@ class Epilogue:
     def __init__(self, w, terms, v, low, high):
         self.w, at = w, offset_of(w, v)
         self.factors, self.starts, self.shifts = (
-            [w.read(terms, at + place, w.words(), 8) for place in places]
-            for places in (_FACTORS, _STARTS, _SHIFTS)
+            [w.read(terms, at + offset, w.words(), 8) for offset in offsets]
+            for offsets in (_FACTORS, _STARTS, _SHIFTS)
         )
         self.limits = w.splat(w.builder.trunc(low, INT)), w.splat(w.builder.trunc(high, INT))
-        self.wide_limits = tuple(w.splat(limit, WORD, w.width // 2) for limit in (low, high))
+        self.int64_limits = tuple(w.splat(limit, WORD, w.width // 2) for limit in (low, high))
 
-    def quick(self, sums):
+    def from_int32(self, sums):
         """Results of int32 sums, which are int32 before they are held within the limits."""
         w, b = self.w, self.w.builder
         factors = [w.low_halves(factor) for factor in self.factors]
-        found = [b.bitcast(v, w.i32_vector) for v in self._shifted(halves(w, sums), factors)]
-        places = [i if i % 2 == 0 else w.width + i - 1 for i in range(w.width)]
-        value = w.clamp_int(w.shuffle(*found, places), *self.limits)
+        values = [b.bitcast(v, w.i32_vector) for v in self._shifted(halves(w, sums), factors)]
+        lanes = [i if i % 2 == 0 else w.width + i - 1 for i in range(w.width)]
+        value = w.clamp_int(w.shuffle(*values, lanes), *self.limits)
         return b.trunc(value, ir.VectorType(SHORT, w.width))
 
-    def wide(self, pair):
+    def from_int64(self, pair):
         """Results of int64 sums of even and of odd channels."""
         w, kind = self.w, ir.VectorType(SHORT, self.w.width // 2)
-        found = (
-            w.clamp_int(value, *self.wide_limits) for value in self._shifted(pair, self.factors)
+        values = (
+            w.clamp_int(value, *self.int64_limits) for value in self._shifted(pair, self.factors)
         )
-        return _merged(w, *(w.builder.trunc(value, kind) for value in found))
+        return _merged(w, *(w.builder.trunc(value, kind) for value in values))
 
     def int32(self, pair):
         """The sums as int32, with what they start from."""
@@ -103,11 +103,11 @@ class Epilogue:
 
     def _shifted(self, pair, factors):
         b = self.w.builder
-        products = self._started(b.mul(*both) for both in zip(pair, factors, strict=True))
-        return [b.ashr(*both) for both in zip(products, self.shifts, strict=True)]
+        products = self._started(b.mul(*pairs) for pairs in zip(pair, factors, strict=True))
+        return [b.ashr(*pairs) for pairs in zip(products, self.shifts, strict=True)]
 
     def _started(self, pair):
-        return [self.w.builder.add(*both) for both in zip(pair, self.starts, strict=True)]
+        return [self.w.builder.add(*pairs) for pairs in zip(pair, self.starts, strict=True)]
 
 
 def _merged(w, even, odd):
@@ -123,16 +123,16 @@ def _tile(builder, simd, n_rows, n_vectors, arguments):
     tables, segments, skip, depth, panel, ahead, totals = arguments[:7]
     w = Integers(builder, simd)
     whole = w.mul(builder.lshr(depth, WORD(1)), 4)
-    small, pairs = ir.VectorType(BYTE, 2 * w.width), ir.VectorType(SHORT, 2 * w.width)
+    i8_pairs, pairs = ir.VectorType(BYTE, 2 * w.width), ir.VectorType(SHORT, 2 * w.width)
     tables = w.pointer(tables)
 
     def step(values, two_inputs):
         starts = range(0, 2 * n_vectors * w.width, 2 * w.width)
-        weights = [builder.sext(w.read(values[0], at, small, 2), pairs) for at in starts]
+        weights = [builder.sext(w.read(values[0], at, i8_pairs, 2), pairs) for at in starts]
         for m in range(n_rows):
             inputs = builder.bitcast(w.splat(two_inputs(m)), pairs)
-            for i, own in enumerate(weights, 2 + m * n_vectors):
-                values[i] = _add_pairs(w, values[i], own, inputs)
+            for i, vector in enumerate(weights, 2 + m * n_vectors):
+                values[i] = _add_pairs(w, values[i], vector, inputs)
         values[0] = w.move(values[0], PAIRS)
 
     carried = [w.pointer(panel), w.pointer(ahead), *[w.splat(0)] * (n_rows * n_vectors)]
@@ -146,38 +146,38 @@ def _tile(builder, simd, n_rows, n_vectors, arguments):
         with w.loop(0, builder.and_(depth, WORD(1)), 1, w.results) as (_, inner):
             step(inner, lambda m: builder.zext(w.read(rows[m], whole, SHORT, 2), INT))
         outer[:] = w.results
-    found = w.results[2:]
-    with builder.if_else(builder.icmp_signed("!=", totals, WORD(0))) as (going_on, done):
-        with going_on:
-            _add_to_totals(w, found, n_vectors, w.pointer(totals))
-        with done:
-            _finish(w, found, n_vectors, arguments[7:])
+    values = w.results[2:]
+    with builder.if_else(builder.icmp_signed("!=", totals, WORD(0))) as (unfinished, finished):
+        with unfinished:
+            _add_to_totals(w, values, n_vectors, w.pointer(totals))
+        with finished:
+            _finish(w, values, n_vectors, arguments[7:])
 
 
-def _add_to_totals(w, found, n_vectors, totals):
-    for i, value in enumerate(found):
+def _add_to_totals(w, values, n_vectors, totals):
+    for i, value in enumerate(values):
         m, v = divmod(i, n_vectors)
         for k, half in enumerate(halves(w, value)):
             at = m * TOTALS + (2 * v + k) * w.bytes
             w.write(w.builder.add(w.read(totals, at, w.words(), 8), half), totals, at)
 
 
-def _finish(w, found, n_vectors, arguments):
+def _finish(w, values, n_vectors, arguments):
     targets, out_skip, columns, terms, low, high = arguments
     terms, targets = w.pointer(terms), w.pointer(targets)
     results = []
     for v in range(n_vectors):
         epilogue = Epilogue(w, terms, v, low, high)
-        results += [(i // n_vectors, v, epilogue.quick(found[i])) for i in
-                    range(v, len(found), n_vectors)]  # fmt: skip
-    n_rows = len(found) // n_vectors
+        results += [(i // n_vectors, v, epilogue.from_int32(values[i])) for i in
+                    range(v, len(values), n_vectors)]  # fmt: skip
+    n_rows = len(values) // n_vectors
     rows = [w.move(w.load_pointer(targets, 8 * m), out_skip) for m in range(n_rows)]
     whole = w.builder.icmp_signed(">=", columns, WORD(n_vectors * w.width))
-    with w.builder.if_else(whole) as (all_of_it, part):
-        with all_of_it:
+    with w.builder.if_else(whole) as (every_column, first_columns):
+        with every_column:
             for m, v, value in results:
                 w.write(value, rows[m], 2 * v * w.width)
-        with part:
+        with first_columns:
             for m, v, value in results:
                 mask = w.mask(w.builder.sub(columns, WORD(v * w.width)))
                 w.write_masked(value, w.move(rows[m], 2 * v * w.width), mask)
@@ -201,26 +201,26 @@ def i16_partial_tile(builder, simd, *arguments):
     _tile(builder, simd, _TILES[simd.width][0], 1, arguments)
 
 
-def _part_of_tile(share):
-    """What `i16_tile` does, for the first rows: `share` of 14, rounded up."""
+def _part_of_tile(fourteenths):
+    """What `i16_tile` does, for the first rows: `fourteenths` of 14, rounded up."""
 
     def emit(builder, simd, *arguments):
         n_rows, n_vectors = _TILES[simd.width]
-        _tile(builder, simd, -(-n_rows * share // 14), n_vectors, arguments)
+        _tile(builder, simd, -(-n_rows * fourteenths // 14), n_vectors, arguments)
 
-    emit.__name__ = f"i16_part_{share}"
+    emit.__name__ = f"i16_part_{fourteenths}"
     return microkernel(_SIGNATURE)(emit)
 
 
-i16_part_4, i16_part_7, i16_part_10 = (_part_of_tile(share) for share in PARTS)
+i16_part_4, i16_part_7, i16_part_10 = (_part_of_tile(n) for n in PARTS)
 
 
 @microkernel(types.int64(types.int64), inline=True)
 def i16_part_for(builder, simd, n_rows):
     """The number of the microkernel for so many rows: 0, 1, 2 for the parts, 3 for a whole tile."""
-    number, most = WORD(len(PARTS)), _TILES[simd.width][0]
-    for i, share in reversed(list(enumerate(PARTS))):
-        enough = builder.icmp_signed("<=", n_rows, WORD(-(-most * share // 14)))
+    number, tile_height = WORD(len(PARTS)), _TILES[simd.width][0]
+    for i, fourteenths in reversed(list(enumerate(PARTS))):
+        enough = builder.icmp_signed("<=", n_rows, WORD(-(-tile_height * fourteenths // 14)))
         number = builder.select(enough, WORD(i), number)
     return number
 
@@ -234,42 +234,42 @@ def clear_totals(builder, simd, totals):
         w.write(w.splat(0), totals, at)
 
 
-def store_rows(w, terms, limits, made, n_vectors, size, n_rows, targets, out_skip, columns):
-    """Stores `made(epilogue, row, vector)`, of `size` bytes each, in the rows of a table."""
+def store_rows(w, terms, limits, result, n_vectors, nbytes, n_rows, targets, out_skip, columns):
+    """Stores `result(epilogue, row, vector)`, of `nbytes` bytes each, in the rows of a table."""
     targets = w.pointer(targets)
     for v in range(n_vectors):
-        left = w.builder.sub(columns, WORD(v * w.width))
-        with w.builder.if_then(w.builder.icmp_signed(">", left, WORD(0))):
-            mask, epilogue = w.mask(left), Epilogue(w, w.pointer(terms), v, *limits)
+        n_columns = w.builder.sub(columns, WORD(v * w.width))
+        with w.builder.if_then(w.builder.icmp_signed(">", n_columns, WORD(0))):
+            mask, epilogue = w.mask(n_columns), Epilogue(w, w.pointer(terms), v, *limits)
             with w.loop(0, n_rows, 1) as (m, _):
                 target = w.move(w.load_pointer(targets, w.mul(m, 8)), out_skip)
-                w.write_masked(made(epilogue, m, v), w.move(target, v * w.width * size), mask)
+                w.write_masked(result(epilogue, m, v), w.move(target, v * w.width * nbytes), mask)
 
 
-def _stored_totals(make, size):
-    """What writes a microkernel that stores `make(epilogue, pair)`, of `size` bytes each."""
+def _totals_writer(make, nbytes):
+    """What writes a microkernel that stores `make(epilogue, pair)`, of `nbytes` bytes each."""
 
     def emit(builder, simd, totals, n_rows, targets, out_skip, columns, terms, low, high):
         w = Integers(builder, simd)
         totals = w.pointer(totals)
 
-        def made(epilogue, m, v):
+        def result(epilogue, m, v):
             row = w.move(totals, w.add(w.mul(m, TOTALS), 2 * v * w.bytes))
             return make(epilogue, [w.read(row, at, w.words(), 8) for at in (0, w.bytes)])
 
-        n_vectors, places = _TILES[simd.width][1], (n_rows, targets, out_skip, columns)
-        store_rows(w, terms, (low, high), made, n_vectors, size, *places)
+        n_vectors, arguments = _TILES[simd.width][1], (n_rows, targets, out_skip, columns)
+        store_rows(w, terms, (low, high), result, n_vectors, nbytes, *arguments)
 
     return emit
 
 
-def _epilogue_microkernel(name, make, size):
-    emit = _stored_totals(make, size)
+def _epilogue_microkernel(name, make, nbytes):
+    emit = _totals_writer(make, nbytes)
     emit.__name__ = name
     return microkernel(types.void(*[types.int64] * 8))(emit)
 
 
 # Arguments: the totals; how many rows; and those of i16_tile from the table of results on.
-int16_of_totals = _epilogue_microkernel("int16_of_totals", Epilogue.wide, 2)
+int16_of_totals = _epilogue_microkernel("int16_of_totals", Epilogue.from_int64, 2)
 int32_of_totals = _epilogue_microkernel("int32_of_totals", Epilogue.int32, 4)
 int64_of_totals = _epilogue_microkernel("int64_of_totals", Epilogue.int64, 8)

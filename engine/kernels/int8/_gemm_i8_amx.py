@@ -1,9 +1,9 @@
-"""Products of 8-bit integers where the processor multiplies matrices of them (AMX).
+"""Products of 8-bit integers by AMX.
 
-A block is BLOCK_ROWS rows of inputs, brought together from where a table says: signed bytes in
+A block is BLOCK_ROWS rows of inputs, gathered from where a table says: signed bytes in
 rows PITCH apart, one segment after the other, each filled up to a multiple of four, then zeros up
 to a multiple of AMX_DEPTH. Rows that lie like that already are a block where they are. Two blocks
-times a panel (_gemm_i8_tile.py) is a tile of sums in the eight registers for matrices: four of
+times a panel (_gemm_i8_tile.py) is a tile of sums in the eight tile registers: four of
 sums, two of inputs, two of weights.
 """
 
@@ -23,13 +23,13 @@ _NONE = ir.VoidType()
 
 
 @microkernel(types.int64(), inline=True)
-def has_matrices(builder, simd):
-    """Whether there are such instructions."""
+def has_amx(builder, simd):
+    """Whether the processor has AMX."""
     return WORD(int(simd.matrices))
 
 
 @microkernel(types.void(types.int64))
-def begin_matrices(builder, simd, buffer):
+def begin_amx(builder, simd, buffer):
     """Readies the registers: 16 rows of 64 bytes each; `buffer` is 64 bytes to work in."""
     if not simd.matrices:
         return
@@ -40,14 +40,14 @@ def begin_matrices(builder, simd, buffer):
 
 
 @microkernel(types.void())
-def end_matrices(builder, simd):
+def end_amx(builder, simd):
     """Lets go of the registers."""
     if simd.matrices:
         Integers(builder, simd).call("llvm.x86.tilerelease", _NONE, [])
 
 
 class Registers:
-    """The instructions on registers for matrices."""
+    """The instructions on tile registers."""
 
     def __init__(self, w):
         self.w = w
@@ -74,7 +74,7 @@ class Registers:
 
 @microkernel(types.void(*[types.int64] * 5))
 def gather_block(builder, simd, headers, segments, depth, block, pitch):
-    """Brings the rows of a tile's tables together."""
+    """Gathers the rows of a tile's tables in a block."""
     if not simd.matrices:
         return
     w = Integers(builder, simd)
@@ -85,18 +85,18 @@ def gather_block(builder, simd, headers, segments, depth, block, pitch):
     for row in rows:
         w.write(ir.Constant(ir.VectorType(INT, 16), None), w.move(end, row))
     kind = ir.VectorType(BYTE, AMX_DEPTH)
-    nothing, bits = ir.Constant(kind, None), ir.VectorType(ir.IntType(1), AMX_DEPTH)
+    zeros, bits = ir.Constant(kind, None), ir.VectorType(ir.IntType(1), AMX_DEPTH)
     with w.loop(0, w.mul(segments, _TABLE), _TABLE, [block]) as (entry, outer):
         begins = w.move(table, entry)
         with w.loop(0, depth, AMX_DEPTH, []) as (at, _):
-            left = builder.sub(depth, at)
-            whole = builder.icmp_signed(">=", left, WORD(AMX_DEPTH))
-            some = builder.sub(builder.shl(WORD(1), builder.and_(left, WORD(63))), WORD(1))
-            mask = builder.bitcast(builder.select(whole, WORD(-1), some), bits)
+            n_inputs = builder.sub(depth, at)
+            whole = builder.icmp_signed(">=", n_inputs, WORD(AMX_DEPTH))
+            low_bits = builder.sub(builder.shl(WORD(1), builder.and_(n_inputs, WORD(63))), WORD(1))
+            mask = builder.bitcast(builder.select(whole, WORD(-1), low_bits), bits)
             target = w.move(outer[0], at)
             for m, row in enumerate(rows):
                 source = w.move(w.load_pointer(begins, 8 * m), at)
-                value = w.call("llvm.masked.load.v64i8.p0", kind, [source, INT(1), mask, nothing])
+                value = w.call("llvm.masked.load.v64i8.p0", kind, [source, INT(1), mask, zeros])
                 w.write(value, w.move(target, row))
         outer[0] = w.move(outer[0], padded)
 
@@ -108,11 +108,11 @@ def amx_corrections(builder, simd, headers, block, pitch, steps, zero_point, buf
         return
     w = Integers(builder, simd)
     corrections = w.move(w.pointer(headers), _TABLE)
-    with builder.if_else(builder.icmp_signed("==", zero_point, WORD(0))) as (none, some):
-        with none:
+    with builder.if_else(builder.icmp_signed("==", zero_point, WORD(0))) as (zero, nonzero):
+        with zero:
             for at in range(0, _TABLE, w.bytes):
                 w.write(w.splat(0), corrections, at)
-        with some:
+        with nonzero:
             registers = Registers(w)
             factor = builder.trunc(zero_point, BYTE)
             buffer, block = w.pointer(buffer), w.pointer(block)
@@ -129,7 +129,7 @@ def amx_corrections(builder, simd, headers, block, pitch, steps, zero_point, buf
                 w.write(builder.sub(INT(0), total), corrections, 8 * m)
 
 
-def _matrix_tile(builder, simd, blocks, arguments):
+def _amx_tile(builder, simd, blocks, arguments):
     """Writes the tile of one or two blocks."""
     block, pitch, steps, panel, sums = arguments
     w = Integers(builder, simd)
@@ -152,18 +152,18 @@ def _matrix_tile(builder, simd, blocks, arguments):
 
 
 @microkernel(types.void(*[types.int64] * 5))
-def matrix_tile(builder, simd, *arguments):
+def i8_amx_tile(builder, simd, *arguments):
     """Sums of products of two blocks that follow one another and a panel.
 
     Arguments: the first block; the bytes between its rows; how many steps there are; the panel, of
     signed weights; and where the sums go, in rows of a panel's width.
     """
     if simd.matrices:
-        _matrix_tile(builder, simd, 2, arguments)
+        _amx_tile(builder, simd, 2, arguments)
 
 
 @microkernel(types.void(*[types.int64] * 5))
-def matrix_half_tile(builder, simd, *arguments):
-    """What `matrix_tile` does, for one block."""
+def i8_amx_half_tile(builder, simd, *arguments):
+    """What `i8_amx_tile` does, for one block."""
     if simd.matrices:
-        _matrix_tile(builder, simd, 1, arguments)
+        _amx_tile(builder, simd, 1, arguments)

@@ -1,6 +1,7 @@
 """What becomes of a tile's sums (_gemm_i8_tile.py, _gemm_i8_amx.py) that lie in memory.
 
-They are rows of a panel's width. To those of matrices the correction of a row is yet to be added.
+They are rows of a panel's width. To those of whole
+panels (_gemv_i8.py, AMX) the correction of a row is yet to be added.
 """
 
 import math
@@ -22,7 +23,7 @@ _FLOAT32 = types.void(*[types.int64] * 8, types.float32, types.float32)
 
 
 @microkernel(_INT8)
-def int8_of_sums(builder, simd, *arguments):
+def int8_of_tile_sums(builder, simd, *arguments):
     """Stores a tile's sums as bytes, with any rounding.
 
     Arguments: the sums; how many rows; the tables; bytes to skip in the results; columns to be
@@ -32,8 +33,8 @@ def int8_of_sums(builder, simd, *arguments):
 
 
 @microkernel(_INT8)
-def int8_of_products(builder, simd, *arguments):
-    """What `int8_of_sums` does, for sums of matrices."""
+def int8_of_panel_sums(builder, simd, *arguments):
+    """What `int8_of_tile_sums` does, for sums of a whole panel without their correction."""
     _int8(builder, simd, PANEL // simd.width, True, *arguments)
 
 
@@ -44,21 +45,21 @@ def _int8(builder, simd, n_vectors, correction, *arguments):
     terms = w.pointer(terms)
     with each_rounding(w, rounding) as roundings:
         for kind in roundings:
-            made = [_Int8(w, kind, terms, limits) for _ in range(n_vectors)]
-            rows.store(made, columns, unrolled=kind == QUICK)
+            vectors = [_Int8(w, kind, terms, limits) for _ in range(n_vectors)]
+            rows.store(vectors, columns, unrolled=kind == QUICK)
 
 
 class _Int8:
     """A vector of sums as bytes."""
 
-    size = 1
+    nbytes = 1
 
-    def __init__(self, w, *how):
-        self.w, self.how = w, how
+    def __init__(self, w, *arguments):
+        self.w, self.arguments = w, arguments
 
     def load(self, v):
         """Makes ready for the vector after `v` others."""
-        kind, terms, limits = self.how
+        kind, terms, limits = self.arguments
         self.requantizer = Requantizer(self.w, kind, terms, offset_of(self.w, v), limits)
 
     def make(self, sums, entry):
@@ -73,15 +74,15 @@ class _Float32:
     times these is taken off first.
     """
 
-    size = 4
+    nbytes = 4
 
-    def __init__(self, w, *how):
-        self.w, self.how = w, how
+    def __init__(self, w, *arguments):
+        self.w, self.arguments = w, arguments
 
     def load(self, v):
         """Makes ready for the vector after `v` others."""
         w = self.w
-        terms, start, self.to_zero, *limits = self.how
+        terms, start, self.to_zero, *limits = self.arguments
         block, within = divmod(v * w.width, CHANNEL_BLOCK)
         offset = 4 * (FLOAT32_TERMS * block + within)
         self.scale = w.load(terms, offset)
@@ -92,16 +93,16 @@ class _Float32:
     def make(self, sums, entry):
         """The results of a row, whose scale the third table points to."""
         w, b = self.w, self.w.builder
-        place = w.load_pointer(entry, 2 * TABLE)
-        zero = b.add(w.read(w.move(place, self.to_zero), 0, INT, 4), INT(1))
+        scale_address = w.load_pointer(entry, 2 * TABLE)
+        zero = b.add(w.read(w.move(scale_address, self.to_zero), 0, INT, 4), INT(1))
         sums = b.sub(sums, b.mul(self.weights, w.splat(zero)))
-        scale = w.mul(w.repeat(w.load(place, 0, FLOAT)), self.scale)
+        scale = w.mul(w.repeat(w.load(scale_address, 0, FLOAT)), self.scale)
         value = w.add(w.mul(b.sitofp(sums, w.vector), scale), self.bias)
         return w.clamp(value, *self.limits) if self.limits else value
 
 
 @microkernel(_FLOAT32)
-def float32_of_sums(builder, simd, *arguments):
+def float32_of_tile_sums(builder, simd, *arguments):
     """Stores a tile's sums as float32.
 
     Arguments: the sums; how many rows; the tables; bytes to skip in the results; columns to be
@@ -112,8 +113,8 @@ def float32_of_sums(builder, simd, *arguments):
 
 
 @microkernel(_FLOAT32)
-def float32_of_products(builder, simd, *arguments):
-    """What `float32_of_sums` does, for sums of matrices."""
+def float32_of_panel_sums(builder, simd, *arguments):
+    """What `float32_of_tile_sums` does, for sums of a whole panel without their correction."""
     _float32(builder, simd, PANEL // simd.width, True, *arguments)
 
 
@@ -121,14 +122,14 @@ def _float32(builder, simd, n_vectors, correction, *arguments):
     sums, n_rows, headers, out_skip, columns, terms, start, to_zero, *limits = arguments
     w = Integers(builder, simd)
     rows = _Rows(w, sums, n_rows, headers, out_skip, correction)
-    how = (w.pointer(terms), w.pointer(start), to_zero)
+    addresses = (w.pointer(terms), w.pointer(start), to_zero)
     ends = (FLOAT(-math.inf), FLOAT(math.inf))
     free = [builder.fcmp_ordered("==", *pair) for pair in zip(limits, ends, strict=True)]
     with builder.if_else(builder.and_(*free)) as (unlimited, limited):
-        for part, held in ((unlimited, ()), (limited, limits)):
+        for part, clamp_limits in ((unlimited, ()), (limited, limits)):
             with part:
-                made = [_Float32(w, *how, *held) for _ in range(n_vectors)]
-                rows.store(made, columns, unrolled=True)
+                vectors = [_Float32(w, *addresses, *clamp_limits) for _ in range(n_vectors)]
+                rows.store(vectors, columns, unrolled=True)
 
 
 class _Rows:
@@ -138,42 +139,44 @@ class _Rows:
         self.w, self.sums, self.n_rows = w, w.pointer(sums), n_rows
         self.headers, self.out_skip, self.correction = w.pointer(headers), out_skip, correction
 
-    def store(self, made, columns, unrolled):
+    def store(self, vectors, columns, unrolled):
         """Stores vectors up to the last column; `unrolled` if code for all at once is worth it."""
-        whole = self.w.builder.icmp_signed(">=", columns, WORD(len(made) * self.w.width))
+        whole = self.w.builder.icmp_signed(">=", columns, WORD(len(vectors) * self.w.width))
         if not unrolled:
-            self._store_some(made, columns)
+            self._store_partial(vectors, columns)
             return
-        with self.w.builder.if_else(whole) as (all_of_it, part):
-            with all_of_it:
-                self._store([*enumerate(made)], None)
-            with part:
-                self._store_some(made, columns)
+        with self.w.builder.if_else(whole) as (every_column, first_columns):
+            with every_column:
+                self._store([*enumerate(vectors)], None)
+            with first_columns:
+                self._store_partial(vectors, columns)
 
-    def _store_some(self, made, columns):
+    def _store_partial(self, vectors, columns):
         b = self.w.builder
-        for v, one in enumerate(made):
-            left = b.sub(columns, WORD(v * self.w.width))
-            with b.if_then(b.icmp_signed(">", left, WORD(0))):
-                self._store([(v, one)], self.w.mask(left))
+        for v, vector in enumerate(vectors):
+            n_columns = b.sub(columns, WORD(v * self.w.width))
+            with b.if_then(b.icmp_signed(">", n_columns, WORD(0))):
+                self._store([(v, vector)], self.w.mask(n_columns))
 
-    def _store(self, made, mask):
+    def _store(self, vectors, mask):
         """A loop over the rows for some vectors with their numbers."""
         w = self.w
-        for v, one in made:
-            one.load(v)
+        for v, vector in vectors:
+            vector.load(v)
         with w.loop(0, self.n_rows, 1) as (m, _):
             entry = w.move(self.headers, w.mul(m, 8))
             row = w.move(self.sums, w.mul(m, ROW))
             target = w.move(w.load_pointer(entry), self.out_skip)
             correction = w.splat(w.read(entry, TABLE, INT, 4)) if self.correction else None
-            for v, one in made:
-                own = w.read(row, v * w.bytes, w.i32_vector, 4)
-                value = one.make(w.builder.add(own, correction) if correction else own, entry)
-                place = w.move(target, v * w.width * one.size)
+            for v, vector in vectors:
+                row_sums = w.read(row, v * w.bytes, w.i32_vector, 4)
+                value = vector.make(
+                    w.builder.add(row_sums, correction) if correction else row_sums, entry
+                )
+                address = w.move(target, v * w.width * vector.nbytes)
                 if mask is None:
-                    w.write(value, place)
-                elif one.size == 1:
-                    w.write_masked(value, place, mask)
+                    w.write(value, address)
+                elif vector.nbytes == 1:
+                    w.write_masked(value, address, mask)
                 else:
-                    w.store_masked(value, place, mask)
+                    w.store_masked(value, address, mask)

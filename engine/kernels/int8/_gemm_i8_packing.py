@@ -12,7 +12,7 @@ from ...build.kernel import address, inline, microkernel
 from ...build.vector import INT, WORD, Writer
 from ...tiling import PANEL
 from .._int32 import SHORT, Integers
-from ._gemm_i8_amx import has_matrices
+from ._gemm_i8_amx import has_amx
 from ._gemm_i8_tile import weights_flip
 
 _ROW = 4 * PANEL
@@ -32,13 +32,13 @@ def copy_fours(builder, simd, source, target, step, count, flip):
 
 
 @microkernel(types.int64(), inline=True)
-def columns_turned(builder, simd):
-    """How many columns `turn_fours` does."""
+def columns_at_once(builder, simd):
+    """How many columns `transpose_fours` does at once."""
     return WORD(simd.width)
 
 
 @microkernel(types.void(*[types.int64] * 5))
-def turn_fours(builder, simd, source, pitch, target, count, flip):
+def transpose_fours(builder, simd, source, pitch, target, count, flip):
     """Writes `count` rows of a panel: four bytes of each column, bits turned over.
 
     The columns lie `pitch` bytes apart. `count` is a multiple of their number.
@@ -49,9 +49,9 @@ def turn_fours(builder, simd, source, pitch, target, count, flip):
     with w.loop(0, w.mul(count, 4), 4 * w.width) as (at, _):
         starts = [w.add(at, w.mul(pitch, column)) for column in range(w.width)]
         rows = _transposed(w, [w.read(source, start, w.i32_vector) for start in starts])
-        place = w.mul(at, PANEL)
+        panel_offset = w.mul(at, PANEL)
         for i, row in enumerate(rows):
-            w.write(builder.xor(row, flip), target, w.add(place, _ROW * i))
+            w.write(builder.xor(row, flip), target, w.add(panel_offset, _ROW * i))
 
 
 def _transposed(w, rows):
@@ -96,22 +96,22 @@ def put_columns(weights, segments, depth, flip, column, target):
 
     `weights` are theirs. Gives how many products of each segment are done.
     """
-    whole = depth // 4 // columns_turned() * columns_turned()
+    whole = depth // 4 // columns_at_once() * columns_at_once()
     for segment in range(segments):
         source, row = address(weights) + segment * depth, segment * ((depth + 3) // 4)
         begin = address(target) + _ROW * row + 4 * column
-        turn_fours(source, weights.shape[1], begin, whole, flip)
+        transpose_fours(source, weights.shape[1], begin, whole, flip)
     return 4 * whole
 
 
 @inline
-def put_column(weights, segments, depth, flip, column, target, done):
-    """A column of a panel, where `done` products of each segment are there already."""
+def put_column(weights, segments, depth, flip, column, target, n_done):
+    """A column of a panel, where `n_done` products of each segment are there already."""
     rows, whole = (depth + 3) // 4, depth // 4
     for segment in range(segments):
         source, row = address(weights) + segment * depth, segment * rows
-        begin = address(target) + _ROW * (row + done // 4) + 4 * column
-        copy_fours(source + done, begin, _ROW, whole - done // 4, flip)
+        begin = address(target) + _ROW * (row + n_done // 4) + 4 * column
+        copy_fours(source + n_done, begin, _ROW, whole - n_done // 4, flip)
         if rows > whole:
             for i in range(4):
                 target[row + whole, 4 * column + i] = 0
@@ -139,26 +139,28 @@ def put_int(row, j, value):
 
 
 @inline
-def pack(weights, bias, out, segments, flip, zero_point, x_zero, matrices, first, last):
+def pack(weights, bias, out, segments, flip, zero_point, x_zero, for_amx, first, last):
     """Packs panels; gemm_i8.pack says what."""
-    turn = flip if matrices and has_matrices() else flip ^ weights_flip()
+    pack_flip = flip if for_amx and has_amx() else flip ^ weights_flip()
     panels, n, depth = out.shape[1], weights.shape[1], weights.shape[2] // segments
     for item in range(first, last):
         batch = item // panels
         panel = item - batch * panels
-        target, done = out[batch, panel], int64(0)
+        target, n_done = out[batch, panel], int64(0)
         for j in range(PANEL):
             column, start = panel * PANEL + j, int64(0)
-            if j % columns_turned() == 0:
-                done, end = int64(0), column + columns_turned()
+            if j % columns_at_once() == 0:
+                n_done, end = int64(0), column + columns_at_once()
                 if end <= n:
-                    several = weights[batch, column:end]
-                    done = put_columns(several, segments, depth, turn, j, target[1:])
+                    columns = weights[batch, column:end]
+                    n_done = put_columns(columns, segments, depth, pack_flip, j, target[1:])
             if column < n:
-                own = weights[batch, column]
+                column_weights = weights[batch, column]
                 start = int64(bias[batch if bias.shape[0] > 1 else 0, column])
-                start -= x_zero * (sum_of(own, 0x80 ^ flip) - zero_point * own.size)
-                put_column(own, segments, depth, turn, j, target[1:], done)
+                start -= x_zero * (
+                    sum_of(column_weights, 0x80 ^ flip) - zero_point * column_weights.size
+                )
+                put_column(column_weights, segments, depth, pack_flip, j, target[1:], n_done)
             else:
                 for row in range(1, out.shape[2]):
                     for i in range(4):

@@ -29,7 +29,7 @@ from ._requantize import QUICK, Requantizer, offset_of
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
 _SHALLOW = 16
-"""Products of a segment up to which it pays to bring inputs of several rows together."""
+"""Products of a segment up to which it pays to gather inputs of several rows in a vector."""
 _TILES = {
     (16, UNSIGNED): (14, 2),
     (16, ""): (14, 1),
@@ -96,9 +96,9 @@ class Tile:
         if self.dots:
             return [w.read(pointer, v * w.bytes, w.i32_vector, 4) for v in range(self.n_vectors)]
         kind = ir.VectorType(BYTE, 2 * w.width)
-        wide = ir.VectorType(SHORT, 2 * w.width)
+        i16_pairs = ir.VectorType(SHORT, 2 * w.width)
         starts = range(0, self.n_vectors * w.bytes, w.bytes // 2)
-        return [w.builder.sext(w.read(pointer, start, kind, 4), wide) for start in starts]
+        return [w.builder.sext(w.read(pointer, start, kind, 4), i16_pairs) for start in starts]
 
     def read(self, row, at):
         """The four inputs from the one `at` on, as they lie in a row."""
@@ -110,17 +110,19 @@ class Tile:
         w = self.w
         if self.dots:
             return w.splat(four)
-        wide = ir.VectorType(SHORT, 2 * w.width)
-        return w.builder.bitcast(w.splat(four, WORD, w.width // 2), wide)
+        i16_pairs = ir.VectorType(SHORT, 2 * w.width)
+        return w.builder.bitcast(w.splat(four, WORD, w.width // 2), i16_pairs)
 
     def add(self, sums, weights, inputs):
         """`sums` with the products added."""
         w = self.w
         if self.dots:
             return dot(w, sums, weights, inputs)
-        wide = ir.VectorType(INT, 2 * w.width)
-        found = w.builder.mul(w.builder.sext(weights, wide), w.builder.sext(inputs, wide))
-        even, odd = (w.shuffle(found, found, list(range(i, 2 * w.width, 2))) for i in (0, 1))
+        i32_pairs = ir.VectorType(INT, 2 * w.width)
+        products = w.builder.mul(
+            w.builder.sext(weights, i32_pairs), w.builder.sext(inputs, i32_pairs)
+        )
+        even, odd = (w.shuffle(products, products, list(range(i, 2 * w.width, 2))) for i in (0, 1))
         return w.builder.add(sums, w.builder.add(even, odd))
 
     def step(self, values, four_inputs):
@@ -130,16 +132,16 @@ class Tile:
         weights = self.weights(values[0])
         for m in range(self.n_rows):
             inputs = self.inputs(four_inputs(m))
-            for i, own in enumerate(weights, 2 + m * len(weights)):
-                values[i] = self.add(values[i], own, inputs)
+            for i, vector in enumerate(weights, 2 + m * len(weights)):
+                values[i] = self.add(values[i], vector, inputs)
         values[0] = self.w.move(values[0], _ROW)
 
     def start(self, begin, corrections):
         """What the sums start from: rows, vectors, halves."""
         if not self.dots:
             return [self.w.splat(0)] * (self.n_rows * self.n_vectors * 2)
-        found = [self.begin(begin, corrections, m) for m in range(self.n_rows)]
-        return [value for row in found for value in row]
+        rows = [self.begin(begin, corrections, m) for m in range(self.n_rows)]
+        return [value for row in rows for value in row]
 
     def begin(self, begin, corrections, m):
         """What is added to the sums of row m, by vectors."""
@@ -148,22 +150,22 @@ class Tile:
         starts = [w.read(begin, v * w.bytes, w.i32_vector, 4) for v in range(self.n_vectors)]
         return [w.builder.add(value, correction) for value in starts]
 
-    def joined(self, sums):
+    def combined(self, sums):
         """Sums of whole vectors of columns."""
         if self.dots:
             return sums
         w, halves = self.w, zip(sums[::2], sums[1::2], strict=True)
         even, odd = (list(range(i, 2 * w.width, 2)) for i in (0, 1))
-        return [w.builder.add(w.shuffle(*both, even), w.shuffle(*both, odd)) for both in halves]
+        return [w.builder.add(w.shuffle(*pair, even), w.shuffle(*pair, odd)) for pair in halves]
 
     def results(self, sums, begin, corrections):
         """Finished sums: rows, vectors."""
         if self.dots:
             return sums
-        more = [self.begin(begin, corrections, m) for m in range(self.n_rows)]
-        more = [value for row in more for value in row]
-        both = zip(self.joined(sums), more, strict=True)
-        return [self.w.builder.add(*values) for values in both]
+        starts = [self.begin(begin, corrections, m) for m in range(self.n_rows)]
+        starts = [value for row in starts for value in row]
+        pairs = zip(self.combined(sums), starts, strict=True)
+        return [self.w.builder.add(*values) for values in pairs]
 
 
 def dot(w, sums, weights, inputs):
@@ -200,16 +202,16 @@ def _tile(builder, simd, n_rows, n_vectors, arguments):
             with w.loop(0, depth, 4, outer) as (at, values):
                 step(values, lambda row: tile.read(row, at))
         outer[:] = w.results
-    found = tile.results(w.results[2:], begin, w.move(headers, _TABLE))
+    totals = tile.results(w.results[2:], begin, w.move(headers, _TABLE))
     raw = builder.icmp_signed("!=", sums, WORD(0))
-    with builder.if_else(raw) as (as_they_are, as_bytes):
-        with as_they_are:
+    with builder.if_else(raw) as (as_sums, as_bytes):
+        with as_sums:
             target = w.pointer(sums)
-            for i, value in enumerate(found):
+            for i, value in enumerate(totals):
                 m, v = divmod(i, n_vectors)
                 w.write(value, target, m * _ROW + v * w.bytes)
         with as_bytes:
-            _quick(w, found, n_rows, headers, arguments[6:])
+            _quick(w, totals, n_rows, headers, arguments[6:])
 
 
 def _in_fours(w, depth, carried, step):
@@ -220,31 +222,31 @@ def _in_fours(w, depth, carried, step):
     """
     b = w.builder
     whole = b.and_(depth, WORD(-4))
-    left = b.sub(depth, whole)
-    beyond = b.trunc(w.mul(b.sub(WORD(4), left), 8), INT)
-    some_left = b.zext(b.icmp_signed("!=", left, WORD(0)), WORD)
+    n_last = b.sub(depth, whole)
+    shift = b.trunc(w.mul(b.sub(WORD(4), n_last), 8), INT)
+    has_last = b.zext(b.icmp_signed("!=", n_last, WORD(0)), WORD)
     with w.loop(0, whole, 4, carried) as (at, values):
         step(values, lambda row: w.read(row, at, INT))
-    with w.loop(0, some_left, 1, w.results) as (_, values):
+    with w.loop(0, has_last, 1, w.results) as (_, values):
         last = b.sub(depth, WORD(4))
-        step(values, lambda row: b.lshr(w.read(row, last, INT), beyond))
+        step(values, lambda row: b.lshr(w.read(row, last, INT), shift))
 
 
-def _quick(w, found, n_rows, targets, arguments):
+def _quick(w, sums, n_rows, targets, arguments):
     """Stores finished sums as bytes in the rows of the table `targets`."""
     out_skip, columns, terms, *limits = arguments
-    n_vectors = len(found) // n_rows
+    n_vectors = len(sums) // n_rows
     results = []
     for v in range(n_vectors):
         requantizer = Requantizer(w, QUICK, w.pointer(terms), offset_of(w, v), limits)
-        results += [requantizer.bytes(found[i]) for i in range(v, len(found), n_vectors)]
+        results += [requantizer.bytes(sums[i]) for i in range(v, len(sums), n_vectors)]
     rows = [w.move(w.load_pointer(targets, 8 * m), out_skip) for m in range(n_rows)]
     whole = w.builder.icmp_signed(">=", columns, WORD(n_vectors * w.width))
-    with w.builder.if_else(whole) as (all_of_it, part):
-        with all_of_it:
+    with w.builder.if_else(whole) as (every_column, first_columns):
+        with every_column:
             for i, value in enumerate(results):
                 w.write(value, rows[i % n_rows], i // n_rows * w.width)
-        with part:
+        with first_columns:
             for i, value in enumerate(results):
                 v, m = divmod(i, n_rows)
                 mask = w.mask(w.builder.sub(columns, WORD(v * w.width)))
@@ -270,26 +272,26 @@ def i8_partial_tile(builder, simd, *arguments):
     _tile(builder, simd, _shape(simd)[0], 1, arguments)
 
 
-def _part_of_tile(share):
-    """What `i8_tile` does, for the first rows: `share` of 14, rounded up."""
+def _part_of_tile(fourteenths):
+    """What `i8_tile` does, for the first rows: `fourteenths` of 14, rounded up."""
 
     def emit(builder, simd, *arguments):
         n_rows, n_vectors = _shape(simd)
-        _tile(builder, simd, -(-n_rows * share // 14), n_vectors, arguments)
+        _tile(builder, simd, -(-n_rows * fourteenths // 14), n_vectors, arguments)
 
-    emit.__name__ = f"i8_part_{share}"
+    emit.__name__ = f"i8_part_{fourteenths}"
     return microkernel(_SIGNATURE)(emit)
 
 
-i8_part_4, i8_part_7, i8_part_10 = (_part_of_tile(share) for share in PARTS)
+i8_part_4, i8_part_7, i8_part_10 = (_part_of_tile(n) for n in PARTS)
 
 
 @microkernel(types.int64(types.int64), inline=True)
 def i8_part_for(builder, simd, n_rows):
     """The number of the microkernel for so many rows: 0, 1, 2 for the parts, 3 for a whole tile."""
-    number, most = WORD(len(PARTS)), _shape(simd)[0]
-    for i, share in reversed(list(enumerate(PARTS))):
-        enough = builder.icmp_signed("<=", n_rows, WORD(-(-most * share // 14)))
+    number, tile_height = WORD(len(PARTS)), _shape(simd)[0]
+    for i, fourteenths in reversed(list(enumerate(PARTS))):
+        enough = builder.icmp_signed("<=", n_rows, WORD(-(-tile_height * fourteenths // 14)))
         number = builder.select(enough, WORD(i), number)
     return number
 
@@ -303,26 +305,26 @@ def corrections(builder, simd, headers, segments, depth, zero_point, n_rows):
     w = Integers(builder, simd)
     headers = w.pointer(headers)
     factor = builder.add(zero_point, WORD(128 if simd.dots == UNSIGNED else 0))
-    some = builder.icmp_signed("!=", factor, WORD(0))
+    is_nonzero = builder.icmp_signed("!=", factor, WORD(0))
     if simd.dots:
         shallow = builder.icmp_signed("<=", depth, WORD(_SHALLOW))
-        with builder.if_else(builder.and_(some, shallow)) as (across, one_by_one):
-            with across:
-                _across(w, headers, segments, depth, factor)
-            with one_by_one:
-                _one_by_one(w, headers, segments, depth, factor, n_rows, some)
+        with builder.if_else(builder.and_(is_nonzero, shallow)) as (to_rows, to_each_row):
+            with to_rows:
+                _correct_rows(w, headers, segments, depth, factor)
+            with to_each_row:
+                _correct_each_row(w, headers, segments, depth, factor, n_rows, is_nonzero)
     else:
-        _one_by_one(w, headers, segments, depth, factor, n_rows, some)
+        _correct_each_row(w, headers, segments, depth, factor, n_rows, is_nonzero)
 
 
-def _across(w, headers, segments, depth, factor):
+def _correct_rows(w, headers, segments, depth, factor):
     """`corrections` of rows whose segments are short: of several rows at once."""
     b, n = w.builder, BLOCK_ROWS // w.width
     ones = ir.Constant(w.i32_vector, [0x01010101] * w.width)
     table = w.move(headers, TILE_HEADERS * _TABLE)
     with w.loop(0, w.mul(segments, _TABLE), _TABLE, [w.splat(0)] * n) as (entry, outer):
-        here = w.move(table, entry)
-        rows = [w.load_pointer(here, 8 * m) for m in range(BLOCK_ROWS)]
+        segment_table = w.move(table, entry)
+        rows = [w.load_pointer(segment_table, 8 * m) for m in range(BLOCK_ROWS)]
 
         def step(sums, four_inputs):
             for i in range(n):
@@ -334,17 +336,17 @@ def _across(w, headers, segments, depth, factor):
 
         _in_fours(w, depth, outer, step)
         outer[:] = w.results
-    less = w.splat(b.sub(INT(0), b.trunc(factor, INT)))
+    negative_factor = w.splat(b.sub(INT(0), b.trunc(factor, INT)))
     for i, sums in enumerate(w.results):
-        wide = b.zext(b.mul(sums, less), ir.VectorType(WORD, w.width))
-        w.write(wide, headers, _TABLE + 8 * w.width * i)
+        words = b.zext(b.mul(sums, negative_factor), ir.VectorType(WORD, w.width))
+        w.write(words, headers, _TABLE + 8 * w.width * i)
 
 
-def _one_by_one(w, headers, segments, depth, factor, n_rows, some):
-    """`corrections`, 0 unless there are `some`."""
+def _correct_each_row(w, headers, segments, depth, factor, n_rows, is_nonzero):
+    """`corrections`, 0 unless `is_nonzero`."""
     builder, simd = w.builder, w.simd
     add, n_rows = _add_dots if simd.dots else _add_bytes, w.mul(n_rows, 8)
-    end = builder.select(some, n_rows, WORD(0))
+    end = builder.select(is_nonzero, n_rows, WORD(0))
     with w.loop(0, end, 8, [INT(0)]) as (row, last):
         table = w.move(w.move(headers, TILE_HEADERS * _TABLE), row)
         with w.loop(0, w.mul(segments, _TABLE), _TABLE, [w.splat(0)]) as (entry, sums):
@@ -366,11 +368,11 @@ def _add_dots(w, sums, begin, depth):
         inner[0] = dot(w, inner[0], ones, w.read(w.move(begin, at), 0, w.i32_vector))
     with w.loop(whole, fours, w.bytes, w.results) as (at, inner):
         mask = w.mask(b.lshr(b.sub(fours, at), WORD(2)))
-        inner[0] = dot(w, inner[0], ones, _some(w, w.move(begin, at), mask))
+        inner[0] = dot(w, inner[0], ones, _read_words(w, w.move(begin, at), mask))
     with w.loop(fours, depth, 4, w.results) as (at, inner):
         last = w.read(w.move(begin, b.sub(depth, WORD(4))), 0, INT)
-        beyond = w.mul(b.sub(WORD(4), b.sub(depth, fours)), 8)
-        last = b.insert_element(w.splat(0), b.lshr(last, b.trunc(beyond, INT)), INT(0))
+        shift = w.mul(b.sub(WORD(4), b.sub(depth, fours)), 8)
+        last = b.insert_element(w.splat(0), b.lshr(last, b.trunc(shift, INT)), INT(0))
         inner[0] = dot(w, inner[0], ones, last)
     return w.results[0]
 
@@ -380,15 +382,15 @@ def _add_bytes(w, sums, begin, depth):
     b = w.builder
     whole = b.and_(depth, WORD(-w.width))
     with w.loop(0, whole, w.width, [sums]) as (at, inner):
-        own = w.read(w.move(begin, at), 0, w.i8_vector)
-        inner[0] = b.add(inner[0], b.sext(own, w.i32_vector))
+        values = w.read(w.move(begin, at), 0, w.i8_vector)
+        inner[0] = b.add(inner[0], b.sext(values, w.i32_vector))
     with w.loop(whole, depth, 1, w.results) as (at, inner):
-        own = b.sext(w.read(w.move(begin, at), 0, BYTE), INT)
-        inner[0] = b.add(inner[0], b.insert_element(w.splat(0), own, INT(0)))
+        values = b.sext(w.read(w.move(begin, at), 0, BYTE), INT)
+        inner[0] = b.add(inner[0], b.insert_element(w.splat(0), values, INT(0)))
     return w.results[0]
 
 
-def _some(w, pointer, mask):
+def _read_words(w, pointer, mask):
     """A vector of int32 of which only the places of `mask` are read; the others are 0."""
     name = f"llvm.masked.load.v{w.width}i32.p0"
     return w.call(name, w.i32_vector, [pointer, INT(1), mask, w.splat(0)])

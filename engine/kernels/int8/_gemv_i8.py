@@ -28,7 +28,7 @@ def gemv_panels(builder, simd):
 
 
 @microkernel(types.void(*[types.int64] * 6))
-def gemv_i8(builder, simd, headers, depth, panel, pitch, most, sums):
+def gemv_i8(builder, simd, headers, depth, panel, pitch, max_offset, sums):
     """The sums of one row, without its correction.
 
     Arguments: its tables; how many products; the first panel; bytes between panels; how far the
@@ -43,9 +43,9 @@ def gemv_i8(builder, simd, headers, depth, panel, pitch, most, sums):
     x, sums = w.load_pointer(w.pointer(headers), TILE_HEADERS * _TABLE), w.pointer(sums)
     begins = []
     for i in range(n_panels):
-        far = w.mul(pitch, i)
-        far = builder.select(builder.icmp_signed("<", far, most), far, most)
-        begins.append(w.move(w.pointer(panel), far))
+        offset = w.mul(pitch, i)
+        offset = builder.select(builder.icmp_signed("<", offset, max_offset), offset, max_offset)
+        begins.append(w.move(w.pointer(panel), offset))
     whole = builder.and_(depth, WORD(-4))
 
     def starts():
@@ -56,8 +56,8 @@ def gemv_i8(builder, simd, headers, depth, panel, pitch, most, sums):
     def step(values, four):
         weights = [v for begin in begins for v in tile.weights(w.move(begin, values[0]))]
         inputs = tile.inputs(four)
-        both = zip(values[1:], weights, strict=True)
-        values[1:] = [tile.add(value, own, inputs) for value, own in both]
+        pairs = zip(values[1:], weights, strict=True)
+        values[1:] = [tile.add(value, vector, inputs) for value, vector in pairs]
         values[0] = builder.add(values[0], WORD(_ROW))
 
     begin = starts() if tile.dots else [w.splat(0)] * (2 * len(begins) * tile.n_vectors)
@@ -66,10 +66,10 @@ def gemv_i8(builder, simd, headers, depth, panel, pitch, most, sums):
     if tile.dots:
         with w.loop(whole, depth, 4, w.results) as (at, values):
             last = tile.read(x, builder.sub(depth, WORD(4)))
-            beyond = w.mul(builder.sub(WORD(4), builder.sub(depth, whole)), 8)
-            step(values, builder.lshr(last, builder.trunc(beyond, INT)))
-    found = tile.joined(w.results[1:])
+            shift = w.mul(builder.sub(WORD(4), builder.sub(depth, whole)), 8)
+            step(values, builder.lshr(last, builder.trunc(shift, INT)))
+    totals = tile.combined(w.results[1:])
     if not tile.dots:
-        found = [builder.add(*both) for both in zip(found, starts(), strict=True)]
-    for i, value in enumerate(found):
+        totals = [builder.add(*pair) for pair in zip(totals, starts(), strict=True)]
+    for i, value in enumerate(totals):
         w.write(value, sums, i * w.bytes)

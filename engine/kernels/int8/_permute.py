@@ -8,7 +8,7 @@ WHOLE = 64  # bytes looked up at once
 VALUES = 256
 
 
-def found_in(w, quarters, index):
+def look_up_vectors(w, quarters, index):
     """The entries of a table, four vectors of WHOLE bytes, that `index` says."""
     name, kind = "llvm.x86.avx512.vpermi2var.qi.512", index.type
     low, high = (w.call(name, kind, [a, index, b]) for a, b in (quarters[:2], quarters[2:]))

@@ -33,7 +33,7 @@ TERMS = 48
 
 # Bytes from the start of a block to 64-bit multipliers and constants, those of channels 0, 2, 4 ...
 # apart from those of 1, 3, 5 ..., and to 32-bit shifts. The multipliers may be float64.
-_EVEN, _ODD, _EVEN_START, _ODD_START, _RIGHT, _LEFT = 0, 64, 128, 192, 256, 320
+_EVEN, _ODD, _EVEN_START, _ODD_START, _RIGHT_SHIFT, _LEFT_SHIFT = 0, 64, 128, 192, 256, 320
 
 
 def terms_at(w, terms, channel):
@@ -102,16 +102,16 @@ class Requantizer:
                 for limit in (low, high)
             )
         if kind != EXACT:
-            self._right = w.read(terms, offset + _RIGHT, w.i32_vector, 4)
+            self._right_shift = w.read(terms, offset + _RIGHT_SHIFT, w.i32_vector, 4)
         if kind == GENERAL:
-            self._left = w.read(terms, offset + _LEFT, w.i32_vector, 4)
-            one = w.builder.shl(w.splat(1), self._right)
-            self._rest = w.builder.sub(one, w.splat(1))
+            self._left_shift = w.read(terms, offset + _LEFT_SHIFT, w.i32_vector, 4)
+            power = w.builder.shl(w.splat(1), self._right_shift)
+            self._remainder_mask = w.builder.sub(power, w.splat(1))
 
     def bytes(self, sums):
         """The results of a vector of int32 sums."""
-        made = (self._quick, self._general, self._exact)[self.kind](sums)
-        return self.w.builder.xor(made, self._flip)
+        values = (self._quick, self._general, self._exact)[self.kind](sums)
+        return self.w.builder.xor(values, self._flip)
 
     def _quick(self, sums):
         """((2 * sums * multiplier + start) / 2**32 - (sums < 0)) >> right
@@ -121,7 +121,7 @@ class Requantizer:
         """
         w, b = self.w, self.w.builder
         high = self._high_halves(b.add(sums, sums), self._even_start, self._odd_start)
-        value = b.ashr(b.add(high, b.ashr(sums, w.splat(31))), self._right)
+        value = b.ashr(b.add(high, b.ashr(sums, w.splat(31))), self._right_shift)
         value = b.trunc(w.clamp_int(value, w.splat(-128), w.splat(127)), w.i8_vector)
         return w.clamp_int(value, self._low, self._high)
 
@@ -131,11 +131,11 @@ class Requantizer:
         pairs = b.bitcast(value, w.words())
         halves = []
         by = w.splat(32, WORD, w.width // 2)
-        for own, multiplier, start in (
+        for half, multiplier, start in (
             (w.low_halves(pairs), self._even, even_start),
             (b.ashr(pairs, by), self._odd, odd_start),
         ):
-            product = b.mul(own, w.low_halves(multiplier))
+            product = b.mul(half, w.low_halves(multiplier))
             product = b.add(product, product) if double else product
             halves.append(b.bitcast(b.add(product, start), w.i32_vector))
         return w.shuffle(*halves, [i + 1 if i % 2 == 0 else w.width + i for i in range(w.width)])
@@ -143,28 +143,28 @@ class Requantizer:
     def _general(self, sums):
         w, b = self.w, self.w.builder
         start = w.splat(1 << 31, WORD, w.width // 2)
-        value = self._high_halves(b.shl(sums, self._left), start, start, double=True)
-        rest = b.and_(value, self._rest)
-        most = b.sub(b.ashr(self._rest, w.splat(1)), b.ashr(value, w.splat(31)))
-        more = b.sext(b.icmp_signed(">", rest, most), w.i32_vector)
-        return self._shifted(b.sub(b.ashr(value, self._right), more))
+        value = self._high_halves(b.shl(sums, self._left_shift), start, start, double=True)
+        remainder = b.and_(value, self._remainder_mask)
+        threshold = b.sub(b.ashr(self._remainder_mask, w.splat(1)), b.ashr(value, w.splat(31)))
+        carry = b.sext(b.icmp_signed(">", remainder, threshold), w.i32_vector)
+        return self._shifted(b.sub(b.ashr(value, self._right_shift), carry))
 
     def _exact(self, sums):
         w, b = self.w, self.w.builder
-        nothing, halves = ir.Constant(w.i32_vector, ir.Undefined), []
+        undefined, halves = ir.Constant(w.i32_vector, ir.Undefined), []
         for first, scale in ((0, self._even), (1, self._odd)):
-            own = w.shuffle(sums, nothing, list(range(first, w.width, 2)))
-            value = b.fmul(b.sitofp(own, w.doubles()), scale)
+            sums_half = w.shuffle(sums, undefined, list(range(first, w.width, 2)))
+            value = b.fmul(b.sitofp(sums_half, w.doubles()), scale)
             half = w.call(
                 f"llvm.copysign.v{w.width // 2}f64",
                 value.type,
                 [w.splat(0.5, DOUBLE, w.width // 2), value],
             )
-            halves.append(self._whole(b.fadd(value, half)))
-        places = [i // 2 if i % 2 == 0 else w.width // 2 + i // 2 for i in range(w.width)]
-        return self._shifted(w.shuffle(*halves, places))
+            halves.append(self._truncated(b.fadd(value, half)))
+        lanes = [i // 2 if i % 2 == 0 else w.width // 2 + i // 2 for i in range(w.width)]
+        return self._shifted(w.shuffle(*halves, lanes))
 
-    def _whole(self, value):
+    def _truncated(self, value):
         """float64 cut to int32; what is beyond is held within 2e9."""
         w, b = self.w, self.w.builder
         low, high = (w.splat(limit, DOUBLE, w.width // 2) for limit in (-2e9, 2e9))

@@ -6,6 +6,9 @@ from ...build.kernel import microkernel
 from ...build.vector import BYTE, INT, WORD
 from .._int32 import Integers
 
+FITS = 6
+"""Where the numbers of a line say that it fits, behind the limits."""
+
 
 @microkernel(types.void(*[types.int64] * 10))
 def lines(builder, simd, a, b, out, numbers, rows, columns, a_row, b_row, a_step, b_step):
@@ -19,19 +22,19 @@ def lines(builder, simd, a, b, out, numbers, rows, columns, a_row, b_row, a_step
         w.splat(builder.trunc(w.load(numbers, 8 * i, WORD), INT)) for i in range(6)
     )
 
-    def elements(moving, place, at, mask):
-        if moving:
-            value = w.read_masked(w.move(place, at), w.i8_vector, mask)
+    def elements(varies, operand, at, mask):
+        if varies:
+            value = w.read_masked(w.move(operand, at), w.i8_vector, mask)
         else:
-            value = w.splat(w.read(place, 0, BYTE), BYTE)
+            value = w.splat(w.read(operand, 0, BYTE), BYTE)
         return builder.sext(value, w.i32_vector)
 
-    def each_row(*moving):
-        with w.loop(0, rows, 1, [a, b, out]) as (_, places):
-            *operands, target = places
+    def each_row(*varies):
+        with w.loop(0, rows, 1, [a, b, out]) as (_, pointers):
+            *operands, target = pointers
 
             def vector(at, mask):
-                x, y = (elements(m, o, at, mask) for m, o in zip(moving, operands, strict=True))
+                x, y = (elements(m, o, at, mask) for m, o in zip(varies, operands, strict=True))
                 value = builder.add(builder.add(builder.mul(x, p), builder.mul(y, q)), c)
                 value = w.clamp_int(builder.ashr(value, s), low, high)
                 w.write_masked(builder.trunc(value, w.i8_vector), w.move(target, at), mask)
@@ -39,17 +42,17 @@ def lines(builder, simd, a, b, out, numbers, rows, columns, a_row, b_row, a_step
             whole = builder.and_(columns, WORD(-w.width))
             with w.loop(0, whole, w.width) as (at, _):
                 vector(at, None)
-            left = builder.sub(columns, whole)
-            with builder.if_then(builder.icmp_signed(">", left, WORD(0))):
-                vector(whole, w.mask(left))
+            n_columns = builder.sub(columns, whole)
+            with builder.if_then(builder.icmp_signed(">", n_columns, WORD(0))):
+                vector(whole, w.mask(n_columns))
             steps = (a_row, b_row, columns)
-            places[:] = [w.move(place, n) for place, n in zip(places, steps, strict=True)]
+            pointers[:] = [w.move(operand, n) for operand, n in zip(pointers, steps, strict=True)]
 
     a_moves, b_moves = (builder.icmp_signed("!=", step, WORD(0)) for step in (a_step, b_step))
-    with builder.if_else(builder.and_(a_moves, b_moves)) as (both, one):
-        with both:
+    with builder.if_else(builder.and_(a_moves, b_moves)) as (neither_repeats, one_repeats):
+        with neither_repeats:
             each_row(True, True)
-        with one, builder.if_else(a_moves) as (first, second):
+        with one_repeats, builder.if_else(a_moves) as (first, second):
             with first:
                 each_row(True, False)
             with second:

@@ -8,7 +8,7 @@ from numba import types
 from ...build.kernel import address, kernel, microkernel
 from ...build.vector import BYTE, WORD
 from .._int32 import Integers
-from ._permute import VALUES, WHOLE, found_in, tail_mask
+from ._permute import VALUES, WHOLE, look_up_vectors, tail_mask
 
 _ROW, _PAIR = 16, 32  # bytes of a table that one instruction knows; that it looks up
 
@@ -38,15 +38,15 @@ def _by_rows(w, x, table, out, count):
     whole = b.and_(count, WORD(-_PAIR))
     with w.loop(0, whole, _PAIR) as (at, _):
         index = w.read(x, at, kind)
-        found = None
+        values = None
         for i, part in enumerate(parts):
             if i > 8:
                 index = w.call("llvm.ssub.sat.v32i8", kind, [index, step])
             elif i:
                 index = b.sub(index, step)
-            more = w.call("llvm.x86.avx2.pshuf.b", kind, [part, index])
-            found = more if found is None else b.xor(found, more)
-        w.write(found, out, at)
+            values_of_row = w.call("llvm.x86.avx2.pshuf.b", kind, [part, index])
+            values = values_of_row if values is None else b.xor(values, values_of_row)
+        w.write(values, out, at)
     return whole
 
 
@@ -63,10 +63,10 @@ def look_up_int8(builder, simd, x, table, out, count):
     quarters = [w.read(table, start, kind) for start in range(0, VALUES, WHOLE)]
     whole = builder.and_(count, WORD(-WHOLE))
     with w.loop(0, whole, WHOLE) as (at, _):
-        w.write(found_in(w, quarters, w.read(x, at, kind)), out, at)
+        w.write(look_up_vectors(w, quarters, w.read(x, at, kind)), out, at)
     mask = tail_mask(w, builder.sub(count, whole))
     index = w.read_masked(w.move(x, whole), kind, mask)
-    w.write_masked(found_in(w, quarters, index), w.move(out, whole), mask)
+    w.write_masked(look_up_vectors(w, quarters, index), w.move(out, whole), mask)
 
 
 @kernel("x:uint8[1] table:uint8[1] out~x:uint8[1]")

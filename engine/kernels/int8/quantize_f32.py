@@ -1,4 +1,4 @@
-"""Reals as small integers by one scale, in vectors."""
+"""float32 as small integers by one scale, in vectors."""
 
 from llvmlite import ir
 from numba import float32, types
@@ -17,61 +17,61 @@ def _nearest(w, value):
     return builder.fptosi(builder.fadd(value, half), w.i32_vector)
 
 
-def _held(w, value, low, high):
+def _clamped(w, value, low, high):
     """`value` within [low, high]; nan is low."""
     builder = w.builder
     value = builder.select(builder.fcmp_ordered(">", value, low), value, low)
     return builder.select(builder.fcmp_ordered("<", value, high), value, high)
 
 
-def _each_vector(w, x, out, size, count, make):
-    """Writes the integers of `size` bytes that `make` gives for vectors of float32."""
-    builder, kind = w.builder, ir.VectorType(ir.IntType(8 * size), w.width)
+def _each_vector(w, x, out, nbytes, count, make):
+    """Writes the integers of `nbytes` bytes that `make` gives for vectors of float32."""
+    builder, kind = w.builder, ir.VectorType(ir.IntType(8 * nbytes), w.width)
     x, out = w.pointer(x), w.pointer(out)
     whole = builder.and_(count, WORD(-w.width))
     with w.loop(0, whole, w.width) as (at, _):
         value = builder.trunc(make(w.load(x, w.mul(at, 4))), kind)
-        w.write(value, out, w.mul(at, size))
-    left = builder.sub(count, whole)
-    with builder.if_then(builder.icmp_signed(">", left, WORD(0))):
-        mask = w.mask(left)
+        w.write(value, out, w.mul(at, nbytes))
+    n_last = builder.sub(count, whole)
+    with builder.if_then(builder.icmp_signed(">", n_last, WORD(0))):
+        mask = w.mask(n_last)
         value = builder.trunc(make(w.load_masked(w.move(x, w.mul(whole, 4)), mask)), kind)
-        w.write_masked(value, w.move(out, w.mul(whole, size)), mask)
+        w.write_masked(value, w.move(out, w.mul(whole, nbytes)), mask)
 
 
-def steps_of(size):
+def quantizer_of(nbytes):
     """The microkernel out[i] = round(x[i] / scale) + zero within [low, high].
 
-    What is beyond `reach` is held there. The quotient is found without dividing: a product with
-    the inverse, made exact by what it leaves over, twice.
+    What is beyond `reach` is clamped to it. The quotient takes no division: a product with the
+    inverse, corrected by its remainder, twice.
     """
 
     def emit(builder, simd, x, out, count, scale, inverse, reach, zero, low, high):
         w = Integers(builder, simd)
-        least, scale, inverse, reach = (
+        lowest, scale, inverse, reach = (
             w.repeat(number) for number in (builder.fneg(reach), scale, inverse, reach)
         )
         zero, low, high = (w.splat(builder.trunc(number, INT)) for number in (zero, low, high))
 
         def make(value):
-            value = _held(w, value, least, reach)
+            value = _clamped(w, value, lowest, reach)
             if simd.fused:
                 quotient = w.mul(value, inverse)
                 for _ in range(2):
-                    rest = w.fma(builder.fneg(quotient), scale, value)
-                    quotient = w.fma(rest, inverse, quotient)
+                    remainder = w.fma(builder.fneg(quotient), scale, value)
+                    quotient = w.fma(remainder, inverse, quotient)
             else:
                 quotient = builder.fdiv(value, scale)
             return w.clamp_int(builder.add(_nearest(w, quotient), zero), low, high)
 
-        _each_vector(w, x, out, size, count, make)
+        _each_vector(w, x, out, nbytes, count, make)
 
-    emit.__name__ = f"steps_{size}"
+    emit.__name__ = f"steps_{nbytes}"
     numbers = [types.int64] * 3 + [types.float32] * 3 + [types.int64] * 3
     return microkernel(types.void(*numbers))(emit)
 
 
-steps_1, steps_2 = steps_of(1), steps_of(2)
+steps_1, steps_2 = quantizer_of(1), quantizer_of(2)
 
 
 @kernel(
@@ -80,9 +80,9 @@ steps_1, steps_2 = steps_of(1), steps_of(2)
 )
 def quantize(x, out, scale, reach, zero, low, high, first, last, fault):
     """out = round(x / scale) + zero within [low, high]; beyond `reach` that is one of these"""
-    inverse, size = float32(1.0) / scale, out.itemsize
-    source, target = address(x) + 4 * first, address(out) + size * first
-    if size == 1:
+    inverse, nbytes = float32(1.0) / scale, out.itemsize
+    source, target = address(x) + 4 * first, address(out) + nbytes * first
+    if nbytes == 1:
         steps_1(source, target, last - first, scale, inverse, reach, zero, low, high)
     else:
         steps_2(source, target, last - first, scale, inverse, reach, zero, low, high)

@@ -1,7 +1,7 @@
 """Rows of float32 as int8, each row with a scale of its own, as TFLite's dynamic range has it.
 
 First come the `extremes` of rows, which may be cut in parts, then the numbers that `symmetric` or
-`asymmetric` makes of them, then `rounded`. `out_nothing` gets what stands for 0.
+`asymmetric` makes of them, then `rounded`. `out_padding` gets what stands for 0.
 """
 
 import math
@@ -15,9 +15,10 @@ from .._int32 import Integers
 from ..reduction._sums import largest_of, smallest_of
 
 _UNROLL = 4  # vectors at a time
+_LEAST, _GREATEST = range(2)  # what extremes are
 _NUMBERS = (
-    "found:float32[rows,parts,2] out_scales:float32[rows] out_inverses:float32[rows] "
-    "out_zeros:int32[rows] out_nothing:int8[rows,*]"
+    "extremes:float32[rows,parts,2] out_scales:float32[rows] out_inverses:float32[rows] "
+    "out_zeros:int32[rows] out_padding:int8[rows,*]"
 )
 
 
@@ -31,7 +32,7 @@ def int8_of(builder, simd, x, out, count, inverse, zero, low):
     x, out = w.pointer(x), w.pointer(out)
     zero, low = builder.trunc(zero, INT), builder.trunc(low, INT)
 
-    def made(value):
+    def quantized(value):
         n = value.type.count
         ints = ir.VectorType(INT, n)
         value = builder.fmul(value, w.splat(inverse, FLOAT, n))
@@ -42,13 +43,13 @@ def int8_of(builder, simd, x, out, count, inverse, zero, low):
         whole = w.clamp_int(whole, w.splat(low, INT, n), w.splat(127, INT, n))
         return builder.trunc(whole, ir.VectorType(BYTE, n))
 
-    several = _UNROLL * w.width
-    whole = builder.and_(count, WORD(-several))
-    with w.loop(0, whole, several) as (at, _):
-        w.write(made(w.load(x, w.mul(at, 4), ir.VectorType(FLOAT, several))), out, at)
+    unrolled = _UNROLL * w.width
+    whole = builder.and_(count, WORD(-unrolled))
+    with w.loop(0, whole, unrolled) as (at, _):
+        w.write(quantized(w.load(x, w.mul(at, 4), ir.VectorType(FLOAT, unrolled))), out, at)
     with w.loop(whole, count, w.width) as (at, _):
         mask = w.mask(builder.sub(count, at))
-        w.write_masked(made(w.load_masked(x, mask, w.mul(at, 4))), w.move(out, at), mask)
+        w.write_masked(quantized(w.load_masked(x, mask, w.mul(at, 4))), w.move(out, at), mask)
 
 
 @inline
@@ -70,37 +71,38 @@ def extremes(x, out, first, last, fault):
     for item in range(first, last):
         row, part, start, end = part_of(item, out.shape[1], x.shape[1])
         at = address(x) + 4 * (row * x.shape[1] + start)
-        out[row, part, 0] = smallest_of(at, end - start, float32(0.0))
-        out[row, part, 1] = largest_of(at, end - start, float32(0.0))
+        out[row, part, _LEAST] = smallest_of(at, end - start, float32(0.0))
+        out[row, part, _GREATEST] = largest_of(at, end - start, float32(0.0))
 
 
 @inline
-def least_and_greatest(found, row):
+def least_and_greatest(extremes, row):
     """Those of a whole row."""
-    low, high = found[row, 0, 0], found[row, 0, 1]
-    for part in range(1, found.shape[1]):
-        low, high = min(low, found[row, part, 0]), max(high, found[row, part, 1])
+    low, high = extremes[row, 0, _LEAST], extremes[row, 0, _GREATEST]
+    for part in range(1, extremes.shape[1]):
+        low = min(low, extremes[row, part, _LEAST])
+        high = max(high, extremes[row, part, _GREATEST])
     return low, high
 
 
 @kernel(_NUMBERS)
-def symmetric(found, out_scales, out_inverses, out_zeros, out_nothing, first, last, fault):
+def symmetric(extremes, out_scales, out_inverses, out_zeros, out_padding, first, last, fault):
     """For bytes round(127 * x[r] / max |x[r]|)."""
     for row in range(first, last):
-        low, high = least_and_greatest(found, row)
+        low, high = least_and_greatest(extremes, row)
         reach, scale, inverse = max(-low, high), float32(1.0), float32(0.0)
         if reach > float32(0.0):
             scale, inverse = reach / float32(127.0), float32(127.0) / reach
         out_scales[row], out_inverses[row], out_zeros[row] = scale, inverse, 0
-        for i in range(out_nothing.shape[1]):
-            out_nothing[row, i] = 0
+        for i in range(out_padding.shape[1]):
+            out_padding[row, i] = 0
 
 
 @kernel(_NUMBERS)
-def asymmetric(found, out_scales, out_inverses, out_zeros, out_nothing, first, last, fault):
+def asymmetric(extremes, out_scales, out_inverses, out_zeros, out_padding, first, last, fault):
     """For bytes round(x[r] / scale) + zero with 256 steps between the extremes of x[r]."""
     for row in range(first, last):
-        least, greatest = least_and_greatest(found, row)
+        least, greatest = least_and_greatest(extremes, row)
         low, high = float64(least), float64(greatest)
         scale = float64(greatest - least) / 255.0 if low != high else 1.0
         from_low, from_high = -128.0 - low / scale, 127.0 - high / scale
@@ -109,8 +111,8 @@ def asymmetric(found, out_scales, out_inverses, out_zeros, out_nothing, first, l
         zero = min(max(int64(value + math.copysign(0.5, value)), -128), 127)
         out_scales[row], out_zeros[row] = float32(scale), zero
         out_inverses[row] = float32(1.0) / float32(scale)
-        for i in range(out_nothing.shape[1]):
-            out_nothing[row, i] = zero
+        for i in range(out_padding.shape[1]):
+            out_padding[row, i] = zero
 
 
 @kernel("x:float32[rows,k] inverses:float32[rows] zeros:int32[rows] out:int8[rows,*] low:i parts:i")

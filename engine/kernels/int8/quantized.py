@@ -15,29 +15,31 @@ from ...build.fixedpoint import (
     scaled_wide,
 )
 from ...build.kernel import inline, kernel
+from ...records import FixedPoint, Output
 
 QUANTIZED = ("int8", "uint8", "int16")
+_EXP, _RECIPROCAL = range(2)  # the tables of `softmax_16`
 
 
 @kernel(
-    "x:T[rows,n] alpha:T[n] out~x:T[rows,n] x_zero:i alpha_zero:i multiplier:i shift:i "
-    "slope:i slope_shift:i out_zero:i low:i high:i",
+    "x:T[rows,n] alpha:T[n] out~x:T[rows,n] x_zero:i alpha_zero:i scale:FixedPoint "
+    "slope_scale:FixedPoint output:Output",
     T=("int8", "uint8"),
+    FixedPoint=FixedPoint,
+    Output=Output,
 )
-def leaky_rows(
-    x, alpha, out, x_zero, alpha_zero, multiplier, shift, slope, slope_shift, out_zero, low, high,
-    first, last, fault,
-):  # fmt: skip
+def leaky_rows(x, alpha, out, x_zero, alpha_zero, scale, slope_scale, output, first, last, fault):
     """out[r, i] = x[r, i] where that is not negative, else x[r, i] * alpha[i]; on out's scale"""
     for r in range(first, last):
         row, target = x[r], out[r]
         for i in range(row.size):
             value = int64(row[i]) - x_zero
             if value >= 0:
-                value = scaled(value, multiplier, shift)
+                value = scaled(value, scale.multiplier, scale.shift)
             else:
-                value = scaled(value * (int64(alpha[i]) - alpha_zero), slope, slope_shift)
-            target[i] = min(max(value + out_zero, low), high)
+                value *= int64(alpha[i]) - alpha_zero
+                value = scaled(value, slope_scale.multiplier, slope_scale.shift)
+            target[i] = min(max(value + output.zero_point, output.low), output.high)
 
 
 @kernel(
@@ -86,9 +88,9 @@ def l2_normalize(x, out, x_zero, left, out_zero, low, high, first, last, fault):
         for i in range(row.size):
             value = int64(row[i]) - x_zero
             total += value * value
-        inverse, places = inverse_root(total)
+        inverse, shift = inverse_root(total)
         for i in range(row.size):
-            value = scaled((int64(row[i]) - x_zero) << left, inverse, 7 - left - places)
+            value = scaled((int64(row[i]) - x_zero) << left, inverse, 7 - left - shift)
             target[i] = min(max(value + out_zero, low), high)
 
 
@@ -113,11 +115,11 @@ def softmax(x, exps, out, low, high, bits, first, last, fault):
         top, total = largest(row), int64(0)
         for i in range(row.size):
             total += rounding_shift(int64(exps[0, top - int64(row[i])]), 12)
-        inverse, places = reciprocal(min(total, HIGHEST))
-        places += 12 - bits
+        inverse, shift = reciprocal(min(total, HIGHEST))
+        shift += 12 - bits
         for i in range(row.size):
             value = (inverse * exps[0, top - int64(row[i])] + (int64(1) << 30)) >> 31
-            target[i] = min(rounding_shift(value, places) + low, high)
+            target[i] = min(rounding_shift(value, shift) + low, high)
 
 
 @kernel("x:int16[rows,n] tables:int16[2,65536] out:int16[rows,n]")
@@ -130,17 +132,17 @@ def softmax_16(x, tables, out, first, last, fault):
         row, target = x[r], out[r]
         top, total = largest(row), int64(0)
         for i in range(row.size):
-            value = tables[0, top - int64(row[i])]
+            value = tables[_EXP, top - int64(row[i])]
             target[i] = value
             total += value
         total = min(total, HIGHEST)
         free = leading_zeros(total)
         step = (((total << (free - 1)) + (1 << 13)) >> 14) - 65536
-        inverse = int64(tables[1, min(max(step, 0), 65535)])
-        places = 31 - free
-        half = (int64(1) << places) >> 1
+        inverse = int64(tables[_RECIPROCAL, min(max(step, 0), 65535)])
+        shift = 31 - free
+        half = (int64(1) << shift) >> 1
         for i in range(row.size):
-            value = (target[i] * inverse + half) >> places
+            value = (target[i] * inverse + half) >> shift
             target[i] = min(max(value, 0), 32767)
 
 

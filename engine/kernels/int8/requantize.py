@@ -1,6 +1,6 @@
 """Sums of products as quantized integers or float32.
 
-An item is one row. Narrow products round twice and take int32, wide ones once, as in TFLite.
+An item is one row. Products of int32 are rounded twice, those of int64 once, as in TFLite.
 """
 
 import math
@@ -31,15 +31,17 @@ def finish(product):
 @inline
 def scaled_half_up(value, multiplier, shift):
     """value * multiplier * 2 ** (shift - 31), rounded twice, both times halves up."""
-    left = max(shift, int64(0))
-    places = left - shift
-    product = high_product(int64(int32(value << left)), multiplier)
-    return (product + ((int64(1) << places) >> 1)) >> places
+    left_shift = max(shift, int64(0))
+    right_shift = left_shift - shift
+    product = high_product(int64(int32(value << left_shift)), multiplier)
+    return (product + ((int64(1) << right_shift) >> 1)) >> right_shift
 
 
-kernel(f"sums:int32[rows,n] {_TERMS}", name="half_up", T=("int16",))(finish(scaled_half_up))
-kernel(f"sums:S[rows,n] {_TERMS}", name="narrow", S=SUMS, T=QUANTIZED)(finish(scaled))
-kernel(f"sums:int64[rows,n] {_TERMS}", name="wide", T=("int16",))(finish(scaled_wide))
+kernel(f"sums:int32[rows,n] {_TERMS}", name="round_half_up", T=("int16",))(finish(scaled_half_up))
+kernel(f"sums:S[rows,n] {_TERMS}", name="round_half_away", S=SUMS, T=QUANTIZED)(finish(scaled))
+kernel(f"sums:int64[rows,n] {_TERMS}", name="round_int64_half_up", T=("int16",))(
+    finish(scaled_wide)
+)
 
 
 @inline

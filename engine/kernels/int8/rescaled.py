@@ -1,8 +1,8 @@
 """Arithmetic of two quantized operands, with the rounding of TFLite's reference kernels.
 
 `geometry` is that of _broadcast.py. `terms` has for a, b and the result the rows zero point,
-multiplier, shift, and then low, high, left: the limits of the result, and how far the operands
-are shifted left before they are scaled.
+multiplier, shift, and then the limits: low, high, and left, how far the operands are shifted left
+before they are scaled.
 """
 
 from numba import int64
@@ -13,53 +13,58 @@ from ...run.faults import DIVISION_BY_ZERO
 from ..elementwise._broadcast import of_module, walking
 
 QUANTIZED = ("int8", "uint8", "int16")
+_A, _B, _OUT, _LIMITS = range(4)  # the rows of terms
+_ZERO_POINT, _MULTIPLIER, _SHIFT = range(3)  # the columns of all but the limits
+_LOW, _HIGH, _LEFT = range(3)  # and of these
 
 
 @inline
 def operand(value, terms, row):
     """An operand on the scale both have in common."""
-    return scaled((value - terms[row, 0]) << terms[3, 2], terms[row, 1], terms[row, 2])
+    value = (value - terms[row, _ZERO_POINT]) << terms[_LIMITS, _LEFT]
+    return scaled(value, terms[row, _MULTIPLIER], terms[row, _SHIFT])
 
 
 @inline
 def sum_of(a, b, terms):
     """a + b"""
-    total = operand(a, terms, 0) + operand(b, terms, 1)
-    return scaled(total, terms[2, 1], terms[2, 2])
+    total = operand(a, terms, _A) + operand(b, terms, _B)
+    return scaled(total, terms[_OUT, _MULTIPLIER], terms[_OUT, _SHIFT])
 
 
 @inline
 def difference_of(a, b, terms):
     """a - b"""
-    total = operand(a, terms, 0) - operand(b, terms, 1)
-    return scaled(total, terms[2, 1], terms[2, 2])
+    total = operand(a, terms, _A) - operand(b, terms, _B)
+    return scaled(total, terms[_OUT, _MULTIPLIER], terms[_OUT, _SHIFT])
 
 
 @inline
 def squared_difference_of(a, b, terms):
     """(a - b) ** 2"""
-    rest = operand(a, terms, 0) - operand(b, terms, 1)
-    return scaled(rest * rest, terms[2, 1], terms[2, 2])
+    difference = operand(a, terms, _A) - operand(b, terms, _B)
+    return scaled(difference * difference, terms[_OUT, _MULTIPLIER], terms[_OUT, _SHIFT])
 
 
 @inline
 def product_of(a, b, terms):
     """a * b"""
-    return scaled((a - terms[0, 0]) * (b - terms[1, 0]), terms[2, 1], terms[2, 2])
+    product = (a - terms[_A, _ZERO_POINT]) * (b - terms[_B, _ZERO_POINT])
+    return scaled(product, terms[_OUT, _MULTIPLIER], terms[_OUT, _SHIFT])
 
 
 @inline
 def quotient_of(a, b, terms):
     """a / b"""
-    above, below = a - terms[0, 0], b - terms[1, 0]
-    if below < 0:
-        above, below = -above, -below
-    inverse, bits = reciprocal(below)
-    size = above if above >= 0 else -2 * above - 1
-    headroom = leading_zeros(size) - (1 if above >= 0 else 0)
-    rough = high_product(above << headroom, inverse)
-    places = bits + headroom - terms[2, 2]
-    return rounding_shift(high_product(rough, terms[2, 1]), places)
+    numerator, denominator = a - terms[_A, _ZERO_POINT], b - terms[_B, _ZERO_POINT]
+    if denominator < 0:
+        numerator, denominator = -numerator, -denominator
+    inverse, inverse_shift = reciprocal(denominator)
+    magnitude = numerator if numerator >= 0 else -2 * numerator - 1
+    headroom = leading_zeros(magnitude) - (1 if numerator >= 0 else 0)
+    quotient = high_product(numerator << headroom, inverse)
+    shift = inverse_shift + headroom - terms[_OUT, _SHIFT]
+    return rounding_shift(high_product(quotient, terms[_OUT, _MULTIPLIER]), shift)
 
 
 def quantized(formula, divides=False):
@@ -67,10 +72,11 @@ def quantized(formula, divides=False):
 
     def line(a, b, out, p, q, item, count, a_step, b_step, numbers):
         terms, fault = numbers
-        zero, low, high = terms[2, 0], terms[3, 0], terms[3, 1]
+        zero = terms[_OUT, _ZERO_POINT]
+        low, high = terms[_LIMITS, _LOW], terms[_LIMITS, _HIGH]
         for c in range(count):
             x, y = a[p + c * a_step], b[q + c * b_step]
-            if divides and y == terms[1, 0]:
+            if divides and y == terms[_B, _ZERO_POINT]:
                 set_fault(fault, DIVISION_BY_ZERO, q + c * b_step, 0)
                 return
             value = formula(int64(x), int64(y), terms) + zero

@@ -3,7 +3,7 @@
 Of the operands of a sum or difference `a` has the larger scale: to bring it to the scale of both
 is a shift. `terms` are the numbers that NAMES says. The zero points are part of the starts, which
 are added to products of 64 bits: what `scaled` rounds is the upper half of these, less one where
-the value is negative, shifted right. `short` are the numbers of rescaled_sum.py.
+the value is negative, shifted right. `line` are the numbers of rescaled_sum.py.
 """
 
 from contextlib import contextmanager
@@ -14,8 +14,8 @@ from numba import types
 from ...build.kernel import address, choose, kernel, microkernel
 from ...build.vector import BYTE, INT, WORD
 from .._int32 import SHORT, Integers
-from ..elementwise._broadcast import row_step, rows_from, start_of
-from ._rescaled_sum import lines
+from ..elementwise._broadcast import SHAPE, A, B, row_step, rows_from, start_of
+from ._rescaled_sum import FITS, lines
 
 NAMES = (
     *("flip", "a_zero", "b_zero", "a_left", "b_left"),
@@ -62,13 +62,13 @@ class _Scaled(Integers):
     def elements(self, pointer, offset, mask):
         """A vector of elements as int32; with `mask` only its places are read."""
         kind = ir.VectorType(self._element, self.width)
-        return self._wide(self.read_masked(self.move(pointer, offset), kind, mask))
+        return self._as_int32(self.read_masked(self.move(pointer, offset), kind, mask))
 
     def repeated(self, pointer):
         """A vector with one element in every place, as int32."""
-        return self._wide(self.splat(self.read(pointer, 0, self._element), self._element))
+        return self._as_int32(self.splat(self.read(pointer, 0, self._element), self._element))
 
-    def _wide(self, elements):
+    def _as_int32(self, elements):
         if self.size == 1:
             flip = self.splat(self.builder.trunc(self._terms["flip"], BYTE), BYTE)
             elements = self.builder.xor(elements, flip)
@@ -91,34 +91,34 @@ class _Scaled(Integers):
         start = self.long_term(start)
         odd = builder.ashr(pairs, self.splat(32, WORD, half))
         halves = []
-        for own in (self.low_halves(pairs), odd):
-            product = builder.mul(own, multiplier)
+        for words in (self.low_halves(pairs), odd):
+            product = builder.mul(words, multiplier)
             product = builder.add(product, product) if double else product
             halves.append(builder.bitcast(builder.add(product, start), self.i32_vector))
-        places = [i + 1 if i % 2 == 0 else self.width + i for i in range(self.width)]
-        return self.shuffle(*halves, places)
+        lanes = [i + 1 if i % 2 == 0 else self.width + i for i in range(self.width)]
+        return self.shuffle(*halves, lanes)
 
-    def steep(self, a):
+    def scale_a(self, a):
         """`a` on the scale of both operands, but for its zero point."""
         return self.builder.shl(a, self.term("a_left"))
 
-    def gentle(self, b):
+    def scale_b(self, b):
         """`b` on the scale of both operands."""
         builder = self.builder
         high = self.upper(builder.shl(b, self.term("b_left")), "b_multiplier", "b_start")
         negative = builder.icmp_signed("<", b, self.term("b_zero"))
-        less = builder.select(negative, self.term("b_less"), self.splat(0))
-        return builder.ashr(builder.add(high, less), self.term("b_right"))
+        rounding = builder.select(negative, self.term("b_less"), self.splat(0))
+        return builder.ashr(builder.add(high, rounding), self.term("b_right"))
 
     def result(self, total):
         """The result of a total; twice the largest of int16 products needs 64 bits."""
-        builder, wide = self.builder, self.size > 1
+        builder, is_int16 = self.builder, self.size > 1
         high = self.upper(
-            total if wide else builder.add(total, total), "multiplier", "start", double=wide
+            total if is_int16 else builder.add(total, total), "multiplier", "start", double=is_int16
         )
         negative = builder.icmp_signed("<", total, self.term("limit"))
-        less = builder.select(negative, self.term("less"), self.splat(0))
-        value = builder.ashr(builder.add(high, less), self.term("right"))
+        rounding = builder.select(negative, self.term("less"), self.splat(0))
+        value = builder.ashr(builder.add(high, rounding), self.term("right"))
         return self.clamp_int(value, self.term("low"), self.term("high"))
 
 
@@ -136,20 +136,20 @@ def _reversed(w, a, b):
 
 def _squared(w, a, b):
     """The zero point of a is taken off here: the square is of the exact difference."""
-    rest = w.builder.sub(w.builder.sub(a, b), w.steep(w.term("a_zero")))
-    return w.builder.mul(rest, rest)
+    difference = w.builder.sub(w.builder.sub(a, b), w.scale_a(w.term("a_zero")))
+    return w.builder.mul(difference, difference)
 
 
 def _product(w, a, b):
     return w.builder.mul(a, b)
 
 
-def _first_scaled(w, a):
-    return w.steep(a)
+def _scale_first(w, a):
+    return w.scale_a(a)
 
 
-def _second_scaled(w, b):
-    return w.gentle(b)
+def _scale_second(w, b):
+    return w.scale_b(b)
 
 
 def _first_minus_zero_point(w, a):
@@ -161,7 +161,7 @@ def _second_minus_zero_point(w, b):
 
 
 _LINEAR, _MINUS_ZERO_POINT = (
-    (_first_scaled, _second_scaled),
+    (_scale_first, _scale_second),
     (_first_minus_zero_point, _second_minus_zero_point),
 )
 FORMS = {
@@ -177,7 +177,7 @@ The reversed difference is b - a. The number of a form is its place here.
 """
 
 
-def _both(name, size):
+def _no_repeats(name, size):
     """The microkernel that does `rows` rows of `columns` elements; those of a are `a_row` apart."""
     total, (first, second) = FORMS[name]
 
@@ -191,58 +191,64 @@ def _both(name, size):
 
             _each_vector(w, columns, vector)
 
-    return _microkernel(emit, f"both_{name}_{size}")
+    return _microkernel(emit, f"no_repeats_{name}_{size}")
 
 
-def _held(name, size, second_held):
-    """Like `_both`, where each row of the operand `held` is the same: its `held_row` is 0."""
-    make, make_held, joined = _sides(name, second_held)
+def _repeated_row(name, size, second_repeats):
+    """Like `_no_repeats`, where all rows of the operand `repeated` are the same.
 
-    def emit(builder, simd, moving, held, out, terms, rows, columns, step, held_row):
+    Its `repeated_step` is 0.
+    """
+    make, make_repeated, combine = _sides(name, second_repeats)
+
+    def emit(builder, simd, full, repeated, out, terms, rows, columns, step, repeated_step):
         w = _Scaled(builder, simd, terms, size)
-        held = w.pointer(held)
+        repeated = w.pointer(repeated)
 
         def vector(at, mask):
-            same = make_held(w, w.elements(held, at, mask))
-            with _each_row(w, (moving, out), rows, (step, columns)) as (source, target):
+            repeated_value = make_repeated(w, w.elements(repeated, at, mask))
+            with _each_row(w, (full, out), rows, (step, columns)) as (source, target):
                 value = make(w, w.elements(source, at, mask))
-                w.put(joined(w, value, same), target, at, mask)
+                w.put(combine(w, value, repeated_value), target, at, mask)
 
         _each_vector(w, columns, vector)
 
-    return _microkernel(emit, f"held_{name}_{size}_{int(second_held)}")
+    return _microkernel(emit, f"repeated_row_{name}_{size}_{int(second_repeats)}")
 
 
-def _lone(name, size, second_lone):
-    """Like `_both`, where the operand `lone` has one element for each row, `lone_row` apart."""
-    make, make_lone, joined = _sides(name, second_lone)
+def _repeated_element(name, size, second_repeats):
+    """Like `_no_repeats`, where the operand `repeated` has one element for each row.
 
-    def emit(builder, simd, moving, lone, out, terms, rows, columns, step, lone_row):
+    They are `repeated_step` apart.
+    """
+    make, make_repeated, combine = _sides(name, second_repeats)
+
+    def emit(builder, simd, full, repeated, out, terms, rows, columns, step, repeated_step):
         w = _Scaled(builder, simd, terms, size)
-        places, steps = (moving, lone, out), (step, lone_row, columns)
-        with _each_row(w, places, rows, steps) as (source, single, target):
-            same = make_lone(w, w.repeated(single))
+        addresses, steps = (full, repeated, out), (step, repeated_step, columns)
+        with _each_row(w, addresses, rows, steps) as (source, single, target):
+            repeated_value = make_repeated(w, w.repeated(single))
 
             def vector(at, mask):
                 value = make(w, w.elements(source, at, mask))
-                w.put(joined(w, value, same), target, at, mask)
+                w.put(combine(w, value, repeated_value), target, at, mask)
 
             _each_vector(w, columns, vector)
 
-    return _microkernel(emit, f"lone_{name}_{size}_{int(second_lone)}")
+    return _microkernel(emit, f"repeated_element_{name}_{size}_{int(second_repeats)}")
 
 
-def _sides(name, second_still):
+def _sides(name, second_repeats):
     """What is done with the operand that moves, with the one that stays, and with both of them.
 
     The one that stays is the second or the first.
     """
     total, makers = FORMS[name]
 
-    def joined(w, moving, still):
-        return w.result(total(w, moving, still) if second_still else total(w, still, moving))
+    def combine(w, full, repeated):
+        return w.result(total(w, full, repeated) if second_repeats else total(w, repeated, full))
 
-    return *(makers if second_still else makers[::-1]), joined
+    return *(makers if second_repeats else makers[::-1]), combine
 
 
 def _microkernel(emit, name):
@@ -254,9 +260,9 @@ def _microkernel(emit, name):
 def _each_row(w, addresses, rows, steps):
     """What is written inside runs for each row, with pointers `steps` elements apart."""
     steps = [w.mul(n, w.size) for n in steps]
-    with w.loop(0, rows, 1, [w.pointer(p) for p in addresses]) as (_, places):
-        yield tuple(places)
-        places[:] = [w.move(p, n) for p, n in zip(places, steps, strict=True)]
+    with w.loop(0, rows, 1, [w.pointer(p) for p in addresses]) as (_, pointers):
+        yield tuple(pointers)
+        pointers[:] = [w.move(p, n) for p, n in zip(pointers, steps, strict=True)]
 
 
 def _each_vector(w, count, vector):
@@ -265,57 +271,62 @@ def _each_vector(w, count, vector):
     whole = builder.and_(count, WORD(-w.width))
     with w.loop(0, w.mul(whole, w.size), w.size * w.width) as (at, _):
         vector(at, None)
-    left = builder.sub(count, whole)
-    with builder.if_then(builder.icmp_signed(">", left, WORD(0))):
-        vector(w.mul(whole, w.size), w.mask(left))
+    n_columns = builder.sub(count, whole)
+    with builder.if_then(builder.icmp_signed(">", n_columns, WORD(0))):
+        vector(w.mul(whole, w.size), w.mask(n_columns))
 
 
 def pairs_of(size, forms):
     """The kernel for elements of `size` bytes, with the microkernels of `forms`."""
 
-    def made(make, *more):
-        microkernels = [make(name, size, *more) if name in forms else None for name in FORMS]
-        return choose(*(one or microkernels[0] for one in microkernels))  # None is never called
+    def chosen(make, *options):
+        microkernels = {name: make(name, size, *options) for name in FORMS if name in forms}
+        any_other = next(iter(microkernels.values()))  # never called
+        return choose(*(microkernels.get(name, any_other) for name in FORMS))
 
-    both = made(_both)
-    first_held, second_held = (made(_held, second) for second in (False, True))
-    first_lone, second_lone = (made(_lone, second) for second in (False, True))
+    no_repeats = chosen(_no_repeats)
+    first_row_repeats, second_row_repeats = (
+        chosen(_repeated_row, second) for second in (False, True)
+    )
+    first_element_repeats, second_element_repeats = (
+        chosen(_repeated_element, second) for second in (False, True)
+    )
 
-    def run(a, b, out, geometry, terms, short, form, first, last, fault):
+    def run(a, b, out, geometry, terms, line, form, first, last, fault):
         k = geometry.shape[1] - 1
-        columns, a_step, b_step = geometry[0, k], geometry[1, k], geometry[2, k]
-        a_row, b_row = row_step(geometry, 1), row_step(geometry, 2)
+        columns, a_step, b_step = geometry[SHAPE, k], geometry[A, k], geometry[B, k]
+        a_row, b_row = row_step(geometry, A), row_step(geometry, B)
         size, numbers = out.itemsize, address(terms)
         row = first // columns
         item, column = first, first - row * columns
-        left = a_start = b_start = 0
+        n_rows = a_start = b_start = 0
         while item < last:
-            if left == 0:
-                left = rows_from(geometry, row)
-                a_start, b_start = start_of(geometry, row, 1), start_of(geometry, row, 2)
+            if n_rows == 0:
+                n_rows = rows_from(geometry, row)
+                a_start, b_start = start_of(geometry, row, A), start_of(geometry, row, B)
             count = min(columns - column, last - item)
-            n = min((last - item) // columns, left) if count == columns and left > 1 else 1
+            n = min((last - item) // columns, n_rows) if count == columns and n_rows > 1 else 1
             p = address(a) + size * (a_start + column * a_step)
             q = address(b) + size * (b_start + column * b_step)
             target = address(out) + size * item
-            if short[6] != 0:
-                lines(p, q, target, address(short), n, count, a_row, b_row, a_step, b_step)
+            if line[FITS] != 0:
+                lines(p, q, target, address(line), n, count, a_row, b_row, a_step, b_step)
             elif a_step == 0:
-                first_lone(form, q, p, target, numbers, n, count, b_row, a_row)
+                first_element_repeats(form, q, p, target, numbers, n, count, b_row, a_row)
             elif b_step == 0:
-                second_lone(form, p, q, target, numbers, n, count, a_row, b_row)
+                second_element_repeats(form, p, q, target, numbers, n, count, a_row, b_row)
             elif b_row == 0 and n > 1:
-                second_held(form, p, q, target, numbers, n, count, a_row, b_row)
+                second_row_repeats(form, p, q, target, numbers, n, count, a_row, b_row)
             elif a_row == 0 and n > 1:
-                first_held(form, q, p, target, numbers, n, count, b_row, a_row)
+                first_row_repeats(form, q, p, target, numbers, n, count, b_row, a_row)
             else:
-                both(form, p, q, target, numbers, n, count, a_row, b_row)
-            item, row, column, left = item + n * count, row + n, 0, left - n
+                no_repeats(form, p, q, target, numbers, n, count, a_row, b_row)
+            item, row, column, n_rows = item + n * count, row + n, 0, n_rows - n
             a_start, b_start = a_start + n * a_row, b_start + n * b_row
 
     return run
 
 
-_WORDS = "a:T1 b:T1 out~a~b:T1 geometry:int64[2] terms:int64[1] short:int64[1] form:i"
+_WORDS = "a:T1 b:T1 out~a~b:T1 geometry:int64[2] terms:int64[1] line:int64[1] form:i"
 kernel(_WORDS, name="pairs_8", T=("int8", "uint8"))(pairs_of(1, FORMS))
 kernel(_WORDS, name="pairs_16", T=("int16",))(pairs_of(2, FORMS.keys() - {"squared"}))

@@ -12,9 +12,9 @@ from ...build.fixedpoint import HIGHEST, reciprocal, rounding_shift
 from ...build.kernel import address, kernel, microkernel, stack_buffer
 from ...build.vector import BYTE, INT, WORD
 from .._int32 import Integers
-from ._permute import VALUES, WHOLE, found_in, tail_mask
+from ._permute import VALUES, WHOLE, look_up_vectors, tail_mask
 
-_MOST_PLACES = 30  # a share is shifted right, for int64 to have room
+_MAX_SHIFT = 30  # of a scaled exponential to the right, for int64 to have room
 _table_buffer = stack_buffer(VALUES + 8 * 16)
 
 
@@ -65,7 +65,7 @@ def sum_of_planes(builder, simd, x, count, top, planes):
     def add(totals, value, mask):
         down = builder.sub(tops, value)
         for i, table in enumerate(tables):
-            part = found_in(w, table, down)
+            part = look_up_vectors(w, table, down)
             if mask is not None:
                 part = builder.select(mask, part, w.splat(0, BYTE, WHOLE))
             sums = w.call("llvm.x86.avx512.psad.bw.512", words, [part, w.splat(0, BYTE, WHOLE)])
@@ -84,7 +84,7 @@ def sum_of_planes(builder, simd, x, count, top, planes):
 
 
 @microkernel(types.void(*[types.int64] * 7))
-def shares(builder, simd, exps, out, inverse, start, places, low, high):
+def scale_exps(builder, simd, exps, out, inverse, start, shift, low, high):
     """out[d] = (inverse * exps[d] + start) >> places, plus `low` and at most `high`, as bytes.
 
     Behind its bytes `out` has room for the inverse, which is read from there each time: so LLVM
@@ -93,16 +93,16 @@ def shares(builder, simd, exps, out, inverse, start, places, low, high):
     w = Integers(builder, simd)
     exps, out = w.pointer(exps), w.pointer(out)
     kind = ir.VectorType(INT, w.width)
-    wide = ir.VectorType(WORD, w.width)
-    inverse, start, places, low, high = (
-        w.splat(number, WORD, w.width) for number in (inverse, start, places, low, high)
+    words = ir.VectorType(WORD, w.width)
+    inverse, start, shift, low, high = (
+        w.splat(number, WORD, w.width) for number in (inverse, start, shift, low, high)
     )
     w.write(inverse, out, VALUES)
     with w.loop(0, VALUES, w.width) as (at, _):
-        value = builder.sext(w.read(exps, w.mul(at, 4), kind), wide)
-        factor = w.low_halves(w.read(out, VALUES, wide, 8))
+        value = builder.sext(w.read(exps, w.mul(at, 4), kind), words)
+        factor = w.low_halves(w.read(out, VALUES, words, 8))
         value = builder.add(builder.mul(value, factor), start)
-        value = w.minimum(builder.add(builder.lshr(value, places), low), high)
+        value = w.minimum(builder.add(builder.lshr(value, shift), low), high)
         w.write(builder.trunc(value, w.i8_vector), out, at)
 
 
@@ -121,10 +121,10 @@ def look_up_down(builder, simd, x, out, count, top, table):
     quarters = [w.read(table, at, kind) for at in range(0, VALUES, WHOLE)]
     tops, whole = w.splat(top, BYTE, WHOLE), builder.and_(count, WORD(-WHOLE))
     with w.loop(0, whole, WHOLE) as (at, _):
-        w.write(found_in(w, quarters, builder.sub(tops, w.read(x, at, kind))), out, at)
+        w.write(look_up_vectors(w, quarters, builder.sub(tops, w.read(x, at, kind))), out, at)
     mask = tail_mask(w, builder.sub(count, whole))
     down = builder.sub(tops, w.read_masked(w.move(x, whole), kind, mask))
-    w.write_masked(found_in(w, quarters, down), w.move(out, whole), mask)
+    w.write_masked(look_up_vectors(w, quarters, down), w.move(out, whole), mask)
 
 
 def softmax_with(largest):
@@ -136,16 +136,16 @@ def softmax_with(largest):
             row, target = address(x) + r * n, address(out) + r * n
             top = largest(row, n)
             total = sum_of_planes(row, n, top, address(planes))
-            inverse, places = reciprocal(min(total, HIGHEST))
-            places += 12 - 8
-            if places <= _MOST_PLACES:
-                start = (int64(1) << 30) + (int64(1) << (places + 30))
-                shares(address(exps), table, inverse, start, places + 31, low, high)
+            inverse, shift = reciprocal(min(total, HIGHEST))
+            shift += 12 - 8
+            if shift <= _MAX_SHIFT:
+                start = (int64(1) << 30) + (int64(1) << (shift + 30))
+                scale_exps(address(exps), table, inverse, start, shift + 31, low, high)
                 look_up_down(row, target, n, top, table)
             else:
                 for i in range(n):
                     value = (inverse * exps[0, top - int64(x[r, i])] + (int64(1) << 30)) >> 31
-                    out[r, i] = min(rounding_shift(value, places) + low, high)
+                    out[r, i] = min(rounding_shift(value, shift) + low, high)
 
     return softmax
 

@@ -1,9 +1,12 @@
-"""Points of an array, named by rows of indices."""
+"""Points of an array, named by rows of indices, and boxes in one."""
 
 from numba import int64
 
 from ...build.kernel import inline, set_fault
 from ...run.faults import INDEX_OUT_OF_RANGE
+
+SHAPE, WHOLE_SHAPE, STRIDES = range(3)
+"""The rows of the `geometry` of a box: its shape, and shape and strides of what it lies in."""
 
 
 @inline

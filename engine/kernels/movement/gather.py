@@ -3,8 +3,9 @@
 from numba import int64
 
 from ...build.kernel import WIDTHS, kernel, set_fault
+from ...records import Axis
 from ...run.faults import INDEX_OUT_OF_RANGE, VALUE_OUT_OF_RANGE
-from ._points import flat
+from ._points import SHAPE, STRIDES, WHOLE_SHAPE, flat
 
 INDICES = ("int32", "int64")
 
@@ -40,62 +41,48 @@ def points(params, indices, dims, out, first, last, fault):
 def box(x, starts, geometry, out, wrap, first, last, fault):
     """The part of `x` from `starts` on; with `wrap` a negative start counts from the end.
 
-    `geometry` has the rows shape of out, shape of x, strides of x; an item is a row (last
-    dimension) of out.
+    The box is `out`, what it lies in is `x`; an item is a row (last dimension) of out.
     """
     k = geometry.shape[1] - 1
-    columns = geometry[0, k]
+    columns = geometry[SHAPE, k]
     for item in range(first, last):
-        rest, source = item * columns, int64(0)
+        index, source = item * columns, int64(0)
         j = k
         while j >= 0:
-            above = rest // geometry[0, j]
+            outer_index = index // geometry[SHAPE, j]
             start = starts[j]
             if wrap and start < 0:
-                start += geometry[1, j]
-            if start < 0 or start + geometry[0, j] > geometry[1, j]:
-                limit = geometry[1, j] - geometry[0, j] + 1
+                start += geometry[WHOLE_SHAPE, j]
+            if start < 0 or start + geometry[SHAPE, j] > geometry[WHOLE_SHAPE, j]:
+                limit = geometry[WHOLE_SHAPE, j] - geometry[SHAPE, j] + 1
                 set_fault(fault, INDEX_OUT_OF_RANGE, j, starts[j], limit)
                 return
-            source += (start + rest - above * geometry[0, j]) * geometry[2, j]
-            rest = above
+            source += (start + index - outer_index * geometry[SHAPE, j]) * geometry[STRIDES, j]
+            index = outer_index
             j -= 1
         for c in range(columns):
-            out[item * columns + c] = x[source + c * geometry[2, k]]
+            out[item * columns + c] = x[source + c * geometry[STRIDES, k]]
 
 
 @kernel(
-    "x:T1 lengths:int64[1] out:T1 outer:i batch_stride:i middle:i middle_stride:i steps:i"
-    " step_stride:i inner:i outer_stride:i",
+    "x:T1 lengths:int64[1] out:T1 outer:Axis middle:Axis steps:Axis batch_stride:i inner:i",
     T=WIDTHS,
+    Axis=Axis,
 )
 def reverse_sequence(
-    x,
-    lengths,
-    out,
-    outer,
-    batch_stride,
-    middle,
-    middle_stride,
-    steps,
-    step_stride,
-    inner,
-    outer_stride,
-    first,
-    last,
-    fault,
+    x, lengths, out, outer, middle, steps, batch_stride, inner, first, last, fault
 ):
     """out[.., b, .., s] = x[.., b, .., r], where r = lengths[b] - 1 - s below lengths[b], else s"""
     for b in range(first, last):
         length = lengths[b]
-        if not 0 <= length <= steps:
-            set_fault(fault, VALUE_OUT_OF_RANGE, b, length, steps + 1)
+        if not 0 <= length <= steps.size:
+            set_fault(fault, VALUE_OUT_OF_RANGE, b, length, steps.size + 1)
             return
-        for i in range(outer * middle):
-            o = i // middle
-            start = o * outer_stride + (i - o * middle) * middle_stride + b * batch_stride
-            for s in range(steps):
-                source = start + (length - 1 - s if s < length else s) * step_stride
-                target = start + s * step_stride
+        for i in range(outer.size * middle.size):
+            o = i // middle.size
+            start = o * outer.stride + (i - o * middle.size) * middle.stride + b * batch_stride
+            for s in range(steps.size):
+                source = start + (length - 1 - s if s < length else s) * steps.stride
+                target = start + s * steps.stride
                 for c in range(inner):
                     out[target + c] = x[source + c]

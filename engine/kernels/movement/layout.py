@@ -7,7 +7,8 @@ from ...build.kernel import WIDTHS, address, inline, kernel, microkernel
 from ...build.vector import INT, Writer
 
 _TILE = 16
-_WIDEST = 4  # bytes of an element of which a square fits registers
+_SHAPE, _X_STRIDES, _OUT_STRIDES = range(3)  # the rows of a geometry
+_MAX_SQUARE = 4  # bytes of an element of which a square fits registers
 
 
 def square(size):
@@ -25,13 +26,13 @@ def square(size):
             lines[-1].align = 1
             source = w.move(source, pitch)
         for _ in range(_TILE.bit_length() - 1):
-            turned = []
+            interleaved = []
             for first, second in zip(lines[:half], lines[half:], strict=True):
                 for start in (0, half):
-                    places = [start + i // 2 + _TILE * (i % 2) for i in range(_TILE)]
-                    order = ir.Constant(ir.VectorType(INT, _TILE), places)
-                    turned.append(builder.shuffle_vector(first, second, order))
-            lines = turned
+                    lanes = [start + i // 2 + _TILE * (i % 2) for i in range(_TILE)]
+                    order = ir.Constant(ir.VectorType(INT, _TILE), lanes)
+                    interleaved.append(builder.shuffle_vector(first, second, order))
+            lines = interleaved
         for line in lines:
             builder.store(line, target).align = 1
             target = w.move(target, out_pitch)
@@ -40,11 +41,11 @@ def square(size):
     return microkernel(types.void(*[types.int64] * 4))(emit)
 
 
-square_1, square_2, square_4 = (square(size) for size in (1, 2, _WIDEST))
+square_1, square_2, square_4 = (square(size) for size in (1, 2, _MAX_SQUARE))
 
 
 @inline
-def _turned(x, out, s, d, x_column, out_row):
+def _transpose_square(x, out, s, d, x_column, out_row):
     """The square whose first elements are x[s] and out[d]; its columns are rows of `x`."""
     size = x.itemsize
     source, target = address(x) + s * size, address(out) + d * size
@@ -59,39 +60,39 @@ def _turned(x, out, s, d, x_column, out_row):
 @inline
 def _tiles(x, out, s, d, rows, columns, x_row, x_column, out_row, out_column):
     """Squares of `_TILE` rows and columns, so that neither side jumps at every element."""
-    top = 0
-    while top < rows:
-        bottom = min(top + _TILE, rows)
-        left = 0
-        while left < columns:
-            right = min(left + _TILE, columns)
-            whole = bottom - top == _TILE and right - left == _TILE
-            if whole and x_row == 1 and out_column == 1 and x.itemsize <= _WIDEST:
-                source, target = s + top + left * x_column, d + top * out_row + left
-                _turned(x, out, source, target, x_column, out_row)
+    first_row = 0
+    while first_row < rows:
+        end_row = min(first_row + _TILE, rows)
+        first_column = 0
+        while first_column < columns:
+            end_column = min(first_column + _TILE, columns)
+            whole = end_row - first_row == _TILE and end_column - first_column == _TILE
+            if whole and x_row == 1 and out_column == 1 and x.itemsize <= _MAX_SQUARE:
+                source = s + first_row + first_column * x_column
+                target = d + first_row * out_row + first_column
+                _transpose_square(x, out, source, target, x_column, out_row)
             else:
-                for row in range(top, bottom):
-                    source = s + row * x_row + left * x_column
-                    target = d + row * out_row + left * out_column
-                    for _ in range(left, right):
+                for row in range(first_row, end_row):
+                    source = s + row * x_row + first_column * x_column
+                    target = d + row * out_row + first_column * out_column
+                    for _ in range(first_column, end_column):
                         out[target] = x[source]
                         source += x_column
                         target += out_column
-            left = right
-        top = bottom
+            first_column = end_column
+        first_row = end_row
 
 
 @kernel("x:T1 out:T1 geometry:int64[2] x_start:i out_start:i", T=WIDTHS)
 def move(x, out, geometry, x_start, out_start, first, last, fault):
     """out[out_start + i . out_strides] = x[x_start + i . x_strides] for each index i below shape.
 
-    `geometry` has the rows shape, x_strides, out_strides; an item is everything but the last
-    dimension.
+    These are the rows of `geometry`; an item is everything but the last dimension.
     """
     rank = geometry.shape[1]
-    rows, columns = geometry[0, rank - 2], geometry[0, rank - 1]
-    x_row, x_column = geometry[1, rank - 2], geometry[1, rank - 1]
-    out_row, out_column = geometry[2, rank - 2], geometry[2, rank - 1]
+    rows, columns = geometry[_SHAPE, rank - 2], geometry[_SHAPE, rank - 1]
+    x_row, x_column = geometry[_X_STRIDES, rank - 2], geometry[_X_STRIDES, rank - 1]
+    out_row, out_column = geometry[_OUT_STRIDES, rank - 2], geometry[_OUT_STRIDES, rank - 1]
     item = first
     while item < last:
         plane = item // rows
@@ -101,11 +102,11 @@ def move(x, out, geometry, x_start, out_start, first, last, fault):
         s, d = x_start + row * x_row, out_start + row * out_row
         k = rank - 3
         while k >= 0:
-            rest = plane // geometry[0, k]
-            i = plane - rest * geometry[0, k]
-            s += i * geometry[1, k]
-            d += i * geometry[2, k]
-            plane = rest
+            outer_plane = plane // geometry[_SHAPE, k]
+            i = plane - outer_plane * geometry[_SHAPE, k]
+            s += i * geometry[_X_STRIDES, k]
+            d += i * geometry[_OUT_STRIDES, k]
+            plane = outer_plane
             k -= 1
         if out_column == 1 and x_column == 1:
             for r in range(count):

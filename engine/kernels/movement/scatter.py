@@ -1,7 +1,7 @@
 """Elements written at indices that are known only when the kernel runs; all are checked."""
 
 from ...build.kernel import WIDTHS, kernel
-from ._points import flat
+from ._points import SHAPE, STRIDES, WHOLE_SHAPE, flat
 
 INDICES = ("int32", "int64")
 NUMBERS = ("float32", "int32", "int64", "int16", "int8", "uint8")
@@ -34,21 +34,20 @@ def hot(indices, on, inout, first, last, fault):
 
 @kernel("update:T1 starts:int64[1] geometry:int64[2] inout:T1", T=WIDTHS)
 def place(update, starts, geometry, inout, first, last, fault):
-    """Writes `update` into `inout` at `starts`, held so that it fits.
+    """Writes `update` into `inout` at `starts`, clamped so that it fits.
 
-    `geometry` has the rows shape of update, shape of inout, strides of inout; an item is a row
-    (last dimension) of update.
+    The box is `update`, what it lies in is `inout`; an item is a row (last dimension) of update.
     """
     k = geometry.shape[1] - 1
-    columns = geometry[0, k]
+    columns = geometry[SHAPE, k]
     for item in range(first, last):
-        rest, j = item, k - 1
-        target = min(max(starts[k], 0), geometry[1, k] - columns)
+        index, j = item, k - 1
+        target = min(max(starts[k], 0), geometry[WHOLE_SHAPE, k] - columns)
         while j >= 0:
-            above = rest // geometry[0, j]
-            start = min(max(starts[j], 0), geometry[1, j] - geometry[0, j])
-            target += (start + rest - above * geometry[0, j]) * geometry[2, j]
-            rest = above
+            outer_index = index // geometry[SHAPE, j]
+            start = min(max(starts[j], 0), geometry[WHOLE_SHAPE, j] - geometry[SHAPE, j])
+            target += (start + index - outer_index * geometry[SHAPE, j]) * geometry[STRIDES, j]
+            index = outer_index
             j -= 1
         for c in range(columns):
             inout[target + c] = update[item * columns + c]

@@ -1,4 +1,4 @@
-"""Rows of the same segment brought together."""
+"""Rows of the same segment reduced to one."""
 
 from numba import int64
 

@@ -3,6 +3,7 @@
 from numba import float32, float64
 
 from ...build.kernel import inline, kernel
+from ...records import ConvWindow
 
 
 @inline
@@ -15,20 +16,18 @@ def add_tap(pixel, weights, sums):
         return
     for c in range(pixel.size):
         x, start = float64(pixel[c]), c * multiplier
-        own, own_sums = weights[start : start + multiplier], sums[start : start + multiplier]
+        tap_weights = weights[start : start + multiplier]
+        channel_sums = sums[start : start + multiplier]
         for i in range(multiplier):
-            own_sums[i] += x * float64(own[i])
+            channel_sums[i] += x * float64(tap_weights[i])
 
 
 @kernel(
     "x:float32[batch,*,*,*] weights:float32[*,*,n] bias:float32[n] out:float32[batch,*,*,n] "
-    "scratch:float64[items,n] stride_h:i stride_w:i dilation_h:i dilation_w:i "
-    "before_h:i before_w:i low:float32 high:float32"
+    "scratch:float64[items,n] window:ConvWindow low:float32 high:float32",
+    ConvWindow=ConvWindow,
 )
-def depthwise(
-    x, weights, bias, out, scratch, stride_h, stride_w, dilation_h, dilation_w, before_h, before_w,
-    low, high, first, last, fault,
-):  # fmt: skip
+def depthwise(x, weights, bias, out, scratch, window, low, high, first, last, fault):
     """out[n, y, x, c] = clamp(bias[c] + sum of input[.., c // m] * weights[.., c]).
 
     m = channels of `out` for each channel of `x`. An item is one row of `out`.
@@ -42,11 +41,11 @@ def depthwise(
             for c in range(sums.size):
                 sums[c] = float64(bias[c])
             for i in range(weights.shape[0]):
-                y = row * stride_h - before_h + i * dilation_h
+                y = row * window.stride_h - window.before_h + i * window.dilation_h
                 if not 0 <= y < x.shape[1]:
                     continue
                 for j in range(weights.shape[1]):
-                    at = column * stride_w - before_w + j * dilation_w
+                    at = column * window.stride_w - window.before_w + j * window.dilation_w
                     if 0 <= at < x.shape[2]:
                         add_tap(x[n, y, at], weights[i, j], sums)
             target = out[n, row, column]

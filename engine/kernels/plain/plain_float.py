@@ -9,6 +9,7 @@ scratch row of its first item, which no other call uses.
 from numba import float32, float64
 
 from ...build.kernel import inline, kernel
+from ...records import ConvWindow3D
 
 
 @inline
@@ -23,9 +24,9 @@ def add_products(x, weights, start, sums):
         w0, w1, w2, w3 = weights[row], weights[row + 1], weights[row + 2], weights[row + 3]
         w4, w5, w6, w7 = weights[row + 4], weights[row + 5], weights[row + 6], weights[row + 7]
         for j in range(sums.size):
-            left = (x0 * w0[j] + x1 * w1[j]) + (x2 * w2[j] + x3 * w3[j])
-            right = (x4 * w4[j] + x5 * w5[j]) + (x6 * w6[j] + x7 * w7[j])
-            sums[j] += float64(left + right)
+            first_half = (x0 * w0[j] + x1 * w1[j]) + (x2 * w2[j] + x3 * w3[j])
+            second_half = (x4 * w4[j] + x5 * w5[j]) + (x6 * w6[j] + x7 * w7[j])
+            sums[j] += float64(first_half + second_half)
         k += 8
     while k < count:
         xk = x[k]
@@ -63,10 +64,10 @@ def matmul(a, b, bias, a_of, b_of, out, scratch, n_rows, low, high, first, last,
     for item in range(first, last):
         batch = item // blocks
         start = (item - batch * blocks) * n_rows
-        left, right, target = a[a_of[batch]], b[b_of[batch]], out[batch]
+        a_matrix, b_matrix, target = a[a_of[batch]], b[b_of[batch]], out[batch]
         for row in range(start, min(start + n_rows, height)):
             clear(sums)
-            add_products(left[row], right, 0, sums)
+            add_products(a_matrix[row], b_matrix, 0, sums)
             finish(sums, bias, target[row], low, high)
 
 
@@ -79,8 +80,8 @@ def add_taps(line, weights, x_start, dilation, channels, groups, sums):
         begin, end = max(0, -x_start), min(taps, width - x_start)
         if begin < end:
             at = x_start * channels
-            run = line[at + begin * channels : at + end * channels]
-            add_products(run, weights, begin * channels, sums)
+            pixels = line[at + begin * channels : at + end * channels]
+            add_products(pixels, weights, begin * channels, sums)
         return
     n_out = sums.size // groups
     for tap in range(taps):
@@ -89,21 +90,20 @@ def add_taps(line, weights, x_start, dilation, channels, groups, sums):
             continue
         for group in range(groups):
             start = at * channels + group * depth
-            own = slice(group * n_out, (group + 1) * n_out)
-            run, columns = line[start : start + depth], weights[:, own]
-            add_products(run, columns, tap * depth, sums[own])
+            group_columns = slice(group * n_out, (group + 1) * n_out)
+            pixels, columns = line[start : start + depth], weights[:, group_columns]
+            add_products(pixels, columns, tap * depth, sums[group_columns])
 
 
 @kernel(
     "x:float32[batch,*,*,*] weights:float32[*,*,*,n] bias:float32[n] "
-    "out:float32[batch,*,*,*,n] scratch:float64[items,n] channels:i groups:i "
-    "stride_d:i stride_h:i stride_w:i dilation_d:i dilation_h:i dilation_w:i "
-    "before_d:i before_h:i before_w:i low:float32 high:float32"
+    "out:float32[batch,*,*,*,n] scratch:float64[items,n] channels:i groups:i window:ConvWindow3D "
+    "low:float32 high:float32",
+    ConvWindow3D=ConvWindow3D,
 )
 def convolution(
-    x, weights, bias, out, scratch, channels, groups, stride_d, stride_h, stride_w, dilation_d,
-    dilation_h, dilation_w, before_d, before_h, before_w, low, high, first, last, fault,
-):  # fmt: skip
+    x, weights, bias, out, scratch, channels, groups, window, low, high, first, last, fault
+):
     """out[n, z, y, x] = clamp(bias + sum of input * weights under the filter), 2-D when d is 1.
 
     `x` is [batch, depth, height, width * channels], `weights` are [depth, height, width * channels
@@ -115,21 +115,21 @@ def convolution(
         plane = item // rows
         row = item - plane * rows
         n = plane // out.shape[1]
-        z_start = (plane - n * out.shape[1]) * stride_d - before_d
-        y_start = row * stride_h - before_h
+        z_start = (plane - n * out.shape[1]) * window.stride_d - window.before_d
+        y_start = row * window.stride_h - window.before_h
         for column in range(columns):
             clear(sums)
-            x_start = column * stride_w - before_w
+            x_start = column * window.stride_w - window.before_w
             for i in range(weights.shape[0]):
-                z = z_start + i * dilation_d
+                z = z_start + i * window.dilation_d
                 if not 0 <= z < x.shape[1]:
                     continue
                 for j in range(weights.shape[1]):
-                    y = y_start + j * dilation_h
+                    y = y_start + j * window.dilation_h
                     if not 0 <= y < x.shape[2]:
                         continue
                     line, taps = x[n, z, y], weights[i, j]
-                    add_taps(line, taps, x_start, dilation_w, channels, groups, sums)
+                    add_taps(line, taps, x_start, window.dilation_w, channels, groups, sums)
             finish(sums, bias, out[n, plane - n * out.shape[1], row, column], low, high)
 
 
@@ -143,14 +143,11 @@ def source(position, tap, stride, dilation, size):
 
 @kernel(
     "x:float32[batch,*,*,*,k] weights:float32[*,*,*,k,n] bias:float32[n] "
-    "out:float32[batch,*,*,*,n] scratch:float64[items,n] "
-    "stride_d:i stride_h:i stride_w:i dilation_d:i dilation_h:i dilation_w:i "
-    "before_d:i before_h:i before_w:i low:float32 high:float32"
+    "out:float32[batch,*,*,*,n] scratch:float64[items,n] window:ConvWindow3D "
+    "low:float32 high:float32",
+    ConvWindow3D=ConvWindow3D,
 )
-def transposed_convolution(
-    x, weights, bias, out, scratch, stride_d, stride_h, stride_w, dilation_d, dilation_h,
-    dilation_w, before_d, before_h, before_w, low, high, first, last, fault,
-):  # fmt: skip
+def transposed_convolution(x, weights, bias, out, scratch, window, low, high, first, last, fault):
     """out[n, p] = clamp(bias + sum of x[n, i] * weights[t]).
 
     The sum goes over all i and t with i * stride + t * dilation = p + before.
@@ -166,15 +163,22 @@ def transposed_convolution(
         for column in range(columns):
             clear(sums)
             for i in range(weights.shape[0]):
-                z = source(depth + before_d, i, stride_d, dilation_d, x.shape[1])
+                z = source(
+                    depth + window.before_d, i, window.stride_d, window.dilation_d, x.shape[1]
+                )
                 if z < 0:
                     continue
                 for j in range(weights.shape[1]):
-                    y = source(row + before_h, j, stride_h, dilation_h, x.shape[2])
+                    y = source(
+                        row + window.before_h, j, window.stride_h, window.dilation_h, x.shape[2]
+                    )
                     if y < 0:
                         continue
                     for k in range(weights.shape[2]):
-                        at = source(column + before_w, k, stride_w, dilation_w, x.shape[3])
+                        at = source(
+                            column + window.before_w, k, window.stride_w, window.dilation_w,
+                            x.shape[3],
+                        )  # fmt: skip
                         if at >= 0:
                             add_products(x[n, z, y, at], weights[i, j, k], 0, sums)
             finish(sums, bias, out[n, depth, row, column], low, high)

@@ -8,6 +8,7 @@ runs over output channels, which lie next to each other in the packed weights.
 from numba import int64
 
 from ...build.kernel import inline, kernel
+from ...records import ConvWindow
 
 QUANTIZED = ("int8", "uint8", "int16")
 SUMS = ("int32", "int64")
@@ -70,8 +71,8 @@ def add_taps(line, weights, x_start, dilation, channels, groups, sums):
         before, after = max(0, -x_start), min(taps, width - x_start)
         if before < after:
             at = x_start * channels
-            run = line[at + before * channels : at + after * channels]
-            add_products(run, weights, before * channels, sums)
+            pixels = line[at + before * channels : at + after * channels]
+            add_products(pixels, weights, before * channels, sums)
         return
     for tap in range(taps):
         at = x_start + tap * dilation
@@ -79,20 +80,18 @@ def add_taps(line, weights, x_start, dilation, channels, groups, sums):
             continue
         for group in range(groups):
             start = at * channels + group * depth
-            own = slice(group * n_out, (group + 1) * n_out)
-            run, columns = line[start : start + depth], weights[:, own]
-            add_products(run, columns, tap * depth, sums[own])
+            group_columns = slice(group * n_out, (group + 1) * n_out)
+            pixels, columns = line[start : start + depth], weights[:, group_columns]
+            add_products(pixels, columns, tap * depth, sums[group_columns])
 
 
 @kernel(
     "x:int16[batch,*,*] weights:int16[*,*,n] bias:S[n] out:S[batch,*,*,n] channels:i groups:i "
-    "stride_h:i stride_w:i dilation_h:i dilation_w:i before_h:i before_w:i",
+    "window:ConvWindow",
     S=SUMS,
+    ConvWindow=ConvWindow,
 )
-def convolution(
-    x, weights, bias, out, channels, groups, stride_h, stride_w, dilation_h, dilation_w, before_h,
-    before_w, first, last, fault,
-):  # fmt: skip
+def convolution(x, weights, bias, out, channels, groups, window, first, last, fault):
     """out[n, y, x] = bias + sum of input * weights under the filter.
 
     `x` is [batch, height, width * channels], `weights` are [height, width * channels of a group,
@@ -103,12 +102,14 @@ def convolution(
         n = item // rows
         row = item - n * rows
         for column in range(out.shape[2]):
-            sums, x_start = out[n, row, column], column * stride_w - before_w
+            sums, x_start = out[n, row, column], column * window.stride_w - window.before_w
             begin(bias, sums)
             for i in range(weights.shape[0]):
-                y = row * stride_h - before_h + i * dilation_h
+                y = row * window.stride_h - window.before_h + i * window.dilation_h
                 if 0 <= y < x.shape[1]:
-                    add_taps(x[n, y], weights[i], x_start, dilation_w, channels, groups, sums)
+                    add_taps(
+                        x[n, y], weights[i], x_start, window.dilation_w, channels, groups, sums
+                    )
 
 
 @inline
@@ -158,20 +159,20 @@ def add_tap(pixel, weights, sums):
         return
     for c in range(pixel.size):
         x, start = int64(pixel[c]), c * multiplier
-        own, own_sums = weights[start : start + multiplier], sums[start : start + multiplier]
+        tap_weights, channel_sums = (
+            weights[start : start + multiplier],
+            sums[start : start + multiplier],
+        )
         for i in range(multiplier):
-            own_sums[i] += x * own[i]
+            channel_sums[i] += x * tap_weights[i]
 
 
 @kernel(
-    "x:int16[batch,*,*,*] weights:int16[*,*,n] bias:S[n] out:S[batch,*,*,n] "
-    "stride_h:i stride_w:i dilation_h:i dilation_w:i before_h:i before_w:i",
+    "x:int16[batch,*,*,*] weights:int16[*,*,n] bias:S[n] out:S[batch,*,*,n] window:ConvWindow",
     S=SUMS,
+    ConvWindow=ConvWindow,
 )
-def depthwise(
-    x, weights, bias, out, stride_h, stride_w, dilation_h, dilation_w, before_h, before_w,
-    first, last, fault,
-):  # fmt: skip
+def depthwise(x, weights, bias, out, window, first, last, fault):
     """out[n, y, x, c] = bias[c] + sum of input[.., c // m] * weights[.., c]; an item is one row."""
     rows = out.shape[1]
     for item in range(first, last):
@@ -181,10 +182,10 @@ def depthwise(
             sums = out[n, row, column]
             begin(bias, sums)
             for i in range(weights.shape[0]):
-                y = row * stride_h - before_h + i * dilation_h
+                y = row * window.stride_h - window.before_h + i * window.dilation_h
                 if not 0 <= y < x.shape[1]:
                     continue
                 for j in range(weights.shape[1]):
-                    at = column * stride_w - before_w + j * dilation_w
+                    at = column * window.stride_w - window.before_w + j * window.dilation_w
                     if 0 <= at < x.shape[2]:
                         add_tap(x[n, y, at], weights[i, j], sums)

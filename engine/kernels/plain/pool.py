@@ -4,11 +4,10 @@ import numpy as np
 from numba import float32, float64
 
 from ...build.kernel import inline, kernel
+from ...records import PoolWindow
 from .._windows import reach
 
 _ARRAYS = "x:float32[batch,*,*,c] out:float32[batch,*,*,c]"
-_WINDOW = "size_h:i size_w:i stride_h:i stride_w:i before_h:i before_w:i"
-_LIMITS = "low:float32 high:float32"
 
 
 @inline
@@ -19,7 +18,7 @@ def clamp(y, low, high):
 
 
 @inline
-def same(y):
+def identity(y):
     """y"""
     return y
 
@@ -39,18 +38,17 @@ def root(y):
 def mean_of(term, finish):
     """The kernel whose result is finish(mean of term(x) in the window)."""
 
-    def pool(
-        x, out, scratch, size_h, size_w, stride_h, stride_w, before_h, before_w, low, high,
-        first, last, fault,
-    ):  # fmt: skip
+    def pool(x, out, scratch, window, low, high, first, last, fault):
         rows = out.shape[1]
         sums = scratch[first]
         for item in range(first, last):
             n = item // rows
             row = item - n * rows
-            top, bottom = reach(row, size_h, stride_h, before_h, x.shape[1])
+            top, bottom = reach(row, window.size_h, window.stride_h, window.before_h, x.shape[1])
             for column in range(out.shape[2]):
-                left, right = reach(column, size_w, stride_w, before_w, x.shape[2])
+                left, right = reach(
+                    column, window.size_w, window.stride_w, window.before_w, x.shape[2]
+                )
                 for c in range(sums.size):
                     sums[c] = 0.0
                 for i in range(top, bottom):
@@ -65,28 +63,29 @@ def mean_of(term, finish):
     return pool
 
 
-_MEAN = f"{_ARRAYS} scratch:float64[items,c] {_WINDOW} {_LIMITS}"
-kernel(_MEAN, name="average")(mean_of(same, same))
-kernel(_MEAN, name="root_mean_square")(mean_of(square, root))
+for _name, _functions in (("average", (identity, identity)), ("root_mean_square", (square, root))):
+    kernel(
+        f"{_ARRAYS} scratch:float64[items,c] window:PoolWindow low:float32 high:float32",
+        name=_name,
+        PoolWindow=PoolWindow,
+    )(mean_of(*_functions))
 
 
 @kernel(
-    f"x:T[batch,*,*,c] out:T[batch,*,*,c] scratch:int64[items,c] {_WINDOW} low:i high:i",
+    "x:T[batch,*,*,c] out:T[batch,*,*,c] scratch:int64[items,c] window:PoolWindow low:i high:i",
     T=("int8", "uint8", "int16"),
+    PoolWindow=PoolWindow,
 )
-def average_quantized(
-    x, out, scratch, size_h, size_w, stride_h, stride_w, before_h, before_w, low, high,
-    first, last, fault,
-):  # fmt: skip
+def average_quantized(x, out, scratch, window, low, high, first, last, fault):
     """out = clamp(mean of the window), rounded to nearest, halves away from zero."""
     rows = out.shape[1]
     sums = scratch[first]
     for item in range(first, last):
         n = item // rows
         row = item - n * rows
-        top, bottom = reach(row, size_h, stride_h, before_h, x.shape[1])
+        top, bottom = reach(row, window.size_h, window.stride_h, window.before_h, x.shape[1])
         for column in range(out.shape[2]):
-            left, right = reach(column, size_w, stride_w, before_w, x.shape[2])
+            left, right = reach(column, window.size_w, window.stride_w, window.before_w, x.shape[2])
             for c in range(sums.size):
                 sums[c] = 0
             for i in range(top, bottom):
@@ -96,25 +95,24 @@ def average_quantized(
                         sums[c] += pixel[c]
             target, count = out[n, row, column], (bottom - top) * (right - left)
             for c in range(sums.size):
-                size = (abs(sums[c]) + count // 2) // count
-                target[c] = min(max(-size if sums[c] < 0 else size, low), high)
+                magnitude = (abs(sums[c]) + count // 2) // count
+                target[c] = min(max(-magnitude if sums[c] < 0 else magnitude, low), high)
 
 
 @kernel(
-    f"x:T[batch,*,*,c] out:T[batch,*,*,c] {_WINDOW} low:T high:T",
+    "x:T[batch,*,*,c] out:T[batch,*,*,c] window:PoolWindow low:T high:T",
     T=("float32", "int8", "uint8", "int16"),
+    PoolWindow=PoolWindow,
 )
-def maximum(
-    x, out, size_h, size_w, stride_h, stride_w, before_h, before_w, low, high, first, last, fault
-):
+def maximum(x, out, window, low, high, first, last, fault):
     """out = clamp(largest element of the window); nan counts as smallest."""
     rows = out.shape[1]
     for item in range(first, last):
         n = item // rows
         row = item - n * rows
-        top, bottom = reach(row, size_h, stride_h, before_h, x.shape[1])
+        top, bottom = reach(row, window.size_h, window.stride_h, window.before_h, x.shape[1])
         for column in range(out.shape[2]):
-            left, right = reach(column, size_w, stride_w, before_w, x.shape[2])
+            left, right = reach(column, window.size_w, window.stride_w, window.before_w, x.shape[2])
             target = out[n, row, column]
             for c in range(target.size):
                 target[c] = low

@@ -8,7 +8,7 @@ from ...build.vector import INT, WORD
 from .._int32 import Integers
 
 INTEGERS = ("int8", "int16")
-_ONE = 1 << 10
+_UNIT = 1 << 10
 
 
 @inline
@@ -67,15 +67,15 @@ def bilinear(x, out, scale_h, scale_w, half, rounding, first, last, fault):
         b = item // rows
         i = item - b * rows
         y, y0, y1 = between(i, scale_h, half, x.shape[1])
-        below = y - float32(y0)
+        lower_weight = y - float32(y0)
         for j in range(columns):
             z, x0, x1 = between(j, scale_w, half, x.shape[2])
-            right = z - float32(x0)
+            right_weight = z - float32(x0)
             for c in range(out.shape[3]):
-                total = float32(x[b, y0, x0, c]) * (one - below) * (one - right)
-                total += float32(x[b, y1, x0, c]) * below * (one - right)
-                total += float32(x[b, y0, x1, c]) * (one - below) * right
-                total += float32(x[b, y1, x1, c]) * below * right
+                total = float32(x[b, y0, x0, c]) * (one - lower_weight) * (one - right_weight)
+                total += float32(x[b, y1, x0, c]) * lower_weight * (one - right_weight)
+                total += float32(x[b, y0, x1, c]) * (one - lower_weight) * right_weight
+                total += float32(x[b, y1, x1, c]) * lower_weight * right_weight
                 out[b, i, j, c] = total + rounding
 
 
@@ -90,9 +90,9 @@ def between_integers(i, scale, half, size):
     """Like `between`, in steps of 1 / 1024."""
     value = i * scale
     if half:
-        value += quotient(scale, 2) - (_ONE >> 1)
-    low = max(quotient(value, _ONE), 0)
-    return value, low, min(quotient(value + _ONE - 1, _ONE), size - 1)
+        value += quotient(scale, 2) - (_UNIT >> 1)
+    low = max(quotient(value, _UNIT), 0)
+    return value, low, min(quotient(value + _UNIT - 1, _UNIT), size - 1)
 
 
 @kernel(
@@ -106,18 +106,20 @@ def bilinear_integer(x, out, scale_h, scale_w, half, first, last, fault):
         b = item // rows
         i = item - b * rows
         y, y0, y1 = between_integers(i, scale_h, half, x.shape[1])
-        below = y - _ONE * y0
+        lower_weight = y - _UNIT * y0
         for j in range(columns):
             z, x0, x1 = between_integers(j, scale_w, half, x.shape[2])
-            right = z - _ONE * x0
+            right_weight = z - _UNIT * x0
             first_pixel, second, third, fourth = (
                 x[b, y0, x0],
                 x[b, y1, x0],
                 x[b, y0, x1],
                 x[b, y1, x1],
             )
-            first_weight, second_weight = (_ONE - below) * (_ONE - right), below * (_ONE - right)
-            third_weight, fourth_weight = (_ONE - below) * right, below * right
+            first_weight = (_UNIT - lower_weight) * (_UNIT - right_weight)
+            second_weight = lower_weight * (_UNIT - right_weight)
+            third_weight = (_UNIT - lower_weight) * right_weight
+            fourth_weight = lower_weight * right_weight
             target = out[b, i, j]
             for c in range(target.size):
                 total = first_pixel[c] * first_weight + second[c] * second_weight
@@ -144,16 +146,16 @@ def mix(builder, simd, first, second, third, fourth, out, channels, *weights):
             total = builder.add(total, builder.mul(builder.sext(value, w.i32_vector), weight))
         positive = builder.icmp_signed(">", total, zero)
         total = builder.add(total, builder.select(positive, half, builder.neg(half)))
-        less = builder.lshr(builder.ashr(total, w.splat(31)), w.splat(32 - 20))
-        value = builder.ashr(builder.add(total, less), w.splat(20))
+        negative_offset = builder.lshr(builder.ashr(total, w.splat(31)), w.splat(32 - 20))
+        value = builder.ashr(builder.add(total, negative_offset), w.splat(20))
         w.write_masked(builder.trunc(value, w.i8_vector), w.move(out, at), mask)
 
     whole = builder.and_(channels, WORD(-w.width))
     with w.loop(0, whole, w.width) as (at, _):
         vector(at, None)
-    left = builder.sub(channels, whole)
-    with builder.if_then(builder.icmp_signed(">", left, WORD(0))):
-        vector(whole, w.mask(left))
+    n_channels = builder.sub(channels, whole)
+    with builder.if_then(builder.icmp_signed(">", n_channels, WORD(0))):
+        vector(whole, w.mask(n_channels))
 
 
 @kernel("x:int8[b,*,*,c] out:int8[b,*,*,c] scale_h:i scale_w:i half:i")
@@ -164,15 +166,16 @@ def bilinear_int8(x, out, scale_h, scale_w, half, first, last, fault):
         b = item // rows
         i = item - b * rows
         y, y0, y1 = between_integers(i, scale_h, half, x.shape[1])
-        below = y - _ONE * y0
+        lower_weight = y - _UNIT * y0
         upper = address(x) + (b * x.shape[1] + y0) * x.shape[2] * c
         lower = address(x) + (b * x.shape[1] + y1) * x.shape[2] * c
         for j in range(columns):
             z, x0, x1 = between_integers(j, scale_w, half, x.shape[2])
-            right = z - _ONE * x0
+            right_weight = z - _UNIT * x0
             mix(
                 upper + x0 * c, lower + x0 * c, upper + x1 * c, lower + x1 * c,
                 address(out) + (item * columns + j) * c, c,
-                (_ONE - below) * (_ONE - right), below * (_ONE - right),
-                (_ONE - below) * right, below * right,
+                (_UNIT - lower_weight) * (_UNIT - right_weight),
+                lower_weight * (_UNIT - right_weight),
+                (_UNIT - lower_weight) * right_weight, lower_weight * right_weight,
             )  # fmt: skip

@@ -14,7 +14,7 @@ NONE, RELU, RELU_N1_TO_1, RELU6, TANH, SIGN_BIT = range(6)
 """Activations, numbered as in the schema."""
 
 _TO_WHOLE = float32(1.5 * 2.0**23)  # what is added to this is rounded to a whole number
-_LOG2_E, _LN_2, _LN_2_REST = float32(1.44269504), float32(0.693359375), float32(-2.12194440e-4)
+_LOG2_E, _LN_2, _LN_2_LOW = float32(1.44269504), float32(0.693359375), float32(-2.12194440e-4)
 _LOWEST, _HIGHEST = float32(-87.0), float32(88.0)
 _EXP = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1)
 _E0, _E1, _E2, _E3, _E4 = (float32(c) for c in _EXP)
@@ -28,7 +28,7 @@ _TANH = (
 )
 _T0, _T1, _T2, _T3, _T4 = (float32(c) for c in _TANH)
 """tanh(x) = x + x^3 (T4 + x^2 (T3 + ...)) below _NEAR."""
-_NEAR = float32(0.625)
+_SMALL = float32(0.625)
 _HALF, _ONE, _TWO, _SIX, _ZERO = (float32(c) for c in (0.5, 1.0, 2.0, 6.0, 0.0))
 
 
@@ -43,18 +43,18 @@ def fma(builder, simd, a, b, c):
 @microkernel(types.float32(types.float32, types.float32), inline=True)
 def _times_power(builder, simd, value, power):
     """value * 2 ** n, where `power` is n + _TO_WHOLE."""
-    places = builder.shl(builder.bitcast(power, INT), INT(23))
-    return builder.bitcast(builder.add(builder.bitcast(value, INT), places), value.type)
+    exponent = builder.shl(builder.bitcast(power, INT), INT(23))
+    return builder.bitcast(builder.add(builder.bitcast(value, INT), exponent), value.type)
 
 
 @inline
 def exp(x):
     """The exponential of x, held within [-87, 88]."""
-    near = _LOWEST if x < _LOWEST else x
-    near = _HIGHEST if near > _HIGHEST else near
-    power = fma(near, _LOG2_E, _TO_WHOLE)
+    clamped = _LOWEST if x < _LOWEST else x
+    clamped = _HIGHEST if clamped > _HIGHEST else clamped
+    power = fma(clamped, _LOG2_E, _TO_WHOLE)
     n = power - _TO_WHOLE
-    r = fma(n, -_LN_2_REST, fma(n, -_LN_2, near))
+    r = fma(n, -_LN_2_LOW, fma(n, -_LN_2, clamped))
     y = fma(r, _E0, _E1)
     y = fma(r, y, _E2)
     y = fma(r, y, _E3)
@@ -73,15 +73,15 @@ def logistic(x):
 @inline
 def tanh(x):
     """1 - 2 / (1 + exp(2 |x|)) with the sign of x, or a polynomial near 0"""
-    size = abs(x)
-    far = _ONE - _TWO / (_ONE + exp(_TWO * size))
+    magnitude = abs(x)
+    large = _ONE - _TWO / (_ONE + exp(_TWO * magnitude))
     square = x * x
     y = fma(square, _T0, _T1)
     y = fma(square, y, _T2)
     y = fma(square, y, _T3)
     y = fma(square, y, _T4)
-    near = fma(y * square, size, size)
-    return math.copysign(near if size < _NEAR else far, x)
+    small = fma(y * square, magnitude, magnitude)
+    return math.copysign(small if magnitude < _SMALL else large, x)
 
 
 @inline

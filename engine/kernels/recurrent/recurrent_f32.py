@@ -10,9 +10,13 @@ import math
 from numba import float32, float64, int32
 
 from ...build.kernel import address, inline, kernel
+from ...records import SequencePart
 from ...tiling import PANEL
 from ..float32._matvec import matvec_f32, matvec_i8
 from ._gates import NONE, activate, each_logistic, logistic, tanh
+from ._sequence import CELL, FORGET, INPUT, OUTPUT, row_of_step
+
+_WEIGHTS, _BIASES = range(2)  # rows of a norm
 
 
 @kernel("weights:int8[n,k] out:int8[panels,*,32,2]")
@@ -37,8 +41,8 @@ def float32_product(x, weights, scales, asymmetric, inputs, counts, sums):
 @inline
 def _nearest(value):
     """`value` rounded to nearest, halves away from zero."""
-    wide = float64(value)
-    return int32(wide + math.copysign(0.5, wide))
+    value64 = float64(value)
+    return int32(value64 + math.copysign(0.5, value64))
 
 
 @inline
@@ -51,11 +55,11 @@ def hybrid_product(x, weights, scales, asymmetric, inputs, counts, sums):
     scale, zero = max(high, -low) / float32(127.0), 0
     inverse = float32(127.0) / max(high, -low)
     if asymmetric:
-        wide = float64(high - low) / 255.0
-        from_low, from_high = -128.0 - low / wide, 127.0 - high / wide
-        nearer_low = 128.0 + abs(low / wide) < 127.0 + abs(high / wide)
+        scale64 = float64(high - low) / 255.0
+        from_low, from_high = -128.0 - low / scale64, 127.0 - high / scale64
+        nearer_low = 128.0 + abs(low / scale64) < 127.0 + abs(high / scale64)
         zero = min(max(_nearest(from_low if nearer_low else from_high), -128), 127)
-        scale = float32(wide)
+        scale = float32(scale64)
         inverse = float32(1.0) / scale
     if low == high:
         return
@@ -74,7 +78,7 @@ def hybrid_product(x, weights, scales, asymmetric, inputs, counts, sums):
 
 @inline
 def normalize(x, norm):
-    """x = (x - mean) / deviation * norm[0] + norm[1]"""
+    """x = (x - mean) / deviation * norm[_WEIGHTS] + norm[_BIASES]"""
     total = 0.0
     for i in range(x.size):
         total += float64(x[i])
@@ -84,7 +88,7 @@ def normalize(x, norm):
     inverse = float32(1.0 / math.sqrt(total / x.size + 1e-8))
     middle = float32(mean)
     for i in range(x.size):
-        x[i] = (x[i] - middle) * inverse * norm[0, i] + norm[1, i]
+        x[i] = (x[i] - middle) * inverse * norm[_WEIGHTS, i] + norm[_BIASES, i]
 
 
 @inline
@@ -103,14 +107,14 @@ def add_peephole(gate, weights, cell):
 
 
 @inline
-def update(cell, forget, given, new, coupled):
-    """cell = forget * cell + given * new; given is 1 - forget when it is coupled."""
+def update(cell, forget_gate, input_gate, cell_gate, coupled):
+    """cell = forget_gate * cell + input_gate * cell_gate; coupled gates sum up to 1."""
     if coupled:
         for i in range(cell.size):
-            cell[i] = forget[i] * cell[i] + (float32(1.0) - forget[i]) * new[i]
+            cell[i] = forget_gate[i] * cell[i] + (float32(1.0) - forget_gate[i]) * cell_gate[i]
     else:
         for i in range(cell.size):
-            cell[i] = forget[i] * cell[i] + given[i] * new[i]
+            cell[i] = forget_gate[i] * cell[i] + input_gate[i] * cell_gate[i]
 
 
 def lstm(product):
@@ -119,53 +123,52 @@ def lstm(product):
     def sequence(
         inout_gates, recurrent, scales, peepholes, norms, projection, projection_scales,
         projection_bias, inout_hidden, inout_cell, out, scratch, scratch_inputs, scratch_counts,
-        steps, batch_pitch, step_pitch, backward, column, coupled, asymmetric, activation,
-        cell_clip, projection_clip, first, last, fault,
+        part, coupled, asymmetric, activation, cell_clip, projection_clip, first, last, fault,
     ):  # fmt: skip
         n, n_out = inout_cell.shape[1], inout_hidden.shape[1]
         begin = 0 if coupled else n
-        peep, own_norms = peepholes.shape[0] > 0, norms.shape[0] > 0
+        has_peepholes, has_norms = peepholes.shape[0] > 0, norms.shape[0] > 0
         for batch in range(first, last):
             hidden, cell = inout_hidden[batch], inout_cell[batch]
             value, projected = scratch[batch, :n], scratch[batch, n:]
             inputs, counts = scratch_inputs[batch], scratch_counts[batch]
-            for step in range(steps):
-                at = steps - 1 - step if backward else step
-                row = batch * batch_pitch + at * step_pitch
+            for step in range(part.steps):
+                row = row_of_step(part, batch, step)
                 gates = inout_gates[row]
                 product(hidden, recurrent, scales, asymmetric, inputs, counts, gates)
-                forget, given = gates[begin : begin + n], gates[:n]
-                leave, new = gates[begin + n : begin + 2 * n], gates[begin + 2 * n : begin + 3 * n]
-                if peep:
-                    add_peephole(forget, peepholes[1], cell)
+                forget_gate, input_gate = gates[begin : begin + n], gates[:n]
+                output_gate = gates[begin + n : begin + 2 * n]
+                cell_gate = gates[begin + 2 * n : begin + 3 * n]
+                if has_peepholes:
+                    add_peephole(forget_gate, peepholes[FORGET], cell)
                     if not coupled:
-                        add_peephole(given, peepholes[0], cell)
-                if own_norms:
+                        add_peephole(input_gate, peepholes[INPUT], cell)
+                if has_norms:
                     if not coupled:
-                        normalize(given, norms[0])
-                    normalize(forget, norms[1])
-                    normalize(new, norms[3])
+                        normalize(input_gate, norms[INPUT])
+                    normalize(forget_gate, norms[FORGET])
+                    normalize(cell_gate, norms[CELL])
                 each_logistic(gates[: begin + n])
-                activate(new, activation, new)
-                update(cell, forget, given, new, coupled)
+                activate(cell_gate, activation, cell_gate)
+                update(cell, forget_gate, input_gate, cell_gate, coupled)
                 clip(cell, cell_clip)
-                if peep:
-                    add_peephole(leave, peepholes[2], cell)
-                if own_norms:
-                    normalize(leave, norms[2])
-                each_logistic(leave)
+                if has_peepholes:
+                    add_peephole(output_gate, peepholes[OUTPUT], cell)
+                if has_norms:
+                    normalize(output_gate, norms[OUTPUT])
+                each_logistic(output_gate)
                 if activation == NONE:  # TFLite leaves the memory as it is: the new values
                     for i in range(n):
-                        value[i] = new[i]
+                        value[i] = cell_gate[i]
                 else:
                     activate(cell, activation, value)
-                target = out[row, column : column + n_out]
+                target = out[row, part.column : part.column + n_out]
                 if projection.shape[0] == 0:
                     for i in range(n):
-                        hidden[i] = leave[i] * value[i]
+                        hidden[i] = output_gate[i] * value[i]
                 else:
                     for i in range(n):
-                        value[i] *= leave[i]
+                        value[i] *= output_gate[i]
                     for i in range(projected.size):
                         projected[i] = projection_bias[i]
                     product(
@@ -184,20 +187,19 @@ def rnn(product):
     """The kernel of a sequence of plain cells: hidden = activation(gates + hidden @ recurrent)."""
 
     def sequence(
-        inout_gates, recurrent, scales, inout_hidden, out, scratch_inputs, scratch_counts, steps,
-        batch_pitch, step_pitch, backward, column, asymmetric, activation, first, last, fault,
+        inout_gates, recurrent, scales, inout_hidden, out, scratch_inputs, scratch_counts, part,
+        asymmetric, activation, first, last, fault,
     ):  # fmt: skip
         n = inout_hidden.shape[1]
         for batch in range(first, last):
             hidden = inout_hidden[batch]
             inputs, counts = scratch_inputs[batch], scratch_counts[batch]
-            for step in range(steps):
-                at = steps - 1 - step if backward else step
-                row = batch * batch_pitch + at * step_pitch
+            for step in range(part.steps):
+                row = row_of_step(part, batch, step)
                 gates = inout_gates[row]
                 product(hidden, recurrent, scales, asymmetric, inputs, counts, gates)
                 activate(gates[:n], activation, hidden)
-                target = out[row, column : column + n]
+                target = out[row, part.column : part.column + n]
                 for i in range(n):
                     target[i] = hidden[i]
 
@@ -206,7 +208,7 @@ def rnn(product):
 
 _STATE = (
     "out:float32[rows,*] {scratch}scratch_inputs:int16[batch,*] scratch_counts:int32[batch,*] "
-    "steps:i batch_pitch:i step_pitch:i backward:i column:i"
+    "part:SequencePart"
 )
 _LSTM = (
     "inout_gates:float32[rows,*] recurrent:{weights} scales:float32[*] peepholes:float32[*,n] "
@@ -223,8 +225,10 @@ for _name, _weights, _product in (
     ("float32", "float32[*,*,32]", float32_product),
     ("hybrid", "int8[*,*,32,2]", hybrid_product),
 ):
-    kernel(_LSTM.format(weights=_weights), name=f"lstm_{_name}")(lstm(_product))
-    kernel(_RNN.format(weights=_weights), name=f"rnn_{_name}")(rnn(_product))
+    for _kind, _words, _cell in (("lstm", _LSTM, lstm), ("rnn", _RNN, rnn)):
+        kernel(_words.format(weights=_weights), name=f"{_kind}_{_name}", SequencePart=SequencePart)(
+            _cell(_product)
+        )
 
 
 @kernel(
@@ -261,12 +265,12 @@ def basic(gates, inout_state, out, out_state, first, last, fault):
     """One step of the plain LSTM, whose gates are in the order input, new, forget, output."""
     n = out.shape[1]
     for batch in range(first, last):
-        given, new = gates[batch, :n], gates[batch, n : 2 * n]
-        forget, leave = gates[batch, 2 * n : 3 * n], gates[batch, 3 * n : 4 * n]
+        input_gate, cell_gate = gates[batch, :n], gates[batch, n : 2 * n]
+        forget_gate, output_gate = gates[batch, 2 * n : 3 * n], gates[batch, 3 * n : 4 * n]
         state, target, copied = inout_state[batch], out[batch], out_state[batch]
         for i in range(n):
-            kept = logistic(forget[i]) * state[i]
-            value = logistic(given[i]) * tanh(new[i]) + kept
+            decayed = logistic(forget_gate[i]) * state[i]
+            value = logistic(input_gate[i]) * tanh(cell_gate[i]) + decayed
             state[i] = value
             copied[i] = value
-            target[i] = logistic(leave[i]) * tanh(value)
+            target[i] = logistic(output_gate[i]) * tanh(value)

@@ -9,19 +9,23 @@ from numba import int16, int32, int64
 
 from ...build.fixedpoint import inverse_root, scaled
 from ...build.kernel import address, inline, kernel
+from ...records import SequencePart
 from ..float32._matvec import matvec_i8
 from ..int16._fixed16 import high, logistic, product, tanh, total
+from ._sequence import CELL, FORGET, INPUT, OUTPUT, row_of_step
 
 _LOW, _HIGH = -(1 << 15), (1 << 15) - 1
 HIDDEN_ZERO, OUT_ZERO, HIDDEN_MULTIPLIER, HIDDEN_SHIFT = range(4)
-PROJECTION_MULTIPLIER, PROJECTION_SHIFT, CELL_PLACES, CELL_CLIP, PROJECTION_CLIP = range(4, 9)
-"""What `numbers` of `lstm` holds."""
+PROJECTION_MULTIPLIER, PROJECTION_SHIFT, CELL_SHIFT, CELL_CLIP, PROJECTION_CLIP = range(4, 9)
+"""What `numbers` of `lstm` are."""
+MULTIPLIER, SHIFT, MIN_VARIANCE = range(3)
+"""What a term is; only those of norms have the last."""
 
 
 @inline
 def add_scaled(counts, term, gate):
     """gate += counts * term, held within int16; a term is multiplier and shift."""
-    multiplier, shift = term[0], term[1]
+    multiplier, shift = term[MULTIPLIER], term[SHIFT]
     for i in range(gate.size):
         value = gate[i] + scaled(int64(counts[i]), multiplier, shift)
         gate[i] = min(max(value, _LOW), _HIGH)
@@ -35,7 +39,7 @@ def add_peephole(weights, cell, term, gate, begin, end, n_out):
     projection makes results shorter than the cell, weights are shifted and the last cells have
     none. The gate begins at `begin` in that row, and weights end at `end`.
     """
-    multiplier, shift = term[0], term[1]
+    multiplier, shift = term[MULTIPLIER], term[SHIFT]
     for i in range(min(gate.size, end - begin)):
         weight = int64(weights[(begin + i) % n_out if n_out < gate.size else i])
         value = gate[i] + scaled(weight * cell[i], multiplier, shift)
@@ -44,7 +48,7 @@ def add_peephole(weights, cell, term, gate, begin, end, n_out):
 
 @inline
 def normalize(gate, weights, bias, term):
-    """gate = ((gate - mean) / deviation * weights + bias) * term; term[2] is the least variance."""
+    """gate = ((gate - mean) / deviation * weights + bias) * term, which has a least variance."""
     n = gate.size
     sums = squares = int64(0)
     for i in range(n):
@@ -55,13 +59,13 @@ def normalize(gate, weights, bias, term):
     variance = squares * ((1 << 20) // n) - mean * mean
     variance = quotient(variance, 1 << 20)
     if variance < 1:
-        variance = term[2]
-    inverse, places = inverse_root(variance)
+        variance = term[MIN_VARIANCE]
+    inverse, shift = inverse_root(variance)
     for i in range(n):
-        value = scaled(1024 * int64(gate[i]) - mean, inverse, -places)
+        value = scaled(1024 * int64(gate[i]) - mean, inverse, -shift)
         value = value * weights[i] + bias[i]
         value = quotient(value + 512 if value > 0 else value - 512, 1024)
-        value = scaled(int64(int32(value)), term[0], term[1] + 12)
+        value = scaled(int64(int32(value)), term[MULTIPLIER], term[SHIFT] + 12)
         gate[i] = min(max(value, _LOW), _HIGH)
 
 
@@ -86,12 +90,12 @@ def each_tanh(x, bits, out):
 
 
 @inline
-def update(cell, forget, given, new, coupled, places):
-    """cell = forget * cell + given * new; given is 1 - forget when it is coupled."""
+def update(cell, forget_gate, input_gate, cell_gate, coupled, shift):
+    """cell = forget_gate * cell + input_gate * cell_gate; coupled gates sum up to 1."""
     for i in range(cell.size):
-        kept = product(int32(forget[i]), int32(cell[i]), int32(15))
-        share = int32(_HIGH) - int32(forget[i]) if coupled else int32(given[i])
-        cell[i] = total(kept, product(int32(share), int32(new[i]), int32(places)))
+        decayed = product(int32(forget_gate[i]), int32(cell[i]), int32(15))
+        input_factor = int32(_HIGH) - int32(forget_gate[i]) if coupled else int32(input_gate[i])
+        cell[i] = total(decayed, product(int32(input_factor), int32(cell_gate[i]), int32(shift)))
 
 
 @inline
@@ -112,13 +116,14 @@ def multiply(hidden, zero, weights, inputs, counts):
     "inout_hidden:int8[batch,*] inout_cell:int16[batch,n] out:int8[rows,*] "
     "scratch_value:int16[batch,n] scratch_small:int8[batch,n] scratch_inputs:int16[batch,*] "
     "scratch_counts:int32[batch,*] numbers:int64[*] "
-    "steps:i batch_pitch:i step_pitch:i backward:i column:i coupled:i together:i"
+    "part:SequencePart coupled:i batch_as_row:i",
+    SequencePart=SequencePart,
 )
 def lstm(
     inout_gates, recurrent, recurrent_terms, peepholes, peephole_terms, norms, norm_biases,
     norm_terms, projection, projection_bias, inout_hidden, inout_cell, out, scratch_value,
-    scratch_small, scratch_inputs, scratch_counts, numbers, steps, batch_pitch, step_pitch,
-    backward, column, coupled, together, first, last, fault,
+    scratch_small, scratch_inputs, scratch_counts, numbers, part, coupled, batch_as_row,
+    first, last, fault,
 ):  # fmt: skip
     """A sequence of LSTM cells; gates are in the order input, forget, output, new.
 
@@ -128,57 +133,63 @@ def lstm(
     n_batch, n, n_out = inout_cell.shape[0], inout_cell.shape[1], inout_hidden.shape[1]
     begin = 0 if coupled else n
     zero, out_zero = numbers[HIDDEN_ZERO], numbers[OUT_ZERO]
-    places, clip, projection_clip = (
-        numbers[CELL_PLACES],
+    cell_shift, clip, projection_clip = (
+        numbers[CELL_SHIFT],
         numbers[CELL_CLIP],
         numbers[PROJECTION_CLIP],
     )
-    bits = places - 15
+    bits = cell_shift - 15
     for batch in range(first, last):
         hidden, cell = inout_hidden[batch], inout_cell[batch]
-        start, end = (batch * n, n_batch * n_out) if together else (0, n_out)
+        start, end = (batch * n, n_batch * n_out) if batch_as_row else (0, n_out)
         value, small = scratch_value[batch], scratch_small[batch]
         inputs, counts = scratch_inputs[batch], scratch_counts[batch]
-        for step in range(steps):
-            at = steps - 1 - step if backward else step
-            row = batch * batch_pitch + at * step_pitch
+        for step in range(part.steps):
+            row = row_of_step(part, batch, step)
             gates = inout_gates[row]
             multiply(hidden, out_zero, recurrent, inputs, counts)
-            forget, given = gates[begin : begin + n], gates[:n]
-            leave, new = gates[begin + n : begin + 2 * n], gates[begin + 2 * n : begin + 3 * n]
+            forget_gate, input_gate = gates[begin : begin + n], gates[:n]
+            output_gate = gates[begin + n : begin + 2 * n]
+            cell_gate = gates[begin + 2 * n : begin + 3 * n]
             if not coupled:
-                add_scaled(counts[:n], recurrent_terms[0], given)
-            add_scaled(counts[begin : begin + n], recurrent_terms[1], forget)
-            add_scaled(counts[begin + n : begin + 2 * n], recurrent_terms[2], leave)
-            add_scaled(counts[begin + 2 * n : begin + 3 * n], recurrent_terms[3], new)
+                add_scaled(counts[:n], recurrent_terms[INPUT], input_gate)
+            add_scaled(counts[begin : begin + n], recurrent_terms[FORGET], forget_gate)
+            add_scaled(counts[begin + n : begin + 2 * n], recurrent_terms[OUTPUT], output_gate)
+            add_scaled(counts[begin + 2 * n : begin + 3 * n], recurrent_terms[CELL], cell_gate)
             if peepholes.shape[0] > 0:
                 if not coupled:
-                    add_peephole(peepholes[0], cell, peephole_terms[0], given, start, end, n_out)
-                add_peephole(peepholes[1], cell, peephole_terms[1], forget, start, end, n_out)
+                    add_peephole(
+                        peepholes[INPUT], cell, peephole_terms[INPUT], input_gate, start, end, n_out
+                    )
+                add_peephole(
+                    peepholes[FORGET], cell, peephole_terms[FORGET], forget_gate, start, end, n_out
+                )
             if norms.shape[0] > 0:
                 if not coupled:
-                    normalize(given, norms[0], norm_biases[0], norm_terms[0])
-                normalize(forget, norms[1], norm_biases[1], norm_terms[1])
-                normalize(new, norms[3], norm_biases[3], norm_terms[3])
+                    normalize(input_gate, norms[INPUT], norm_biases[INPUT], norm_terms[INPUT])
+                normalize(forget_gate, norms[FORGET], norm_biases[FORGET], norm_terms[FORGET])
+                normalize(cell_gate, norms[CELL], norm_biases[CELL], norm_terms[CELL])
             each_logistic(gates[: begin + n])
-            each_tanh(new, 3, new)
-            update(cell, forget, given, new, coupled, places)
+            each_tanh(cell_gate, 3, cell_gate)
+            update(cell, forget_gate, input_gate, cell_gate, coupled, cell_shift)
             if clip > 0:
                 for i in range(n):
                     cell[i] = min(max(int64(cell[i]), -clip), clip)
             if peepholes.shape[0] > 0:
-                add_peephole(peepholes[2], cell, peephole_terms[2], leave, start, end, n_out)
+                add_peephole(
+                    peepholes[OUTPUT], cell, peephole_terms[OUTPUT], output_gate, start, end, n_out
+                )
             if norms.shape[0] > 0:
-                normalize(leave, norms[2], norm_biases[2], norm_terms[2])
-            each_logistic(leave)
+                normalize(output_gate, norms[OUTPUT], norm_biases[OUTPUT], norm_terms[OUTPUT])
+            each_logistic(output_gate)
             if bits >= 0:
                 each_tanh(cell, bits, value)
             else:  # TFLite has no tanh of so few bits, and goes on with what its memory holds
                 for i in range(n):
-                    value[i] = 0 if coupled else given[i]
+                    value[i] = 0 if coupled else input_gate[i]
             multiplier, shift = numbers[HIDDEN_MULTIPLIER], numbers[HIDDEN_SHIFT]
             for i in range(n):
-                result = scaled(int64(leave[i]) * value[i], multiplier, shift) + zero
+                result = scaled(int64(output_gate[i]) * value[i], multiplier, shift) + zero
                 small[i] = min(max(result, -128), 127)
             if projection.shape[0] == 0:
                 for i in range(n_out):
@@ -193,7 +204,7 @@ def lstm(
                     if projection_clip > 0:
                         result = min(max(result, -projection_clip), projection_clip)
                     hidden[i] = result
-            target = out[row, column : column + n_out]
+            target = out[row, part.column : part.column + n_out]
             for i in range(n_out):
                 target[i] = hidden[i]
 
@@ -236,15 +247,15 @@ def basic(gates, inout_state, out, out_state, first, last, fault):
     """
     n = out.shape[1]
     for batch in range(first, last):
-        given, new = gates[batch, :n], gates[batch, n : 2 * n]
-        forget, leave = gates[batch, 2 * n : 3 * n], gates[batch, 3 * n : 4 * n]
+        input_gate, cell_gate = gates[batch, :n], gates[batch, n : 2 * n]
+        forget_gate, output_gate = gates[batch, 2 * n : 3 * n], gates[batch, 3 * n : 4 * n]
         state, target, copied = inout_state[batch], out[batch], out_state[batch]
         for i in range(n):
-            share = high(logistic(int32(given[i])), tanh(int32(new[i]), int32(3)))
-            kept = high(logistic(int32(forget[i])), int32(state[i]))
-            value = total(product(share, int32(1), int32(4)), kept)
+            gated = high(logistic(int32(input_gate[i])), tanh(int32(cell_gate[i]), int32(3)))
+            decayed = high(logistic(int32(forget_gate[i])), int32(state[i]))
+            value = total(product(gated, int32(1), int32(4)), decayed)
             state[i] = value
             copied[i] = value
-            result = high(logistic(int32(leave[i])), tanh(value, int32(4)))
+            result = high(logistic(int32(output_gate[i])), tanh(value, int32(4)))
             result = product(result, int32(1), int32(8))
             target[i] = min(max(int64(result), -128), 127) + 128

@@ -40,12 +40,15 @@ def _tree(builder, values):
 def sum_of(builder, simd, x, count):
     """The sum of `count` elements at the address `x`, off by 4e-7 of the sum of sizes at most."""
     w = Writer(builder, simd)
-    x, size, wide = w.pointer(x), w.mul(count, 4), ir.VectorType(DOUBLE, w.width)
-    several = builder.and_(size, WORD(-UNROLL * w.bytes))
-    with w.loop(0, several, UNROLL * w.bytes, [ir.Constant(wide, None)]) as (at, values):
+    x, nbytes, float64_vector = w.pointer(x), w.mul(count, 4), ir.VectorType(DOUBLE, w.width)
+    unrolled_end = builder.and_(nbytes, WORD(-UNROLL * w.bytes))
+    with w.loop(0, unrolled_end, UNROLL * w.bytes, [ir.Constant(float64_vector, None)]) as (
+        at,
+        values,
+    ):
         part = _tree(builder, [w.load(x, w.add(at, i * w.bytes)) for i in range(UNROLL)])
-        values[0] = builder.fadd(values[0], builder.fpext(part, wide))
-    return _folded(w, x, several, size, w.results[0], _add, _add)
+        values[0] = builder.fadd(values[0], builder.fpext(part, float64_vector))
+    return _folded(w, x, unrolled_end, nbytes, w.results[0], _add, _add)
 
 
 def _fold_of(name, start_type, step, join):
@@ -54,16 +57,16 @@ def _fold_of(name, start_type, step, join):
     def emit(builder, simd, x, count, start):
         w = Writer(builder, simd)
         kind = ir.VectorType(DOUBLE if start_type is types.float64 else FLOAT, w.width)
-        several = builder.and_(w.mul(count, 4), WORD(-4 * w.bytes))
+        unrolled_end = builder.and_(w.mul(count, 4), WORD(-4 * w.bytes))
         source, begin = w.pointer(x), w.repeat(start)
-        with w.loop(0, several, 4 * w.bytes, [begin] * 4) as (at, values):
+        with w.loop(0, unrolled_end, 4 * w.bytes, [begin] * 4) as (at, values):
             for i in range(4):
                 value = w.load(source, w.add(at, i * w.bytes))
                 values[i] = step(builder, values[i], _as(builder, value, kind))
         first, *others = w.results
         for other in others:
             first = join(builder, first, other)
-        return _folded(w, source, several, w.mul(count, 4), first, step, join)
+        return _folded(w, source, unrolled_end, w.mul(count, 4), first, step, join)
 
     emit.__name__, emit.__module__ = name, __name__
     return microkernel(start_type(types.int64, types.int64, start_type))(emit)
@@ -73,24 +76,24 @@ def _as(builder, value, kind):
     return value if value.type == kind else builder.fpext(value, kind)
 
 
-def _folded(w, x, begin, size, value, step, join):
+def _folded(w, x, begin, nbytes, value, step, join):
     """The rest of a row from byte `begin` on folded into a vector, and that into a number."""
     builder, kind = w.builder, value.type
-    whole = builder.and_(size, WORD(-w.bytes))
+    whole = builder.and_(nbytes, WORD(-w.bytes))
     with w.loop(begin, whole, w.bytes, [value]) as (at, values):
         values[0] = step(builder, values[0], _as(builder, w.load(x, at), kind))
-    with w.loop(whole, size, w.bytes, w.results) as (at, values):
-        mask = w.mask(builder.sdiv(builder.sub(size, at), WORD(4)))
-        more = step(builder, values[0], _as(builder, w.load_masked(x, mask, at), kind))
-        values[0] = builder.select(mask, more, values[0])
+    with w.loop(whole, nbytes, w.bytes, w.results) as (at, values):
+        mask = w.mask(builder.sdiv(builder.sub(nbytes, at), WORD(4)))
+        folded = step(builder, values[0], _as(builder, w.load_masked(x, mask, at), kind))
+        values[0] = builder.select(mask, folded, values[0])
     value, n = w.results[0], w.width
     while n > 1:  # halves upon halves
         n //= 2
         front, back = (
             ir.Constant(ir.VectorType(INT, n), [*range(start, start + n)]) for start in (0, n)
         )
-        nothing = ir.Constant(value.type, ir.Undefined)
-        halves = [builder.shuffle_vector(value, nothing, order) for order in (front, back)]
+        undefined = ir.Constant(value.type, ir.Undefined)
+        halves = [builder.shuffle_vector(value, undefined, order) for order in (front, back)]
         value = join(builder, *halves)
     return builder.extract_element(value, INT(0))
 
@@ -103,14 +106,14 @@ squares_of = _fold_of("squares_of", types.float64, _add_square, _add)
 """start times or plus the product, the sum of squares; start is 1 or 0."""
 
 
-def _over_columns(w, columns, write):
+def _each_vector(w, columns, write):
     """Runs `write(offset in elements, mask or None)` for vectors of columns."""
     builder, whole = w.builder, w.builder.and_(columns, WORD(-w.width))
     with w.loop(0, whole, w.width) as (column, _):
         write(column, None)
-    left = builder.sub(columns, whole)
-    with builder.if_then(builder.icmp_signed(">", left, WORD(0))):
-        write(whole, w.mask(left))
+    n_columns = builder.sub(columns, whole)
+    with builder.if_then(builder.icmp_signed(">", n_columns, WORD(0))):
+        write(whole, w.mask(n_columns))
 
 
 def _row_loads(w, x, pitch, column, mask, n_rows):
@@ -129,15 +132,15 @@ def _adding_rows(n_rows):
 
     def emit(builder, simd, x, pitch, total, columns):
         w = Writer(builder, simd)
-        x, total, wide = w.pointer(x), w.pointer(total), ir.VectorType(DOUBLE, w.width)
+        x, total, float64_vector = w.pointer(x), w.pointer(total), ir.VectorType(DOUBLE, w.width)
 
         def write(column, mask):
             part = _tree(builder, list(_row_loads(w, x, pitch, column, mask, n_rows)))
             at = w.mul(column, 8)
-            sum_so_far = w.load(total, at, wide)
-            w.store(builder.fadd(sum_so_far, builder.fpext(part, wide)), total, at)
+            subtotal = w.load(total, at, float64_vector)
+            w.store(builder.fadd(subtotal, builder.fpext(part, float64_vector)), total, at)
 
-        _over_columns(w, columns, write)
+        _each_vector(w, columns, write)
 
     emit.__name__ = f"add_{n_rows}_rows"
     return microkernel(types.void(*[types.int64] * 4))(emit)
@@ -160,7 +163,7 @@ def _comparing_rows(name, n_rows, better):
             else:
                 w.store_masked(best, total, mask, at)
 
-        _over_columns(w, columns, write)
+        _each_vector(w, columns, write)
 
     emit.__name__ = f"{name}_of_{n_rows}_rows"
     return microkernel(types.void(*[types.int64] * 4))(emit)
@@ -178,8 +181,8 @@ def first_equal(builder, simd, x, count, value):
     whole = w.mask(
         builder.select(builder.icmp_signed("<", count, WORD(w.width)), count, WORD(w.width))
     )
-    same = builder.fcmp_ordered("==", w.load_masked(w.pointer(x), whole), w.repeat(value))
-    bits = builder.bitcast(builder.and_(same, whole), ir.IntType(w.width))
+    equal = builder.fcmp_ordered("==", w.load_masked(w.pointer(x), whole), w.repeat(value))
+    bits = builder.bitcast(builder.and_(equal, whole), ir.IntType(w.width))
     bits = builder.or_(builder.zext(bits, WORD), WORD(1 << w.width))
     return w.call("llvm.cttz.i64", WORD, [bits, BIT(1)])
 

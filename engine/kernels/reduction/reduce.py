@@ -98,11 +98,11 @@ def total(x, out, first, last, fault):
 def quotient(x, out, count, first, last, fault):
     """out = x / count rounded towards zero; 0 when count is 0"""
     for i in range(first, last):
-        size = abs(x[i]) // count
-        out[i] = -size if x[i] < 0 else size
+        magnitude = abs(x[i]) // count
+        out[i] = -magnitude if x[i] < 0 else magnitude
 
 
-_BLOCK = 64  # elements looked at together
+_BLOCK = 64  # elements compared at a time
 _KINDS = (float32, int32, int8, uint8)
 
 
@@ -111,13 +111,13 @@ def position(x, out, smallest, first, last, fault):
     """out[o, j] = the first r where x[o, r, j] is largest, or smallest; nan is passed over"""
     for o in range(first, last):
         for j in range(x.shape[2]):
-            best, found = x[o, 0, j], 0
+            best, best_index = x[o, 0, j], 0
             for r in range(1, x.shape[1]):
                 value = x[o, r, j]
                 better = value < best if smallest else value > best
                 if better or (best != best and value == value):
-                    best, found = value, r
-            out[o, j] = found
+                    best, best_index = value, r
+            out[o, j] = best_index
 
 
 @kernel("x:T[rows,n] out:I[rows] smallest:i", T=(int32, int8, uint8), I=(int32, int64))
@@ -126,26 +126,26 @@ def row_position(x, out, smallest, first, last, fault):
     kind = x.dtype.type
     for r in range(first, last):
         row = x[r]
-        best, found, n = row[0], 0, row.size
+        best, best_index, n = row[0], 0, row.size
         if smallest:
             for i in range(n):
                 best = kind(smaller(best, row[i]))
         else:
             for i in range(n):
                 best = kind(larger(best, row[i]))
-        while found + _BLOCK <= n:
-            here = False
-            for i in range(found, found + _BLOCK):
-                here |= row[i] == best
-            if here:
+        while best_index + _BLOCK <= n:
+            in_block = False
+            for i in range(best_index, best_index + _BLOCK):
+                in_block |= row[i] == best
+            if in_block:
                 break
-            found += _BLOCK
-        while row[found] != best:
-            found += 1
-        out[r] = found
+            best_index += _BLOCK
+        while row[best_index] != best:
+            best_index += 1
+        out[r] = best_index
 
 
-def running(wide):
+def running(accumulator):
     """The kernel out[o, r, j] = sum of x[o, s, j] over s <= r, summed in `scratch`.
 
     `exclusive` means s < r; `reverse` counts r from the end.
@@ -155,35 +155,35 @@ def running(wide):
         n = x.shape[1]
         for o in range(first, last):
             if x.shape[2] == 1:
-                _along(x[o], out[o], wide(0), exclusive, reverse)
+                _along(x[o], out[o], accumulator(0), exclusive, reverse)
                 continue
             totals = scratch[o]
             for j in range(totals.size):
-                totals[j] = wide(0)
+                totals[j] = accumulator(0)
             for i in range(n):
                 r = n - 1 - i if reverse else i
                 row, target = x[o, r], out[o, r]
                 if exclusive:
                     for j in range(totals.size):
                         target[j] = totals[j]
-                        totals[j] += wide(row[j])
+                        totals[j] += accumulator(row[j])
                 else:
                     for j in range(totals.size):
-                        totals[j] += wide(row[j])
+                        totals[j] += accumulator(row[j])
                         target[j] = totals[j]
 
     return cumulate
 
 
 @inline
-def _along(x, out, sum_so_far, exclusive, reverse):
+def _along(x, out, running_sum, exclusive, reverse):
     """The same of one column."""
     n = x.shape[0]
     for i in range(n):
         r = n - 1 - i if reverse else i
-        after = sum_so_far + x[r, 0]
-        out[r, 0] = sum_so_far if exclusive else after
-        sum_so_far = after
+        after = running_sum + x[r, 0]
+        out[r, 0] = running_sum if exclusive else after
+        running_sum = after
 
 
 _RUNNING = "x:T[outer,n,inner] out:T[outer,n,inner] scratch:{}[outer,inner] exclusive:i reverse:i"

@@ -55,21 +55,21 @@ def add(x, out, scratch, count, first, last, fault):
     n, inner = x.shape[1], x.shape[2]
     pitch = 4 * inner
     for o in range(first, last):
-        target, wide = out[o], scratch[o]
-        for j in range(wide.size):
-            wide[j] = 0.0
+        target, sums = out[o], scratch[o]
+        for j in range(sums.size):
+            sums[j] = 0.0
         start, r = address(x) + o * n * pitch, 0
         while r + UNROLL <= n:
-            add_rows(start + r * pitch, pitch, address(wide), inner)
+            add_rows(start + r * pitch, pitch, address(sums), inner)
             r += UNROLL
         while r < n:
-            add_row(start + r * pitch, pitch, address(wide), inner)
+            add_row(start + r * pitch, pitch, address(sums), inner)
             r += 1
         for j in range(inner):
-            target[j] = float32(wide[j] / count)
+            target[j] = float32(sums[j] / count)
 
 
-def fold(several, one):
+def fold(unrolled, single):
     """The kernel out[o, j] = the fold of initial, x[o, 0, j] ... x[o, n - 1, j]."""
 
     def reduce(x, initial, out, from_first, first, last, fault):
@@ -83,10 +83,10 @@ def fold(several, one):
                 target[j] = x[o, 0, j] if r else initial[0]
             start = address(x) + o * n * pitch
             while r + UNROLL <= n:
-                several(start + r * pitch, pitch, address(target), inner)
+                unrolled(start + r * pitch, pitch, address(target), inner)
                 r += UNROLL
             while r < n:
-                one(start + r * pitch, pitch, address(target), inner)
+                single(start + r * pitch, pitch, address(target), inner)
                 r += 1
 
     return reduce
@@ -96,15 +96,15 @@ def fold(several, one):
 def multiply(x, out, scratch, first, last, fault):
     """out[o, j] = product of x[o, r, j] over r"""
     for o in range(first, last):
-        target, wide = out[o], scratch[o]
+        target, sums = out[o], scratch[o]
         for j in range(target.size):
-            wide[j] = 1.0
+            sums[j] = 1.0
         for r in range(x.shape[1]):
             row = x[o, r]
             for j in range(target.size):
-                wide[j] *= float64(row[j])
+                sums[j] *= float64(row[j])
         for j in range(target.size):
-            target[j] = float32(wide[j])
+            target[j] = float32(sums[j])
 
 
 @kernel("x:float32[rows,n] out:I[rows] smallest:i", I=(int32, int64))
@@ -112,14 +112,14 @@ def row_position(x, out, smallest, first, last, fault):
     """out[r] = the first i where x[r, i] is largest, or smallest; nan is passed over"""
     n, lowest = x.shape[1], float32(-np.inf)
     for r in range(first, last):
-        start, found = address(x[r]), 0
+        start, best_index = address(x[r]), 0
         top = smallest_of(start, n, -lowest) if smallest else largest_of(start, n, lowest)
-        while found < n:
-            place = first_equal(start + 4 * found, n - found, top)
-            found += place
-            if place < width():
+        while best_index < n:
+            offset = first_equal(start + 4 * best_index, n - best_index, top)
+            best_index += offset
+            if offset < width():
                 break
-        out[r] = found if found < n else 0
+        out[r] = best_index if best_index < n else 0
 
 
 _FOLD = "x:float32[outer,n,inner] initial:float32[1] out:float32[outer,inner] from_first:i"

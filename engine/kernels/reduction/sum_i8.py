@@ -16,7 +16,7 @@ def add_columns(size, signed):
     def emit(builder, simd, x, out, n, columns):
         w = Integers(builder, simd)
         x, out, widen = w.pointer(x), w.pointer(out), builder.sext if signed else builder.zext
-        kind, wide = (ir.VectorType(ir.IntType(n), w.width) for n in (8 * size, 64))
+        kind, i64_vector = (ir.VectorType(ir.IntType(n), w.width) for n in (8 * size, 64))
         pitch = w.mul(columns, size)
 
         def vector(column, mask):
@@ -26,15 +26,17 @@ def add_columns(size, signed):
                 number = widen(w.read_masked(source, kind, mask), w.i32_vector)
                 carried[:] = [w.move(source, pitch), builder.add(total, number)]
             target = w.move(out, w.mul(column, 8))
-            total = builder.sext(w.results[1], wide)
-            w.write_masked(builder.add(total, w.read_masked(target, wide, mask)), target, mask)
+            total = builder.sext(w.results[1], i64_vector)
+            w.write_masked(
+                builder.add(total, w.read_masked(target, i64_vector, mask)), target, mask
+            )
 
         whole = builder.and_(columns, WORD(-w.width))
         with w.loop(0, whole, w.width) as (column, _):
             vector(column, None)
-        left = builder.sub(columns, whole)
-        with builder.if_then(builder.icmp_signed(">", left, WORD(0))):
-            vector(whole, w.mask(left))
+        n_columns = builder.sub(columns, whole)
+        with builder.if_then(builder.icmp_signed(">", n_columns, WORD(0))):
+            vector(whole, w.mask(n_columns))
 
     emit.__name__ = f"add_columns_{size}_{int(signed)}"
     return microkernel(types.void(*[types.int64] * 4))(emit)
@@ -54,10 +56,10 @@ def total_with(add):
                 count = min(ROWS, n - start)
                 if inner == 1:
                     part = x[o, start : start + count]
-                    sum_so_far = int32(0)
+                    subtotal = int32(0)
                     for i in range(count):
-                        sum_so_far = int32(sum_so_far + part[i, 0])
-                    target[0] += sum_so_far
+                        subtotal = int32(subtotal + part[i, 0])
+                    target[0] += subtotal
                 else:
                     source = address(x) + size * inner * (o * n + start)
                     add(source, address(out) + 8 * inner * o, count, inner)

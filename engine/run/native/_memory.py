@@ -15,8 +15,8 @@ _PAUSES = {"x86_64": ("llvm.x86.sse2.pause", ()), "aarch64": ("llvm.aarch64.hint
 _WORD, _INT = ir.IntType(64), ir.IntType(32)
 
 
-def _place(builder, address, place):
-    return builder.gep(builder.inttoptr(address, _WORD.as_pointer()), [place])
+def _word(builder, address, offset):
+    return builder.gep(builder.inttoptr(address, _WORD.as_pointer()), [offset])
 
 
 def _of_words(arity):
@@ -29,80 +29,80 @@ def _external(builder, returns, name, *arguments):
 
 
 @intrinsic
-def get(typing, address, place):
+def get(typing, address, offset):
     """The word at a place."""
 
     def emit(context, builder, signature, arguments):
-        return builder.load_atomic(_place(builder, *arguments), "monotonic", 8)
+        return builder.load_atomic(_word(builder, *arguments), "monotonic", 8)
 
     return _of_words(2), emit
 
 
 @intrinsic
-def put(typing, address, place, value):
+def put(typing, address, offset, value):
     """Writes the word at a place; gives it."""
 
     def emit(context, builder, signature, arguments):
-        builder.store_atomic(arguments[2], _place(builder, *arguments[:2]), "monotonic", 8)
+        builder.store_atomic(arguments[2], _word(builder, *arguments[:2]), "monotonic", 8)
         return arguments[2]
 
     return _of_words(3), emit
 
 
 @intrinsic
-def read(typing, address, place):
+def read(typing, address, offset):
     """The word at a place that another thread may `publish`."""
 
     def emit(context, builder, signature, arguments):
-        return builder.load_atomic(_place(builder, *arguments), "seq_cst", 8)
+        return builder.load_atomic(_word(builder, *arguments), "seq_cst", 8)
 
     return _of_words(2), emit
 
 
 @intrinsic
-def publish(typing, address, place, value):
+def publish(typing, address, offset, value):
     """Writes the word at a place for threads that `read` it; gives it.
 
     They then see all that was written before.
     """
 
     def emit(context, builder, signature, arguments):
-        builder.store_atomic(arguments[2], _place(builder, *arguments[:2]), "seq_cst", 8)
+        builder.store_atomic(arguments[2], _word(builder, *arguments[:2]), "seq_cst", 8)
         return arguments[2]
 
     return _of_words(3), emit
 
 
 @intrinsic
-def post(typing, address, place, value):
+def post(typing, address, offset, value):
     """Does what `publish` does, without waiting until others can see it; gives the value.
 
     What is read after it may be older than what they write once they have seen it.
     """
 
     def emit(context, builder, signature, arguments):
-        builder.store_atomic(arguments[2], _place(builder, *arguments[:2]), "release", 8)
+        builder.store_atomic(arguments[2], _word(builder, *arguments[:2]), "release", 8)
         return arguments[2]
 
     return _of_words(3), emit
 
 
 @intrinsic
-def add(typing, address, place, value):
+def add(typing, address, offset, value):
     """Adds to the word at a place; gives what it was."""
 
     def emit(context, builder, signature, arguments):
-        return builder.atomic_rmw("add", _place(builder, *arguments[:2]), arguments[2], "seq_cst")
+        return builder.atomic_rmw("add", _word(builder, *arguments[:2]), arguments[2], "seq_cst")
 
     return _of_words(3), emit
 
 
 @intrinsic
-def swap(typing, address, place, old, new):
+def swap(typing, address, offset, old, new):
     """Replaces the word at a place if it is `old`; gives 1 if it was, else 0."""
 
     def emit(context, builder, signature, arguments):
-        pointer = _place(builder, *arguments[:2])
+        pointer = _word(builder, *arguments[:2])
         pair = builder.cmpxchg(pointer, *arguments[2:], "seq_cst", "seq_cst")
         return builder.zext(builder.extract_value(pair, 1), _WORD)
 
@@ -150,8 +150,8 @@ def nanoseconds(typing, clock):
     def emit(context, builder, signature, arguments):
         pair = cgutils.alloca_once(builder, ir.ArrayType(_WORD, 2))
         _external(builder, _INT, "clock_gettime", builder.trunc(arguments[0], _INT), pair)
-        seconds, rest = (builder.load(builder.gep(pair, [_INT(0), _INT(i)])) for i in (0, 1))
-        return builder.add(builder.mul(seconds, _WORD(1_000_000_000)), rest)
+        seconds, remainder = (builder.load(builder.gep(pair, [_INT(0), _INT(i)])) for i in (0, 1))
+        return builder.add(builder.mul(seconds, _WORD(1_000_000_000)), remainder)
 
     return _of_words(1), emit
 
@@ -182,7 +182,7 @@ def give_way(typing):
 
 
 @intrinsic
-def sleep(typing, address, place, value):
+def sleep(typing, address, offset, value):
     """Waits for `wake` at a place, if the low half of the word there is that of `value`; gives 0.
 
     It may also end for no reason.
@@ -190,7 +190,7 @@ def sleep(typing, address, place, value):
 
     def emit(context, builder, signature, arguments):
         if FUTEX:
-            here = builder.ptrtoint(_place(builder, *arguments[:2]), _WORD)
+            here = builder.ptrtoint(_word(builder, *arguments[:2]), _WORD)
             low = builder.and_(arguments[2], _WORD(0xFFFFFFFF))
             words = [_WORD(FUTEX), here, _WORD(_WAIT), low, _WORD(0)]
             _external(builder, _WORD, "syscall", *words)
@@ -200,12 +200,12 @@ def sleep(typing, address, place, value):
 
 
 @intrinsic
-def wake(typing, address, place):
+def wake(typing, address, offset):
     """Ends the sleep of every thread at a place; gives 0."""
 
     def emit(context, builder, signature, arguments):
         if FUTEX:
-            here = builder.ptrtoint(_place(builder, *arguments), _WORD)
+            here = builder.ptrtoint(_word(builder, *arguments), _WORD)
             words = [_WORD(FUTEX), here, _WORD(_WAKE), _WORD(1 << 30), _WORD(0)]
             _external(builder, _WORD, "syscall", *words)
         return _WORD(0)

@@ -23,15 +23,15 @@ def run_plan(context):
     before = nanoseconds(clock)
     end = before + get(context, abi.BUDGET)
     while position < stop:
-        place = table + position * abi.INSTRUCTION_WORDS * abi.WORD
-        entry, record = get(place, abi.ENTRY), get(place, abi.RECORD)
-        chunks = get(place, abi.CHUNKS)
+        instruction = table + position * abi.INSTRUCTION_WORDS * abi.WORD
+        entry, record = get(instruction, abi.ENTRY), get(instruction, abi.RECORD)
+        chunks = get(instruction, abi.CHUNKS)
         while chunk < chunks:
             fault = faults + chunk * abi.FAULT_WORDS * abi.WORD
             put(fault, 0, 0)
             call(entry, chunk, chunks, record)
             now = nanoseconds(clock)
-            put(place, abi.NANOSECONDS, get(place, abi.NANOSECONDS) + now - before)
+            put(instruction, abi.NANOSECONDS, get(instruction, abi.NANOSECONDS) + now - before)
             before = now
             chunk += 1
             failed = get(fault, 0) != 0
@@ -46,7 +46,7 @@ def run_plan(context):
         if chunks > 0:
             position += 1
             continue
-        following = destination(place, position)
+        following = destination(instruction, position)
         if following < position:
             before = nanoseconds(clock)
             if before >= end:
@@ -65,10 +65,10 @@ def fusion(ith, nth, record):
     blocks, members = get(record, abi.BLOCKS), get(record, abi.MEMBERS)
     block, last = blocks * ith // nth, blocks * (ith + 1) // nth
     while block < last:
-        place, member = record + abi.FIRST_MEMBER * abi.WORD, 0
+        member_address, member = record + abi.FIRST_MEMBER * abi.WORD, 0
         while member < members:
-            call(get(place, 0), block, blocks, get(place, 1))
-            place += 2 * abi.WORD
+            call(get(member_address, 0), block, blocks, get(member_address, 1))
+            member_address += 2 * abi.WORD
             member += 1
         block += 1
     return block
@@ -82,9 +82,9 @@ def _enter(context):
     versions of Python.
     """
     thread = call_with(get(context, abi.SAVE_THREAD), 0)
-    done = call_with(get(context, abi.RUN), context)
+    finished = call_with(get(context, abi.RUN), context)
     call_with(get(context, abi.RESTORE_THREAD), thread)
-    answer = get(context, abi.TRUE) if done else get(context, abi.FALSE)
+    answer = get(context, abi.TRUE) if finished else get(context, abi.FALSE)
     call_with(get(context, abi.NEW_REFERENCE), answer)
     return answer
 

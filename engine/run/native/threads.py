@@ -78,15 +78,15 @@ def work(slot):
 
     Where threads cannot sleep here, gives 1 when nothing has come for a while.
     """
-    pool, own = get(slot, abi.POOL_OF), get(slot, abi.INDEX)
+    pool, thread = get(slot, abi.POOL_OF), get(slot, abi.INDEX)
     claimed = -1
     while True:
         offer = read(pool, abi.OFFER)
         if read(pool, abi.HALTED):
             return 0
-        chunk = _next_chunk(pool, own, offer, claimed)
+        chunk = _next_chunk(pool, thread, offer, claimed)
         if chunk >= 0:
-            claimed = _run_chunks(pool, own, offer, chunk)
+            claimed = _run_chunks(pool, thread, offer, chunk)
         elif _wait(pool, offer, 0) == 0:
             return 1
 
@@ -114,11 +114,11 @@ def _first_of(thread, threads, chunks):
 
 
 @inline
-def _next_chunk(pool, own, offer, claimed):
-    """A chunk on offer that is claimed for the thread `own`: -1 when there is none."""
+def _next_chunk(pool, thread, offer, claimed):
+    """A chunk on offer that is claimed for `thread`: -1 when there is none."""
     if claimed >= 0:
         return claimed
-    chunk = _claim(pool, own, offer, 0)
+    chunk = _claim(pool, thread, offer, 0)
     if chunk >= 0:
         return chunk
     n_pauses = _GRACE if read(pool, abi.SLEEPERS) > 0 else 0
@@ -156,14 +156,14 @@ def _claim(pool, thread, offer, for_another):
 
 
 @inline
-def _run_chunks(pool, own, offer, chunk):
+def _run_chunks(pool, thread, offer, chunk):
     """Runs a chunk that was claimed, and then what is left of the thread's own.
 
     Gives one of the next offer that the thread has claimed, or -1.
     """
     first, chunks = get(pool, abi.OFFER_FIRST), get(pool, abi.OFFER_CHUNKS)
     entry, record = get(pool, abi.OFFER_ENTRY), get(pool, abi.OFFER_RECORD)
-    faults, done = get(pool, abi.CHUNK_FAULTS), 0
+    faults, n_done = get(pool, abi.CHUNK_FAULTS), 0
     while chunk >= 0:
         fault = faults + (first + chunk) * abi.FAULT_WORDS * abi.WORD
         if get(fault, 0) != 0:
@@ -171,50 +171,52 @@ def _run_chunks(pool, own, offer, chunk):
         call(entry, first + chunk, chunks, record)
         if get(fault, 0) != 0:
             put(pool, abi.FAILED, 1)
-        done += 1
-        chunk = _claim(pool, own, offer, 0)
+        n_done += 1
+        chunk = _claim(pool, thread, offer, 0)
     on_offer = offer >> abi.NUMBER_BITS
-    if add(pool, abi.DONE, done) + done < on_offer:
+    if add(pool, abi.DONE, n_done) + n_done < on_offer:
         return -1
-    return _end_offer(pool, own, first + on_offer, chunks)
+    return _end_offer(pool, thread, first + on_offer, chunks)
 
 
 @inline
-def _end_offer(pool, own, following, chunks):
+def _end_offer(pool, thread, following, chunks):
     """Goes on after the last chunk on offer, in the only thread that has something to do."""
     position, now = get(pool, abi.OFFER_INSTRUCTION), nanoseconds(get(pool, abi.RUN_CLOCK))
-    place = get(get(pool, abi.CONTEXT), abi.TABLE) + position * abi.INSTRUCTION_WORDS * abi.WORD
-    _count(pool, place, now - get(pool, abi.OFFER_START))
+    instruction = (
+        get(get(pool, abi.CONTEXT), abi.TABLE) + position * abi.INSTRUCTION_WORDS * abi.WORD
+    )
+    _count(pool, instruction, now - get(pool, abi.OFFER_START))
     if following == chunks:
         position, following = position + 1, 0
     if get(pool, abi.FAILED) == 0 and now < get(pool, abi.RUN_END):
-        return _continue(pool, own, position, following, now)
+        return _continue(pool, thread, position, following, now)
     _end_run(pool, position << abi.CHUNK_BITS | following)
     return -1
 
 
 @inline
-def _count(pool, place, took):
+def _count(pool, instruction, took):
     """Adds to an instruction's nanoseconds, when runs are timed: its table is near all cores."""
     if get(pool, abi.RUN_CLOCK) == abi.CLOCK_MONOTONIC:
-        put(place, abi.NANOSECONDS, get(place, abi.NANOSECONDS) + took)
+        put(instruction, abi.NANOSECONDS, get(instruction, abi.NANOSECONDS) + took)
 
 
 @inline
-def _continue(pool, own, position, chunk, now):
+def _continue(pool, thread, position, chunk, now):
     """Runs instructions of one chunk until there is one to offer, or ends the run.
 
-    Gives a chunk of what it offers that is claimed for the thread `own`, or -1.
+    Gives a chunk of what it offers that is claimed for `thread`, or -1.
     """
     context = get(pool, abi.CONTEXT)
     stop, faults = get(context, abi.STOP), get(context, abi.FAULTS)
-    place = get(context, abi.TABLE) + position * abi.INSTRUCTION_WORDS * abi.WORD
+    instruction = get(context, abi.TABLE) + position * abi.INSTRUCTION_WORDS * abi.WORD
     while position < stop:
-        entry, record = get(place, abi.ENTRY), get(place, abi.RECORD)
-        chunks = get(place, abi.CHUNKS)
+        entry, record = get(instruction, abi.ENTRY), get(instruction, abi.RECORD)
+        chunks = get(instruction, abi.CHUNKS)
         if chunks == 0:
-            following = destination(place, position)
-            place += (following - position) * abi.INSTRUCTION_WORDS * abi.WORD
+            following = destination(instruction, position)
+            instruction += (following - position) * abi.INSTRUCTION_WORDS * abi.WORD
             is_back = following < position
             position = following
             if is_back:
@@ -226,14 +228,14 @@ def _continue(pool, own, position, chunk, now):
             put(pool, abi.DONE, 0)
             put(pool, abi.OFFER_INSTRUCTION, position)
             put(pool, abi.OFFER_START, now)
-            return _offer(pool, own, entry, record, chunk, chunks)
+            return _offer(pool, thread, entry, record, chunk, chunks)
         put(faults, 0, 0)
         call(entry, 0, 1, record)
         before = now
         now = nanoseconds(get(context, abi.CLOCK))
-        _count(pool, place, now - before)
+        _count(pool, instruction, now - before)
         position += 1
-        place += abi.INSTRUCTION_WORDS * abi.WORD
+        instruction += abi.INSTRUCTION_WORDS * abi.WORD
         if get(faults, 0) != 0:
             put(pool, abi.FAILED, 1)
             break
@@ -244,8 +246,8 @@ def _continue(pool, own, position, chunk, now):
 
 
 @inline
-def _offer(pool, own, entry, record, first, chunks):
-    """Offers chunks of an instruction from `first` on; gives one claimed for `own`, or -1.
+def _offer(pool, thread, entry, record, first, chunks):
+    """Offers chunks of an instruction from `first` on; gives one claimed for `thread`, or -1.
 
     All that others wait for is written in one go. A thread that falls asleep just now may miss it:
     others will do its share.
@@ -254,9 +256,9 @@ def _offer(pool, own, entry, record, first, chunks):
     if chunks > threads * abi.MAX_PER_THREAD:
         on_offer = min(on_offer, threads)
     number = (get(pool, abi.OFFER) & abi.NUMBER_MASK) + 1
-    claimed = _first_of(own, threads, on_offer)
-    if claimed < _first_of(own + 1, threads, on_offer):
-        put(_slot(pool, own), abi.CLAIM, number << abi.CLAIMED_BITS | abi.FROM_FRONT)
+    claimed = _first_of(thread, threads, on_offer)
+    if claimed < _first_of(thread + 1, threads, on_offer):
+        put(_slot(pool, thread), abi.CLAIM, number << abi.CLAIMED_BITS | abi.FROM_FRONT)
     else:
         claimed = -1
     put(pool, abi.OFFER_ENTRY, entry)
