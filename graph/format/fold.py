@@ -62,7 +62,7 @@ class _Folding:
             name = op.name if index == 0 else copy.graph.unique_name(f"{op.name}/output_{index}")
             attrs = {"value": array, "dtype": op.outputs[index].dtype}
             constants.append(copy.graph.add("Const", name, (), attrs, (), op.device).outputs[0])
-        copy.stands_for(op, constants, [constants[0].op])
+        copy.maps_to(op, constants, [constants[0].op])
         return True
 
     def _results(self, op: Operation, row: Row, copy: Copy) -> list[np.ndarray] | None:

@@ -90,7 +90,7 @@ def _copied(source: Graph, graph: Graph, scope: str, replaced: dict[Tensor, Tens
     for op in order:
         new = copy.add(op, f"{scope}{op.name}", attrs=_attrs(op, scope))
         graph.scopes.record(new)
-        copy.stands_for(op, new.outputs, [new])
+        copy.maps_to(op, new.outputs, [new])
         copy.tensors.update((t, replaced[t]) for t in op.outputs if t in replaced)
     for op in order:
         copy.close_loops(op)

@@ -30,7 +30,7 @@ def prune(graph: Graph, fetches: Iterable[Tensor | Operation] | None = None) -> 
             return False
         ends = dict.fromkeys(new for other in kept for new in copy.controls[other])
         new = copy.add(op, control_inputs=ends)
-        copy.stands_for(op, new.outputs, [new])
+        copy.maps_to(op, new.outputs, [new])
         return True
 
     def before(op: Operation) -> list[Operation]:

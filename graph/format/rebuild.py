@@ -51,9 +51,7 @@ class Copy:
             len(op.outputs),
         )
 
-    def stands_for(
-        self, op: Operation, tensors: Iterable[Tensor], ends: Iterable[Operation]
-    ) -> None:
+    def maps_to(self, op: Operation, tensors: Iterable[Tensor], ends: Iterable[Operation]) -> None:
         """Notes that `tensors` are the new outputs of `op`, and `ends` what to wait for."""
         self.tensors.update(zip(op.outputs, tensors, strict=True))
         self.controls[op] = list(ends)
@@ -78,7 +76,7 @@ def rebuild(
         operations: What to copy besides the graph's inputs; everything by default. Outputs that are
             not copied are outputs no more.
         replace: Called with each operation after those it reads; returns False to have it copied,
-            or True after it told `Copy.stands_for` what takes its place.
+            or True after it told `Copy.maps_to` what takes its place.
         before: What an operation waits for; control edges from elsewhere are left out.
     """
     copy = Copy(Graph(graph.functions))
@@ -88,7 +86,7 @@ def rebuild(
     for op in order:
         if replace is None or not replace(op, copy):
             new = copy.add(op)
-            copy.stands_for(op, new.outputs, [new])
+            copy.maps_to(op, new.outputs, [new])
     for op in order:
         copy.close_loops(op)
     if graph.inputs is not None:
