@@ -142,12 +142,12 @@ class OperationView(Protocol):
     def get_attr(self) -> GetAttr: ...  # noqa: D102
 
 
-ShapeFunction: TypeAlias = "Callable[..., Shape | Sequence[Shape]]"
-"""Takes an OperationView; gives the shape of the only output, or a list with one for each."""
+ShapeFunction: TypeAlias = "Callable[[OperationView], Shape | Sequence[Shape]]"
+"""The shape of the only output, or a list with one for each."""
 
 StaticValue: TypeAlias = "int | np.ndarray | Sequence[int | None] | None"
-StaticFunction: TypeAlias = "Callable[..., Sequence[StaticValue]]"
-"""Takes an OperationView; gives the numbers of each output that follow from shapes alone."""
+StaticFunction: TypeAlias = "Callable[[OperationView], Sequence[StaticValue]]"
+"""The numbers of each output that follow from shapes alone."""
 
 KernelResult: TypeAlias = "npt.ArrayLike | Sequence[npt.ArrayLike] | None"
 Kernel: TypeAlias = "Callable[..., KernelResult]"

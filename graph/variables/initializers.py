@@ -250,7 +250,8 @@ class Identity(Initializer):
                 "The tensor to initialize, specified by argument `shape` must be at least "
                 f"two-dimensional. Received shape={shape}"
             )
-        matrix = creation.eye(*map(int, shape), dtype=self._dtype(dtype))
+        rows, columns = map(int, shape)
+        matrix = creation.eye(rows, columns, dtype=self._dtype(dtype))
         return matrix if self.gain == 1.0 else self.gain * matrix
 
 

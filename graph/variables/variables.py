@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
 
 from ...schema import proto
 from ..core.create import append, convert_to_tensor, create, output, register_conversion, type_name
@@ -215,6 +215,23 @@ class Variable(Operands):
             )
         session.run(self.initializer, {self.initializer.inputs[1]: value})
 
+    @overload
+    def assign(
+        self,
+        value: TensorLike,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: Literal[True] = True,
+    ) -> Tensor: ...
+    @overload
+    def assign(
+        self,
+        value: TensorLike,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        *,
+        read_value: bool,
+    ) -> Tensor | Operation: ...
     def assign(
         self,
         value: TensorLike,
@@ -223,8 +240,25 @@ class Variable(Operands):
         read_value: bool = True,
     ) -> Tensor | Operation:
         """Gives it a value; a tensor with the new one, or the operation that does so."""
-        raise NotImplementedError
+        return self._update("assign", value, use_locking, name, read_value)
 
+    @overload
+    def assign_add(
+        self,
+        delta: TensorLike,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: Literal[True] = True,
+    ) -> Tensor: ...
+    @overload
+    def assign_add(
+        self,
+        delta: TensorLike,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        *,
+        read_value: bool,
+    ) -> Tensor | Operation: ...
     def assign_add(
         self,
         delta: TensorLike,
@@ -233,8 +267,25 @@ class Variable(Operands):
         read_value: bool = True,
     ) -> Tensor | Operation:
         """Adds to its value; a tensor with the new one, or the operation that does so."""
-        raise NotImplementedError
+        return self._update("assign_add", delta, use_locking, name, read_value)
 
+    @overload
+    def assign_sub(
+        self,
+        delta: TensorLike,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: Literal[True] = True,
+    ) -> Tensor: ...
+    @overload
+    def assign_sub(
+        self,
+        delta: TensorLike,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        *,
+        read_value: bool,
+    ) -> Tensor | Operation: ...
     def assign_sub(
         self,
         delta: TensorLike,
@@ -243,17 +294,28 @@ class Variable(Operands):
         read_value: bool = True,
     ) -> Tensor | Operation:
         """Subtracts from its value; a tensor with the new one, or the operation that does so."""
+        return self._update("assign_sub", delta, use_locking, name, read_value)
+
+    def _update(
+        self,
+        method: str,
+        value: TensorLike,
+        use_locking: bool | None,
+        name: str | None,
+        read_value: bool,
+    ) -> Tensor | Operation:
+        """Adds the operation of one of the methods above."""
         raise NotImplementedError
 
     def scatter_add(
         self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor | Operation:
+    ) -> Tensor:
         """Adds IndexedSlices; a tensor with the new value."""
         raise NotImplementedError
 
     def scatter_sub(
         self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor | Operation:
+    ) -> Tensor:
         """Subtracts IndexedSlices; a tensor with the new value."""
         raise NotImplementedError
 
@@ -335,46 +397,17 @@ class ReferenceVariable(Variable):
         """What a Session fetches for it."""
         return self.reference
 
-    def assign(
-        self,
-        value: TensorLike,
-        use_locking: bool | None = None,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Tensor | Operation:
-        """Gives it a value; the tensor (or operation) that does so."""
-        return self._update("Assign", value, use_locking, name, read_value)
-
-    def assign_add(
-        self,
-        delta: TensorLike,
-        use_locking: bool | None = None,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Tensor | Operation:
-        """Adds to its value; the tensor (or operation) that does so."""
-        return self._update("AssignAdd", delta, use_locking, name, read_value)
-
-    def assign_sub(
-        self,
-        delta: TensorLike,
-        use_locking: bool | None = None,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Tensor | Operation:
-        """Subtracts from its value; the tensor (or operation) that does so."""
-        return self._update("AssignSub", delta, use_locking, name, read_value)
-
     def _update(
         self,
-        kind: str,
+        method: str,
         value: TensorLike,
         use_locking: bool | None,
         name: str | None,
         read_value: bool,
     ) -> Tensor | Operation:
+        kinds = {"assign": "Assign", "assign_add": "AssignAdd", "assign_sub": "AssignSub"}
         attrs = {"use_locking": bool(use_locking)}
-        op = create(kind, [self.reference, value], attrs, name)
+        op = create(kinds[method], [self.reference, value], attrs, name)
         return op.outputs[0] if read_value else op
 
     def _scatter(
@@ -450,44 +483,28 @@ class ResourceVariable(Variable):
         """What a Session fetches for it."""
         return self._snapshot
 
-    def assign(
-        self,
-        value: TensorLike,
-        use_locking: bool | None = None,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Tensor | Operation:
-        """Gives it a value; a tensor with the new one (or the operation) that does so."""
-        return self._update("AssignVariableOp", value, name, read_value)
-
-    def assign_add(
-        self,
-        delta: TensorLike,
-        use_locking: bool | None = None,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Tensor | Operation:
-        """Adds to its value; a tensor with the new one (or the operation) that does so."""
-        return self._update("AssignAddVariableOp", delta, name, read_value)
-
-    def assign_sub(
-        self,
-        delta: TensorLike,
-        use_locking: bool | None = None,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Tensor | Operation:
-        """Subtracts from its value; a tensor with the new one (or the operation) that does so."""
-        return self._update("AssignSubVariableOp", delta, name, read_value)
-
     def _update(
-        self, kind: str, value: TensorLike, name: str | None, read_value: bool
+        self,
+        method: str,
+        value: TensorLike,
+        use_locking: bool | None,
+        name: str | None,
+        read_value: bool,
     ) -> Tensor | Operation:
+        kinds = {
+            "assign": "AssignVariableOp",
+            "assign_add": "AssignAddVariableOp",
+            "assign_sub": "AssignSubVariableOp",
+        }
         tensor = convert_to_tensor(value, self.dtype)
         if self.shape is not None and tensor.shape is not None:
             self._check_shape(tensor.shape)
-        return self.after(create(kind, [self.handle, tensor], None, name), read_value)
+        return self.after(create(kinds[method], [self.handle, tensor], None, name), read_value)
 
+    @overload
+    def after(self, op: Operation, read_value: Literal[True] = True) -> Tensor: ...
+    @overload
+    def after(self, op: Operation, read_value: bool) -> Tensor | Operation: ...
     def after(self, op: Operation, read_value: bool = True) -> Tensor | Operation:
         """The value after `op`, which changed it; or just `op`."""
         if not read_value:
@@ -506,26 +523,26 @@ class ResourceVariable(Variable):
                 f"shape {self.shape}, and the assigned value shape {shape} are incompatible."
             )
 
-    def _scatter(self, kind: str, slices: IndexedSlices, name: str | None) -> Tensor | Operation:
+    def _scatter(self, kind: str, slices: IndexedSlices, name: str | None) -> Tensor:
         require_slices(slices)
         inputs = [self.handle, slices.indices, slices.values]
         return self.after(create(kind, inputs, None, name))
 
     def scatter_sub(
         self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor | Operation:
+    ) -> Tensor:
         """Subtracts IndexedSlices."""
         return self._scatter("ResourceScatterSub", sparse_delta, name)
 
     def scatter_add(
         self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor | Operation:
+    ) -> Tensor:
         """Adds IndexedSlices."""
         return self._scatter("ResourceScatterAdd", sparse_delta, name)
 
     def scatter_update(
         self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor | Operation:
+    ) -> Tensor:
         """Sets the rows that IndexedSlices name."""
         return self._scatter("ResourceScatterUpdate", sparse_delta, name)
 
