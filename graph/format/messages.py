@@ -23,7 +23,7 @@ class FieldDescriptor(Protocol):
 class Message(Protocol):
     """What all messages have."""
 
-    def SerializeToString(self) -> bytes: ...  # noqa: D102
+    def SerializeToString(self, *, deterministic: bool = ...) -> bytes: ...  # noqa: D102
     def WhichOneof(self, oneof_group: str) -> str | None: ...  # noqa: D102
     def HasField(self, field_name: str) -> bool: ...  # noqa: D102
     def ListFields(self) -> list[tuple[FieldDescriptor, object]]: ...  # noqa: D102
