@@ -344,12 +344,12 @@ class Graph:
             self._names_in_use[key] = count + 1
         if not count:
             return name
-        taken = key
-        while taken in self._names_in_use:
-            taken = f"{key}_{count}"
+        candidate = key
+        while candidate in self._names_in_use:
+            candidate = f"{key}_{count}"
             count += 1
         if mark_as_used:
-            self._names_in_use[taken] = 1
+            self._names_in_use[candidate] = 1
         return f"{name}_{count - 1}"
 
     def add(
@@ -522,8 +522,10 @@ def _dtypes(op: Operation, n_outputs: int) -> Sequence[DTypeAttr | None]:
         _derive_attrs(op, signature)
         _check_inputs(op, signature)
         return signature.output_dtypes(op.get_attr)
-    noted = op.attrs.get("_output_types")
-    return [*cast("list[DTypeAttr]", noted)] if isinstance(noted, list) else [None] * n_outputs
+    declared = op.attrs.get("_output_types")
+    if isinstance(declared, list):
+        return [*cast("list[DTypeAttr | None]", declared)]
+    return [None] * n_outputs
 
 
 def _derive_attrs(op: Operation, signature: Signature) -> None:

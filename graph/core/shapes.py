@@ -68,9 +68,9 @@ def unknown(op: OperationView) -> list[Shape]:
 
 def declared(op: OperationView) -> list[Shape]:
     """The shapes that were noted in the graph."""
-    noted = op.attrs.get("_output_shapes")
-    if isinstance(noted, list) and len(noted) == len(op.outputs):
-        shapes = cast("list[Shape]", noted)
+    listed = op.attrs.get("_output_shapes")
+    if isinstance(listed, list) and len(listed) == len(op.outputs):
+        shapes = cast("list[Shape]", listed)
         return [shape if isinstance(shape, tuple) else None for shape in shapes]
     return unknown(op)
 

@@ -87,9 +87,9 @@ def _copied(source: Graph, graph: Graph, scope: str, replaced: dict[Tensor, Tens
     """The operations of `source` added to `graph`, their names after `scope`."""
     for function in source.functions.values():
         graph.functions.add(function)
-    taken = [op.name for op in source.operations if f"{scope}{op.name}" in graph]
-    if taken:
-        raise ValueError(f"Node name '{taken[0]}' already exists in the Graph")
+    existing = [op.name for op in source.operations if f"{scope}{op.name}" in graph]
+    if existing:
+        raise ValueError(f"Node name '{existing[0]}' already exists in the Graph")
     copy = Copy(graph)
     order = ordered(source.operations, data_and_control_inputs)
     for op in order:
