@@ -185,7 +185,7 @@ class _Freezer:
     def _map_to(self, op: Operation, tensors: list[Tensor], ends: Iterable[Operation] = ()) -> None:
         """Maps an operation to its tensors in the copy, but for outputs that are its inputs."""
         inputs = {t: self.new_inputs[self.inputs[t]] for t in op.outputs if t in self.inputs}
-        self.copy.stands_for(op, tensors, ends or [tensor.op for tensor in tensors])
+        self.copy.maps_to(op, tensors, ends or [tensor.op for tensor in tensors])
         self.copy.tensors.update(inputs)
 
     def _call_attrs(self, op: Operation) -> dict[str, object]:
