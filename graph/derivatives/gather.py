@@ -115,7 +115,7 @@ def tensor_scatter_sub(op: Operation, dy: Tensor) -> tuple[Tensor, None, Tensor]
     return dy, None, -ops.GatherNd(dy, op.inputs[1])
 
 
-@gradient("TopK", "TopKV2")
+@gradient("TopK", "TopKV2", fills_zeros=True)
 def top_k(op: Operation, dy: Tensor, _: Tensor | None) -> list[Tensor | None]:
     """To the elements that were picked."""
     x, indices = op.inputs[0], op.outputs[1]

@@ -23,8 +23,8 @@ def bias_add_v1(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
     return dy, ops.BiasAddGrad(dy)
 
 
-@gradient("FusedBatchNormV3")
-def fused_batch_norm_v3(op: Operation, dy: Tensor, *unused: Tensor | None) -> list[Tensor | None]:
+@gradient("FusedBatchNormV3", fills_zeros=True)
+def fused_batch_norm_v3(op: Operation, dy: Tensor, *unused: Tensor) -> list[Tensor | None]:
     """An op of its own, from the statistics the forward op has saved."""
     x, scale, _, mean, variance = op.inputs
     training = op.get_attr("is_training")
@@ -34,8 +34,8 @@ def fused_batch_norm_v3(op: Operation, dy: Tensor, *unused: Tensor | None) -> li
     return [*results[:3], None, None]
 
 
-@gradient("FusedBatchNorm", "FusedBatchNormV2")
-def fused_batch_norm(op: Operation, dy: Tensor, *unused: Tensor | None) -> list[Tensor | None]:
+@gradient("FusedBatchNorm", "FusedBatchNormV2", fills_zeros=True)
+def fused_batch_norm(op: Operation, dy: Tensor, *unused: Tensor) -> list[Tensor | None]:
     """An op of its own, from the statistics the forward op has saved."""
     x, scale, _, mean, variance = op.inputs
     saved = op.outputs[3:5] if op.get_attr("is_training") else [mean, variance]
