@@ -194,8 +194,8 @@ def eye(
         sizes = [*batch, num_rows, columns]
         numbers = [int(size) for size in sizes if not isinstance(size, Operands)]
         if len(numbers) < len(sizes):
-            diagonal = ones([ops.Minimum(num_rows, columns)], dtype)
-            return ops.MatrixSetDiag(zeros([num_rows, columns], dtype), diagonal, name=scope)
+            diagonal = ones([*batch, ops.Minimum(num_rows, columns)], dtype)
+            return ops.MatrixSetDiag(zeros(sizes, dtype), diagonal, name=scope)
         matrix = np.eye(numbers[-2], numbers[-1], dtype=as_numpy(dtype))
         return constant(np.broadcast_to(matrix, numbers), name=scope)
 

@@ -151,7 +151,7 @@ def norm(
     `ord` is "euclidean", 1, 2, np.inf or another positive number; matrices have only the first.
     """
     keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
-    several = isinstance(axis, (list, np.ndarray)) and len(axis) == 2
+    several = isinstance(axis, (list, tuple, np.ndarray)) and len(axis) == 2
     order = 2 if ord in ("euclidean", "fro") else ord
     if not isinstance(order, (int, float)) or order <= 0 or (several and ord == order):
         raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
