@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Activation: TypeAlias = Callable[[Tensor], Tensor]
 Initializer: TypeAlias = "Callable[..., TensorLike]"
 Regularizer: TypeAlias = "Callable[[Variable], Tensor | None]"
-Constraint: TypeAlias = "Callable[[Variable], Tensor]"
+Constraint: TypeAlias = Callable[[Tensor], Tensor]
 
 
 def flatten(
