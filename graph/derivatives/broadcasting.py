@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..core.build import ops, shape_of
@@ -11,14 +13,12 @@ from ..core.shapes import Dim, Shape, is_static
 
 def unbroadcast(x: Tensor, y: Tensor, dx: Tensor | None, dy: Tensor | None) -> list[Tensor | None]:
     """`dx` and `dy`, of the shape `x` and `y` broadcast to, summed to the shapes of `x` and `y`."""
-    x_axes: list[int] | Tensor | None = repeated_axes(x.shape, y.shape)
-    y_axes: list[int] | Tensor | None = repeated_axes(y.shape, x.shape)
-    if x_axes is None or y_axes is None:
-        x_axes, y_axes = ops.BroadcastGradientArgs(ops.Shape(x), ops.Shape(y))
-    return [
-        None if dx is None else summed(dx, x_axes, x),
-        None if dy is None else summed(dy, y_axes, y),
-    ]
+    known = repeated_axes(x.shape, y.shape), repeated_axes(y.shape, x.shape)
+    axes: Sequence[list[int] | Tensor] = [along for along in known if along is not None]
+    if len(axes) < 2:
+        axes = ops.BroadcastGradientArgs(ops.Shape(x), ops.Shape(y))
+    pairs = zip((x, y), (dx, dy), axes, strict=True)
+    return [None if grad is None else summed(grad, along, to) for to, grad, along in pairs]
 
 
 def repeated_axes(shape: Shape, other: Shape) -> list[int] | None:

@@ -360,11 +360,11 @@ def sequence_mask(
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert_to_tensor(lengths)
         if maxlen is None:
-            maxlen = ops.Maximum(np.zeros((), lengths.dtype), reduce_max(lengths))
+            size: Tensor = ops.Maximum(np.zeros((), lengths.dtype), reduce_max(lengths))
         else:
-            maxlen = convert_to_tensor(maxlen)
-        row = ops.Range(np.zeros((), maxlen.dtype), maxlen, np.ones((), maxlen.dtype))
-        column = cast(expand_dims(lengths, -1), maxlen.dtype)
+            size = convert_to_tensor(maxlen)
+        row = ops.Range(np.zeros((), size.dtype), size, np.ones((), size.dtype))
+        column = cast(expand_dims(lengths, -1), size.dtype)
         return cast(ops.Less(row, column), dtype)
 
 

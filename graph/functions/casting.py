@@ -74,19 +74,20 @@ to_int64 = _cast_to(np.int64, "ToInt64", "to_int64")
 def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """`value` in another dtype, held within its range; of a complex number each part."""
     with name_scope(name, "saturate_cast", [value]) as scope:
-        value, dtype = convert_to_tensor(value, name="value"), as_numpy(dtype)
-        if value.dtype.kind == dtype.kind == "c":
-            source, target = _real_dtype(value.dtype), _real_dtype(dtype)
+        x: Tensor = convert_to_tensor(value, name="value")
+        dtype = as_numpy(dtype)
+        if x.dtype.kind == dtype.kind == "c":
+            source, target = _real_dtype(x.dtype), _real_dtype(dtype)
             if limits_of(source)[1] > limits_of(target)[1]:
-                low, high = (value.dtype.type(complex(x, x)) for x in limits_of(target))
-                value = ops.ClipByValue(value, low, high, name="clamp")
-            return cast(value, dtype, scope)
-        if value.dtype.kind == "c":
-            value = ops.Real(value, Tout=_real_dtype(value.dtype))
-        if value.dtype.kind != "b" and dtype.kind not in "bO":
-            low, high = _limits_within(value.dtype, _real_dtype(dtype))
-            value = ops.ClipByValue(value, low, high, name="clamp")
-        return cast(value, dtype, scope)
+                low, high = (x.dtype.type(complex(limit, limit)) for limit in limits_of(target))
+                x = ops.ClipByValue(x, low, high, name="clamp")
+            return cast(x, dtype, scope)
+        if x.dtype.kind == "c":
+            x = ops.Real(x, Tout=_real_dtype(x.dtype))
+        if x.dtype.kind != "b" and dtype.kind not in "bO":
+            low, high = _limits_within(x.dtype, _real_dtype(dtype))
+            x = ops.ClipByValue(x, low, high, name="clamp")
+        return cast(x, dtype, scope)
 
 
 def _real_dtype(dtype: DType | np.dtype) -> DType | np.dtype:

@@ -136,7 +136,7 @@ def sparse_softmax_cross_entropy_with_logits(
         rows = array.reshape(labels, [-1])
         cost, _ = ops.SparseSoftmaxCrossEntropyWithLogits(precise, rows, name=name)
         cost = array.reshape(cost, label_shape)
-        cost.set_shape(known)
+        cost.set_shape(known.as_shape())
         return cast(cost, logits.dtype)
 
 

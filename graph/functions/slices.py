@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from ..core.build import ops
-from ..core.create import convert_to_tensor, is_tensor_like
+from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
 from ..core.operands import Operands
 from ..core.scopes import name_scope
@@ -90,8 +90,8 @@ def _slice(
     )
 
 
-def _check(value: object) -> None:
-    if is_tensor_like(value) and value.dtype.kind in "iu":
+def _check(value: Number) -> None:
+    if isinstance(value, Operands) and value.dtype.kind in "iu":
         return
     if hasattr(value, "__index__") and not isinstance(value, bool):
         return
