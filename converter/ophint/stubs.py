@@ -98,7 +98,7 @@ def collapse(graph: Graph) -> Graph:
         source = stubs[id(function)][_position(function, op)]
         attrs = {key: value for key, value in op.attrs.items() if not key.startswith("_tflite")}
         new = copy.graph.add("Identity", op.name, [source], attrs, (), op.device)
-        copy.stands_for(op, new.outputs, [new])
+        copy.maps_to(op, new.outputs, [new])
         return True
 
     kept = [op for op in graph.operations if op not in gone]

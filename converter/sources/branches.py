@@ -66,7 +66,7 @@ class _Resolver:
             return True
         if op.type == DEFAULT and op.outputs[0] not in self.inputs:
             value = copy.tensors[op.inputs[0]]
-            copy.stands_for(op, [value], [value.op])
+            copy.maps_to(op, [value], [value.op])
             return True
         if op.type in CALLING:
             return self._call(op, copy)
@@ -82,7 +82,7 @@ class _Resolver:
         attrs = {"Tin": op.get_attr("Tin"), "Tout": op.get_attr("Tout"), "f": function}
         inputs, controls = copy.inputs(op)[1:], copy.control_inputs(op)
         call = copy.graph.add("StatefulPartitionedCall", name, inputs, attrs, controls)
-        copy.stands_for(op, call.outputs, [call])
+        copy.maps_to(op, call.outputs, [call])
         self.has_calls = True
         return True
 
@@ -91,7 +91,7 @@ class _Resolver:
         if predicate is None or predicate.dtype != np.bool_:
             return False
         taken = int(predicate)
-        copy.stands_for(op, [copy.tensors[op.inputs[0]]] * 2, [])
+        copy.maps_to(op, [copy.tensors[op.inputs[0]]] * 2, [])
         self.dead_tensors.add(op.outputs[1 - taken])
         return True
 
@@ -106,14 +106,14 @@ class _Resolver:
             return True
         index = copy.graph.constant(np.int32(alive[0]), f"{op.name}/value_index")
         value = copy.tensors[op.inputs[alive[0]]]
-        copy.stands_for(op, [value, index], [value.op])
+        copy.maps_to(op, [value, index], [value.op])
         return True
 
     def _drop(self, op: Operation, copy: Copy, outputs: list[Tensor]) -> None:
         """Leaves an operation out; nothing that is copied reads what stands for it."""
         self.dead_operations.add(op)
         self.dead_tensors.update(outputs)
-        copy.stands_for(op, outputs, [])
+        copy.maps_to(op, outputs, [])
 
 
 def _taken(op: Operation, selector: np.ndarray | None) -> tuple[str, FunctionRef] | None:

@@ -180,7 +180,7 @@ class _Freezer:
     def _stand(self, op: Operation, tensors: list[Tensor], ends: Iterable[Operation] = ()) -> None:
         """Notes what stands for an operation, but for outputs that are inputs of the copy."""
         kept = {t: self.new_inputs[self.inputs[t]] for t in op.outputs if t in self.inputs}
-        self.copy.stands_for(op, tensors, ends or [tensor.op for tensor in tensors])
+        self.copy.maps_to(op, tensors, ends or [tensor.op for tensor in tensors])
         self.copy.tensors.update(kept)
 
     def _call_attrs(self, op: Operation) -> dict[str, object]:

@@ -110,7 +110,7 @@ def _replaced(graph: Graph, call: _Call) -> Graph:
             name = copy.graph.unique_name(call.name)
             calls.append(copy.graph.add(call.type, name, inputs, call.attrs))
         outputs = [calls[0].outputs[call.results.get(tensor, 0)] for tensor in op.outputs]
-        copy.stands_for(op, outputs, calls)
+        copy.maps_to(op, outputs, calls)
         return True
 
     return rebuild(graph, [tensor.op for tensor in graph.outputs or ()], replace, before)
@@ -260,7 +260,7 @@ def _function(
         if op.type in _CONTROL or op.type in _STARTS:
             raise _NotFunctionalizable
         new = copy.add(op, control_inputs=())
-        copy.stands_for(op, new.outputs, [new])
+        copy.maps_to(op, new.outputs, [new])
     body.inputs, body.outputs = arguments, [copy.tensors[tensor] for tensor in outputs]
     unique = graph.functions.unique_name(name)
     graph.functions.add(Function.of(unique, body))

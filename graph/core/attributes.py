@@ -8,8 +8,9 @@ func                   FunctionRef          placeholder FunctionAttr, in functio
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -19,6 +20,19 @@ from ..format import tensor_proto
 from ..format.tensor_proto import TensorReader
 from .dtype import DType
 from .shapes import MAX_RANK, Shape
+
+if TYPE_CHECKING:
+    from ..format.messages import (
+        AttrValueMessage,
+        ListValue,
+        NameAttrList,
+        Repeated,
+        TensorProto,
+        TensorShapeProto,
+    )
+    from .protocols import AttrValue
+
+    Item: TypeAlias = bytes | float | TensorShapeProto | TensorProto | NameAttrList
 
 MAX_FUNCTION_DEPTH = 100
 """How deep functions may be nested in the attributes of functions."""
@@ -41,7 +55,7 @@ class FunctionRef:
     """A function of the library, with the attributes it is called with."""
 
     name: str
-    attrs: Mapping[str, object] = field(default_factory=dict, hash=False)
+    attrs: Mapping[str, AttrValue] = field(default_factory=dict[str, "AttrValue"], hash=False)
 
 
 @dataclass(frozen=True)
@@ -51,7 +65,7 @@ class FunctionAttr:
     name: str
 
 
-def read_shape(message) -> Shape:
+def read_shape(message: TensorShapeProto) -> Shape:
     """The shape a TensorShapeProto stands for; any negative size is unknown."""
     if message.unknown_rank:
         return None
@@ -66,15 +80,17 @@ class AttributeReader:
     def __init__(self, tensors: TensorReader | None = None):
         self.tensors = tensors or TensorReader()
 
-    def read(self, message, kind: str | None, where: str, depth: int = 0):
+    def read(
+        self, message: AttrValueMessage, kind: str | None, where: str, depth: int = 0
+    ) -> AttrValue:
         """The value of an AttrValue; ModelError naming `where` when it is not of `kind`."""
         which = message.WhichOneof("value")
         if which == "placeholder":
             return FunctionAttr(message.placeholder)
-        found = "list" if which == "list" else _KINDS.get(which)
+        actual = "list" if which == "list" else _KINDS.get(which or "")
         expected = "list" if kind and kind.startswith("list(") else kind
-        if kind and found != expected:
-            raise ModelError(f"{where} must be of kind {kind}, got {found}")
+        if kind and actual != expected:
+            raise ModelError(f"{where} must be of kind {kind}, got {actual}")
         if which is None:
             return None
         if which != "list":
@@ -82,7 +98,7 @@ class AttributeReader:
         name, items = self._list(message.list, kind, where)
         return [self._item(item, name, where, depth) for item in items]
 
-    def _list(self, message, kind: str | None, where: str):
+    def _list(self, message: ListValue, kind: str | None, where: str) -> tuple[str, Repeated[Item]]:
         """The kind and the items of a list."""
         filled = [name.name for name, _ in message.ListFields()]
         if len(filled) > 1:
@@ -92,36 +108,37 @@ class AttributeReader:
             raise ModelError(f"{where} must be of kind {kind}, got list({_KINDS[filled[0]]})")
         return _KINDS[name], getattr(message, name)
 
-    def _item(self, value, kind: str, where: str, depth: int):
+    def _item(self, value: Item, kind: str, where: str, depth: int) -> AttrValue:
         """One value of a kind that is not a list."""
         try:
             if kind == "type":
-                return dtypes.tf_dtype(value) if value else None
+                return dtypes.tf_dtype(cast("int", value)) if value else None
             if kind == "shape":
-                return read_shape(value)
+                return read_shape(cast("TensorShapeProto", value))
         except ValueError as error:
             raise ModelError(f"{where}: {error}") from None
         if kind == "tensor":
-            return self.tensors.read(value, where)
+            return self.tensors.read(cast("TensorProto", value), where)
         if kind == "func":
             if depth > MAX_FUNCTION_DEPTH:
                 raise ModelError(f"{where}: functions are nested more than {depth - 1} deep")
+            function = cast("NameAttrList", value)
             attrs = {
                 name: self.read(
-                    item, None, f"{where} of '{value.name}', attribute {name}", depth + 1
+                    item, None, f"{where} of '{function.name}', attribute {name}", depth + 1
                 )
-                for name, item in sorted(value.attr.items())
+                for name, item in sorted(function.attr.items())
             }
-            return FunctionRef(value.name, attrs)
-        return value
+            return FunctionRef(function.name, attrs)
+        return cast("bytes | float", value)
 
 
-def write(value, kind: str | None = None):
+def write(value: AttrValue, kind: str | None = None) -> AttrValueMessage:
     """The AttrValue of a Python value; `kind` tells an empty list's or a number's kind."""
     message = proto.AttrValue()
     if (kind and kind.startswith("list(")) or isinstance(value, list):
         message.list.SetInParent()
-        for item in value:
+        for item in cast("Sequence[AttrValue]", value):
             name = kind[5:-1] if kind else _kind_of(item)
             _write_item(getattr(message.list, _FIELDS[name]), item, name)
     elif isinstance(value, FunctionAttr):
@@ -131,7 +148,7 @@ def write(value, kind: str | None = None):
     return message
 
 
-def _kind_of(value) -> str:
+def _kind_of(value: AttrValue) -> str:
     """The kind of a value whose attribute is not in any signature."""
     for types, kind in _PYTHON_KINDS:
         if isinstance(value, types):
@@ -151,31 +168,33 @@ _PYTHON_KINDS = (
 )
 
 
-def _write_single(message, value, kind: str) -> None:
+def _write_single(message: AttrValueMessage, value: AttrValue, kind: str) -> None:
     if kind in ("int", "float", "bool", "string", "type"):
         setattr(message, _FIELDS[kind], _plain(value, kind))
     else:
         getattr(message, _FIELDS[kind]).CopyFrom(_message(value, kind))
 
 
-def _write_item(items, value, kind: str) -> None:
+def _write_item(items: Repeated[Item], value: AttrValue, kind: str) -> None:
     plain = kind in ("int", "float", "bool", "string", "type")
     items.append(_plain(value, kind) if plain else _message(value, kind))
 
 
-def _plain(value, kind: str):
+def _plain(value: AttrValue, kind: str) -> bytes | float:
     if kind == "type":
         return 0 if value is None else dtypes.tf_enum(value)
-    return value.encode() if isinstance(value, str) else value
+    return value.encode() if isinstance(value, str) else cast("bytes | float", value)
 
 
-def _message(value, kind: str):
+def _message(value: AttrValue, kind: str) -> TensorProto | NameAttrList | TensorShapeProto:
     if kind == "tensor":
-        return tensor_proto.write(value)
+        return tensor_proto.write(cast("np.ndarray", value))
     if kind == "func":
-        attrs = {name: write(item) for name, item in value.attrs.items()}
-        return proto.NameAttrList(name=value.name, attr=attrs)
-    shape = proto.TensorShapeProto(unknown_rank=value is None)
-    for size in value or ():
+        function = cast("FunctionRef", value)
+        attrs = {name: write(item) for name, item in function.attrs.items()}
+        return proto.NameAttrList(name=function.name, attr=attrs)
+    sizes = cast("Shape", value)
+    shape = proto.TensorShapeProto(unknown_rank=sizes is None)
+    for size in sizes or ():
         shape.dim.add(size=-1 if size is None else size)
     return shape

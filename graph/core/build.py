@@ -7,8 +7,7 @@ inputs (a list where an input is a list), and its attributes and `name` by keywo
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -17,8 +16,16 @@ from .graph import Operation, Tensor
 from .shapes import is_static
 from .signatures import signature_of
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
-def call(kind: str, *inputs, name: str | None = None, **attrs) -> Any:
+    from .protocols import AttrValue, OperationFunction, TensorFunction, TensorsFunction
+    from .typing import TensorLike
+
+
+def call(
+    kind: str, *inputs: TensorLike | None, name: str | None = None, **attrs: AttrValue
+) -> Tensor | list[Tensor] | Operation:
     """What an operation gives: a tensor, a list of them, or itself when it has no outputs."""
     op = create(kind, inputs, {key: _attr(value) for key, value in attrs.items()}, name)
     signature = op.signature
@@ -30,7 +37,7 @@ def call(kind: str, *inputs, name: str | None = None, **attrs) -> Any:
     return op.outputs or op
 
 
-def _attr(value):
+def _attr(value: AttrValue) -> AttrValue:
     """Attributes as graphs hold them: strings as bytes."""
     return value.encode() if isinstance(value, str) else value
 
@@ -38,21 +45,153 @@ def _attr(value):
 class _Ops:
     """See the module."""
 
-    def __getattr__(self, kind: str) -> Callable[..., Any]:
+    # Those that do not give one tensor; a test holds them against the signatures.
+    BatchNormWithGlobalNormalizationGrad: TensorsFunction
+    BlockLSTM: TensorsFunction
+    BlockLSTMV2: TensorsFunction
+    BroadcastGradientArgs: TensorsFunction
+    Case: TensorsFunction
+    ConcatOffset: TensorsFunction
+    DecodeWav: TensorsFunction
+    DynamicPartition: TensorsFunction
+    EagerPyFunc: TensorsFunction
+    FakeQuantWithMinMaxVarsGradient: TensorsFunction
+    FakeQuantWithMinMaxVarsPerChannelGradient: TensorsFunction
+    FusedBatchNorm: TensorsFunction
+    FusedBatchNormGrad: TensorsFunction
+    FusedBatchNormGradV2: TensorsFunction
+    FusedBatchNormGradV3: TensorsFunction
+    FusedBatchNormV2: TensorsFunction
+    FusedBatchNormV3: TensorsFunction
+    GRUBlockCell: TensorsFunction
+    IdentityN: TensorsFunction
+    If: TensorsFunction
+    LSTMBlockCell: TensorsFunction
+    ListDiff: TensorsFunction
+    LookupTableExportV2: TensorsFunction
+    MaxPoolWithArgmax: TensorsFunction
+    Merge: TensorsFunction
+    NonMaxSuppressionV4: TensorsFunction
+    NonMaxSuppressionV5: TensorsFunction
+    ParseExample: TensorsFunction
+    ParseExampleV2: TensorsFunction
+    PartitionedCall: TensorsFunction
+    PyFunc: TensorsFunction
+    PyFuncStateless: TensorsFunction
+    QuantizeV2: TensorsFunction
+    QueueDequeue: TensorsFunction
+    QueueDequeueMany: TensorsFunction
+    QueueDequeueManyV2: TensorsFunction
+    QueueDequeueUpTo: TensorsFunction
+    QueueDequeueUpToV2: TensorsFunction
+    QueueDequeueV2: TensorsFunction
+    RaggedRange: TensorsFunction
+    RefMerge: TensorsFunction
+    RefSwitch: TensorsFunction
+    RestoreV2: TensorsFunction
+    ShapeN: TensorsFunction
+    SoftmaxCrossEntropyWithLogits: TensorsFunction
+    SparseAdd: TensorsFunction
+    SparseConcat: TensorsFunction
+    SparseFillEmptyRows: TensorsFunction
+    SparseReorder: TensorsFunction
+    SparseReshape: TensorsFunction
+    SparseSoftmaxCrossEntropyWithLogits: TensorsFunction
+    Split: TensorsFunction
+    SplitV: TensorsFunction
+    StatefulPartitionedCall: TensorsFunction
+    StatelessCase: TensorsFunction
+    StatelessIf: TensorsFunction
+    StatelessWhile: TensorsFunction
+    StringSplitV2: TensorsFunction
+    Switch: TensorsFunction
+    TensorArrayConcatV3: TensorsFunction
+    TensorArrayGradV3: TensorsFunction
+    TensorArrayV3: TensorsFunction
+    TensorListConcat: TensorsFunction
+    TensorListConcatV2: TensorsFunction
+    TensorListPopBack: TensorsFunction
+    TopK: TensorsFunction
+    TopKV2: TensorsFunction
+    Unique: TensorsFunction
+    UniqueV2: TensorsFunction
+    Unpack: TensorsFunction
+    While: TensorsFunction
+
+    Assert: OperationFunction
+    AssignAddVariableOp: OperationFunction
+    AssignSubVariableOp: OperationFunction
+    AssignVariableOp: OperationFunction
+    ControlTrigger: OperationFunction
+    DestroyResourceOp: OperationFunction
+    InitializeTable: OperationFunction
+    InitializeTableFromTextFileV2: OperationFunction
+    InitializeTableV2: OperationFunction
+    LookupTableImport: OperationFunction
+    LookupTableImportV2: OperationFunction
+    LookupTableInsert: OperationFunction
+    LookupTableInsertV2: OperationFunction
+    LookupTableRemoveV2: OperationFunction
+    MergeV2Checkpoints: OperationFunction
+    NoOp: OperationFunction
+    PrintV2: OperationFunction
+    QueueClose: OperationFunction
+    QueueCloseV2: OperationFunction
+    QueueEnqueue: OperationFunction
+    QueueEnqueueMany: OperationFunction
+    QueueEnqueueManyV2: OperationFunction
+    QueueEnqueueV2: OperationFunction
+    ResourceApplyAdadelta: OperationFunction
+    ResourceApplyAdagrad: OperationFunction
+    ResourceApplyAdagradV2: OperationFunction
+    ResourceApplyAdam: OperationFunction
+    ResourceApplyAdamWithAmsgrad: OperationFunction
+    ResourceApplyCenteredRMSProp: OperationFunction
+    ResourceApplyFtrl: OperationFunction
+    ResourceApplyFtrlV2: OperationFunction
+    ResourceApplyGradientDescent: OperationFunction
+    ResourceApplyKerasMomentum: OperationFunction
+    ResourceApplyMomentum: OperationFunction
+    ResourceApplyRMSProp: OperationFunction
+    ResourceScatterAdd: OperationFunction
+    ResourceScatterDiv: OperationFunction
+    ResourceScatterMax: OperationFunction
+    ResourceScatterMin: OperationFunction
+    ResourceScatterMul: OperationFunction
+    ResourceScatterNdAdd: OperationFunction
+    ResourceScatterNdMax: OperationFunction
+    ResourceScatterNdMin: OperationFunction
+    ResourceScatterNdSub: OperationFunction
+    ResourceScatterNdUpdate: OperationFunction
+    ResourceScatterSub: OperationFunction
+    ResourceScatterUpdate: OperationFunction
+    ResourceSparseApplyAdagrad: OperationFunction
+    ResourceSparseApplyFtrl: OperationFunction
+    ResourceSparseApplyFtrlV2: OperationFunction
+    ResourceSparseApplyKerasMomentum: OperationFunction
+    ResourceSparseApplyMomentum: OperationFunction
+    ResourceSparseApplyRMSProp: OperationFunction
+    ResourceStridedSliceAssign: OperationFunction
+    SaveV2: OperationFunction
+    TensorArrayCloseV3: OperationFunction
+    WriteFile: OperationFunction
+    _Retval: OperationFunction
+
+    def __getattr__(self, kind: str) -> TensorFunction:
         if signature_of(kind) is None:
             raise AttributeError(f"there is no op type '{kind}'")
-        return functools.partial(call, kind)
+        return cast("TensorFunction", functools.partial(call, kind))
 
 
 ops = _Ops()
 
 
-def same_attrs(op: Operation, *names: str) -> dict[str, Any]:
+def same_attrs(op: Operation, *names: str) -> dict[str, AttrValue]:
     """The values of an operation's attributes, for another one that has them too."""
     return {name: op.get_attr(name) for name in names}
 
 
-def shape_of(tensor: Tensor, dtype=np.int32) -> Tensor | np.ndarray:
+def shape_of(tensor: Tensor, dtype: npt.DTypeLike = np.int32) -> Tensor | np.ndarray:
     """The shape of a tensor: numbers when all are known, else an operation that will tell."""
     if is_static(tensor.shape):
         return np.array(tensor.shape, dtype)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NoReturn, SupportsIndex, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
@@ -14,14 +14,24 @@ from .scopes import graph_name_scope, graph_of
 from .shapes import shown
 from .signatures import REQUIRED, Argument, Signature, signature_of
 
-_CONVERSIONS: list[tuple[type, Callable]] = []
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..variables.variables import Variable
+    from .protocols import AttrValue, DTypeAttr, MaybeDType
+    from .typing import DTypeLike, TensorLike
+
+    Conversion: TypeAlias = Callable[[Variable, np.dtype | None, str | None, bool], Tensor]
+
+
+_CONVERSIONS: list[tuple[type[Variable], Conversion]] = []
 _LARGEST_SHOWN = 100
 
 
 def create(
     kind: str,
-    inputs: Sequence = (),
-    attrs: Mapping[str, Any] | None = None,
+    inputs: Sequence[TensorLike | None] = (),
+    attrs: Mapping[str, AttrValue] | None = None,
     name: str | None = None,
     graph: Graph | None = None,
 ) -> Operation:
@@ -47,20 +57,29 @@ def create(
     if len(inputs) != len(signature.inputs):
         raise ValueError(f"{kind} takes {len(signature.inputs)} arguments, got {len(inputs)}")
     graph = graph_of(_flat(inputs)) if graph is None else graph
-    found = {
-        key: as_numpy(value) if value is not None and _is_type(signature, key) else value
+    all_attrs = {
+        key: as_numpy(cast("DTypeLike", value))
+        if value is not None and _is_type(signature, key)
+        else value
         for key, value in (attrs or {}).items()
     }
     with graph.as_default(), graph_name_scope(graph, name or kind) as scope:
-        tensors = _convert_inputs(kind, signature, inputs, found)
-    return append(graph, kind, scope[:-1], tensors, found)
+        tensors = _convert_inputs(kind, signature, inputs, all_attrs)
+    return append(graph, kind, scope[:-1], tensors, all_attrs)
 
 
 def _is_type(signature: Signature, name: str) -> bool:
     return name in signature.attrs and signature.attrs[name].kind == "type"
 
 
-def append(graph: Graph, kind: str, name: str, tensors, attrs, controls=()) -> Operation:
+def append(
+    graph: Graph,
+    kind: str,
+    name: str,
+    tensors: Sequence[Tensor],
+    attrs: Mapping[str, AttrValue],
+    controls: Iterable[Operation] = (),
+) -> Operation:
     """Adds an operation of just this name under the current control dependencies and device."""
     if graph.finalized:
         raise RuntimeError("Graph is finalized and cannot be modified.")
@@ -83,12 +102,17 @@ def append(graph: Graph, kind: str, name: str, tensors, attrs, controls=()) -> O
     return op
 
 
-def output(kind: str, inputs: Sequence = (), attrs=None, name: str | None = None) -> Tensor:
+def output(
+    kind: str,
+    inputs: Sequence[TensorLike | None] = (),
+    attrs: Mapping[str, AttrValue] | None = None,
+    name: str | None = None,
+) -> Tensor:
     """The only output of the operation that `create` makes."""
     return create(kind, inputs, attrs, name).outputs[0]
 
 
-def register_conversion(kind: type, convert: Callable) -> None:
+def register_conversion(kind: type[Variable], convert: Conversion) -> None:
     """Lets objects of a type stand for tensors: `convert(value, dtype, name, reference)`.
 
     `reference` asks for the variable itself rather than what it holds.
@@ -97,7 +121,11 @@ def register_conversion(kind: type, convert: Callable) -> None:
 
 
 def convert_to_tensor(
-    value, dtype=None, name: str | None = None, preferred_dtype=None, reference: bool = False
+    value: TensorLike | None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    preferred_dtype: DTypeLike | None = None,
+    reference: bool = False,
 ) -> Tensor:
     """`value` as a tensor of the default graph: itself, what a variable holds, or a constant.
 
@@ -108,33 +136,39 @@ def convert_to_tensor(
         TypeError: the elements are not of `dtype`.
         ValueError: `value` is None, ragged, or a tensor of another dtype.
     """
-    dtype = None if dtype is None else as_numpy(dtype)
+    numpy_dtype = None if dtype is None else as_numpy(dtype)
     if isinstance(value, Tensor):
-        if dtype is not None and value.dtype != dtype:
+        if numpy_dtype is not None and value.dtype != numpy_dtype:
             raise ValueError(
-                f"Tensor conversion requested dtype {type_name(dtype)} for Tensor with dtype "
+                f"Tensor conversion requested dtype {type_name(numpy_dtype)} for Tensor with dtype "
                 f"{type_name(value.dtype)}: {value!r}"
             )
         return value
     for kind, convert in _CONVERSIONS:
         if isinstance(value, kind):
-            return convert(value, dtype, name, reference)
-    if dtype is None and preferred_dtype is not None:
+            return convert(value, numpy_dtype, name, reference)
+    if numpy_dtype is None and preferred_dtype is not None:
         try:
             return convert_to_tensor(value, preferred_dtype, name)
         except (TypeError, ValueError):
             pass
     if isinstance(value, (list, tuple)) and any(is_tensor_like(v) for v in _flat(value)):
-        return _packed(value, dtype, name or "packed")
-    return constant(value, dtype, name=name or "Const")
+        return _packed(value, numpy_dtype, name or "packed")
+    return constant(value, numpy_dtype, name=name or "Const")
 
 
-def is_tensor_like(value) -> bool:
+def is_tensor_like(value: object) -> TypeGuard[Tensor | Variable]:
     """Whether `value` is a tensor or, as a variable does, stands for one."""
     return isinstance(value, (Tensor, *(kind for kind, _ in _CONVERSIONS)))
 
 
-def constant(value, dtype=None, shape=None, name: str = "Const", verify_shape: bool = False):
+def constant(
+    value: TensorLike | None,
+    dtype: DTypeLike | None = None,
+    shape: Iterable[SupportsIndex] | None = None,
+    name: str = "Const",
+    verify_shape: bool = False,
+) -> Tensor:
     """A tensor that always has `value`.
 
     Args:
@@ -164,29 +198,29 @@ def constant(value, dtype=None, shape=None, name: str = "Const", verify_shape: b
     return append(graph, "Const", scope[:-1], (), attrs).outputs[0]
 
 
-def as_array(value, dtype=None) -> np.ndarray:
+def as_array(value: TensorLike | None, dtype: DTypeLike | None = None) -> np.ndarray:
     """`value` as the array a constant of it holds; see `constant` for dtypes and errors."""
-    dtype = None if dtype is None else as_numpy(dtype)
+    numpy_dtype = None if dtype is None else as_numpy(dtype)
     if value is None:
         raise ValueError("None values not supported.")
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
         if array.dtype.kind in "US":
             array = _encoded(array)
-        _require_strings(array, dtype, value)
-        return array if dtype is None else array.astype(dtype, copy=False)
+        _require_strings(array, numpy_dtype)
+        return array if numpy_dtype is None else array.astype(numpy_dtype, copy=False)
     array = _of_python(value)
     if array.dtype == object:
         array = _encoded(array)
-        _require_strings(array, dtype, value)
+        _require_strings(array, numpy_dtype)
         return array
-    if dtype is None:
+    if numpy_dtype is None:
         return _narrowed(array)
-    _require_compatible(array, dtype, value)
-    return array.astype(dtype)
+    _require_compatible(array, numpy_dtype)
+    return array.astype(numpy_dtype)
 
 
-def _of_python(value) -> np.ndarray:
+def _of_python(value: TensorLike) -> np.ndarray:
     """The array of nested Python values; ValueError when it is ragged or of no type of ours."""
     try:
         array = np.array(value)
@@ -229,7 +263,7 @@ _TAKES = {"f": "fiub", "c": "cfiu", "i": "iu", "u": "iu", "b": "b", "V": "fiu"}
 """By kind of a dtype, the kinds of Python values that a constant of it takes."""
 
 
-def _require_compatible(array: np.ndarray, dtype: np.dtype, value) -> None:
+def _require_compatible(array: np.ndarray, dtype: np.dtype) -> None:
     allowed = _TAKES.get(dtype.kind, "")
     if array.size and (
         array.dtype.kind not in allowed or (array.dtype.kind == "b") != (dtype.kind == "b")
@@ -237,15 +271,15 @@ def _require_compatible(array: np.ndarray, dtype: np.dtype, value) -> None:
         _refuse(array.flat[0].item(), dtype)
 
 
-def _require_strings(array: np.ndarray, dtype: np.dtype | None, value) -> None:
+def _require_strings(array: np.ndarray, dtype: np.dtype | None) -> None:
     if dtype is not None and (dtype.kind == "O") != (array.dtype.kind == "O") and array.size:
         _refuse(array.flat[0] if array.dtype == object else array.flat[0].item(), dtype)
 
 
-def _refuse(item, dtype: np.dtype) -> None:
+def _refuse(item: complex | str | bytes, dtype: np.dtype) -> NoReturn:
     item = item.decode(errors="replace") if isinstance(item, bytes) else item
-    shown = type(item).__name__
-    raise TypeError(f"Expected {type_name(dtype)}, but got {item!r} of type '{shown}'.")
+    python_type = type(item).__name__
+    raise TypeError(f"Expected {type_name(dtype)}, but got {item!r} of type '{python_type}'.")
 
 
 def _filled(array: np.ndarray, shape: tuple[int, ...], verify: bool) -> np.ndarray:
@@ -265,14 +299,13 @@ def _filled(array: np.ndarray, shape: tuple[int, ...], verify: bool) -> np.ndarr
     return np.concatenate([flat, np.repeat(flat[-1:], size - array.size)]).reshape(shape)
 
 
-def _packed(values, dtype, name: str) -> Tensor:
+def _packed(values: Sequence[TensorLike], dtype: DTypeLike | None, name: str) -> Tensor:
     """A nested list with tensors in it as one tensor."""
     if dtype is None:
-        found = [v.dtype for v in _flat(values) if is_tensor_like(v)]
-        dtype = found[0]
+        dtype = next(v.dtype for v in _flat(values) if is_tensor_like(v))
     graph = graph_of(_flat(values))
     with graph_name_scope(graph, name) as scope:
-        items = []
+        items: list[Tensor] = []
         for i, value in enumerate(values):
             if isinstance(value, (list, tuple)) and any(is_tensor_like(v) for v in _flat(value)):
                 items.append(_packed(value, dtype, str(i)))
@@ -282,37 +315,40 @@ def _packed(values, dtype, name: str) -> Tensor:
     return append(graph, "Pack", scope[:-1], items, attrs).outputs[0]
 
 
-def _flat(values) -> list:
-    found = []
+def _flat(values: Iterable[TensorLike | None]) -> list[TensorLike | None]:
+    items: list[TensorLike | None] = []
     for value in values:
         if isinstance(value, (list, tuple)):
-            found += _flat(value)
+            items += _flat(value)
         else:
-            found.append(value)
-    return found
+            items.append(value)
+    return items
 
 
-def type_name(dtype) -> str:
+def type_name(dtype: npt.DTypeLike | None) -> str:
     """A dtype as TensorFlow writes it."""
     if dtype is None:
         return "unknown"
     return dtypes.tf_name(dtype)
 
 
-def _convert_inputs(kind: str, signature: Signature, inputs, attrs: dict) -> list[Tensor]:
+def _convert_inputs(
+    kind: str,
+    signature: Signature,
+    inputs: Sequence[TensorLike | None],
+    attrs: dict[str, AttrValue],
+) -> list[Tensor]:
     """The inputs as tensors; adds to `attrs` the types and counts they determine."""
     tensors: list[Tensor] = []
     sources: dict[str, str] = {}
-    for argument, given in zip(signature.inputs, inputs, strict=True):
+    for argument, value in zip(signature.inputs, inputs, strict=True):
         if argument.count or argument.is_list:
-            tensors += _convert_list(kind, argument, given, attrs)
+            tensors += _convert_list(kind, argument, value, attrs)
             continue
-        asked = (
-            attrs.get(str(argument.dtype)) if isinstance(argument.dtype, str) else argument.dtype
-        )
-        tensor = _convert_one(kind, signature, argument, given, asked)
-        if asked is not None and tensor.dtype != asked:
-            _refuse_type(kind, argument, tensor, asked, sources.get(str(argument.dtype)))
+        expected = _dtype_of(argument, attrs)
+        tensor = _convert_one(kind, signature, argument, value, expected)
+        if expected is not None and tensor.dtype != expected:
+            _refuse_type(kind, argument, tensor, expected, sources.get(str(argument.dtype)))
         if isinstance(argument.dtype, str):
             attrs.setdefault(argument.dtype, tensor.dtype)
             sources.setdefault(argument.dtype, argument.name)
@@ -320,27 +356,40 @@ def _convert_inputs(kind: str, signature: Signature, inputs, attrs: dict) -> lis
     return tensors
 
 
-def _convert_one(kind, signature, argument: Argument, given, asked) -> Tensor:
-    if isinstance(given, Tensor):
-        return given
+def _dtype_of(argument: Argument, attrs: Mapping[str, AttrValue]) -> DTypeAttr | None:
+    """The dtype of an argument that is one tensor, None while no attribute says it."""
+    if isinstance(argument.dtype, str):
+        return cast("DTypeAttr | None", attrs.get(argument.dtype))
+    return argument.dtype
+
+
+def _convert_one(
+    kind: str,
+    signature: Signature,
+    argument: Argument,
+    value: TensorLike | None,
+    expected: DTypeAttr | None,
+) -> Tensor:
+    if isinstance(value, Tensor):
+        return value
     preferred = None
-    if asked is None and isinstance(argument.dtype, str):
+    if expected is None and isinstance(argument.dtype, str):
         default = signature.attrs[argument.dtype].default
-        preferred = None if default is REQUIRED else default
+        preferred = None if default is REQUIRED else cast("DTypeAttr", default)
     try:
         return convert_to_tensor(
-            given,
-            None if is_tensor_like(given) else asked,
+            value,
+            None if is_tensor_like(value) else expected,
             argument.name,
             preferred,
             argument.is_reference,
         )
     except TypeError as error:
-        if asked is None:
+        if expected is None:
             raise
         raise TypeError(
-            f"Expected {type_name(asked)} passed to parameter '{argument.name}' of op '{kind}', "
-            f"got {given!r:.{_LARGEST_SHOWN}} of type '{type(given).__name__}' instead. "
+            f"Expected {type_name(expected)} passed to parameter '{argument.name}' of op '{kind}', "
+            f"got {value!r:.{_LARGEST_SHOWN}} of type '{type(value).__name__}' instead. "
             f"Error: {error}"
         ) from None
     except ValueError as error:
@@ -349,37 +398,40 @@ def _convert_one(kind, signature, argument: Argument, given, asked) -> Tensor:
         ) from None
 
 
-def _refuse_type(kind, argument, tensor, asked, source) -> None:
-    found = type_name(tensor.dtype)
-    start = f"Input '{argument.name}' of '{kind}' Op has type {found} that does not match"
+def _refuse_type(
+    kind: str, argument: Argument, tensor: Tensor, expected: DTypeAttr, source: str | None
+) -> NoReturn:
+    actual = type_name(tensor.dtype)
+    start = f"Input '{argument.name}' of '{kind}' Op has type {actual} that does not match"
     if source is None:
-        raise TypeError(f"{start} expected type of {type_name(asked)}.")
-    raise TypeError(f"{start} type {type_name(asked)} of argument '{source}'.")
+        raise TypeError(f"{start} expected type of {type_name(expected)}.")
+    raise TypeError(f"{start} type {type_name(expected)} of argument '{source}'.")
 
 
-def _convert_list(kind: str, argument: Argument, given, attrs: dict) -> list[Tensor]:
+def _convert_list(
+    kind: str, argument: Argument, values: TensorLike | None, attrs: dict[str, AttrValue]
+) -> list[Tensor]:
     """The tensors of an argument that is a list."""
-    if not isinstance(given, (list, tuple)):
+    if not isinstance(values, (list, tuple)):
         raise TypeError(
-            f"Expected list for '{argument.name}' argument to '{kind}' Op, not {given!r}."
+            f"Expected list for '{argument.name}' argument to '{kind}' Op, not {values!r}."
         )
-    dtype = None
+    dtype: MaybeDType | DTypeAttr = None
     if argument.count:
-        attrs.setdefault(argument.count, len(given))
-        named = isinstance(argument.dtype, str)
-        dtype = attrs.get(argument.dtype) if named else argument.dtype
+        attrs.setdefault(argument.count, len(values))
+        dtype = _dtype_of(argument, attrs)
         if dtype is None:
-            dtype = next((v.dtype for v in given if is_tensor_like(v)), None)
-    tensors = []
-    for i, value in enumerate(given):
-        asked = None if is_tensor_like(value) else dtype
-        tensor = convert_to_tensor(value, asked, f"{argument.name}_{i}")
+            dtype = next((v.dtype for v in values if is_tensor_like(v)), None)
+    tensors: list[Tensor] = []
+    for i, value in enumerate(values):
+        expected = None if is_tensor_like(value) else dtype
+        tensor = convert_to_tensor(value, expected, f"{argument.name}_{i}")
         dtype = tensor.dtype if dtype is None and argument.count else dtype
         tensors.append(tensor)
     if argument.count and any(tensor.dtype != dtype for tensor in tensors):
-        found = ", ".join(type_name(tensor.dtype) for tensor in tensors)
+        names = ", ".join(type_name(tensor.dtype) for tensor in tensors)
         raise TypeError(
-            f"Tensors in list passed to '{argument.name}' of '{kind}' Op have types [{found}] that "
+            f"Tensors in list passed to '{argument.name}' of '{kind}' Op have types [{names}] that "
             "don't all match."
         )
     if argument.count and isinstance(argument.dtype, str) and dtype is not None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
 from ...schema import dtypes
+
+if TYPE_CHECKING:
+    from .protocols import MaybeDType
+    from .typing import DTypeLike
 
 
 class DType:
@@ -29,38 +33,47 @@ class DType:
     __slots__ = ("dtype", "itemsize", "kind", "name", "type")
     dtype: np.dtype
     name: str
+    kind: str
+    itemsize: int
+    type: type[np.generic]
     _known: ClassVar[dict[np.dtype, DType]] = {}
 
-    def __new__(cls, dtype):
+    def __new__(cls, dtype: DTypeLike | int | bytes) -> DType:
         """The object of a numpy type, or of a name or a number of TensorFlow's."""
         if isinstance(dtype, DType):
             return dtype
         numpy_dtype = dtype if isinstance(dtype, np.dtype) else _numpy_dtype(dtype)
-        one = cls._known.get(numpy_dtype)
-        if one is None:
-            one = super().__new__(cls)
-            one.dtype, one.name = numpy_dtype, dtypes.tf_name(numpy_dtype)
-            one.kind, one.itemsize, one.type = (
-                getattr(numpy_dtype, name) for name in ("kind", "itemsize", "type")
-            )
-            cls._known[numpy_dtype] = one
-        return one
+        known = cls._known.get(numpy_dtype)
+        if known is None:
+            known = super().__new__(cls)
+            known.dtype, known.name = numpy_dtype, dtypes.tf_name(numpy_dtype)
+            known.kind, known.itemsize = numpy_dtype.kind, numpy_dtype.itemsize
+            known.type = numpy_dtype.type
+            cls._known[numpy_dtype] = known
+        return known
 
     @classmethod
-    def of(cls, dtype: Any) -> DType | None:
+    def of(cls, dtype: DTypeLike | None) -> MaybeDType:
         """The object of what numpy takes for a dtype, quickly; None of None."""
-        if dtype is None or type(dtype) is cls:
+        if dtype is None or isinstance(dtype, DType):
             return dtype
         numpy_dtype = dtype if isinstance(dtype, np.dtype) else as_numpy(dtype)
         return cls._known.get(numpy_dtype) or cls(numpy_dtype)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name == "dtype":
-            raise AttributeError(name)
-        return getattr(self.dtype, name)
+    if TYPE_CHECKING:
+        names: tuple[str, ...] | None
+        char: str
+        hasobject: bool
+
+    else:
+
+        def __getattr__(self, name: str):
+            if name.startswith("_") or name == "dtype":
+                raise AttributeError(name)
+            return getattr(self.dtype, name)
 
     @property
-    def as_numpy_dtype(self):
+    def as_numpy_dtype(self) -> type[np.generic]:
         """The numpy type."""
         return self.dtype.type
 
@@ -117,17 +130,17 @@ class DType:
         return self.dtype.itemsize
 
     @property
-    def min(self):
+    def min(self) -> float | np.floating:
         """The lowest value; TypeError where there is none."""
         return self._limits()[0]
 
     @property
-    def max(self):
+    def max(self) -> float | np.floating:
         """The highest value; TypeError where there is none."""
         return self._limits()[1]
 
     @property
-    def limits(self) -> tuple:
+    def limits(self) -> tuple[int, int]:
         """The range that images of the type have: [0, 1] for floats, all values for integers."""
         if self.is_floating:
             return (0, 1)
@@ -135,23 +148,22 @@ class DType:
             return (False, True)
         if not self.is_integer:
             raise ValueError(f"{self.name} does not have defined limits.")
-        found = np.iinfo(self.dtype)
-        return (0, int(found.max))
+        return (0, int(np.iinfo(self.dtype).max))
 
-    def _limits(self) -> tuple:
+    def _limits(self) -> tuple[float | np.floating, float | np.floating]:
         if self.is_integer:
-            found = np.iinfo(self.dtype)
-            return int(found.min), int(found.max)
+            integers = np.iinfo(self.dtype)
+            return int(integers.min), int(integers.max)
         if self.dtype.kind == "f":
             floats = np.finfo(self.dtype)
             return floats.min, floats.max
         raise TypeError(f"Cannot find minimum value of {self.name}.")
 
-    def is_compatible_with(self, other) -> bool:
+    def is_compatible_with(self, other: DTypeLike | None) -> bool:
         """Whether it is the same type."""
         return self == other
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: object) -> bool:
         if self is other:
             return True
         if other is None:
@@ -159,14 +171,14 @@ class DType:
         if isinstance(other, np.dtype):
             return self.dtype == other
         try:
-            return self.dtype == _numpy_dtype(other)
+            return self.dtype == _numpy_dtype(cast("DTypeLike", other))
         except (TypeError, ValueError):
             return False
 
     def __hash__(self) -> int:
         return hash(self.dtype)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[DType], tuple[np.dtype]]:
         return DType, (self.dtype,)
 
     def __format__(self, form: str) -> str:
@@ -179,7 +191,7 @@ class DType:
         return f"tf.{self.name}"
 
 
-def as_dtype(type_value) -> DType:
+def as_dtype(type_value: DTypeLike | int | bytes) -> DType:
     """The type that a numpy type, a name or a number of TensorFlow's stands for.
 
     Raises TypeError when it stands for none.
@@ -194,12 +206,12 @@ def as_dtype(type_value) -> DType:
         ) from None
 
 
-def as_numpy(dtype: Any) -> np.dtype:
+def as_numpy(dtype: DTypeLike | bytes | None) -> np.dtype:
     """The numpy type of what TensorFlow takes for a type, or numpy alone.
 
     Python's float is TensorFlow's float32; TypeError for the types of which TensorFlow takes none.
     """
-    name: Any = dtype.decode() if isinstance(dtype, bytes) else dtype
+    name = dtype.decode() if isinstance(dtype, bytes) else dtype
     if isinstance(name, str) and (name in ALIASES or name in NAMES):
         return _numpy_dtype(name)
     if any(dtype is kind for kind in (None, int, complex)):
@@ -209,7 +221,7 @@ def as_numpy(dtype: Any) -> np.dtype:
     return np.dtype(np.float32) if dtype is float else np.dtype(name)
 
 
-def _numpy_dtype(dtype) -> np.dtype:
+def _numpy_dtype(dtype: DTypeLike | int | bytes) -> np.dtype:
     if isinstance(dtype, DType):
         return dtype.dtype
     if isinstance(dtype, int):
@@ -233,8 +245,8 @@ ALIASES = {"half": "float16", "double": "float64", "float": "float32"}
 
 
 def __getattr__(name: str) -> DType:
-    found = ALIASES.get(name, name)
-    if found not in NAMES:
+    full_name = ALIASES.get(name, name)
+    if full_name not in NAMES:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    globals()[name] = made = DType(found)
-    return made
+    globals()[name] = dtype = DType(full_name)
+    return dtype

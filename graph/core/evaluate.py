@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...schema import errors
 from .graph import Graph, Operation, Tensor
-from .infer import KERNEL_ERRORS, Seen, call_kernel, infer_shapes, known_bytes
+from .infer import KERNEL_ERRORS, EvaluatedOperation, call_kernel, infer_shapes, known_bytes
 from .limits import LIMITS, MAX_DEPTH, Limits
 from .order import is_back_edge, ordered
 from .registry import Row, row_of
 from .shapes import is_static
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 
 def evaluate(
     graph: Graph,
     fetches: Sequence[Tensor],
-    feeds: Mapping[Tensor, object],
+    feeds: Mapping[Tensor, npt.ArrayLike],
     *,
     memory: int | None = None,
     seconds: float | None = None,
@@ -64,7 +68,7 @@ def evaluate_body(body: Graph, arguments: Sequence[np.ndarray]) -> list[np.ndarr
         LIMITS.reset(token)
 
 
-def _fed(tensor: Tensor, value) -> np.ndarray:
+def _fed(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
     """A fed value as an array of the tensor's dtype."""
     array = np.asarray(value, None if tensor.dtype is None or tensor.dtype.names else tensor.dtype)
     shape = tensor.shape
@@ -83,9 +87,11 @@ def _fed(tensor: Tensor, value) -> np.ndarray:
 class _Run:
     """One evaluation: the arrays that are alive and how often each will still be read."""
 
-    def __init__(self, graph: Graph, fetches: Sequence[Tensor], values: dict):
+    def __init__(
+        self, graph: Graph, fetches: Sequence[Tensor], values: Mapping[Tensor, np.ndarray]
+    ):
         self.fetches = fetches
-        self.values: dict[Tensor, np.ndarray] = dict(values)
+        self.values = dict(values)
         self.limits = LIMITS.get()
         self.order = self._order(graph)
         self.readers = Counter(tensor for op in self.order for tensor in op.inputs)
@@ -95,7 +101,7 @@ class _Run:
     def _order(self, graph: Graph) -> list[Operation]:
         """The operations to run: those that the fetches need and that are not fed."""
 
-        def before(op: Operation):
+        def before(op: Operation) -> Iterator[Operation]:
             for tensor in op.inputs:
                 if tensor not in self.values and not is_back_edge(op.type, tensor.op.type):
                     yield tensor.op
@@ -137,7 +143,7 @@ class _Run:
         """Raises ResourceExhaustedError when the outputs would not fit."""
         shapes = [tensor.shape for tensor in op.outputs]
         if not all(is_static(shape) for shape in shapes):
-            shapes = infer_shapes(Seen(op, arrays), row)
+            shapes = infer_shapes(EvaluatedOperation(op, arrays), row)
         needed = known_bytes(op, shapes)
         if self.live + needed > self.limits.memory:
             raise errors.ResourceExhaustedError(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Literal, cast, overload
 
 import numpy as np
 
 from ...schema.errors import OperatorNotAllowedInGraphError
 from .dtype import DType
-from .hooks import HOOKS, hook
+from .hooks import hook, implementation
 from .infer import infer
 from .library import FunctionLibrary
 from .operands import Operands
@@ -24,6 +25,34 @@ from .scopes import (
 from .shapes import Shape, merge
 from .signatures import REQUIRED, Signature
 from .sizes import Sizes
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..format.messages import GraphDef
+    from ..session.session import Session
+    from .attributes import FunctionRef
+    from .protocols import (
+        AttrValue,
+        BoolAttr,
+        Collection,
+        DeviceSpec,
+        DTypeAttr,
+        ElementLike,
+        Evaluated,
+        FeedDict,
+        FloatAttr,
+        FunctionRefAttr,
+        IntAttr,
+        IntsAttr,
+        MaybeDType,
+        ShapeAttr,
+        StringAttr,
+        TensorAttr,
+        TypeAttr,
+    )
+    from .tensor_shape import TensorShape
+    from .typing import DTypeLike, ShapeLike
 
 VALID_NAME = re.compile(r"[A-Za-z0-9._][A-Za-z0-9_.\\/>-]*")
 MAX_TENSORS = 10**6
@@ -40,10 +69,10 @@ class Tensor(Operands):
 
     __slots__ = ("__weakref__", "_consumers", "_shape", "dtype", "op", "value", "value_index")
 
-    def __init__(self, op: Operation, value_index: int, dtype: Any):
+    def __init__(self, op: Operation, value_index: int, dtype: DTypeLike | None):
         self.op = op
         self.value_index = value_index
-        self.dtype: Any = DType.of(dtype)
+        self.dtype: MaybeDType = DType.of(dtype)
         self.value: np.ndarray | None = None
         self._shape: Shape = None
         self._consumers: list[Operation] = []
@@ -63,16 +92,16 @@ class Tensor(Operands):
         """What is known of its shape."""
         return self._shape
 
-    def set_shape(self, shape: Shape) -> None:
+    def set_shape(self, shape: ShapeLike | None) -> None:
         """Adds what the caller knows of the shape; raises ValueError when it cannot be."""
         if isinstance(shape, list) or hasattr(shape, "as_shape"):
             from .tensor_shape import as_shape
 
             shape = as_shape(shape)
-        merged = merge(self._shape, shape)
+        merged = merge(self._shape, cast("Shape", shape))
         self._shape = None if merged is None else Sizes(merged)
 
-    def get_shape(self):
+    def get_shape(self) -> TensorShape:
         """What is known of its shape, as TF1's TensorShape."""
         from .tensor_shape import TensorShape
 
@@ -87,9 +116,17 @@ class Tensor(Operands):
         """The operations that read it, once for each time they do."""
         return list(self._consumers)
 
-    def eval(self, feed_dict=None, session=None):
+    def add_consumer(self, op: Operation) -> None:
+        """Notes one more input of `op` that reads it."""
+        self._consumers.append(op)
+
+    def remove_consumer(self, op: Operation) -> None:
+        """Takes back one `add_consumer`."""
+        self._consumers.remove(op)
+
+    def eval(self, feed_dict: FeedDict | None = None, session: Session | None = None) -> Evaluated:
         """Its value in `session`, by default the default one; see Session.run."""
-        session_for = HOOKS.known("session_for")
+        session_for = implementation("session_for")
         return session_for(self.graph, session, "evaluate tensor", "eval").run(self, feed_dict)
 
     def __bool__(self) -> bool:
@@ -118,20 +155,34 @@ class Operation:
     unknown type.
     """
 
-    def __init__(self, graph, kind, name, inputs, attrs, control_inputs, device):
-        self.graph: Graph = graph
-        self.type: str = kind
+    def __init__(
+        self,
+        graph: Graph,
+        kind: str,
+        name: str,
+        inputs: list[Tensor | None],
+        attrs: dict[str, AttrValue],
+        control_inputs: Iterable[Operation],
+        device: str,
+    ):
+        self.graph = graph
+        self.type = kind
         self.signature = graph.functions.signature_of(kind)
-        self.name: str = name
-        self.attrs: dict[str, Any] = attrs
-        self.device: str = device
+        self.name = name
+        self.attrs = attrs
+        self.device = device
         self.outputs: list[Tensor] = []
-        self._inputs: list[Tensor] = inputs
+        self._inputs = inputs
         self._control_inputs: dict[Operation, None] = dict.fromkeys(control_inputs)
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
-        """The tensors it reads, in order."""
+        """The tensors it reads, in order, once its loops are closed; see `all_inputs`."""
+        return cast("tuple[Tensor, ...]", tuple(self._inputs))
+
+    @property
+    def all_inputs(self) -> tuple[Tensor | None, ...]:
+        """The tensors it reads; None for a loop's back edge that `set_input` is yet to make."""
         return tuple(self._inputs)
 
     @property
@@ -139,7 +190,31 @@ class Operation:
         """The operations that must have run before it does."""
         return list(self._control_inputs)
 
-    def get_attr(self, name: str) -> Any:
+    @overload
+    def get_attr(self, name: StringAttr) -> bytes: ...
+    @overload
+    def get_attr(self, name: IntAttr) -> int: ...
+    @overload
+    def get_attr(self, name: FloatAttr) -> float: ...
+    @overload
+    def get_attr(self, name: BoolAttr) -> bool: ...
+    @overload
+    def get_attr(self, name: TypeAttr) -> DTypeAttr: ...
+    @overload
+    def get_attr(self, name: ShapeAttr) -> Shape: ...
+    @overload
+    def get_attr(self, name: IntsAttr) -> Sequence[int]: ...
+    @overload
+    def get_attr(self, name: TensorAttr) -> np.ndarray: ...
+    @overload
+    def get_attr(self, name: FunctionRefAttr) -> FunctionRef: ...
+    @overload
+    def get_attr(self, name: Literal["branches"]) -> Sequence[FunctionRef]: ...
+    @overload
+    def get_attr(self, name: Literal["output_shapes"]) -> Sequence[Shape]: ...
+    @overload
+    def get_attr(self, name: str) -> AttrValue: ...
+    def get_attr(self, name: str) -> AttrValue:
         """The value of an attribute, or its default; ValueError when it has neither."""
         if name in self.attrs:
             return self.attrs[name]
@@ -149,18 +224,18 @@ class Operation:
             raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
         return attribute.default
 
-    def run(self, feed_dict=None, session=None) -> None:
+    def run(self, feed_dict: FeedDict | None = None, session: Session | None = None) -> None:
         """Runs it in `session`, by default the default one; see Session.run."""
-        session_for = HOOKS.known("session_for")
+        session_for = implementation("session_for")
         session_for(self.graph, session, "execute operation", "run").run(self, feed_dict)
 
     def set_input(self, index: int, tensor: Tensor) -> None:
         """Reads `tensor` as input `index` from now on."""
         old = self._inputs[index]
         if old is not None:
-            old._consumers.remove(self)
+            old.remove_consumer(self)
         self._inputs[index] = tensor
-        tensor._consumers.append(self)
+        tensor.add_consumer(self)
 
     def add_control_input(self, op: Operation) -> None:
         """Makes it run after `op`."""
@@ -269,12 +344,12 @@ class Graph:
             self._names_in_use[key] = count + 1
         if not count:
             return name
-        taken = key
-        while taken in self._names_in_use:
-            taken = f"{key}_{count}"
+        candidate = key
+        while candidate in self._names_in_use:
+            candidate = f"{key}_{count}"
             count += 1
         if mark_as_used:
-            self._names_in_use[taken] = 1
+            self._names_in_use[candidate] = 1
         return f"{name}_{count - 1}"
 
     def add(
@@ -282,7 +357,7 @@ class Graph:
         kind: str,
         name: str | None = None,
         inputs: Iterable[Tensor | None] = (),
-        attrs: Mapping[str, Any] | None = None,
+        attrs: Mapping[str, AttrValue] | None = None,
         control_inputs: Iterable[Operation] = (),
         device: str = "",
         n_outputs: int = 0,
@@ -308,38 +383,40 @@ class Graph:
         if not VALID_NAME.fullmatch(name):
             raise ValueError(f"'{name}' is not a valid operation name")
         op = Operation(self, kind, name, list(inputs), dict(attrs or {}), control_inputs, device)
-        for position, tensor in enumerate(op._inputs):
+        for position, tensor in enumerate(op.all_inputs):
             if tensor is not None and tensor.graph is not self:
                 raise ValueError(f"{kind} '{name}': input {position} is of another graph")
         try:
-            found = _dtypes(op, n_outputs)
+            output_dtypes = _dtypes(op, n_outputs)
         except ValueError as error:
             raise ValueError(f"{kind} '{name}': {error}") from None
-        op.outputs = [Tensor(op, i, dtype) for i, dtype in enumerate(found)]
+        op.outputs = [Tensor(op, i, dtype) for i, dtype in enumerate(output_dtypes)]
         self._n_tensors += len(op.outputs)
         if self._n_tensors > MAX_TENSORS:
             raise ValueError(f"{kind} '{name}': a graph may have {MAX_TENSORS} tensors")
         infer(op)
         self._operations[name] = op
         self._names_in_use.setdefault(name.lower(), 1)
-        for tensor in op._inputs:
+        for tensor in op.all_inputs:
             if tensor is not None:
-                tensor._consumers.append(op)
+                tensor.add_consumer(op)
         return op
 
-    def as_default(self):
+    def as_default(self) -> AbstractContextManager[Graph]:
         """A block in which operations are added to this graph."""
         return default_graph(self)
 
-    def name_scope(self, name: str | None):
+    def name_scope(self, name: str | None) -> AbstractContextManager[str]:
         """A block in which names start with `name/`; see scopes.name_scope."""
         return graph_name_scope(self, name)
 
-    def control_dependencies(self, control_inputs):
+    def control_dependencies(
+        self, control_inputs: Iterable[ElementLike] | None
+    ) -> AbstractContextManager[None]:
         """A block in which operations wait for `control_inputs`."""
         return graph_control_dependencies(self, control_inputs)
 
-    def device(self, device_name_or_function):
+    def device(self, device_name_or_function: DeviceSpec) -> AbstractContextManager[None]:
         """A block whose operations have a device noted."""
         return graph_device(self, device_name_or_function)
 
@@ -357,28 +434,28 @@ class Graph:
         """Whether nothing may be added any more."""
         return self.scopes.finalized
 
-    def as_graph_def(self):
+    def as_graph_def(self) -> GraphDef:
         """The graph as a GraphDef message."""
-        return HOOKS.known("to_graph_def")(self)
+        return implementation("to_graph_def")(self)
 
     def finalize(self) -> None:
         """Lets nothing be added any more."""
         self.scopes.finalized = True
 
-    def add_to_collection(self, name: str, value) -> None:
+    def add_to_collection(self, name: str, value: object) -> None:
         """Appends `value` to the collection `name`."""
         self.get_collection_ref(name).append(value)
 
-    def add_to_collections(self, names, value) -> None:
+    def add_to_collections(self, names: str | Iterable[str], value: object) -> None:
         """Appends `value` to the collection, or to each of the collections, `names`."""
         for name in (names,) if isinstance(names, str) else dict.fromkeys(names):
             self.add_to_collection(name, value)
 
-    def get_collection_ref(self, name: str) -> list:
+    def get_collection_ref(self, name: str) -> Collection:
         """The collection itself; made when there is none."""
         return self.scopes.collections.setdefault(name, [])
 
-    def get_collection(self, name: str, scope: str | None = None) -> list:
+    def get_collection(self, name: str, scope: str | None = None) -> Collection:
         """The items of a collection; with `scope` those whose names match it from the start on."""
         items = list(self.scopes.collections.get(name, ()))
         if scope is None:
@@ -393,7 +470,17 @@ class Graph:
         """Empties a collection."""
         self.scopes.collections.pop(name, None)
 
-    def as_graph_element(self, obj, allow_tensor: bool = True, allow_operation: bool = True):
+    @overload
+    def as_graph_element(
+        self, obj: ElementLike, allow_tensor: bool = True, *, allow_operation: Literal[False]
+    ) -> Tensor: ...
+    @overload
+    def as_graph_element(
+        self, obj: ElementLike, allow_tensor: bool = True, allow_operation: bool = True
+    ) -> Tensor | Operation: ...
+    def as_graph_element(
+        self, obj: ElementLike, allow_tensor: bool = True, allow_operation: bool = True
+    ) -> Tensor | Operation:
         """The tensor or operation of this graph that `obj`, one itself or a name, stands for.
 
         Raises:
@@ -418,7 +505,7 @@ class Graph:
             return obj
         raise TypeError(f"Can not convert a {type(obj).__name__} into a {what}.")
 
-    def constant(self, value, name: str = "Const") -> Tensor:
+    def constant(self, value: npt.ArrayLike, name: str = "Const") -> Tensor:
         """Appends a Const of `value` and returns its tensor; `name` is made unique."""
         array = np.asarray(value)
         attrs = {"value": array, "dtype": array.dtype}
@@ -428,35 +515,37 @@ class Graph:
         return f"<Graph of {len(self)} operations>"
 
 
-def _dtypes(op: Operation, n_outputs: int) -> Sequence[np.dtype | None]:
+def _dtypes(op: Operation, n_outputs: int) -> Sequence[DTypeAttr | None]:
     """The dtypes of an operation's outputs, after its inputs were checked."""
     signature = op.signature
     if signature is not None:
         _derive_attrs(op, signature)
         _check_inputs(op, signature)
         return signature.output_dtypes(op.get_attr)
-    noted = op.attrs.get("_output_types")
-    return list(noted) if isinstance(noted, list) else [None] * n_outputs
+    declared = op.attrs.get("_output_types")
+    if isinstance(declared, list):
+        return [*cast("list[DTypeAttr | None]", declared)]
+    return [None] * n_outputs
 
 
 def _derive_attrs(op: Operation, signature: Signature) -> None:
     """Gives the attributes their values that the inputs determine."""
-    rest = list(op._inputs)
+    remaining = op.all_inputs
     n_lists = sum(argument.is_list or bool(argument.count) for argument in signature.inputs)
-    n_listed = (len(rest) - len(signature.inputs) + n_lists) // max(n_lists, 1)
+    n_listed = (len(remaining) - len(signature.inputs) + n_lists) // max(n_lists, 1)
     for argument in signature.inputs:
         count = 1
         if argument.count:
-            count = op.attrs.setdefault(argument.count, n_listed)
+            count = cast("int", op.attrs.setdefault(argument.count, n_listed))
         elif argument.is_list:
-            given = op.attrs.get(str(argument.dtype))
-            count = n_listed if given is None else len(given)
-        taken, rest = rest[: max(count, 0)], rest[max(count, 0) :]
-        found = [tensor.dtype for tensor in taken if tensor is not None]
+            listed_dtypes = cast("list[DTypeAttr] | None", op.attrs.get(str(argument.dtype)))
+            count = n_listed if listed_dtypes is None else len(listed_dtypes)
+        tensors, remaining = remaining[: max(count, 0)], remaining[max(count, 0) :]
+        dtypes = [tensor.dtype for tensor in tensors if tensor is not None]
         if argument.is_list:
-            op.attrs.setdefault(str(argument.dtype), found)
-        elif isinstance(argument.dtype, str) and found and found[0] is not None:
-            op.attrs.setdefault(argument.dtype, found[0])
+            op.attrs.setdefault(str(argument.dtype), dtypes)
+        elif isinstance(argument.dtype, str) and dtypes and dtypes[0] is not None:
+            op.attrs.setdefault(argument.dtype, dtypes[0])
     for name in signature.required:
         if name not in op.attrs:
             raise ValueError(f"attribute {name} is missing")
@@ -465,9 +554,10 @@ def _derive_attrs(op: Operation, signature: Signature) -> None:
 def _check_inputs(op: Operation, signature: Signature) -> None:
     """Raises ValueError when number or dtypes of the inputs are not those of the signature."""
     expected = signature.input_dtypes(op.get_attr)
-    if len(expected) != len(op._inputs):
-        raise ValueError(f"takes {len(expected)} inputs, got {len(op._inputs)}")
-    for i, (dtype, tensor) in enumerate(zip(expected, op._inputs, strict=True)):
+    inputs = op.all_inputs
+    if len(expected) != len(inputs):
+        raise ValueError(f"takes {len(expected)} inputs, got {len(inputs)}")
+    for i, (dtype, tensor) in enumerate(zip(expected, inputs, strict=True)):
         if tensor is None:
             if op.type != "Merge":
                 raise ValueError(f"input {i} is missing")

@@ -1,18 +1,26 @@
 """What core/ asks of the rooms above it, which register their functions here.
 
-    HOOKS.known("to_graph_def")(graph)      imports the module that has it, where that was not done
+    implementation("to_graph_def")(graph)    imports the module that has it, where that was not done
 
 So a Tensor knows how to be evaluated, and core/ imports nothing that imports it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Literal, TypeVar, overload
 
 from ...schema.registry import Registry
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from ..format.messages import FunctionDef, GraphDef
+    from ..session.session import Session
+    from .graph import Graph, Tensor
+    from .library import FunctionLibrary
+    from .protocols import AttrValue
+    from .signatures import Signature
+
+Function = TypeVar("Function", bound=Callable[..., object])
 
 HOMES = {
     "apply_operator": ".functions.operators",
@@ -23,7 +31,7 @@ HOMES = {
 }
 """Name of a hook -> the module that registers it, from graph/."""
 
-HOOKS: Registry[Callable[..., Any]] = Registry(
+HOOKS: Registry[Callable[..., object]] = Registry(
     "hook", __package__, lambda name: HOMES.get(name, "")
 )
 
@@ -36,3 +44,22 @@ def hook(name: str) -> Callable[[Function], Function]:
         return function
 
     return register
+
+
+@overload
+def implementation(name: Literal["apply_operator"]) -> Callable[..., Tensor]: ...
+@overload
+def implementation(
+    name: Literal["import_body"],
+) -> Callable[[FunctionDef, Signature, Mapping[str, AttrValue], FunctionLibrary], Graph]: ...
+@overload
+def implementation(name: Literal["new_graph"]) -> Callable[[], Graph]: ...
+@overload
+def implementation(
+    name: Literal["session_for"],
+) -> Callable[[Graph, Session | None, str, str], Session]: ...
+@overload
+def implementation(name: Literal["to_graph_def"]) -> Callable[[Graph], GraphDef]: ...
+def implementation(name: str) -> Callable[..., object]:
+    """The function registered as `name`."""
+    return HOOKS.known(name)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .build import ops
 from .graph import Graph, Operation, Tensor
 from .shapes import Shape
+
+if TYPE_CHECKING:
+    from .protocols import MaybeDType
 
 
 class IndexedSlices:
@@ -60,7 +65,7 @@ class IndexedSlices:
         return self._values.op
 
     @property
-    def dtype(self):
+    def dtype(self) -> MaybeDType:
         """The type of the rows."""
         return self._values.dtype
 
@@ -95,9 +100,9 @@ def dense(value: Tensor | IndexedSlices, name: str | None = None) -> Tensor:
 
 def joined(slices: list[IndexedSlices]) -> IndexedSlices:
     """The sum of several: their rows one after another."""
-    values = ops.ConcatV2([one.values for one in slices], 0)
-    indices = [one.indices for one in slices]
+    values = ops.ConcatV2([item.values for item in slices], 0)
+    indices = [item.indices for item in slices]
     if len({index.dtype for index in indices}) > 1:
         indices = [ops.Cast(index, DstT=np.dtype(np.int64)) for index in indices]
-    shapes = [one.dense_shape for one in slices if one.dense_shape is not None]
+    shapes = [item.dense_shape for item in slices if item.dense_shape is not None]
     return IndexedSlices(values, ops.ConcatV2(indices, 0), shapes[0] if shapes else None)

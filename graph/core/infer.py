@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 import numpy as np
 
-from .dtype import DType
 from .registry import Row, row_of
-from .shapes import Shape, UnknownRank, declared, is_static
+from .shapes import Dim, Shape, UnknownRank, declared, is_static
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from .dtype import DType
+    from .graph import Operation, Tensor
+    from .protocols import KernelResult, MaybeDType, OperationView, StaticValue
 
 MAX_VALUE_ELEMENTS = 1024
 """Values up to this size are computed along with the shapes: sizes, axes, index vectors."""
@@ -18,12 +25,12 @@ MAX_VALUE_ELEMENTS = 1024
 KERNEL_ERRORS = (ValueError, IndexError, TypeError, KeyError, ArithmeticError, MemoryError)
 """What a kernel or shape function can raise when inputs or attributes do not suit it."""
 
-ELEMENTWISE: dict[str, Callable] = {
+ELEMENTWISE: dict[str, Callable[..., int]] = {
     "Add": operator.add,
     "AddV2": operator.add,
     "Sub": operator.sub,
     "Mul": operator.mul,
-    "FloorDiv": operator.floordiv,
+    "FloorDiv": int.__floordiv__,
     "FloorMod": operator.mod,
     "Cast": int,
     "Maximum": max,
@@ -35,7 +42,7 @@ ELEMENTWISE: dict[str, Callable] = {
 JOINING = ("Concat", "ConcatV2", "Pack")
 
 
-def infer(op) -> None:
+def infer(op: Operation) -> None:
     """Sets what can be said of the shapes and values of `op`'s outputs.
 
     Raises ValueError when the inputs cannot go together.
@@ -48,7 +55,7 @@ def infer(op) -> None:
             tensor.value = array
 
 
-def infer_shapes(op, row: Row | None) -> list[Shape]:
+def infer_shapes(op: OperationView, row: Row | None) -> list[Shape]:
     """One shape for each output of `op`."""
     if row is None:
         return declared(op)
@@ -62,40 +69,46 @@ def infer_shapes(op, row: Row | None) -> list[Shape]:
         raise ValueError(
             f"{op.type} '{op.name}': inputs and attributes do not fit together ({error})"
         ) from None
-    return shapes if isinstance(shapes, list) else [shapes]
+    return shapes if isinstance(shapes, list) else [cast("Shape", shapes)]
 
 
-class SeenTensor:
+class EvaluatedTensor:
     """A tensor as shape functions see it, when its value is at hand."""
 
     __slots__ = ("dtype", "shape", "value")
 
-    def __init__(self, tensor, array: np.ndarray):
-        self.dtype = tensor.dtype
-        self.shape = array.shape
-        self.value = array
+    def __init__(self, tensor: Tensor, array: np.ndarray):
+        self.dtype: MaybeDType = tensor.dtype
+        self.shape: Shape = array.shape
+        self.value: np.ndarray | None = array
 
 
-class Seen:
+class EvaluatedOperation:
     """An operation as shape functions see it, when the values of its inputs are at hand."""
 
-    def __init__(self, op, arrays):
+    def __init__(self, op: Operation, arrays: Iterable[np.ndarray]):
         self.type, self.name, self.attrs, self.graph = op.type, op.name, op.attrs, op.graph
         self.signature, self.get_attr = op.signature, op.get_attr
         self.outputs = op.outputs
-        self.inputs = [SeenTensor(t, array) for t, array in zip(op.inputs, arrays, strict=True)]
+        pairs = zip(op.inputs, arrays, strict=True)
+        self.inputs = [EvaluatedTensor(tensor, array) for tensor, array in pairs]
 
 
-def _run(row: Row, op, arrays):
+def _run(row: Row, op: OperationView, arrays: Iterable[np.ndarray]) -> Sequence[npt.ArrayLike]:
     """What the kernel gives for each output."""
     if row.kernel is None:
         raise TypeError(f"{op.type} has no kernel")
     keywords = {name: op if name == "op" else op.get_attr(name) for name in row.attrs}
-    results = row.kernel(*arrays, **keywords)
-    return [results] if len(op.outputs) == 1 else results
+    return each_output(op, row.kernel(*arrays, **keywords))
 
 
-def known_bytes(op, shapes: list[Shape]) -> int:
+def each_output(op: OperationView, results: KernelResult) -> Sequence[npt.ArrayLike]:
+    """What a kernel returned, one item for each output of `op`."""
+    listed = [results] if len(op.outputs) == 1 else results
+    return cast("Sequence[npt.ArrayLike]", listed)
+
+
+def known_bytes(op: OperationView, shapes: list[Shape]) -> int:
     """The bytes of the outputs whose shapes are known."""
     return sum(
         prod(shape) * (8 if tensor.dtype is None else tensor.dtype.itemsize)
@@ -104,7 +117,7 @@ def known_bytes(op, shapes: list[Shape]) -> int:
     )
 
 
-def call_kernel(row: Row, op, arrays) -> list[np.ndarray]:
+def call_kernel(row: Row, op: OperationView, arrays: Iterable[np.ndarray]) -> list[np.ndarray]:
     """Runs the kernel of `op` on `arrays` and rounds its results to the declared dtypes."""
     pairs = zip(op.outputs, _run(row, op, arrays), strict=True)
     return [_rounded(np.asarray(result), tensor.dtype) for tensor, result in pairs]
@@ -120,31 +133,32 @@ def _rounded(array: np.ndarray, declared: DType | None) -> np.ndarray:
     return array.astype(object if dtype.names else dtype, copy=False)
 
 
-def _values(op, row: Row) -> list[np.ndarray | None]:
+def _values(op: Operation, row: Row) -> list[np.ndarray | None]:
     """The outputs' values as far as the inputs' say: None inside where an element is unknown."""
-    nothing: list[np.ndarray | None] = [None] * len(op.outputs)
+    unknown: list[np.ndarray | None] = [None] * len(op.outputs)
     if not all(_is_small(tensor.shape) for tensor in op.outputs):
-        return nothing
+        return unknown
     if row.static is not None:
-        return [_numbers(items, t) for items, t in zip(row.static(op), op.outputs, strict=True)]
-    seen = [_seen_value(op, tensor) for tensor in op.inputs]
-    arrays = [array for array in seen if array is not None]
-    if len(arrays) < len(seen):
-        return nothing
+        pairs = zip(row.static(op), op.outputs, strict=True)
+        return [_numbers(items, tensor) for items, tensor in pairs]
+    values = [_input_value(op, tensor) for tensor in op.inputs]
+    arrays = [array for array in values if array is not None]
+    if len(arrays) < len(values):
+        return unknown
     try:
         with np.errstate(all="ignore"):
             if any(_is_partial(array) for array in arrays):
-                return [*_partial_values(op, row, arrays)] or nothing
+                return [*_partial_values(op, row, arrays)] or unknown
             return [*call_kernel(row, op, arrays)]
     except KERNEL_ERRORS:
-        return nothing
+        return unknown
 
 
-def _is_small(shape: Shape) -> bool:
+def _is_small(shape: Shape) -> TypeGuard[tuple[int, ...]]:
     return is_static(shape) and prod(shape) <= MAX_VALUE_ELEMENTS
 
 
-def _seen_value(op, tensor) -> np.ndarray | None:
+def _input_value(op: Operation, tensor: Tensor) -> np.ndarray | None:
     """The value of an input; where vectors are joined, an unknown one counts as unknown numbers."""
     if tensor.value is not None or op.type not in JOINING or tensor.dtype is None:
         return tensor.value
@@ -157,7 +171,7 @@ def _is_partial(array: np.ndarray) -> bool:
     return array.dtype.kind == "O" and any(item is None for item in array.flat)
 
 
-def _partial_values(op, row: Row, arrays) -> list[np.ndarray]:
+def _partial_values(op: Operation, row: Row, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
     """The values of the outputs where some elements are unknown; none when nothing can be said."""
     if op.type in ELEMENTWISE and op.outputs[0].dtype.kind in "iu":
         shape = np.broadcast_shapes(*(array.shape for array in arrays))
@@ -170,19 +184,18 @@ def _partial_values(op, row: Row, arrays) -> list[np.ndarray]:
     return []
 
 
-def _apply(function, *numbers):
-    return None if None in numbers else function(*map(int, numbers))
+def _apply(function: Callable[..., int], *numbers: Dim) -> Dim:
+    return function(*map(int, numbers)) if is_static(numbers) else None
 
 
-def _objects(items, shape) -> np.ndarray:
+def _objects(items: Sequence[Dim], shape: tuple[int, ...]) -> np.ndarray:
     array = np.empty(len(items), object)
     array[:] = items
     return array.reshape(shape)
 
 
-def _numbers(items, tensor) -> np.ndarray:
+def _numbers(items: StaticValue, tensor: Tensor) -> np.ndarray:
     """Sizes, some of them None, as the value of an output."""
     sizes = list(np.array(items, object).flat)
-    if None in sizes:
-        return _objects(sizes, tensor.shape)
-    return np.array(sizes, tensor.dtype).reshape(tensor.shape)
+    shape = cast("tuple[int, ...]", tensor.shape)
+    return _objects(sizes, shape) if None in sizes else np.array(sizes, tensor.dtype).reshape(shape)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from ...schema import dtypes
 from ...schema.errors import ModelError
 from .attributes import AttributeReader, FunctionRef
-from .hooks import HOOKS
+from .hooks import implementation
 from .signatures import REQUIRED, Argument, Attribute, Signature, signature_of
+
+if TYPE_CHECKING:
+    from ..format.messages import ArgDef, FunctionDef, OpDef
+    from .graph import Graph
+    from .protocols import AttrValue
 
 __all__ = ["Function", "FunctionLibrary", "FunctionRef"]
 
@@ -21,16 +26,24 @@ class Function:
     arguments and results.
     """
 
-    def __init__(self, message: Any, signature: Signature | None = None, body=None):
+    def __init__(
+        self,
+        message: FunctionDef | None,
+        signature: Signature | None = None,
+        body: Graph | None = None,
+    ):
+        if signature is None:
+            assert message is not None
+            signature = _signature(message.signature)
         self.message = message
-        self.signature = _signature(message.signature) if signature is None else signature
-        self._bodies = {} if body is None else {_key({}): body}
+        self.signature = signature
+        self._bodies: dict[str, Graph] = {} if body is None else {_key({}): body}
 
     @classmethod
-    def of(cls, name: str, body) -> Function:
+    def of(cls, name: str, body: Graph) -> Function:
         """The function `name` that computes `body.outputs` from `body.inputs`."""
-        arguments = tuple(Argument(tensor.op.name, tensor.dtype) for tensor in body.inputs)
-        results = tuple(Argument(f"output_{i}", t.dtype) for i, t in enumerate(body.outputs))
+        arguments = tuple(Argument(tensor.op.name, tensor.dtype) for tensor in body.inputs or ())
+        results = tuple(Argument(f"output_{i}", t.dtype) for i, t in enumerate(body.outputs or ()))
         is_stateful = any(op.signature and op.signature.is_stateful for op in body.operations)
         return cls(None, Signature(name, arguments, results, {}, is_stateful), body)
 
@@ -39,7 +52,7 @@ class Function:
         """Its name in the library."""
         return self.signature.type
 
-    def body(self, library: FunctionLibrary, attrs: Mapping[str, object] | None = None):
+    def body(self, library: FunctionLibrary, attrs: Mapping[str, AttrValue] | None = None) -> Graph:
         """Its Graph, whose functions are those of `library`, when called with `attrs`.
 
         Raises ModelError when the FunctionDef is not a valid one.
@@ -49,7 +62,8 @@ class Function:
         }
         key = _key(attrs)
         if key not in self._bodies:
-            import_body = HOOKS.known("import_body")
+            import_body = implementation("import_body")
+            assert self.message is not None  # without attributes, a graph's body is the only one
             self._bodies[key] = import_body(self.message, self.signature, attrs, library)
         return self._bodies[key]
 
@@ -57,7 +71,7 @@ class Function:
 class FunctionLibrary(Mapping[str, Function]):
     """The functions of a graph, by name. They may call one another."""
 
-    def __init__(self, functions=()):
+    def __init__(self, functions: Iterable[Function] = ()):
         self._functions: dict[str, Function] = {function.name: function for function in functions}
         self.gradients: dict[str, str] = {}
 
@@ -87,7 +101,7 @@ class FunctionLibrary(Mapping[str, Function]):
             candidate = f"{name}_{count}"
         return candidate
 
-    def body(self, reference: FunctionRef | str):
+    def body(self, reference: FunctionRef | str) -> Graph:
         """The body of a function as a Graph with inputs and outputs.
 
         Raises KeyError when the library has no such function.
@@ -99,18 +113,18 @@ class FunctionLibrary(Mapping[str, Function]):
         return self._functions[reference.name].body(self, reference.attrs)
 
 
-def _key(attrs: Mapping[str, object]) -> str:
+def _key(attrs: Mapping[str, AttrValue]) -> str:
     return repr(sorted(attrs.items()))
 
 
-def _signature(definition) -> Signature:
+def _signature(definition: OpDef) -> Signature:
     """The Signature of a function's OpDef."""
     reader = AttributeReader()
-    attrs = {}
+    attrs: dict[str, Attribute] = {}
     for attr in definition.attr:
         where = f"function '{definition.name}': attribute {attr.name}"
-        given = attr.HasField("default_value")
-        default = reader.read(attr.default_value, attr.type, where) if given else REQUIRED
+        has_default = attr.HasField("default_value")
+        default = reader.read(attr.default_value, attr.type, where) if has_default else REQUIRED
         attrs[attr.name] = Attribute(attr.name, attr.type, default)
     return Signature(
         definition.name,
@@ -121,7 +135,7 @@ def _signature(definition) -> Signature:
     )
 
 
-def _argument(arg, function: str) -> Argument:
+def _argument(arg: ArgDef, function: str) -> Argument:
     if arg.type_list_attr:
         return Argument(arg.name, arg.type_list_attr, None, True)
     try:

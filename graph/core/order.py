@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from .graph import Tensor
+    from .graph import Operation, Tensor
 
 T = TypeVar("T", bound=Hashable)
 
@@ -14,7 +14,7 @@ T = TypeVar("T", bound=Hashable)
 class Cycle(ValueError):
     """Items that wait for one another; `items` is one round of them."""
 
-    def __init__(self, items: list):
+    def __init__(self, items: Sequence[Hashable]):
         self.items = items
         names = [str(getattr(item, "name", item)) for item in items]
         shown = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
@@ -34,8 +34,8 @@ def ordered(items: Iterable[T], before: Callable[[T], Iterable[T]]) -> list[T]:
         done[start] = False
         path = [(start, iter(before(start)))]
         while path:
-            item, rest = path[-1]
-            following = next((other for other in rest if not done.get(other, False)), None)
+            item, waiting = path[-1]
+            following = next((other for other in waiting if not done.get(other, False)), None)
             if following is None:
                 done[item] = True
                 result.append(item)
@@ -49,16 +49,16 @@ def ordered(items: Iterable[T], before: Callable[[T], Iterable[T]]) -> list[T]:
     return result
 
 
-def data_inputs(op) -> list:
+def data_inputs(op: Operation) -> list[Operation]:
     """The operations whose outputs `op` reads, but for a loop's back edge."""
     return [
         tensor.op
-        for tensor in op.inputs
+        for tensor in op.all_inputs
         if tensor is not None and not is_back_edge(op.type, tensor.op.type)
     ]
 
 
-def data_and_control_inputs(op) -> list:
+def data_and_control_inputs(op: Operation) -> list[Operation]:
     """The operations that must have run before `op`; a loop's back edge is not among them."""
     return data_inputs(op) + op.control_inputs
 

@@ -15,12 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
 
 from ...schema.custom_ops import is_custom_op
 from ...schema.registry import Registry
 from ..ops import FAMILIES
 from .custom import run_custom_op
 from .shapes import declared, unknown
+
+if TYPE_CHECKING:
+    from .protocols import Kernel, ShapeFunction, StaticFunction
+
+    KernelT = TypeVar("KernelT", bound=Kernel | None)
 
 
 @dataclass(frozen=True)
@@ -35,11 +41,11 @@ class Row:
     """
 
     type: str
-    kernel: Callable | None
-    shape: Callable
+    kernel: Kernel | None
+    shape: ShapeFunction
     attrs: tuple[str, ...] = ()
     moves_elements: bool = False
-    static: Callable | None = None
+    static: StaticFunction | None = None
     is_pure: bool = True
     writes: tuple[int, ...] = ()
 
@@ -47,21 +53,37 @@ class Row:
 OPS: Registry[Row] = Registry("op", __package__, [f".ops.{family}" for family in FAMILIES])
 
 
-def op(*types: str, shape: Callable = unknown, pure: bool = True, **fields):
-    """Registers the decorated kernel for op `types`; `fields` are further fields of the rows."""
+def op(
+    *types: str,
+    shape: ShapeFunction = unknown,
+    pure: bool = True,
+    moves_elements: bool = False,
+    static: StaticFunction | None = None,
+    writes: tuple[int, ...] = (),
+) -> Callable[[KernelT], KernelT]:
+    """Registers the decorated kernel for op `types`, with these fields of their rows."""
 
-    def register(kernel):
+    def register(kernel: KernelT) -> KernelT:
         for kind in types:
-            add_row(kind, kernel, shape, pure, **fields)
+            add_row(kind, kernel, shape, pure, moves_elements, static, writes)
         return kernel
 
     return register
 
 
-def add_row(kind: str, kernel, shape: Callable, pure: bool = True, **fields) -> None:
+def add_row(
+    kind: str,
+    kernel: Kernel | None,
+    shape: ShapeFunction,
+    pure: bool = True,
+    moves_elements: bool = False,
+    static: StaticFunction | None = None,
+    writes: tuple[int, ...] = (),
+) -> None:
     """Registers one row; the kernel is None for an op that only has a shape."""
     is_pure = pure and kernel is not None
-    OPS.add(kind, Row(kind, kernel, shape, _keywords(kernel), is_pure=is_pure, **fields))
+    keywords = _keywords(kernel)
+    OPS.add(kind, Row(kind, kernel, shape, keywords, moves_elements, static, is_pure, writes))
 
 
 def row_of(kind: str) -> Row | None:
@@ -69,13 +91,13 @@ def row_of(kind: str) -> Row | None:
     return OPS.get(kind) or _custom_row(kind)
 
 
-def kernel_of(kind: str) -> Callable | None:
+def kernel_of(kind: str) -> Kernel | None:
     """The reference kernel of op type `kind`, or None when there is none."""
     row = row_of(kind)
     return row.kernel if row else None
 
 
-def shape_of(kind: str) -> Callable:
+def shape_of(kind: str) -> ShapeFunction:
     """The shape function of op type `kind`; one that knows nothing when there is none."""
     row = row_of(kind)
     return row.shape if row else unknown
@@ -93,7 +115,7 @@ def _custom_row(kind: str) -> Row | None:
     return Row(kind, run_custom_op, declared, ("op",), is_pure=False)
 
 
-def _keywords(kernel) -> tuple[str, ...]:
+def _keywords(kernel: Kernel | None) -> tuple[str, ...]:
     """The names of a kernel's keyword-only parameters."""
     code = getattr(kernel, "__code__", None)
     if code is None:

@@ -10,13 +10,19 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from .hooks import HOOKS
+from .hooks import implementation
 
 if TYPE_CHECKING:
+    from ..session.session import Session
     from .graph import Graph, Operation
+    from .protocols import Collection, DeviceSpec, ElementLike, Extras
+
+    Item = TypeVar("Item")
 
 _FIRST_SCOPE = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")
 _INNER_SCOPE = re.compile(r"[A-Za-z0-9_.\\/>-]*")
@@ -64,7 +70,7 @@ class Dependencies:
 
     def __init__(self, before: Iterable[Operation]):
         self.before = list(dict.fromkeys(before))
-        self.made: set[Operation] = set()
+        self.inside: set[Operation] = set()
 
 
 class _OpenNames(threading.local):
@@ -89,11 +95,11 @@ class Scopes:
     def __init__(self) -> None:
         self._open = _OpenNames()
         self.controls: list[Dependencies] = []
-        self.devices: list[str | Callable | None] = []
-        self.collections: dict[str, list] = {}
+        self.devices: list[DeviceSpec] = []
+        self.collections: dict[str, Collection] = {}
         self.seed: int | None = None
         self.finalized = False
-        self.extras: dict[str, Any] = {}
+        self.extras: Extras = {}
 
     @property
     def name(self) -> str:
@@ -107,29 +113,29 @@ class Scopes:
     def controls_for(self, inputs: Iterable[Operation]) -> list[Operation]:
         """The control inputs of a new operation that reads from the operations `inputs`."""
         inputs = set(inputs)
-        found = [
+        controls = [
             op
             for block in self.controls
-            if not block.made & inputs
+            if not block.inside & inputs
             for op in block.before
             if op not in inputs
         ]
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(controls))
 
-    def device_of(self, op) -> str:
+    def device_of(self, op: Operation) -> str:
         """The device of a new operation: the innermost block says, None takes back the outer."""
         for device in reversed(self.devices):
             if device is None:
                 return ""
-            found = device(op) if callable(device) else device
-            if found:
-                return canonical_device(found)
+            name = device(op) if callable(device) else device
+            if name:
+                return canonical_device(name)
         return ""
 
     def record(self, op: Operation) -> None:
         """Notes that `op` was made inside the open blocks."""
         for block in self.controls:
-            block.made.add(op)
+            block.inside.add(op)
 
 
 def canonical_device(name: str) -> str:
@@ -144,7 +150,7 @@ class _Defaults(threading.local):
 
     def __init__(self) -> None:
         self.stack: list[Graph] = []
-        self.sessions: list = []
+        self.sessions: list[Session] = []
 
 
 _DEFAULTS = _Defaults()
@@ -158,7 +164,7 @@ def get_default_graph() -> Graph:
         return _DEFAULTS.stack[-1]
     with _LOCK:
         if not _GLOBAL:
-            _GLOBAL.append(HOOKS.known("new_graph")())
+            _GLOBAL.append(implementation("new_graph")())
         return _GLOBAL[0]
 
 
@@ -171,7 +177,7 @@ def reset_default_graph() -> None:
 
 
 @contextlib.contextmanager
-def default_graph(graph: Graph) -> Iterator[Graph]:
+def default_graph(graph: Graph) -> Generator[Graph]:
     """Makes `graph` the default one within the block."""
     _DEFAULTS.stack.append(graph)
     try:
@@ -181,7 +187,7 @@ def default_graph(graph: Graph) -> Iterator[Graph]:
 
 
 @contextlib.contextmanager
-def default_session(session) -> Iterator:
+def default_session(session: Session) -> Generator[Session]:
     """Makes `session` the default one within the block."""
     _DEFAULTS.sessions.append(session)
     try:
@@ -190,30 +196,30 @@ def default_session(session) -> Iterator:
         _leave(_DEFAULTS.sessions, session, "session")
 
 
-def _leave(stack: list, item, what: str) -> None:
+def _leave(stack: list[Item], item: Item, what: str) -> None:
     if not stack or stack[-1] is not item:
         raise AssertionError(f"Nesting violated by {what} {item!r}: blocks must end inside out")
     stack.pop()
 
 
-def push_session(session) -> None:
+def push_session(session: Session) -> None:
     """Makes `session` the default one until `drop_session`."""
     _DEFAULTS.sessions.append(session)
 
 
-def drop_session(session) -> None:
+def drop_session(session: Session) -> None:
     """Takes `session` from the default ones, wherever it stands."""
     if session in _DEFAULTS.sessions:
         _DEFAULTS.sessions.remove(session)
 
 
-def get_default_session():
+def get_default_session() -> Session | None:
     """The innermost session whose `with` block this thread is in, or None."""
     return _DEFAULTS.sessions[-1] if _DEFAULTS.sessions else None
 
 
 @contextlib.contextmanager
-def graph_name_scope(graph: Graph, name: str | None) -> Iterator[str]:
+def graph_name_scope(graph: Graph, name: str | None) -> Generator[str]:
     """Puts `name/` before the names of what is made within; gives that prefix.
 
     A name that ends with a slash is taken as it is, from the root; None or "" leaves all scopes.
@@ -257,7 +263,12 @@ class name_scope:
         TypeError: a name is not a string.
     """
 
-    def __init__(self, name: str | None, default_name: str | None = None, values=None):
+    def __init__(
+        self,
+        name: str | None,
+        default_name: str | None = None,
+        values: Iterable[object] | None = None,
+    ):
         if not isinstance(default_name, (str, type(None))):
             raise TypeError(
                 f"`default_name` type ({type(default_name)}) is not a string type. You likely "
@@ -287,31 +298,39 @@ class name_scope:
             self._blocks = blocks.pop_all()
         return prefix
 
-    def __exit__(self, *error) -> None:
-        self._blocks.__exit__(*error)
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._blocks.__exit__(kind, error, trace)
 
 
-def graph_of(values: Iterable) -> Graph:
+def graph_of(values: Iterable[object]) -> Graph:
     """The graph to which the tensors and operations among `values` belong, or the default one.
 
     Raises ValueError when they are of several graphs.
     """
-    found, first = None, None
+    shared: Graph | None = None
+    first = None
     for value in values:
         graph = getattr(value, "graph", None)
         if graph is None or not hasattr(graph, "scopes"):
             continue
-        if found is None:
-            found, first = graph, value
-        elif graph is not found:
+        if shared is None:
+            shared, first = graph, value
+        elif graph is not shared:
             raise ValueError(
-                f"{value} must be from the same graph as {first} (graphs are {graph} and {found})."
+                f"{value} must be from the same graph as {first} (graphs are {graph} and {shared})."
             )
-    return get_default_graph() if found is None else found
+    return get_default_graph() if shared is None else shared
 
 
 @contextlib.contextmanager
-def graph_control_dependencies(graph: Graph, items) -> Iterator[None]:
+def graph_control_dependencies(
+    graph: Graph, items: Iterable[ElementLike] | None
+) -> Generator[None]:
     """Lets what is made within run after `items`: operations, tensors, variables; None forgets all
     outer blocks.
     """
@@ -331,12 +350,14 @@ def graph_control_dependencies(graph: Graph, items) -> Iterator[None]:
         _leave(scopes.controls, block, "control dependencies")
 
 
-def _operation_of(graph: Graph, item) -> Operation:
-    op: Any = graph.as_graph_element(item)
-    return getattr(op, "op", op)
+def _operation_of(graph: Graph, item: ElementLike) -> Operation:
+    element = graph.as_graph_element(item)
+    return cast("Operation", getattr(element, "op", element))
 
 
-def control_dependencies(control_inputs):
+def control_dependencies(
+    control_inputs: Iterable[ElementLike] | None,
+) -> AbstractContextManager[None]:
     """Lets what is made within the block run after `control_inputs`, in the default graph.
 
     `control_inputs` are operations, tensors or variables; None forgets the outer blocks. What was
@@ -346,7 +367,7 @@ def control_dependencies(control_inputs):
 
 
 @contextlib.contextmanager
-def graph_device(graph: Graph, name) -> Iterator[None]:
+def graph_device(graph: Graph, name: DeviceSpec) -> Generator[None]:
     """Notes `name` (a string, a function of an operation, None for no device) on what is made."""
     graph.scopes.devices.append(name)
     try:
@@ -355,27 +376,27 @@ def graph_device(graph: Graph, name) -> Iterator[None]:
         graph.scopes.devices.pop()
 
 
-def device(device_name_or_function):
+def device(device_name_or_function: DeviceSpec) -> AbstractContextManager[None]:
     """Notes a device on what is made within the block; it is written with the graph, no more."""
     return graph_device(get_default_graph(), device_name_or_function)
 
 
-def add_to_collection(name: str, value) -> None:
+def add_to_collection(name: str, value: object) -> None:
     """Appends `value` to a collection of the default graph."""
     get_default_graph().add_to_collection(name, value)
 
 
-def add_to_collections(names, value) -> None:
+def add_to_collections(names: str | Sequence[str], value: object) -> None:
     """Appends `value` to several collections of the default graph."""
     get_default_graph().add_to_collections(names, value)
 
 
-def get_collection(key: str, scope: str | None = None) -> list:
+def get_collection(key: str, scope: str | None = None) -> Collection:
     """What the default graph has in a collection; see Graph.get_collection."""
     return get_default_graph().get_collection(key, scope)
 
 
-def get_collection_ref(key: str) -> list:
+def get_collection_ref(key: str) -> Collection:
     """The collection itself, which may be changed."""
     return get_default_graph().get_collection_ref(key)
 

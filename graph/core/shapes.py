@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .protocols import OperationView
 
 Dim: TypeAlias = "int | None"
 Shape: TypeAlias = "tuple[int | None, ...] | None"
@@ -25,13 +28,13 @@ class UnknownRank(Exception):
     """A shape function needs a rank that is not known: every output's shape is unknown."""
 
 
-def require(op, condition: object, message: str) -> None:
+def require(op: OperationView, condition: object, message: str) -> None:
     """Raises ValueError "<TYPE> '<name>': <message>" unless `condition` holds."""
     if not condition:
         raise ValueError(f"{op.type} '{op.name}': {message}")
 
 
-def known(op, index: int, rank: int | None = None) -> tuple[Dim, ...]:
+def known(op: OperationView, index: int, rank: int | None = None) -> tuple[Dim, ...]:
     """The shape of input `index`; unknown sizes when only the asked-for rank is known.
 
     Raises:
@@ -48,26 +51,27 @@ def known(op, index: int, rank: int | None = None) -> tuple[Dim, ...]:
     return shape
 
 
-def same(op) -> Shape:
+def same(op: OperationView) -> Shape:
     """The shape of the first input."""
     return op.inputs[0].shape
 
 
-def scalar(op) -> Shape:
+def scalar(op: OperationView) -> Shape:
     """The shape of a single number."""
     return ()
 
 
-def unknown(op) -> list[Shape]:
+def unknown(op: OperationView) -> list[Shape]:
     """Nothing is known: the shape depends on the data."""
     return [None] * len(op.outputs)
 
 
-def declared(op) -> list[Shape]:
+def declared(op: OperationView) -> list[Shape]:
     """The shapes that were noted in the graph."""
-    noted = op.attrs.get("_output_shapes")
-    if isinstance(noted, list) and len(noted) == len(op.outputs):
-        return [shape if isinstance(shape, tuple) else None for shape in noted]
+    listed = op.attrs.get("_output_shapes")
+    if isinstance(listed, list) and len(listed) == len(op.outputs):
+        shapes = cast("list[Shape]", listed)
+        return [shape if isinstance(shape, tuple) else None for shape in shapes]
     return unknown(op)
 
 
@@ -87,7 +91,7 @@ def merge(a: Shape, b: Shape) -> Shape:
     return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
 
 
-def merged(op, indices: Iterable[int]) -> Shape:
+def merged(op: OperationView, indices: Iterable[int]) -> Shape:
     """The one shape the inputs at `indices` share."""
     shape: Shape = None
     for index in indices:
@@ -95,7 +99,7 @@ def merged(op, indices: Iterable[int]) -> Shape:
     return shape
 
 
-def merged_shapes(op, a: Shape, b: Shape) -> Shape:
+def merged_shapes(op: OperationView, a: Shape, b: Shape) -> Shape:
     """What two shapes say together; ValueError naming the operation when they contradict."""
     if a is None or b is None:
         return b if a is None else a
@@ -169,7 +173,7 @@ def broadcast(*shapes: Shape) -> Shape:
     return broadcast_ranked(*ranked) if len(ranked) == len(shapes) else None
 
 
-def broadcasting(op) -> Shape:
+def broadcasting(op: OperationView) -> Shape:
     """The shape function of element-wise ops: all inputs broadcast together."""
     try:
         return broadcast(*(tensor.shape for tensor in op.inputs))
@@ -178,13 +182,13 @@ def broadcasting(op) -> Shape:
         raise ValueError(f"{op.type} '{op.name}': {error}, input shapes: {shapes}") from None
 
 
-def axis_of(op, axis: int, rank: int) -> int:
+def axis_of(op: OperationView, axis: int, rank: int) -> int:
     """`axis` counted from the front; ValueError unless it is in [-rank, rank)."""
     require(op, -rank <= axis < rank, f"axis must be in [{-rank}, {rank}), got {axis}")
     return axis % rank
 
 
-def value(op, index: int) -> np.ndarray | None:
+def value(op: OperationView, index: int) -> np.ndarray | None:
     """The value of input `index` when all of it is known."""
     array = op.inputs[index].value
     if array is None or (array.dtype == object and any(item is None for item in array.flat)):
@@ -192,13 +196,13 @@ def value(op, index: int) -> np.ndarray | None:
     return array
 
 
-def integers(op, index: int) -> list[int] | None:
+def integers(op: OperationView, index: int) -> list[int] | None:
     """The numbers of input `index` in order, None when not all are known."""
     array = value(op, index)
     return None if array is None else [int(item) for item in array.flat]
 
 
-def vector_size(op, index: int) -> int:
+def vector_size(op: OperationView, index: int) -> int:
     """How many elements input `index`, a vector with one for each dimension, has.
 
     Raises UnknownRank when that is not known.
@@ -210,7 +214,7 @@ def vector_size(op, index: int) -> int:
     return shape[0]
 
 
-def as_shape(op, index: int) -> Shape:
+def as_shape(op: OperationView, index: int) -> Shape:
     """The shape that input `index` spells: None where a number is unknown or -1.
 
     A vector of unknown numbers still gives the rank.
@@ -226,7 +230,7 @@ def as_shape(op, index: int) -> Shape:
     return shape_from(op, [None if item is None else int(item) for item in array.flat])
 
 
-def shape_from(op, sizes: Sequence[Dim]) -> Shape:
+def shape_from(op: OperationView, sizes: Sequence[Dim]) -> Shape:
     """A shape from numbers of the graph: -1 is an unknown size, less is an error."""
     require(op, len(sizes) <= MAX_RANK, f"rank must be <= 254, got {len(sizes)}")
     for size in sizes:

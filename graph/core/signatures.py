@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
 from ...schema import dtypes
 from .signature_table import ROWS
 
+if TYPE_CHECKING:
+    from .protocols import AnyGetAttr, AttrValue, DTypeAttr
+
 MAX_TENSORS = 65_536
 """How many tensors one argument may stand for."""
-REQUIRED = object()
+
+
+class Default(enum.Enum):
+    """In the place of a default."""
+
+    REQUIRED = "required"
+
+
+REQUIRED: Final = Default.REQUIRED
 """Default of an attribute that has none."""
 
 
@@ -27,26 +41,27 @@ class Argument:
     """
 
     name: str
-    dtype: np.dtype | str
+    dtype: DTypeAttr | str
     count: str | None = None
     is_list: bool = False
     is_reference: bool = False
 
-    def dtypes(self, get_attr) -> list[np.dtype]:
+    def dtypes(self, get_attr: AnyGetAttr) -> list[DTypeAttr]:
         """The dtypes of the tensors it stands for, where `get_attr(name)` gives the attributes."""
         if self.is_list:
-            found = list(get_attr(self.dtype))
-            for dtype in found:  # not `None in found`: None == np.dtype(np.float64)
-                if dtype is None:
-                    raise ValueError(f"attribute {self.dtype} must hold types, got {found}")
-            return found
+            listed = list(cast("Sequence[DTypeAttr | None]", get_attr(str(self.dtype))))
+            # Not `None in listed`: None == np.dtype(np.float64).
+            dtypes = [dtype for dtype in listed if dtype is not None]
+            if len(dtypes) < len(listed):
+                raise ValueError(f"attribute {self.dtype} must hold types, got {listed}")
+            return dtypes
         dtype = get_attr(self.dtype) if isinstance(self.dtype, str) else self.dtype
         if dtype is None:
             raise ValueError(f"attribute {self.dtype} must be a type, got {dtype}")
-        count = get_attr(self.count) if self.count else 1
+        count = cast("int", get_attr(self.count)) if self.count else 1
         if not 0 <= count <= MAX_TENSORS:
             raise ValueError(f"{self.count} must be in [0, {MAX_TENSORS}], got {count}")
-        return [dtype] * count
+        return [cast("DTypeAttr", dtype)] * count
 
 
 @dataclass(frozen=True)
@@ -55,7 +70,7 @@ class Attribute:
 
     name: str
     kind: str
-    default: object = REQUIRED
+    default: AttrValue | Default = REQUIRED
 
 
 @dataclass(frozen=True)
@@ -73,11 +88,11 @@ class Signature:
         """The attributes without a default."""
         return tuple(name for name, attr in self.attrs.items() if attr.default is REQUIRED)
 
-    def output_dtypes(self, get_attr) -> list[np.dtype]:
+    def output_dtypes(self, get_attr: AnyGetAttr) -> list[DTypeAttr]:
         """The dtypes of an operation's outputs, where `get_attr(name)` gives its attributes."""
         return [dtype for argument in self.outputs for dtype in argument.dtypes(get_attr)]
 
-    def input_dtypes(self, get_attr) -> list[np.dtype]:
+    def input_dtypes(self, get_attr: AnyGetAttr) -> list[DTypeAttr]:
         """The dtypes of an operation's inputs, where `get_attr(name)` gives its attributes."""
         return [dtype for argument in self.inputs for dtype in argument.dtypes(get_attr)]
 
@@ -127,16 +142,18 @@ def _attribute(text: str) -> Attribute:
     return Attribute(name, kind, _default(json.loads(default), kind) if has_default else REQUIRED)
 
 
-def _default(value, kind: str):
+def _default(value: AttrValue, kind: str) -> AttrValue:
     """A default of the table as graphs hold it: bytes, dtypes, shapes as tuples."""
     if kind.startswith("list("):
-        return [_default(item, kind[5:-1]) for item in value]
+        return [_default(item, kind[5:-1]) for item in cast("list[AttrValue]", value)]
     if kind == "string":
-        return value.encode()
+        return cast("str", value).encode()
     if kind == "type":
-        return _dtype(value)
+        return _dtype(cast("str", value))
+    if kind == "shape" and value == "?":
+        return None
     if kind == "shape":
-        return None if value == "?" else tuple(None if dim < 0 else dim for dim in value)
+        return tuple(None if dim < 0 else dim for dim in cast("list[int]", value))
     return value
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 
 class Size(int):
@@ -20,7 +20,7 @@ class Size(int):
         return int.__repr__(self)
 
 
-class Sizes(tuple):
+class Sizes(tuple["int | None", ...]):
     """A shape of known rank: a tuple of sizes, None for unknown ones.
 
     It has the methods of TensorShape too, and equals lists and TensorShapes of the same sizes.
@@ -31,36 +31,42 @@ class Sizes(tuple):
 
     __slots__ = ()
 
-    def __new__(cls, sizes: Iterable[int | None]):
+    def __new__(cls, sizes: Iterable[int | None]) -> Sizes:
         """A shape of these sizes."""
         return super().__new__(cls, [None if n is None else Size(n) for n in sizes])
 
-    def __getattr__(self, name: str) -> Any:
-        from .tensor_shape import TensorShape
+    if not TYPE_CHECKING:
 
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(TensorShape(tuple(self)), name)
+        def __getattr__(self, name: str):
+            from .tensor_shape import TensorShape
+
+            if name.startswith("_"):
+                raise AttributeError(name)
+            return getattr(TensorShape(tuple(self)), name)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, list):
-            other = tuple(other)
+            other = tuple(cast("list[object]", other))
         elif hasattr(other, "as_list") and not isinstance(other, Sizes):
             return bool(other == tuple(self))
-        return tuple.__eq__(self, other)
+        return super().__eq__(other)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = tuple.__hash__
+    def __hash__(self) -> int:
+        return super().__hash__()
 
-    def __add__(self, other: Any) -> Sizes:
+    # A tuple takes other items too.
+    def __add__(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, other: Iterable[int | None]
+    ) -> Sizes:
         return Sizes((*self, *other))
 
-    def __radd__(self, other: Any) -> Sizes:
+    def __radd__(self, other: Iterable[int | None]) -> Sizes:
         return Sizes((*other, *self))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[tuple[int | None, ...]], tuple[tuple[int | None, ...]]]:
         return tuple, (tuple(map(_plain, self)),)
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, SupportsIndex, cast, overload
 
 from . import shapes
+
+if TYPE_CHECKING:
+    from .typing import ShapeLike
 
 
 class Dimension:
@@ -16,13 +20,13 @@ class Dimension:
 
     __slots__ = ("value",)
 
-    def __init__(self, value):
-        value = getattr(value, "value", value)
-        if value is not None:
-            value = int(value.__index__())
-            if value < 0:
-                raise ValueError(f"Dimension {value} must be >= 0")
-        self.value: int | None = value
+    def __init__(self, value: SupportsIndex | None):
+        size: SupportsIndex | None = getattr(value, "value", value)
+        if size is not None:
+            size = int(size.__index__())
+            if size < 0:
+                raise ValueError(f"Dimension {size} must be >= 0")
+        self.value: int | None = size
 
     def __int__(self) -> int:
         return self.__index__()
@@ -32,20 +36,37 @@ class Dimension:
             raise TypeError("__index__ returned non-int (type NoneType)")
         return self.value
 
-    def is_compatible_with(self, other) -> bool:
+    def is_compatible_with(self, other: SupportsIndex | None) -> bool:
         """Whether both can be the same size."""
-        other = Dimension(other).value
-        return None in (self.value, other) or self.value == other
+        size = Dimension(other).value
+        return None in (self.value, size) or self.value == size
 
-    def assert_is_compatible_with(self, other) -> None:
+    def assert_is_compatible_with(self, other: SupportsIndex | None) -> None:
         """Raises ValueError unless both can be the same size."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Dimensions {self} and {Dimension(other)} are not compatible")
 
-    def merge_with(self, other) -> Dimension:
+    def merge_with(self, other: SupportsIndex | None) -> Dimension:
         """The size that both say; ValueError when they contradict."""
         self.assert_is_compatible_with(other)
         return Dimension(other) if self.value is None else Dimension(self)
+
+    if TYPE_CHECKING:
+
+        def __add__(self, other: SupportsIndex | None) -> Dimension: ...
+        def __radd__(self, other: SupportsIndex | None) -> Dimension: ...
+        def __sub__(self, other: SupportsIndex | None) -> Dimension: ...
+        def __rsub__(self, other: SupportsIndex | None) -> Dimension: ...
+        def __mul__(self, other: SupportsIndex | None) -> Dimension: ...
+        def __rmul__(self, other: SupportsIndex | None) -> Dimension: ...
+        def __floordiv__(self, other: SupportsIndex | None) -> Dimension: ...
+        def __rfloordiv__(self, other: SupportsIndex | None) -> Dimension: ...
+        def __mod__(self, other: SupportsIndex | None) -> Dimension: ...
+        def __rmod__(self, other: SupportsIndex | None) -> Dimension: ...
+        def __lt__(self, other: SupportsIndex | None) -> bool | None: ...
+        def __le__(self, other: SupportsIndex | None) -> bool | None: ...
+        def __gt__(self, other: SupportsIndex | None) -> bool | None: ...
+        def __ge__(self, other: SupportsIndex | None) -> bool | None: ...
 
     def __bool__(self) -> bool:
         return bool(self.value)
@@ -60,8 +81,10 @@ class Dimension:
         return f"Dimension({self.value})"
 
 
-def _arithmetic(function, reverse: bool = False):
-    def apply(self, other):
+def _arithmetic(
+    function: Callable[[int, int], int], reverse: bool = False
+) -> Callable[[Dimension, SupportsIndex | None], Dimension]:
+    def apply(self: Dimension, other: SupportsIndex | None) -> Dimension:
         a, b = self.value, Dimension(other).value
         if a is None or b is None:
             return Dimension(None)
@@ -70,8 +93,10 @@ def _arithmetic(function, reverse: bool = False):
     return apply
 
 
-def _comparison(function):
-    def apply(self, other):
+def _comparison(
+    function: Callable[[int, int], bool],
+) -> Callable[[Dimension, SupportsIndex | None], bool | None]:
+    def apply(self: Dimension, other: SupportsIndex | None) -> bool | None:
         try:
             a, b = self.value, Dimension(other).value
         except (TypeError, AttributeError):
@@ -82,21 +107,21 @@ def _comparison(function):
 
 
 for _name, _function in {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "floordiv": lambda a, b: a // b,
-    "mod": lambda a, b: a % b,
+    "add": int.__add__,
+    "sub": int.__sub__,
+    "mul": int.__mul__,
+    "floordiv": int.__floordiv__,
+    "mod": int.__mod__,
 }.items():
     setattr(Dimension, f"__{_name}__", _arithmetic(_function))
     setattr(Dimension, f"__r{_name}__", _arithmetic(_function, reverse=True))
 for _name, _function in {
-    "eq": lambda a, b: a == b,
-    "ne": lambda a, b: a != b,
-    "lt": lambda a, b: a < b,
-    "le": lambda a, b: a <= b,
-    "gt": lambda a, b: a > b,
-    "ge": lambda a, b: a >= b,
+    "eq": int.__eq__,
+    "ne": int.__ne__,
+    "lt": int.__lt__,
+    "le": int.__le__,
+    "gt": int.__gt__,
+    "ge": int.__ge__,
 }.items():
     setattr(Dimension, f"__{_name}__", _comparison(_function))
 
@@ -110,14 +135,14 @@ class TensorShape:
 
     __slots__ = ("_sizes",)
 
-    def __init__(self, dims):
+    def __init__(self, dims: ShapeLike | None):
         if isinstance(dims, TensorShape):
             self._sizes: shapes.Shape = dims._sizes
         elif dims is None:
             self._sizes = None
         else:
-            given = dims if hasattr(dims, "__iter__") else (dims,)
-            self._sizes = tuple(_size(dim) for dim in given)
+            sizes = dims if isinstance(dims, Iterable) else (dims,)
+            self._sizes = tuple(_size(size) for size in sizes)
 
     @property
     def dims(self) -> list[Dimension] | None:
@@ -149,7 +174,7 @@ class TensorShape:
         """The number of elements, None when it is unknown."""
         return shapes.count(self._sizes) if shapes.is_static(self._sizes) else None
 
-    def is_compatible_with(self, other) -> bool:
+    def is_compatible_with(self, other: ShapeLike | None) -> bool:
         """Whether both can be the shape of one tensor."""
         try:
             shapes.merge(self._sizes, TensorShape(other)._sizes)
@@ -157,7 +182,7 @@ class TensorShape:
             return False
         return True
 
-    def assert_is_compatible_with(self, other) -> None:
+    def assert_is_compatible_with(self, other: ShapeLike | None) -> None:
         """Raises ValueError unless both can be the shape of one tensor."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {TensorShape(other)} are incompatible")
@@ -172,18 +197,18 @@ class TensorShape:
         if not self.is_fully_defined():
             raise ValueError(f"Shape {self} is not fully defined")
 
-    def merge_with(self, other) -> TensorShape:
+    def merge_with(self, other: ShapeLike | None) -> TensorShape:
         """What both say together; ValueError when they contradict."""
-        other = TensorShape(other)
-        self.assert_is_compatible_with(other)
-        return TensorShape(shapes.merge(self._sizes, other._sizes))
+        shape = TensorShape(other)
+        self.assert_is_compatible_with(shape)
+        return TensorShape(shapes.merge(self._sizes, shape._sizes))
 
-    def concatenate(self, other) -> TensorShape:
+    def concatenate(self, other: ShapeLike | None) -> TensorShape:
         """The sizes of both, one after the other."""
-        other = TensorShape(other)
-        if self._sizes is None or other._sizes is None:
+        following = TensorShape(other)._sizes
+        if self._sizes is None or following is None:
             return TensorShape(None)
-        return TensorShape((*self._sizes, *other._sizes))
+        return TensorShape((*self._sizes, *following))
 
     def with_rank(self, rank: int) -> TensorShape:
         """The shape, when it can have that rank; else ValueError."""
@@ -217,21 +242,24 @@ class TensorShape:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
         return iter(self.dims or ())
 
-    def __getitem__(self, key):
-        if self._sizes is None:
-            return TensorShape(None) if isinstance(key, slice) else Dimension(None)
-        found = self._sizes[key]
-        return TensorShape(found) if isinstance(key, slice) else Dimension(found)
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> Dimension: ...
+    @overload
+    def __getitem__(self, key: slice) -> TensorShape: ...
+    def __getitem__(self, key: SupportsIndex | slice) -> Dimension | TensorShape:
+        if isinstance(key, slice):
+            return TensorShape(None if self._sizes is None else self._sizes[key])
+        return Dimension(None if self._sizes is None else self._sizes[key])
 
-    def __add__(self, other) -> TensorShape:
+    def __add__(self, other: ShapeLike | None) -> TensorShape:
         return self.concatenate(other)
 
-    def __radd__(self, other) -> TensorShape:
+    def __radd__(self, other: ShapeLike | None) -> TensorShape:
         return TensorShape(other).concatenate(self)
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: object) -> bool:
         try:
-            return self._sizes == TensorShape(other)._sizes
+            return self._sizes == TensorShape(cast("ShapeLike", other))._sizes
         except (TypeError, ValueError):
             return False
 
@@ -249,10 +277,10 @@ class TensorShape:
         return f"TensorShape({sizes})"
 
 
-def as_shape(shape) -> shapes.Shape:
+def as_shape(shape: ShapeLike | None) -> shapes.Shape:
     """Anything that says a shape, as the graph holds it."""
     return TensorShape(shape).as_shape()
 
 
-def _size(dim) -> int | None:
+def _size(dim: SupportsIndex | None) -> int | None:
     return Dimension(None if isinstance(dim, int) and dim == -1 else dim).value

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ...engine.families.layout import fill, move
@@ -13,18 +16,23 @@ from ..core.shapes import is_static
 from .registry import emit
 from .shapes import result
 
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..session.stage import Site
+    from .registry import Emitted
+
 SAME = ("Identity", "StopGradient", "PreventGradient", "Snapshot", "RefIdentity")
 RESHAPING = ("EnsureShape", "ExpandDims", "PlaceholderWithDefault", "Reshape", "Squeeze")
 
 
 @emit(*SAME)
-def same(program, op, x):
+def same(program: Program, op: Site, x: Buffer) -> Emitted:
     """`x` itself."""
     return x
 
 
 @emit(*RESHAPING)
-def reshaped(program, op, x, *_):
+def reshaped(program: Program, op: Site, x: Buffer, *_: Buffer) -> Emitted:
     """The same bytes in another shape."""
     if op.type == "PlaceholderWithDefault":
         return x
@@ -33,13 +41,13 @@ def reshaped(program, op, x, *_):
 
 
 @emit("IdentityN")
-def identity_n(program, op, *inputs):
+def identity_n(program: Program, op: Site, *inputs: Buffer) -> Emitted:
     """All inputs themselves."""
     return list(inputs)
 
 
 @emit("Transpose")
-def transpose(program, op, x, permutation):
+def transpose(program: Program, op: Site, x: Buffer, permutation: Buffer) -> Emitted:
     """The dimensions in another order."""
     out = result(op)
     if out is None or permutation.value is None or x.dtype.hasobject:
@@ -50,7 +58,7 @@ def transpose(program, op, x, permutation):
 
 
 @emit("ConcatV2")
-def concat(program, op, *inputs):
+def concat(program: Program, op: Site, *inputs: Buffer) -> Emitted:
     """The inputs one after the other along an axis."""
     *parts, axis = inputs
     out = result(op)
@@ -65,7 +73,7 @@ def concat(program, op, *inputs):
 
 
 @emit("Pack")
-def pack(program, op, *inputs):
+def pack(program: Program, op: Site, *inputs: Buffer) -> Emitted:
     """The inputs side by side along a new axis."""
     out = result(op)
     if out is None or out.dtype.hasobject:
@@ -77,14 +85,15 @@ def pack(program, op, *inputs):
 
 
 @emit("Split", "SplitV", "Unpack")
-def split(program, op, *inputs):
+def split(program: Program, op: Site, *inputs: Buffer) -> Emitted:
     """Parts of an input along an axis."""
     shapes = infer_shapes(op, row_of(op.type))
     x = inputs[1 if op.type == "Split" else 0]
     axis = _split_axis(op, inputs)
     if axis is None or x.dtype.hasobject:
         return None
-    axis, start, outputs = axis % x.ndim, 0, []
+    outputs: list[Buffer] = []
+    axis, start = axis % x.ndim, 0
     for shape in shapes:
         if not is_static(shape):
             return None
@@ -99,15 +108,15 @@ def split(program, op, *inputs):
     return outputs
 
 
-def _split_axis(op, inputs) -> int | None:
+def _split_axis(op: Site, inputs: Sequence[Buffer]) -> int | None:
     if op.type == "Unpack":
         return op.get_attr("axis")
-    found = inputs[0 if op.type == "Split" else 2].value
-    return None if found is None else int(found)
+    axis = inputs[0 if op.type == "Split" else 2].value
+    return None if axis is None else int(axis)
 
 
 @emit("Slice")
-def slice_(program, op, x, begin, size):
+def slice_(program: Program, op: Site, x: Buffer, begin: Buffer, size: Buffer) -> Emitted:
     """A part of each dimension."""
     out = result(op)
     if out is None or begin.value is None or x.dtype.hasobject:
@@ -122,7 +131,7 @@ def slice_(program, op, x, begin, size):
 
 
 @emit("Pad", "PadV2")
-def pad(program, op, x, paddings, *value):
+def pad(program: Program, op: Site, x: Buffer, paddings: Buffer, *value: Buffer) -> Emitted:
     """`x` amid one value."""
     out = result(op)
     pairs = paddings.value
@@ -137,7 +146,7 @@ def pad(program, op, x, paddings, *value):
 
 
 @emit("Tile")
-def tile(program, op, x, multiples):
+def tile(program: Program, op: Site, x: Buffer, multiples: Buffer) -> Emitted:
     """`x` side by side with itself."""
     out = result(op)
     if out is None or multiples.value is None or x.dtype.hasobject:
@@ -151,7 +160,7 @@ def tile(program, op, x, multiples):
 
 
 @emit("BroadcastTo")
-def broadcast_to(program, op, x, shape):
+def broadcast_to(program: Program, op: Site, x: Buffer, shape: Buffer) -> Emitted:
     """`x` repeated to a shape."""
     out = result(op)
     if out is None or x.dtype.hasobject:
@@ -161,7 +170,7 @@ def broadcast_to(program, op, x, shape):
 
 
 @emit("Fill")
-def fill_with(program, op, dims, value):
+def fill_with(program: Program, op: Site, dims: Buffer, value: Buffer) -> Emitted:
     """One value everywhere."""
     out = result(op)
     if out is None or value.dtype.hasobject:
@@ -171,7 +180,7 @@ def fill_with(program, op, dims, value):
 
 
 @emit("ZerosLike", "OnesLike")
-def like(program, op, x):
+def like(program: Program, op: Site, x: Buffer) -> Emitted:
     """Zeros or ones in the shape of `x`."""
     if x.dtype.hasobject:
         return None
@@ -180,9 +189,9 @@ def like(program, op, x):
 
 
 @emit("GatherV2", "ResourceGather")
-def gather(program, op, params, indices, *axes):
+def gather(program: Program, op: Site, params: Buffer, indices: Buffer, *axes: Buffer) -> Emitted:
     """Slices along an axis."""
-    out = result(op) if op.type == "GatherV2" else _rows(op, params, indices)
+    out = result(op) if op.type == "GatherV2" else _rows(params, indices)
     axis = axes[0].value if axes else np.int32(0)
     simple = not op.get_attr("batch_dims") and indices.dtype.name in ("int32", "int64")
     if out is None or axis is None or not simple or params.dtype.hasobject:
@@ -202,5 +211,5 @@ def gather(program, op, params, indices, *axes):
     return out
 
 
-def _rows(op, params: Buffer, indices: Buffer) -> Buffer:
+def _rows(params: Buffer, indices: Buffer) -> Buffer:
     return arena((*indices.shape, *params.shape[1:]), params.dtype)

@@ -8,6 +8,7 @@ Holds off when something else reads, fetches or feeds what lies between.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable
+from typing import TYPE_CHECKING
 
 from ...engine.families import gemm, gradients
 from ...engine.families.gemm import NO_CLAMP
@@ -16,6 +17,10 @@ from ..core.graph import Operation, Tensor
 from .elementwise import CLAMPS
 from .products import FLOATS, convolution_windows
 from .shapes import result
+
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..session.stage import Site
 
 PRODUCTS = ("Conv2D", "MatMul")
 BIASES = ("BiasAdd", "Add", "AddV2")
@@ -27,7 +32,7 @@ def find(
     """The chains among operations by their last one; `is_open` are tensors others ask for."""
     order = list(order)
     inside = set(order)
-    chains = {}
+    chains: dict[Operation, list[Operation]] = {}
     for op in order:
         if op.type not in PRODUCTS or any(x.dtype not in FLOATS for x in op.inputs):
             continue
@@ -42,7 +47,9 @@ def find(
     return chains
 
 
-def _only_reader(tensor: Tensor, inside, is_open) -> Operation | None:
+def _only_reader(
+    tensor: Tensor, inside: Container[Operation], is_open: Container[Tensor]
+) -> Operation | None:
     readers = [op for op in tensor.consumers() if op in inside]
     return readers[0] if len(readers) == 1 and tensor not in is_open else None
 
@@ -60,7 +67,9 @@ def _is_activation(op: Operation, biased: Tensor) -> bool:
     return op.type in CLAMPS
 
 
-def emit(program, chain: list[Operation], site, value: Callable[[Tensor], Buffer]) -> Buffer | None:
+def emit(
+    program: Program, chain: list[Operation], site: Site, value: Callable[[Tensor], Buffer]
+) -> Buffer | None:
     """The result of a chain; None when its operations have to be done one by one.
 
     `site` is that of the product, `value` gives the buffer of a tensor.
@@ -73,8 +82,10 @@ def emit(program, chain: list[Operation], site, value: Callable[[Tensor], Buffer
     if out is None or bias.shape != out.shape[-1:] or not out.size:
         return None
     if head.type == "MatMul":
-        swaps = {name: bool(site.get_attr(name)) for name in ("transpose_a", "transpose_b")}
-        gemm.matmul(program, a, b, bias, out, clamp=clamp, **swaps)
+        gemm.matmul(
+            program, a, b, bias, out, clamp=clamp,
+            transpose_a=site.get_attr("transpose_a"), transpose_b=site.get_attr("transpose_b"),
+        )  # fmt: skip
         return out
     windows = convolution_windows(site, b.shape[:2], a.shape)
     if windows is None or b.shape[2] != a.shape[3]:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...engine.families.elementwise import broadcast_shape, elementwise
-from ...engine.plan.buffer import arena, constant
+from ...engine.plan.buffer import Buffer, arena, constant
 from .registry import emit
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ...engine.plan.program import Program
+    from ..session.stage import Site
+    from .registry import Emitted
 
 NUMBERS = (np.float32, np.int32, np.int64)
 CLAMPED = {
@@ -69,39 +78,39 @@ CLAMPS = {"Relu": (0.0, np.inf), "Relu6": (0.0, 6.0)}
 
 
 @lru_cache(8)
-def no_limits(dtype: np.dtype):
+def no_limits(dtype: np.dtype) -> Buffer:
     """The buffer of limits that hold nothing back."""
     ends = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
     return constant(np.array(ends, dtype))
 
 
-def _pair(a, b, dtype):
+def _pair(a: Buffer, b: Buffer, dtype: npt.DTypeLike) -> Buffer | None:
     """A new buffer in the shape to which both broadcast; None when they do not."""
     shape = broadcast_shape(a.shape, b.shape)
     return None if shape is None else arena(shape, dtype)
 
 
-def _add_clamped(kind: str, kernel: str, dtypes) -> None:
+def _add_clamped(kind: str, kernel: str, dtypes: Sequence[npt.DTypeLike]) -> None:
     @emit(kind, dtypes=dtypes)
-    def clamped(program, op, a, b):
+    def clamped(program: Program, op: Site, a: Buffer, b: Buffer) -> Emitted:
         out = _pair(a, b, a.dtype)
         if out is not None:
             elementwise(program, f"arithmetic.{kernel}", (a, b), out, no_limits(a.dtype))
         return out
 
 
-def _add_plain(kind: str, kernel: str, dtypes) -> None:
+def _add_plain(kind: str, kernel: str, dtypes: Sequence[npt.DTypeLike]) -> None:
     @emit(kind, dtypes=dtypes)
-    def plain(program, op, a, b):
+    def plain(program: Program, op: Site, a: Buffer, b: Buffer) -> Emitted:
         out = _pair(a, b, a.dtype)
         if out is not None:
             elementwise(program, kernel, (a, b), out)
         return out
 
 
-def _add_unary(kind: str, kernel: str, dtypes) -> None:
+def _add_unary(kind: str, kernel: str, dtypes: Sequence[npt.DTypeLike]) -> None:
     @emit(kind, dtypes=dtypes)
-    def unary(program, op, x):
+    def unary(program: Program, op: Site, x: Buffer) -> Emitted:
         out = arena(x.shape, x.dtype)
         if x.size:
             program.call(f"unary.{kernel}", x.ravel(), out.ravel(), split=x.size)
@@ -119,7 +128,7 @@ for _kind, _kernel in SIGNED.items():
 
 
 @emit(*COMPARISONS, dtypes=NUMBERS)
-def compare(program, op, a, b):
+def compare(program: Program, op: Site, a: Buffer, b: Buffer) -> Emitted:
     """Whether the comparison holds, element by element."""
     kernel, swapped = COMPARISONS[op.type]
     out = _pair(a, b, np.bool_)
@@ -129,7 +138,7 @@ def compare(program, op, a, b):
 
 
 @emit(*CLAMPS, dtypes=(np.float32,))
-def clamp(program, op, x):
+def clamp(program: Program, op: Site, x: Buffer) -> Emitted:
     """`x` within two limits."""
     low, high = CLAMPS[op.type]
     out = arena(x.shape, x.dtype)
@@ -139,7 +148,7 @@ def clamp(program, op, x):
 
 
 @emit("LeakyRelu", dtypes=(np.float32,))
-def leaky_relu(program, op, x):
+def leaky_relu(program: Program, op: Site, x: Buffer) -> Emitted:
     """`x`, times alpha where it is negative."""
     out = arena(x.shape, x.dtype)
     if x.size:
@@ -149,7 +158,7 @@ def leaky_relu(program, op, x):
 
 
 @emit("AddN", dtypes=NUMBERS)
-def add_n(program, op, *inputs):
+def add_n(program: Program, op: Site, *inputs: Buffer) -> Emitted:
     """The sum of all inputs."""
     total = inputs[0]
     for x in inputs[1:]:
@@ -163,22 +172,21 @@ def add_n(program, op, *inputs):
 
 
 _TO_REAL = frozenset(map(np.dtype, ("uint8", "int8", "int16", "int32", "int64", "float32")))
-
-
-_WHOLE = frozenset(map(np.dtype, ("int32", "int64")))
+_REAL: frozenset[np.dtype] = frozenset(map(np.dtype, ("float32", "float64")))
+_WHOLE: frozenset[np.dtype] = frozenset(map(np.dtype, ("int32", "int64")))
 
 
 @emit("Cast")
-def cast(program, op, x):
+def cast(program: Program, op: Site, x: Buffer) -> Emitted:
     """`x` in another dtype."""
     dtype = op.get_attr("DstT")
     if x.dtype == dtype:
         return x
     source = x.view(np.uint8) if x.dtype == np.bool_ else x
     kernel = None
-    if dtype in (np.float32, np.float64) and source.dtype in _TO_REAL:
+    if dtype in _REAL and source.dtype in _TO_REAL:
         kernel = "cast.real"
-    elif {source.dtype, dtype} == _WHOLE:
+    elif source.dtype in _WHOLE and dtype in _WHOLE:
         kernel = "cast.wrap"
     elif dtype in _WHOLE and source.dtype == np.uint8:
         kernel = "cast.widen"
@@ -191,7 +199,7 @@ def cast(program, op, x):
 
 
 @emit("Select", "SelectV2")
-def select(program, op, condition, x, y):
+def select(program: Program, op: Site, condition: Buffer, x: Buffer, y: Buffer) -> Emitted:
     """Elements of `x` where the condition holds, of `y` elsewhere."""
     shape = broadcast_shape(condition.shape, x.shape, y.shape)
     rows = op.type == "Select" and condition.shape not in ((), x.shape)

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from math import inf, prod
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
 from ...engine.families import gradients
 from ...engine.families.windows import pool
-from ...engine.plan.buffer import arena
+from ...engine.plan.buffer import Buffer, arena
 from ..ops.window import Windows
 from .registry import emit
 from .shapes import result
 
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..session.stage import Site
+    from .registry import Emitted
+
 FLOATS = (np.float32,)
 
 
-def _windows(op, shape):
+class PoolWindows(TypedDict):
+    """The windows of a pooling, as the engine takes them."""
+
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    before: tuple[int, ...]
+
+
+def _windows(op: Site, shape: tuple[int, ...]) -> PoolWindows | None:
     """Size, stride and the padding before, of images in NHWC; None for another layout."""
     size, stride = op.get_attr("ksize"), op.get_attr("strides")
     if (
@@ -33,7 +47,7 @@ def _windows(op, shape):
 
 
 @emit("MaxPool", "AvgPool", dtypes=FLOATS)
-def pooling(program, op, x):
+def pooling(program: Program, op: Site, x: Buffer) -> Emitted:
     """One value for each position of a window."""
     windows, out = _windows(op, x.shape), result(op)
     if out is None or windows is None:
@@ -44,7 +58,7 @@ def pooling(program, op, x):
 
 
 @emit("MaxPoolGrad", dtypes=FLOATS)
-def max_pool_grad(program, op, x, y, dy):
+def max_pool_grad(program: Program, op: Site, x: Buffer, y: Buffer, dy: Buffer) -> Emitted:
     """What flows back through MaxPool."""
     windows = _windows(op, x.shape)
     if windows is None:
@@ -55,7 +69,7 @@ def max_pool_grad(program, op, x, y, dy):
 
 
 @emit("AvgPoolGrad")
-def average_pool_grad(program, op, sizes, dy):
+def average_pool_grad(program: Program, op: Site, sizes: Buffer, dy: Buffer) -> Emitted:
     """What flows back through AvgPool."""
     if sizes.value is None or dy.dtype != np.float32:
         return None
@@ -69,18 +83,18 @@ def average_pool_grad(program, op, sizes, dy):
 
 
 @emit("Softmax", dtypes=FLOATS)
-def softmax(program, op, x):
+def softmax(program: Program, op: Site, x: Buffer) -> Emitted:
     """exp(x) over its sum, row by row."""
     return _rows(program, x, "softmax.softmax", beta=1.0)
 
 
 @emit("LogSoftmax", dtypes=FLOATS)
-def log_softmax(program, op, x):
+def log_softmax(program: Program, op: Site, x: Buffer) -> Emitted:
     """The logarithm of softmax."""
     return _rows(program, x, "softmax.log_softmax")
 
 
-def _rows(program, x, kernel, **numbers):
+def _rows(program: Program, x: Buffer, kernel: str, **numbers: float) -> Emitted:
     if not x.ndim:
         return None
     rows = (prod(x.shape[:-1]), x.shape[-1])
@@ -91,7 +105,7 @@ def _rows(program, x, kernel, **numbers):
 
 
 @emit("SoftmaxCrossEntropyWithLogits", dtypes=FLOATS)
-def cross_entropy(program, op, x, labels):
+def cross_entropy(program: Program, op: Site, x: Buffer, labels: Buffer) -> Emitted:
     """The loss of each row, and its gradient."""
     if x.shape != labels.shape or not x.size:
         return None
@@ -99,14 +113,14 @@ def cross_entropy(program, op, x, labels):
 
 
 @emit("SparseSoftmaxCrossEntropyWithLogits")
-def sparse_cross_entropy(program, op, x, labels):
+def sparse_cross_entropy(program: Program, op: Site, x: Buffer, labels: Buffer) -> Emitted:
     """The loss of each row, and its gradient."""
     if x.dtype != np.float32 or labels.shape != x.shape[:1] or not x.size:
         return None
     return _losses(program, "backward.sparse_cross_entropy", x, labels)
 
 
-def _losses(program, kernel, x, labels):
+def _losses(program: Program, kernel: str, x: Buffer, labels: Buffer) -> list[Buffer]:
     loss, gradient = arena(x.shape[:1], x.dtype), arena(x.shape, x.dtype)
     program.call(kernel, x, labels, loss, gradient, split=x.shape[0])
     return [loss, gradient]

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypedDict
+
 import numpy as np
 
 from ...engine.families import gemm, gradients
 from ...engine.families.elementwise import elementwise
 from ...engine.families.layout import move
 from ...engine.families.reductions import reduce
-from ...engine.plan.buffer import arena
+from ...engine.plan.buffer import Buffer, arena
 from ...engine.plan.view import View
 from ..ops.window import Windows
 from .elementwise import no_limits
 from .registry import emit
 from .shapes import result
+
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..session.stage import Site
+    from .registry import Emitted
 
 FLOATS = (np.dtype(np.float32),)
 _LINE = 512
@@ -21,17 +29,17 @@ _LINE = 512
 
 
 @emit("MatMul", dtypes=FLOATS)
-def mat_mul(program, op, a, b):
+def mat_mul(program: Program, op: Site, a: Buffer, b: Buffer) -> Emitted:
     """The product of two matrices."""
     out = result(op)
     if out is not None:
-        swaps = {name: bool(op.get_attr(name)) for name in ("transpose_a", "transpose_b")}
-        gradients.product(program, a, b, out, **swaps)
+        transpose_a, transpose_b = op.get_attr("transpose_a"), op.get_attr("transpose_b")
+        gradients.product(program, a, b, out, transpose_a=transpose_a, transpose_b=transpose_b)
     return out
 
 
 @emit("BatchMatMul", "BatchMatMulV2", dtypes=FLOATS)
-def batch_mat_mul(program, op, a, b):
+def batch_mat_mul(program: Program, op: Site, a: Buffer, b: Buffer) -> Emitted:
     """The products of stacks of matrices."""
     out = result(op)
     if out is not None:
@@ -41,7 +49,7 @@ def batch_mat_mul(program, op, a, b):
 
 
 @emit("BiasAdd", "BiasAddV1", dtypes=FLOATS)
-def bias_add(program, op, x, bias):
+def bias_add(program: Program, op: Site, x: Buffer, bias: Buffer) -> Emitted:
     """`x` with a number added to each channel."""
     if op.type == "BiasAdd" and op.get_attr("data_format") != b"NHWC":
         return None
@@ -57,7 +65,7 @@ def bias_add(program, op, x, bias):
 
 
 @emit("BiasAddGrad", dtypes=FLOATS)
-def bias_add_grad(program, op, dy):
+def bias_add_grad(program: Program, op: Site, dy: Buffer) -> Emitted:
     """The sum of each channel."""
     if op.get_attr("data_format") != b"NHWC":
         return None
@@ -66,7 +74,17 @@ def bias_add_grad(program, op, dy):
     return out
 
 
-def convolution_windows(op, taps, x_shape):
+class ConvolutionWindows(TypedDict):
+    """The windows of a convolution, as the engine takes them."""
+
+    stride: tuple[int, ...]
+    dilation: tuple[int, ...]
+    before: tuple[int, ...]
+
+
+def convolution_windows(
+    op: Site, taps: Iterable[int], x_shape: tuple[int, ...]
+) -> ConvolutionWindows | None:
     """Stride, dilation and the padding before, of images in NHWC; None for another layout."""
     if op.get_attr("data_format") != b"NHWC":
         return None
@@ -83,7 +101,7 @@ def convolution_windows(op, taps, x_shape):
 
 
 @emit("Conv2D", dtypes=FLOATS)
-def conv2d(program, op, x, filters):
+def conv2d(program: Program, op: Site, x: Buffer, filters: Buffer) -> Emitted:
     """A convolution over height and width."""
     windows = convolution_windows(op, filters.shape[:2], x.shape)
     out = result(op)
@@ -97,20 +115,25 @@ def conv2d(program, op, x, filters):
 
 
 @emit("Conv2DBackpropInput")
-def conv2d_backprop_input(program, op, sizes, filters, dy):
+def conv2d_backprop_input(
+    program: Program, op: Site, sizes: Buffer, filters: Buffer, dy: Buffer
+) -> Emitted:
     """What flows back through a convolution to its input."""
     out = result(op)
     if out is None or sizes.value is None or filters.dtype != np.float32:
         return None
     windows = convolution_windows(op, filters.shape[:2], out.shape)
-    if windows is None or windows.pop("dilation") != (1, 1) or filters.shape[2] != out.shape[3]:
+    if windows is None or windows["dilation"] != (1, 1) or filters.shape[2] != out.shape[3]:
         return None
-    gradients.input_gradient(program, filters, dy, out, **windows)
+    stride, before = windows["stride"], windows["before"]
+    gradients.input_gradient(program, filters, dy, out, stride=stride, before=before)
     return out
 
 
 @emit("Conv2DBackpropFilter")
-def conv2d_backprop_filter(program, op, x, sizes, dy):
+def conv2d_backprop_filter(
+    program: Program, op: Site, x: Buffer, sizes: Buffer, dy: Buffer
+) -> Emitted:
     """What flows back through a convolution to its filter."""
     out = result(op)
     if out is None or sizes.value is None or x.dtype != np.float32:
@@ -123,7 +146,7 @@ def conv2d_backprop_filter(program, op, x, sizes, dy):
 
 
 @emit("DepthwiseConv2dNative", dtypes=FLOATS)
-def depthwise(program, op, x, filters):
+def depthwise(program: Program, op: Site, x: Buffer, filters: Buffer) -> Emitted:
     """A convolution of each channel by itself."""
     windows = convolution_windows(op, filters.shape[:2], x.shape)
     out = result(op)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ...engine.families import reductions
 from ...engine.families.elementwise import elementwise
-from ...engine.plan.buffer import arena, constant
+from ...engine.plan.buffer import Buffer, arena, constant
 from .elementwise import no_limits
 from .registry import emit
 from .shapes import result
 
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..session.stage import Site
+    from .registry import Emitted
+
 NUMBERS = frozenset(map(np.dtype, (np.float32, np.int32, np.int64)))
+SEARCHED: frozenset[np.dtype] = frozenset(map(np.dtype, (np.float32, np.int32)))
 REDUCTIONS = {
     "Max": "maximum",
     "Mean": "mean",
@@ -22,7 +30,7 @@ REDUCTIONS = {
 
 
 @emit(*REDUCTIONS)
-def reduction(program, op, x, axes):
+def reduction(program: Program, op: Site, x: Buffer, axes: Buffer) -> Emitted:
     """Dimensions folded into one value each."""
     out = result(op)
     integer_mean = op.type == "Mean" and x.is_integer
@@ -38,7 +46,7 @@ def reduction(program, op, x, axes):
 
 
 @emit("L2Loss")
-def l2_loss(program, op, x):
+def l2_loss(program: Program, op: Site, x: Buffer) -> Emitted:
     """Half the sum of the squares."""
     if x.dtype != np.float32 or not x.size:
         return None
@@ -51,10 +59,10 @@ def l2_loss(program, op, x):
 
 
 @emit("ArgMax", "ArgMin")
-def position(program, op, x, axis):
+def position(program: Program, op: Site, x: Buffer, axis: Buffer) -> Emitted:
     """Where along an axis the largest or smallest element comes first."""
     out = result(op)
-    if out is None or x.dtype not in (np.float32, np.int32) or axis.value is None or not x.size:
+    if out is None or x.dtype not in SEARCHED or axis.value is None or not x.size:
         return None
     along, smallest = int(axis.value) % x.ndim, op.type == "ArgMin"
     reductions.position(program, x, along, out, smallest=smallest)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -23,12 +24,21 @@ from ...engine.plan.buffer import Buffer
 from ...schema.registry import Registry
 from . import FAMILIES
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Emitted: TypeAlias = "Buffer | list[Buffer] | None"
+"""A buffer for each output, the only one's, or None where the numpy kernel has to run."""
+EmitFunction: TypeAlias = "Callable[..., Emitted]"
+"""Takes the program, the operation as a Site, and a Buffer for each input."""
+Function = TypeVar("Function", bound="EmitFunction")
+
 
 @dataclass(frozen=True)
 class Emitter:
     """How one op type becomes instructions, and for which dtypes of its inputs; None for all."""
 
-    function: Callable
+    function: EmitFunction
     dtypes: frozenset[np.dtype] | None = None
 
     def takes(self, inputs: Sequence[Buffer]) -> bool:
@@ -39,10 +49,12 @@ class Emitter:
 EMITTERS: Registry[Emitter] = Registry("op", __package__, FAMILIES)
 
 
-def emit(*types: str, dtypes: Sequence | None = None) -> Callable:
+def emit(
+    *types: str, dtypes: Sequence[npt.DTypeLike] | None = None
+) -> Callable[[Function], Function]:
     """Registers the decorated function for op `types` whose inputs all have one of `dtypes`."""
 
-    def register(function):
+    def register(function: Function) -> Function:
         allowed = None if dtypes is None else frozenset(np.dtype(dtype) for dtype in dtypes)
         for kind in types:
             EMITTERS.add(kind, Emitter(function, allowed))

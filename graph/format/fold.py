@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 import numpy as np
 
-from ..core.graph import Graph, Operation
-from ..core.infer import KERNEL_ERRORS, Seen, call_kernel, infer_shapes, known_bytes
+from ..core.graph import Graph, Operation, Tensor
+from ..core.infer import KERNEL_ERRORS, EvaluatedOperation, call_kernel, infer_shapes, known_bytes
 from ..core.registry import Row, row_of
 from .rebuild import Copy, rebuild
+
+if TYPE_CHECKING:
+    from ..core.protocols import AttrValue
 
 MIN_BYTES = 1 << 20
 GROWTH = 4
 """An output may have MIN_BYTES, or GROWTH times the bytes of the inputs."""
 TOTAL_BYTES = 256 << 20
 
-KEPT = frozenset(
+UNFOLDED = frozenset(
     (
         "Const",
         "FakeQuantWithMinMaxArgs",
@@ -42,27 +46,27 @@ def fold(graph: Graph) -> Graph:
 
 
 class _Folding:
-    """Decides for each operation, and counts the bytes that are left."""
+    """Decides for each operation, and counts the bytes that are still allowed."""
 
     def __init__(self):
-        self.left = TOTAL_BYTES
+        self.budget = TOTAL_BYTES
 
     def __call__(self, op: Operation, copy: Copy) -> bool:
         row = row_of(op.type)
-        if row is None or not row.is_pure or op.type in KEPT or copy.control_inputs(op):
+        if row is None or not row.is_pure or op.type in UNFOLDED or copy.control_inputs(op):
             return False
         if not op.outputs or any(tensor.op.type == "NextIteration" for tensor in op.inputs):
             return False
         arrays = self._results(op, row, copy)
         if arrays is None:
             return False
-        self.left -= sum(array.nbytes for array in arrays)
-        constants = []
+        self.budget -= sum(array.nbytes for array in arrays)
+        constants: list[Tensor] = []
         for index, array in enumerate(arrays):
             name = op.name if index == 0 else copy.graph.unique_name(f"{op.name}/output_{index}")
-            attrs = {"value": array, "dtype": op.outputs[index].dtype}
+            attrs: dict[str, AttrValue] = {"value": array, "dtype": op.outputs[index].dtype}
             constants.append(copy.graph.add("Const", name, (), attrs, (), op.device).outputs[0])
-        copy.stands_for(op, constants, [constants[0].op])
+        copy.maps_to(op, constants, [constants[0].op])
         return True
 
     def _results(self, op: Operation, row: Row, copy: Copy) -> list[np.ndarray] | None:
@@ -76,25 +80,25 @@ class _Folding:
             inputs = [tensor.op for tensor in copy.inputs(op) if tensor is not None]
             if any(producer.type != "Const" for producer in inputs):
                 return None
-            arrays = [producer.attrs["value"] for producer in inputs]
+            arrays = [cast("np.ndarray", producer.attrs["value"]) for producer in inputs]
             allowed = max(MIN_BYTES, GROWTH * sum(array.nbytes for array in arrays))
-            if not self._fits(op, arrays, row, min(allowed, self.left)):
+            if not self._fits(op, arrays, row, min(allowed, self.budget)):
                 return None
             try:
                 with np.errstate(all="ignore"):
                     results = call_kernel(row, op, arrays)
             except KERNEL_ERRORS:
                 return None
-        return results if sum(array.nbytes for array in results) <= self.left else None
+        return results if sum(array.nbytes for array in results) <= self.budget else None
 
     @staticmethod
-    def _fits(op: Operation, arrays, row: Row, allowed: int) -> bool:
+    def _fits(op: Operation, arrays: Sequence[np.ndarray], row: Row, allowed: int) -> bool:
         """Whether the outputs take at most `allowed` bytes, as far as shapes tell beforehand.
 
         What depends on the data has no shape yet; no such op gives more than its inputs hold.
         """
         try:
-            shapes = infer_shapes(Seen(op, arrays), row)
+            shapes = infer_shapes(EvaluatedOperation(op, arrays), row)
         except ValueError:
             return False
         return known_bytes(op, shapes) <= allowed

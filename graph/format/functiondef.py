@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ...schema import dtypes
 from ...schema.errors import ModelError
@@ -15,10 +16,18 @@ from ..core.library import Function, FunctionLibrary
 from ..core.signatures import REQUIRED, Signature
 from .nodedef import NodeImporter, Reference, write_node
 
+if TYPE_CHECKING:
+    from ..core.protocols import AttrValue
+    from ..core.signatures import Argument
+    from .messages import FunctionDef, FunctionDefLibrary, OpDef
+
 
 @hook("import_body")
 def import_body(
-    message, signature: Signature, attrs: Mapping[str, object], library: FunctionLibrary
+    message: FunctionDef,
+    signature: Signature,
+    attrs: Mapping[str, AttrValue],
+    library: FunctionLibrary,
 ) -> Graph:
     """The body of a function as a graph with inputs and outputs.
 
@@ -36,19 +45,19 @@ def import_body(
     importer.substitute = substitute
     importer.run(_named)
     graph.outputs = [_result(message, importer, a.name) for a in signature.outputs]
-    kept = sorted({*message.control_ret.values()})
-    graph.control_outputs = [_control_result(graph, name, signature.type) for name in kept]
+    controls = sorted({*message.control_ret.values()})
+    graph.control_outputs = [_control_result(graph, name, signature.type) for name in controls]
     return graph
 
 
 class _Substitution:
     """Replaces the attributes of a call in the attributes of a body's node."""
 
-    def __init__(self, attrs: Mapping[str, object], signature: Signature):
+    def __init__(self, attrs: Mapping[str, AttrValue], signature: Signature):
         self.attrs = attrs
         self.signature = signature
 
-    def __call__(self, value):
+    def __call__(self, value: AttrValue) -> AttrValue:
         if isinstance(value, FunctionAttr):
             if value.name not in self.attrs:
                 raise ModelError(
@@ -59,19 +68,21 @@ class _Substitution:
             return FunctionRef(value.name, {name: self(v) for name, v in value.attrs.items()})
         return value
 
-    def get_attr(self, name: str):
+    def get_attr(self, name: str) -> AttrValue:
         """The value of an attribute of the call."""
         return self(FunctionAttr(name))
 
 
-def _add_argument(graph: Graph, argument, substitute: _Substitution, first: int) -> list[Tensor]:
+def _add_argument(
+    graph: Graph, argument: Argument, substitute: _Substitution, first: int
+) -> list[Tensor]:
     """The tensors of one argument."""
-    found = argument.dtypes(substitute.get_attr)
+    types = argument.dtypes(substitute.get_attr)
     names = (
-        [argument.name] if len(found) == 1 else [f"{argument.name}_{i}" for i in range(len(found))]
+        [argument.name] if len(types) == 1 else [f"{argument.name}_{i}" for i in range(len(types))]
     )
-    tensors = []
-    for i, (name, dtype) in enumerate(zip(names, found, strict=True)):
+    tensors: list[Tensor] = []
+    for i, (name, dtype) in enumerate(zip(names, types, strict=True)):
         attrs = {"T": dtype, "index": first + i}
         tensors.append(graph.add("_Arg", name, (), attrs).outputs[0])
     return tensors
@@ -101,14 +112,14 @@ def _position(op: Operation, reference: Reference) -> int:
     return len(op.outputs)
 
 
-def _result(message, importer: NodeImporter, name: str) -> Tensor:
+def _result(message: FunctionDef, importer: NodeImporter, name: str) -> Tensor:
     """The tensor a result of the function stands for."""
     where = f"function '{message.signature.name}'"
     text = message.ret.get(name)
     if text is None:
         raise ModelError(f"{where}: result {name} is not in ret")
     reference = Reference(text)
-    if reference.node not in importer.nodes and reference.node not in importer.given:
+    if reference.node not in importer.nodes and reference.node not in importer.arguments:
         raise ModelError(f"{where}: result {name} is of an unknown node '{reference.node}'")
     return importer.tensor(name, reference)
 
@@ -119,7 +130,7 @@ def _control_result(graph: Graph, name: str, function: str) -> Operation:
     return graph.get_operation_by_name(name)
 
 
-def export_body(function: Function, body: Graph, message) -> None:
+def export_body(function: Function, body: Graph, message: FunctionDef) -> None:
     """Writes a function made from a graph into a FunctionDef message."""
     write_signature(function, message.signature)
     arguments = {tensor.op for tensor in body.inputs or ()}
@@ -147,7 +158,7 @@ def output_name(tensor: Tensor) -> str:
     return f"{op.name}:output:{tensor.value_index}"
 
 
-def import_library(message) -> FunctionLibrary:
+def import_library(message: FunctionDefLibrary) -> FunctionLibrary:
     """The FunctionLibrary of a FunctionDefLibrary message; bodies are read when asked for."""
     library = FunctionLibrary(Function(definition) for definition in message.function)
     if len(library) != len(message.function):
@@ -157,7 +168,7 @@ def import_library(message) -> FunctionLibrary:
     return library
 
 
-def export_library(library: FunctionLibrary, message) -> None:
+def export_library(library: FunctionLibrary, message: FunctionDefLibrary) -> None:
     """Writes the functions of `library` into a FunctionDefLibrary message."""
     for name in sorted(library):
         function = library[name]
@@ -169,7 +180,7 @@ def export_library(library: FunctionLibrary, message) -> None:
         message.gradient.add(function_name=name, gradient_func=gradient)
 
 
-def write_signature(function: Function, message) -> None:
+def write_signature(function: Function, message: OpDef) -> None:
     """Writes a function's signature into an OpDef message."""
     signature = function.signature
     message.name = signature.type

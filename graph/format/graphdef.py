@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ...schema import proto
 from ...schema.errors import ModelError
 from ..core.graph import Graph, Operation, Tensor
@@ -9,12 +11,15 @@ from ..core.hooks import hook
 from .functiondef import export_library, import_library
 from .nodedef import NodeImporter, Reference, write_node
 
+if TYPE_CHECKING:
+    from . import messages
+
 MAX_NODES = 10**6
 PRODUCER = 1882
 """The GraphDef version our graphs are written in."""
 
 
-def import_graph_def(graph_def) -> Graph:
+def import_graph_def(graph_def: messages.GraphDef) -> Graph:
     """The Graph of a GraphDef message, its function library included.
 
     Nodes may stand in any order. Op types that are not known become opaque operations.
@@ -42,9 +47,9 @@ def _indexed(op: Operation, reference: Reference) -> Tensor:
 
 
 @hook("to_graph_def")
-def to_graph_def(graph: Graph):
+def to_graph_def(graph: Graph) -> messages.GraphDef:
     """The GraphDef message of `graph` and its functions."""
-    message = proto.GraphDef()
+    message: messages.GraphDef = proto.GraphDef()
     for op in graph.operations:
         write_node(op, message.node.add(), tensor_name)
     export_library(graph.functions, message.library)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from ...schema import proto
 from ..core.create import convert_to_tensor
@@ -13,14 +13,19 @@ from ..core.scopes import get_default_graph, name_scope
 from . import graphdef
 from .rebuild import Copy
 
+if TYPE_CHECKING:
+    from ..core.protocols import AttrValue
+    from ..core.typing import TensorLike
+    from .messages import GraphDef, Message
+
 
 def import_graph_def(
-    graph_def,
-    input_map: Mapping[str, Any] | None = None,
+    graph_def: Message | bytes | bytearray | memoryview,
+    input_map: Mapping[str, TensorLike] | None = None,
     return_elements: Sequence[str] | None = None,
     name: str | None = None,
-    op_dict=None,
-    producer_op_list=None,
+    op_dict: Mapping[str, Message] | None = None,
+    producer_op_list: Message | None = None,
 ) -> list[Tensor | Operation] | None:
     """Adds the operations of a GraphDef to the default graph.
 
@@ -55,55 +60,56 @@ def import_graph_def(
     return [_element(source, copy, text) for text in return_elements]
 
 
-def _message(graph_def):
+def _message(graph_def: Message | bytes | bytearray | memoryview) -> GraphDef:
     """A message of our own."""
     if hasattr(graph_def, "SerializeToString"):
-        graph_def = graph_def.SerializeToString()
+        graph_def = cast("Message", graph_def).SerializeToString()
     if not isinstance(graph_def, (bytes, bytearray, memoryview)):
         raise TypeError(
             f"Argument `graph_def` must be a GraphDef proto. Received: {type(graph_def).__name__}"
         )
-    return proto.parse("GraphDef", bytes(graph_def))
+    return cast("GraphDef", proto.parse("GraphDef", bytes(graph_def)))
 
 
 def _replaced(source: Graph, mapped: Mapping[str, Tensor]) -> dict[Tensor, Tensor]:
-    """What stands for tensors of the GraphDef."""
+    """What is read in place of tensors of the GraphDef."""
     names = {tensor.name: tensor for op in source.operations for tensor in op.outputs}
-    found = {key if ":" in key else f"{key}:0": value for key, value in mapped.items()}
-    missing = [key for key in found if key not in names]
+    replacements = {key if ":" in key else f"{key}:0": value for key, value in mapped.items()}
+    missing = [key for key in replacements if key not in names]
     if missing:
         raise ValueError(
             f"Attempted to map inputs that were not found in graph_def: [{', '.join(missing)}]"
         )
-    return {names[key]: value for key, value in found.items()}
+    return {names[key]: value for key, value in replacements.items()}
 
 
 def _copied(source: Graph, graph: Graph, scope: str, replaced: dict[Tensor, Tensor]) -> Copy:
     """The operations of `source` added to `graph`, their names after `scope`."""
     for function in source.functions.values():
         graph.functions.add(function)
-    taken = [op.name for op in source.operations if f"{scope}{op.name}" in graph]
-    if taken:
-        raise ValueError(f"Node name '{taken[0]}' already exists in the Graph")
+    existing = [op.name for op in source.operations if f"{scope}{op.name}" in graph]
+    if existing:
+        raise ValueError(f"Node name '{existing[0]}' already exists in the Graph")
     copy = Copy(graph)
     order = ordered(source.operations, data_and_control_inputs)
     for op in order:
         new = copy.add(op, f"{scope}{op.name}", attrs=_attrs(op, scope))
         graph.scopes.record(new)
-        copy.stands_for(op, new.outputs, [new])
+        copy.maps_to(op, new.outputs, [new])
         copy.tensors.update((t, replaced[t]) for t in op.outputs if t in replaced)
     for op in order:
         copy.close_loops(op)
     return copy
 
 
-def _attrs(op: Operation, scope: str) -> dict[str, Any]:
+def _attrs(op: Operation, scope: str) -> dict[str, AttrValue]:
     """The attributes, with the places of other operations under their new names."""
     attrs, mark = dict(op.attrs), b"loc:@"
-    if isinstance(attrs.get("_class"), list):
+    places = attrs.get("_class")
+    if isinstance(places, list):
         attrs["_class"] = [
-            mark + scope.encode() + item[len(mark) :] if item.startswith(mark) else item
-            for item in attrs["_class"]
+            mark + scope.encode() + place[len(mark) :] if place.startswith(mark) else place
+            for place in cast("list[bytes]", places)
         ]
     return attrs
 

@@ -72,7 +72,7 @@ def _inline_call(
             f"got {len(arguments)}"
         )
     for parameter, tensor in zip(parameters, arguments, strict=True):
-        inner.stands_for(parameter.op, [tensor], [])
+        inner.maps_to(parameter.op, [tensor], [])
     order = [o for o in ordered(body.operations, data_and_control_inputs) if o.type != "_Arg"]
     for inner_op in order:
         _add_inner(inner_op, inner, top, before, (*path, _Call(reference.name, prefix)))
@@ -80,7 +80,7 @@ def _inline_call(
         inner.close_loops(inner_op)
     results = [inner.tensors[tensor] for tensor in body.outputs or ()]
     ends = [new for end in body.control_outputs for new in inner.controls[end]]
-    outer.stands_for(op, results, dict.fromkeys([*(t.op for t in results), *ends]))
+    outer.maps_to(op, results, dict.fromkeys([*(t.op for t in results), *ends]))
 
 
 def _add_inner(
@@ -103,7 +103,7 @@ def _add_inner(
     if op.signature is None or op.signature.is_stateful:
         controls = list(dict.fromkeys([*controls, *before]))
     new = inner.add(op, name, controls)
-    inner.stands_for(op, new.outputs, [new])
+    inner.maps_to(op, new.outputs, [new])
     if runs_unread(op):
         top.graph.control_outputs.append(new)
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from ...schema.errors import ModelError
 from ..core import attributes
 from ..core.attributes import AttributeReader
 from ..core.graph import Graph, Operation, Tensor
 from ..core.order import Cycle, is_back_edge, ordered
+
+if TYPE_CHECKING:
+    from ..core.protocols import AttrValue
+    from .messages import NodeDef, Repeated
 
 
 class Reference:
@@ -19,24 +24,32 @@ class Reference:
 
     def __init__(self, text: str):
         self.is_control = text.startswith("^")
-        self.node, *rest = text.removeprefix("^").split(":")
-        self.output = rest[0] if len(rest) == 2 else ""
-        index = rest[-1] if rest else "0"
-        self.index = int(index) if index.isdecimal() and len(rest) <= 2 else -1
+        self.node, *parts = text.removeprefix("^").split(":")
+        self.output = parts[0] if len(parts) == 2 else ""
+        index = parts[-1] if parts else "0"
+        self.index = int(index) if index.isdecimal() and len(parts) <= 2 else -1
 
 
 class NodeImporter:
-    """Adds the nodes of a message to a graph, each after those it reads."""
+    """Adds the nodes of a message to a graph, each after those it reads.
 
-    def __init__(self, graph: Graph, nodes, given: Mapping[str, list[Tensor]] | None = None):
+    `arguments` are the tensors of names that no node has: those of a function's arguments.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        nodes: Repeated[NodeDef],
+        arguments: Mapping[str, list[Tensor]] | None = None,
+    ):
         self.graph = graph
         self.nodes = {node.name: node for node in nodes}
         if len(self.nodes) != len(nodes):
             ((name, _),) = Counter(node.name for node in nodes).most_common(1)
             raise ModelError(f"Node '{name}' is not unique")
-        self.given = given or {}
+        self.arguments: Mapping[str, list[Tensor]] = arguments or {}
         self.read = AttributeReader().read
-        self.substitute: Callable[[object], object] | None = None
+        self.substitute: Callable[[AttrValue], AttrValue] | None = None
         self.references = {node.name: [Reference(text) for text in node.input] for node in nodes}
         self._check_references()
 
@@ -59,7 +72,7 @@ class NodeImporter:
     def _check_references(self) -> None:
         for name, references in self.references.items():
             for reference, text in zip(references, self.nodes[name].input, strict=True):
-                if reference.node not in self.nodes and reference.node not in self.given:
+                if reference.node not in self.nodes and reference.node not in self.arguments:
                     raise ModelError(f"Node '{name}': Unknown input node '{text}'")
                 if reference.index < 0:
                     raise ModelError(f"Node '{name}': input '{text}' is not a tensor name")
@@ -70,7 +83,7 @@ class NodeImporter:
             return False
         return is_back_edge(self.nodes[name].op, producer.op)
 
-    def _before(self, name: str):
+    def _before(self, name: str) -> Iterator[str]:
         return (
             reference.node
             for reference in self.references[name]
@@ -86,9 +99,9 @@ class NodeImporter:
                     counts[reference.node] = max(counts.get(reference.node, 0), reference.index + 1)
         return counts
 
-    def _add(self, node, n_outputs: int) -> None:
+    def _add(self, node: NodeDef, n_outputs: int) -> None:
         inputs: list[Tensor | None] = []
-        control_inputs = []
+        control_inputs: list[Operation] = []
         for reference in self.references[node.name]:
             if reference.is_control:
                 if reference.node in self.nodes:
@@ -107,10 +120,10 @@ class NodeImporter:
         except ValueError as error:
             raise ModelError(str(error)) from None
 
-    def _attributes(self, node) -> dict[str, object]:
+    def _attributes(self, node: NodeDef) -> dict[str, AttrValue]:
         signature = self.graph.functions.signature_of(node.op)
         known = signature.attrs if signature else {}
-        attrs = {}
+        attrs: dict[str, AttrValue] = {}
         for name, message in sorted(node.attr.items()):
             kind = known[name].kind if name in known else None
             if message.WhichOneof("value") == "placeholder":
@@ -122,8 +135,8 @@ class NodeImporter:
 
     def tensor(self, name: str, reference: Reference) -> Tensor:
         """The tensor that `reference`, an input of node `name`, means."""
-        if reference.node in self.given and reference.node not in self.nodes:
-            tensors = self.given[reference.node]
+        if reference.node in self.arguments and reference.node not in self.nodes:
+            tensors = self.arguments[reference.node]
             if reference.index < len(tensors):
                 return tensors[reference.index]
             raise ModelError(
@@ -137,7 +150,7 @@ class NodeImporter:
             raise ModelError(f"Node '{name}': {error}") from None
 
 
-def write_node(op: Operation, node, name_of: Callable[[Tensor], str]) -> None:
+def write_node(op: Operation, node: NodeDef, name_of: Callable[[Tensor], str]) -> None:
     """Writes `op` into a NodeDef message; `name_of` says how inputs are named."""
     node.name, node.op, node.device = op.name, op.type, op.device
     node.input.extend(name_of(tensor) for tensor in op.inputs)

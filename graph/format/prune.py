@@ -25,12 +25,12 @@ def prune(graph: Graph, fetches: Iterable[Tensor | Operation] | None = None) -> 
         return [other for other in op.control_inputs if other in stateful]
 
     def replace(op: Operation, copy: Copy) -> bool:
-        kept = controls(op)
-        if len(kept) == len(op.control_inputs):
+        ordering = controls(op)
+        if len(ordering) == len(op.control_inputs):
             return False
-        ends = dict.fromkeys(new for other in kept for new in copy.controls[other])
+        ends = dict.fromkeys(new for other in ordering for new in copy.controls[other])
         new = copy.add(op, control_inputs=ends)
-        copy.stands_for(op, new.outputs, [new])
+        copy.maps_to(op, new.outputs, [new])
         return True
 
     def before(op: Operation) -> list[Operation]:
@@ -50,26 +50,26 @@ def _needed(
     controls: Callable[[Operation], list[Operation]],
 ) -> list[Operation]:
     """The operations that `fetches` need, around loops too, in the graph's order."""
-    left = [item.op if isinstance(item, Tensor) else item for item in fetches]
-    found = set(left)
-    while left:
-        op = left.pop()
+    pending = [item.op if isinstance(item, Tensor) else item for item in fetches]
+    needed = set(pending)
+    while pending:
+        op = pending.pop()
         for other in [tensor.op for tensor in op.inputs] + controls(op):
-            if other not in found:
-                found.add(other)
-                left.append(other)
-    return [op for op in graph.operations if op in found]
+            if other not in needed:
+                needed.add(other)
+                pending.append(other)
+    return [op for op in graph.operations if op in needed]
 
 
 def _operations_with_state(graph: Graph) -> set[Operation]:
     """The operations that have state or an effect, or come after one that has."""
-    found: set[Operation] = set()
+    stateful: set[Operation] = set()
     for op in ordered(graph.operations, data_and_control_inputs):
         signature = op.signature
         if (
             signature is None
             or signature.is_stateful
-            or any(before in found for before in data_and_control_inputs(op))
+            or any(before in stateful for before in data_and_control_inputs(op))
         ):
-            found.add(op)
-    return found
+            stateful.add(op)
+    return stateful

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from ..core.graph import Graph, Operation, Tensor
 from ..core.order import data_and_control_inputs, is_back_edge, ordered
+
+if TYPE_CHECKING:
+    from ..core.protocols import AttrValue
 
 
 class Copy:
     """A graph that is being made from another one.
 
-    `graph` is the new graph; `tensors` says what stands there for a tensor of the old one, and
-    `controls` which operations stand there for the end of an old one.
+    `graph` is the new graph; `tensors` maps tensors of the old one to those of the new one, and
+    `controls` an old operation to the new ones that have to be waited for in its place.
     """
 
     def __init__(self, graph: Graph):
@@ -29,17 +33,17 @@ class Copy:
 
     def control_inputs(self, op: Operation) -> list[Operation]:
         """What the new graph has for the control inputs of `op`, each once."""
-        found = (new for before in op.control_inputs for new in self.controls.get(before, ()))
-        return list(dict.fromkeys(found))
+        controls = (new for before in op.control_inputs for new in self.controls.get(before, ()))
+        return list(dict.fromkeys(controls))
 
     def add(
         self,
         op: Operation,
         name: str | None = None,
         control_inputs: Iterable[Operation] | None = None,
-        attrs: Mapping[str, object] | None = None,
+        attrs: Mapping[str, AttrValue] | None = None,
     ) -> Operation:
-        """Copies `op` into the new graph, under its own name unless another is given."""
+        """Copies `op` into the new graph, by default under its own name."""
         controls = self.control_inputs(op) if control_inputs is None else control_inputs
         return self.graph.add(
             op.type,
@@ -51,9 +55,7 @@ class Copy:
             len(op.outputs),
         )
 
-    def stands_for(
-        self, op: Operation, tensors: Iterable[Tensor], ends: Iterable[Operation]
-    ) -> None:
+    def maps_to(self, op: Operation, tensors: Iterable[Tensor], ends: Iterable[Operation]) -> None:
         """Notes that `tensors` are the new outputs of `op`, and `ends` what to wait for."""
         self.tensors.update(zip(op.outputs, tensors, strict=True))
         self.controls[op] = list(ends)
@@ -78,7 +80,7 @@ def rebuild(
         operations: What to copy besides the graph's inputs; everything by default. Outputs that are
             not copied are outputs no more.
         replace: Called with each operation after those it reads; returns False to have it copied,
-            or True after it told `Copy.stands_for` what takes its place.
+            or True after it told `Copy.maps_to` what takes its place.
         before: What an operation waits for; control edges from elsewhere are left out.
     """
     copy = Copy(Graph(graph.functions))
@@ -88,7 +90,7 @@ def rebuild(
     for op in order:
         if replace is None or not replace(op, copy):
             new = copy.add(op)
-            copy.stands_for(op, new.outputs, [new])
+            copy.maps_to(op, new.outputs, [new])
     for op in order:
         copy.close_loops(op)
     if graph.inputs is not None:
@@ -107,12 +109,12 @@ def _with_loops(
     """`operations` and all they need in order, what closes their loops included."""
     order = ordered(operations, before)
     while True:
-        found = set(order)
+        included = set(order)
         ends = [
             tensor.op
             for op in order
             for tensor in op.inputs
-            if tensor.op not in found and is_back_edge(op.type, tensor.op.type)
+            if tensor.op not in included and is_back_edge(op.type, tensor.op.type)
         ]
         if not ends:
             return order

@@ -8,11 +8,15 @@ out only as far as the reader's budget goes.
 from __future__ import annotations
 
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...schema import dtypes, proto
 from ...schema.errors import ModelError
+
+if TYPE_CHECKING:
+    from . import messages
 
 MAX_ELEMENTS = 2**31 - 1
 MAX_RANK = 32
@@ -45,7 +49,7 @@ class TensorReader:
     def __init__(self, budget: int = EXPANSION_BYTES):
         self.budget = budget
 
-    def read(self, message, where: str) -> np.ndarray:
+    def read(self, message: messages.TensorProto, where: str) -> np.ndarray:
         """The read-only array a TensorProto stands for; ModelError naming `where` if wrong."""
         try:
             dtype = dtypes.tf_dtype(message.dtype)
@@ -53,13 +57,15 @@ class TensorReader:
             raise ModelError(f"{where}: {error}") from None
         if dtype in (dtypes.RESOURCE, dtypes.VARIANT):
             raise ModelError(f"{where}: a constant cannot be a resource or variant")
-        shape = _read_shape(message, dtype, where)
+        shape = _read_shape(message, where)
         array = self._elements(message, dtype, prod(shape), where)
         array = array.reshape(shape) if array.size == prod(shape) else np.broadcast_to(array, shape)
         array.flags.writeable = False
         return array
 
-    def _elements(self, message, dtype: np.dtype, size: int, where: str) -> np.ndarray:
+    def _elements(
+        self, message: messages.TensorProto, dtype: np.dtype, size: int, where: str
+    ) -> np.ndarray:
         """The elements in a row; a single one may stand for all of them."""
         content = message.tensor_content
         if content:
@@ -71,29 +77,29 @@ class TensorReader:
             if dtype.kind == "b":
                 return np.frombuffer(content, np.uint8) != 0
             return np.frombuffer(content, dtype)
-        given = _listed(message, dtype, where)
-        if len(given) > size and not (size == 0 and len(given) == 1):
-            raise ModelError(f"{where}: holds {len(given)} values for {size} elements")
-        if len(given) == size or size == 0:
-            return given[:size]
-        if len(given) == 0:
-            given = _filled(dtype, b"" if dtype.kind == "O" else 0)
-        return given if len(given) == 1 else self._expanded(given, size, where)
+        values = _listed(message, dtype, where)
+        if len(values) > size and not (size == 0 and len(values) == 1):
+            raise ModelError(f"{where}: holds {len(values)} values for {size} elements")
+        if len(values) == size or size == 0:
+            return values[:size]
+        if len(values) == 0:
+            values = _default(dtype)
+        return values if len(values) == 1 else self._expanded(values, size, where)
 
-    def _expanded(self, given: np.ndarray, size: int, where: str) -> np.ndarray:
-        self.budget -= (size - len(given)) * given.itemsize
+    def _expanded(self, values: np.ndarray, size: int, where: str) -> np.ndarray:
+        self.budget -= (size - len(values)) * values.itemsize
         if self.budget < 0:
             raise ModelError(
-                f"{where}: {len(given)} values are repeated to {size} elements, "
+                f"{where}: {len(values)} values are repeated to {size} elements, "
                 f"constants may grow by {EXPANSION_BYTES} bytes in all; store all elements"
             )
-        array = np.empty(size, given.dtype)
-        array[: len(given)] = given
-        array[len(given) :] = given[-1]
+        array = np.empty(size, values.dtype)
+        array[: len(values)] = values
+        array[len(values) :] = values[-1]
         return array
 
 
-def _read_shape(message, dtype: np.dtype, where: str) -> tuple[int, ...]:
+def _read_shape(message: messages.TensorProto, where: str) -> tuple[int, ...]:
     shape = tuple(dim.size for dim in message.tensor_shape.dim)
     if message.tensor_shape.unknown_rank or any(size < 0 for size in shape):
         raise ModelError(f"{where}: the shape of a constant must be known, got {list(shape)}")
@@ -104,16 +110,15 @@ def _read_shape(message, dtype: np.dtype, where: str) -> tuple[int, ...]:
     return shape
 
 
-def _filled(dtype: np.dtype, value) -> np.ndarray:
+def _default(dtype: np.dtype) -> np.ndarray:
+    """The one element of a tensor whose message holds none."""
     array = np.zeros(1, dtype)
-    if value:
-        array[0] = value
-    elif dtype.kind == "O":
+    if dtype.kind == "O":
         array[0] = b""
     return array
 
 
-def _listed(message, dtype: np.dtype, where: str) -> np.ndarray:
+def _listed(message: messages.TensorProto, dtype: np.dtype, where: str) -> np.ndarray:
     """The elements in the field for `dtype`."""
     name = dtype.names[0] if dtype.names else dtype.name
     field = _VALUE_FIELDS.get(name)
@@ -137,10 +142,10 @@ def _listed(message, dtype: np.dtype, where: str) -> np.ndarray:
     return np.array(values, dtype)
 
 
-def write(array: np.ndarray):
+def write(array: np.ndarray) -> messages.TensorProto:
     """The TensorProto that holds `array`; strings must be bytes or str."""
     array = np.asarray(array)
-    message = proto.TensorProto(dtype=dtypes.tf_enum(array.dtype))
+    message: messages.TensorProto = proto.TensorProto(dtype=dtypes.tf_enum(array.dtype))
     for size in array.shape:
         message.tensor_shape.dim.add(size=size)
     message.tensor_shape.SetInParent()
@@ -154,18 +159,18 @@ def write(array: np.ndarray):
     return message
 
 
-def _write_single(message, array: np.ndarray) -> None:
+def _write_single(message: messages.TensorProto, array: np.ndarray) -> None:
     """Writes the one value that a view without memory of its own repeats."""
-    one = array.reshape(-1)[:1] if array.size == 1 else array[(0,) * array.ndim].reshape(1)
-    name = one.dtype.names[0] if one.dtype.names else one.dtype.name
+    value = array.reshape(-1)[:1] if array.size == 1 else array[(0,) * array.ndim].reshape(1)
+    name = value.dtype.names[0] if value.dtype.names else value.dtype.name
     field = _VALUE_FIELDS.get(name)
     if field is None:
-        message.float8_val = one.tobytes()
+        message.float8_val = value.tobytes()
     elif name in _BITS:
-        getattr(message, field).extend(one.view(_BITS[name]).tolist())
+        getattr(message, field).extend(value.view(_BITS[name]).tolist())
     elif name in _PARTS:
-        getattr(message, field).extend(one.view(_PARTS[name]).tolist())
-    elif one.dtype.names:
-        getattr(message, field).extend(one.view(one.dtype[0]).tolist())
+        getattr(message, field).extend(value.view(_PARTS[name]).tolist())
+    elif value.dtype.names:
+        getattr(message, field).extend(value.view(value.dtype[0]).tolist())
     else:
-        getattr(message, field).extend(one.astype(object).tolist())
+        getattr(message, field).extend(value.astype(object).tolist())

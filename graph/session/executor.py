@@ -16,6 +16,7 @@ dependencies leave it open: the same program gives the same run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from ...engine.plan.buffer import ARENA, BOUND, Buffer, arena, bound, constant, 
 from ...engine.run.faults import Fault
 from ...schema import dtypes, errors
 from ..core.graph import Operation, Tensor
-from ..core.infer import KERNEL_ERRORS, infer_shapes
+from ..core.infer import KERNEL_ERRORS, each_output, infer_shapes
 from ..core.order import is_back_edge, ordered
 from ..core.registry import Row, row_of
 from ..core.shapes import Shape, is_static, shown
@@ -34,6 +35,9 @@ from .plan_variables import HANDLERS, PlanVariables
 from .run_errors import failed, fault_words, located, uninitialized
 from .stage import Site, Stage
 from .state import State
+
+if TYPE_CHECKING:
+    from ..core.protocols import DTypeAttr
 
 MAX_FOLLOWING = 8
 """Stages kept after each stage, one for each set of sizes that was met."""
@@ -231,12 +235,14 @@ class Plan:
                 return self._define(stage, op, outputs)
         return self._add_step(stage, site, row, buffers)
 
-    def _define(self, stage: Stage, op: Operation, outputs) -> bool:
+    def _define(self, stage: Stage, op: Operation, outputs: Buffer | Sequence[Buffer]) -> bool:
         outputs = [outputs] if isinstance(outputs, Buffer) else outputs
         stage.values.update(zip(op.outputs, outputs, strict=True))
         return True
 
-    def _folded(self, site: Site, row: Row | None, buffers) -> list[Buffer] | None:
+    def _folded(
+        self, site: Site, row: Row | None, buffers: Sequence[Buffer]
+    ) -> list[Buffer] | None:
         """The outputs by constant folding: from shapes, or from constants."""
         if row is None or not row.is_pure:
             return None
@@ -247,12 +253,14 @@ class Plan:
                 for items, tensor in zip(row.static(site), outputs, strict=True)
             ]
             return [constant(array) for array in arrays]
-        if any(buffer.value is None for buffer in buffers):
+        arrays = [buffer.value for buffer in buffers if buffer.value is not None]
+        if len(arrays) < len(buffers):
             return None
-        arrays = [buffer.value for buffer in buffers]
         return [constant(array) for array in self._call(site.op, arrays)]
 
-    def _add_step(self, stage: Stage, site: Site, row: Row | None, buffers) -> bool:
+    def _add_step(
+        self, stage: Stage, site: Site, row: Row | None, buffers: Sequence[Buffer]
+    ) -> bool:
         """Adds a step in Python; False when the sizes of its results are not known."""
         op = site.op
         hosted = HOSTED.get(op.type)
@@ -277,10 +285,10 @@ class Plan:
         stage.program.host(self._step(op, len(buffers)), buffers, outputs)
         return self._define(stage, op, outputs)
 
-    def _step(self, op: Operation, n_inputs: int, in_place: bool = False) -> Callable:
+    def _step(self, op: Operation, n_inputs: int, in_place: bool = False) -> Callable[..., None]:
         """The function of a step: calls the kernel and copies its results to where they belong."""
 
-        def step(*arrays):
+        def step(*arrays: np.ndarray) -> None:
             results = self._call(op, arrays[:n_inputs], in_place)
             if in_place:
                 return
@@ -292,7 +300,9 @@ class Plan:
 
         return step
 
-    def _call(self, op: Operation, arrays, in_place: bool = False) -> list[np.ndarray]:
+    def _call(
+        self, op: Operation, arrays: Sequence[np.ndarray], in_place: bool = False
+    ) -> list[np.ndarray]:
         """What the kernel of an operation gives, in the dtypes that are declared."""
         hosted, row = HOSTED.get(op.type), row_of(op.type)
         try:
@@ -310,10 +320,9 @@ class Plan:
             raise failed(op, words) from error
         if in_place:
             return []
-        results = [results] if len(op.outputs) == 1 else results
         return [
             np.asarray(result).astype(_stored(tensor.dtype), copy=False)
-            for tensor, result in zip(op.outputs, results, strict=True)
+            for tensor, result in zip(op.outputs, each_output(op, results), strict=True)
         ]
 
 
@@ -353,6 +362,6 @@ def _shapes(site: Site, row: Row | None) -> list[Shape]:
         raise failed(site.op, str(error).removeprefix(f"{site.type} '{site.name}': ")) from None
 
 
-def _stored(dtype: np.dtype) -> np.dtype:
+def _stored(dtype: DTypeAttr) -> DTypeAttr:
     """The dtype of arrays: handles and variants are objects."""
     return np.dtype(object) if dtype.names else dtype

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
 from ..core.graph import Graph, Operation, Tensor
 from ..core.indexed_slices import IndexedSlices
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..core.protocols import ElementLike, Evaluated
+
+FetchNest: TypeAlias = (
+    "ElementLike | IndexedSlices | Sequence[FetchNest | None] | Mapping[str, FetchNest] | None"
+)
+"""What a Session is asked for; None only within IndexedSlices."""
+Build: TypeAlias = "Callable[[Sequence[Evaluated]], Evaluated]"
+"""Makes the result of a nest from the values of all elements."""
 
 
 class IndexedSlicesValue(NamedTuple):
@@ -22,9 +34,9 @@ class IndexedSlicesValue(NamedTuple):
 class SparseTensorValue(NamedTuple):
     """What a Session gives for a SparseTensor, and takes to feed one."""
 
-    indices: Any
-    values: Any
-    dense_shape: Any
+    indices: npt.ArrayLike
+    values: npt.ArrayLike
+    dense_shape: npt.ArrayLike
 
 
 class Fetches:
@@ -37,7 +49,7 @@ class Fetches:
         TypeError, ValueError, KeyError: something in the nest is neither, or of another graph.
     """
 
-    def __init__(self, graph: Graph, nest):
+    def __init__(self, graph: Graph, nest: FetchNest):
         self._graph = graph
         self._positions: dict[Tensor | Operation, int] = {}
         self._build = self._structure(nest)
@@ -47,41 +59,53 @@ class Fetches:
         """What is to be computed or run."""
         return list(self._positions)
 
-    def results(self, values: Sequence) -> Any:
+    def results(self, values: Sequence[Evaluated]) -> Evaluated:
         """The nest with a value in place of each element: None for operations."""
         return self._build(values)
 
-    def _structure(self, nest) -> Callable[[Sequence], Any]:
+    def _structure(self, nest: FetchNest) -> Build:
         """The function that makes the result of `nest` from the values of all elements."""
         if nest is None:
             raise TypeError('Argument `fetch` = None has invalid type "NoneType". Cannot be None')
         if isinstance(nest, (list, tuple)):
-            return self._of_sequence(nest)
+            return self._of_sequence(cast("Sequence[FetchNest]", nest))
         if isinstance(nest, Mapping):
-            keys, parts = list(nest), [self._structure(item) for item in nest.values()]
-            kind: Any = type(nest)
-
-            def build(values):
-                return kind(zip(keys, [part(values) for part in parts], strict=True))
-
-            return build
+            return self._of_mapping(cast("Mapping[str, FetchNest]", nest))
         if isinstance(nest, IndexedSlices):
-            parts = (nest.values, nest.indices, nest.dense_shape)
-            return self._of_record(IndexedSlicesValue, parts)
-        return self._of_element(nest)
+            return self._of_slices(nest)
+        return self._of_element(cast("ElementLike", nest))
 
-    def _of_sequence(self, nest):
+    def _of_mapping(self, nest: Mapping[str, FetchNest]) -> Build:
+        keys, parts = list(nest), [self._structure(item) for item in nest.values()]
+        kind = cast("Callable[[zip[tuple[str, Evaluated]]], Evaluated]", type(nest))
+
+        def build(values: Sequence[Evaluated]) -> Evaluated:
+            return kind(zip(keys, [part(values) for part in parts], strict=True))
+
+        return build
+
+    def _of_sequence(self, nest: Sequence[FetchNest]) -> Build:
         parts = [self._structure(item) for item in nest]
-        kind: Any = type(nest)
-        if hasattr(kind, "_fields"):
-            return lambda values: kind(*[part(values) for part in parts])
-        return lambda values: kind([part(values) for part in parts])
+        kind = cast("Callable[..., Evaluated]", type(nest))
+        is_record = hasattr(kind, "_fields")
 
-    def _of_record(self, kind: Any, parts):
-        built = [None if part is None else self._structure(part) for part in parts]
-        return lambda values: kind(*[part and part(values) for part in built])
+        def build(values: Sequence[Evaluated]) -> Evaluated:
+            results = [part(values) for part in parts]
+            return kind(*results) if is_record else kind(results)
 
-    def _of_element(self, item):
+        return build
+
+    def _of_slices(self, nest: IndexedSlices) -> Build:
+        values_of, indices_of = self._structure(nest.values), self._structure(nest.indices)
+        shape_of = None if nest.dense_shape is None else self._structure(nest.dense_shape)
+
+        def build(values: Sequence[Evaluated]) -> Evaluated:
+            shape = None if shape_of is None else shape_of(values)
+            return IndexedSlicesValue(values_of(values), indices_of(values), shape)
+
+        return build
+
+    def _of_element(self, item: ElementLike) -> Build:
         try:
             element = self._graph.as_graph_element(item)
         except TypeError as error:
@@ -94,4 +118,8 @@ class Fetches:
                 f"Argument `fetch` = {item} cannot be interpreted as a Tensor. ({error})"
             ) from None
         position = self._positions.setdefault(element, len(self._positions))
-        return lambda values: values[position]
+
+        def build(values: Sequence[Evaluated]) -> Evaluated:
+            return values[position]
+
+        return build

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -11,9 +12,14 @@ from ...schema.bundle import Bundle, Slice, open_bundle, remove_bundle, write_bu
 from ...schema.files import make_folder, remove_folder
 from .hosted import hosted
 
+if TYPE_CHECKING:
+    from ..core.graph import Operation
+    from .state import State
+
 
 def _texts(array: np.ndarray) -> list[str]:
-    return [item.decode("utf-8", "surrogateescape") for item in array.flat]
+    texts = cast("list[bytes]", array.ravel().tolist())
+    return [text.decode("utf-8", "surrogateescape") for text in texts]
 
 
 def _path(array: np.ndarray) -> str:
@@ -24,7 +30,14 @@ def _path(array: np.ndarray) -> str:
 
 
 @hosted("SaveV2")
-def save_v2(op, state, prefix, names, slices, *tensors):
+def save_v2(
+    op: Operation,
+    state: State,
+    prefix: np.ndarray,
+    names: np.ndarray,
+    slices: np.ndarray,
+    *tensors: np.ndarray,
+) -> tuple[()]:
     """Writes a checkpoint of tensors, in the order of their names; makes its folder, if missing."""
     path, keys = _path(prefix), _texts(names)
     if len(set(keys)) != len(keys):
@@ -39,10 +52,12 @@ def save_v2(op, state, prefix, names, slices, *tensors):
 
 
 @hosted("RestoreV2")
-def restore_v2(op, state, prefix, names, slices):
+def restore_v2(
+    op: Operation, state: State, prefix: np.ndarray, names: np.ndarray, slices: np.ndarray
+) -> np.ndarray | list[np.ndarray]:
     """The tensors of a checkpoint with these names."""
     bundle = open_bundle(_path(prefix))
-    results = []
+    results: list[np.ndarray] = []
     for key, part, tensor in zip(_texts(names), _texts(slices), op.outputs, strict=True):
         value = _restored(bundle, key, part)
         if value.dtype != tensor.dtype:
@@ -60,7 +75,7 @@ def _restored(bundle: Bundle, key: str, part: str) -> np.ndarray:
         return bundle.read(key)
     *shape, extents = part.split(" ")
     pairs = [
-        (0, int(size)) if extent == "-" else tuple(map(int, extent.split(",")))
+        [0, int(size)] if extent == "-" else [int(number) for number in extent.split(",")]
         for size, extent in zip(shape, extents.split(":"), strict=True)
     ]
     start, sizes = zip(*pairs, strict=True)
@@ -68,7 +83,9 @@ def _restored(bundle: Bundle, key: str, part: str) -> np.ndarray:
 
 
 @hosted("MergeV2Checkpoints")
-def merge_v2_checkpoints(op, state, prefixes, destination):
+def merge_v2_checkpoints(
+    op: Operation, state: State, prefixes: np.ndarray, destination: np.ndarray
+) -> tuple[()]:
     """Makes one checkpoint of several, with a data file for each."""
     paths = _texts(prefixes)
     bundles = [open_bundle(path) for path in paths]
@@ -81,8 +98,8 @@ def merge_v2_checkpoints(op, state, prefixes, destination):
 
 
 @hosted("StaticRegexFullMatch")
-def static_regex_full_match(op, state, texts):
+def static_regex_full_match(op: Operation, state: State, texts: np.ndarray) -> np.ndarray:
     """Whether each string as a whole is what the pattern says; in graphs that save in shards."""
     pattern = re.compile(op.get_attr("pattern"))
-    found = [pattern.fullmatch(text) is not None for text in texts.flat]
-    return np.array(found, bool).reshape(texts.shape)
+    matches = [pattern.fullmatch(text) is not None for text in texts.flat]
+    return np.array(matches, bool).reshape(texts.shape)

@@ -5,25 +5,31 @@
         ...
 
 The function takes the operation, the Session's State and the inputs as arrays, and returns one
-array, or one for each output. `state.resources` is the place for what must outlive the run.
+array, or one for each output. What must outlive the run is kept in the state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from ...schema.registry import Registry
+
+if TYPE_CHECKING:
+    from ..core.protocols import Kernel
+
+    KernelT = TypeVar("KernelT", bound=Kernel)
 
 MODULES = ("files_kernels", "random_kernels", "variable_kernels")
 """The modules that hold kernels; imported when a Session first asks."""
 
-HOSTED: Registry[Callable] = Registry("op", __package__, MODULES)
+HOSTED: Registry[Kernel] = Registry("op", __package__, MODULES)
 
 
-def hosted(*types: str) -> Callable:
+def hosted(*types: str) -> Callable[[KernelT], KernelT]:
     """Registers the decorated kernel for op `types`."""
 
-    def register(function):
+    def register(function: KernelT) -> KernelT:
         for kind in types:
             HOSTED.add(kind, function)
         return function

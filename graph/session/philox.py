@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..core.protocols import DTypeAttr
 
 _MULTIPLIERS = np.array([0xD2511F53, 0xCD9E8D57], np.uint64)
 _STEPS = np.array([0x9E3779B9, 0xBB67AE85], np.uint64)
@@ -65,7 +70,7 @@ class Philox:
         return self.words(np.arange(-(-count // _GROUP))).ravel()[:count]
 
 
-def uniform_floats(words: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def uniform_floats(words: np.ndarray, dtype: DTypeAttr) -> np.ndarray:
     """Numbers in [0, 1) from words, one for each (two words for float64)."""
     if dtype == np.float64:
         high, low = words[0::2] & np.uint64(0xFFFFF), words[1::2]
@@ -94,13 +99,13 @@ def _normal_doubles(words: np.ndarray) -> np.ndarray:
     return np.stack([np.sin(angle) * length, np.cos(angle) * length], -1).ravel()
 
 
-def uniform(stream: Philox, count: int, dtype: np.dtype) -> np.ndarray:
+def uniform(stream: Philox, count: int, dtype: DTypeAttr) -> np.ndarray:
     """`count` numbers in [0, 1)."""
     per_number = 2 if dtype == np.float64 else 1
     return uniform_floats(stream.stream(count * per_number), dtype)
 
 
-def normal(stream: Philox, count: int, dtype: np.dtype) -> np.ndarray:
+def normal(stream: Philox, count: int, dtype: DTypeAttr) -> np.ndarray:
     """`count` normal numbers."""
     if dtype == np.float64:
         return _normal_doubles(stream.stream(-(-count // 2) * 4))[:count]
@@ -109,7 +114,7 @@ def normal(stream: Philox, count: int, dtype: np.dtype) -> np.ndarray:
     return np.stack(pairs, -1).ravel()[:count].astype(dtype)
 
 
-def truncated_normal(stream: Philox, count: int, dtype: np.dtype) -> np.ndarray:
+def truncated_normal(stream: Philox, count: int, dtype: DTypeAttr) -> np.ndarray:
     """`count` normal numbers, those beyond two standard deviations drawn again.
 
     Each group of four (two of float64) has a stretch of the stream for itself.
@@ -137,7 +142,7 @@ def truncated_normal(stream: Philox, count: int, dtype: np.dtype) -> np.ndarray:
     return result.ravel()[:count].astype(dtype)
 
 
-def integers(stream: Philox, count: int, low: int, high: int, dtype: np.dtype) -> np.ndarray:
+def integers(stream: Philox, count: int, low: int, high: int, dtype: DTypeAttr) -> np.ndarray:
     """`count` whole numbers in [low, high)."""
     span = np.uint64((high - low) % 2**64)
     if dtype.itemsize == 8:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ...engine.plan.buffer import Buffer, arena
 from ...engine.plan.program import Program
 from ...schema import dtypes
 from ..core.graph import Operation, Tensor
-from ..core.shapes import is_static, shown
+from ..core.shapes import Shape, is_static, shown
 from .run_errors import failed
 from .stage import Stage
 from .state import State, variable_key
@@ -57,7 +58,7 @@ class PlanVariables:
 
     def protect(self, stage: Stage, target: Buffer, position: int) -> None:
         """Copies what was read from a variable and still has readers, before it is written."""
-        copies: dict[tuple, Buffer] = {}
+        copies: dict[tuple[tuple[int, ...], int], Buffer] = {}
         for tensor, buffer in stage.values.items():
             if buffer.storage is not target.storage or is_handle(tensor):
                 continue
@@ -83,7 +84,7 @@ class PlanVariables:
         self.buffers[key] = buffer
         return buffer
 
-    def assign(self, stage: Stage, op: Operation, position: int):
+    def assign(self, stage: Stage, op: Operation, position: int) -> list[Buffer]:
         """Gives a variable a value; other memory when the shape is another one."""
         handle, value = (stage.values[tensor] for tensor in op.inputs)
         self.require(stage, op, value)
@@ -105,7 +106,7 @@ class PlanVariables:
         return [handle] if op.outputs else []
 
     def _check_shape(self, op: Operation, handle: Buffer, value: Buffer) -> None:
-        declared = op.inputs[0].op.attrs.get("shape")
+        declared = cast("Shape", op.inputs[0].op.attrs.get("shape"))
         if is_static(declared) or (op.type == "Assign" and op.get_attr("validate_shape")):
             raise failed(
                 op,
@@ -124,14 +125,14 @@ class PlanVariables:
         key = self.state.key_of(stage.values[op.inputs[0]].storage)
         out, assigned = arena((), np.bool_), key in self.assigned
 
-        def step(target):
+        def step(target: np.ndarray) -> None:
             target[...] = assigned or key in self.state.initialized
 
         stage.program.host(step, (), (out,))
         return out
 
 
-HANDLERS: dict[str, Callable] = {
+HANDLERS: dict[str, Callable[[PlanVariables, Stage, Operation, int], Buffer | Sequence[Buffer]]] = {
     **dict.fromkeys(VARIABLES, PlanVariables.variable),
     **dict.fromkeys(ASSIGNMENTS, PlanVariables.assign),
     **dict.fromkeys(QUESTIONS, PlanVariables.question),
@@ -148,7 +149,7 @@ def copy_rows(program: Program, source: Buffer, target: Buffer) -> None:
         move(program, source, target)
 
 
-def _copy(source, target) -> None:
+def _copy(source: np.ndarray, target: np.ndarray) -> None:
     target[...] = source
 
 

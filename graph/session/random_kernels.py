@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -10,22 +12,27 @@ from . import philox
 from .hosted import hosted
 from .philox import Philox
 
+if TYPE_CHECKING:
+    from ..core.graph import Operation
+    from ..core.protocols import DTypeAttr
+    from .state import State
+
 _PER_NUMBER = 256
 """Counters that a run takes for each number it gives."""
 
 
-def _stream(op, state) -> Philox:
+def _stream(op: Operation, state: State) -> Philox:
     """The stream of an operation, where its last run left it."""
-    if op not in state.resources:
-        state.resources[op] = Philox(op.get_attr("seed"), op.get_attr("seed2"))
-    return state.resources[op]
+    if op not in state.streams:
+        state.streams[op] = Philox(op.get_attr("seed"), op.get_attr("seed2"))
+    return state.streams[op]
 
 
-def _row(kind: str, draw):
+def _row(kind: str, draw: Callable[[Philox, int, DTypeAttr], np.ndarray]) -> None:
     """Registers the kernel of an op that gives numbers of its attribute dtype."""
 
     @hosted(kind)
-    def kernel(op, state, shape):
+    def kernel(op: Operation, state: State, shape: np.ndarray) -> np.ndarray:
         sizes = tuple(shape.tolist())
         if any(size < 0 for size in sizes):
             raise ValueError(f"shape must not have negative sizes, got {sizes}")
@@ -34,8 +41,6 @@ def _row(kind: str, draw):
         stream.skip(count * _PER_NUMBER)
         return numbers.reshape(sizes)
 
-    return kernel
-
 
 _row("RandomUniform", philox.uniform)
 _row("RandomStandardNormal", philox.normal)
@@ -43,19 +48,22 @@ _row("TruncatedNormal", philox.truncated_normal)
 
 
 @hosted("RandomUniformInt")
-def random_uniform_int(op, state, shape, low, high):
+def random_uniform_int(
+    op: Operation, state: State, shape: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
     """Whole numbers in [low, high)."""
     if low >= high:
         raise ValueError(f"Need minval < maxval, got {low} >= {high}")
     sizes = tuple(shape.tolist())
     stream, count = _stream(op, state), prod(sizes)
-    numbers = philox.integers(stream, count, int(low), int(high), op.get_attr("Tout"))
+    dtype = cast("DTypeAttr", op.get_attr("Tout"))
+    numbers = philox.integers(stream, count, int(low), int(high), dtype)
     stream.skip(count * _PER_NUMBER)
     return numbers.reshape(sizes)
 
 
 @hosted("RandomShuffle")
-def random_shuffle(op, state, value):
+def random_shuffle(op: Operation, state: State, value: np.ndarray) -> np.ndarray:
     """The slices of `value` in random order."""
     if value.ndim == 0 or len(value) < 2:
         return value

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
@@ -18,10 +20,22 @@ from ..core.scopes import (
     get_default_session,
     push_session,
 )
-from ..core.shapes import Shape
+from ..core.shapes import Dim, Shape
 from .executor import Plan
 from .fetches import Fetches
 from .state import State
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..core.indexed_slices import IndexedSlices
+    from ..core.protocols import Evaluated, FeedDict, FeedKey
+    from ..core.typing import TensorLike
+    from .fetches import FetchNest, SparseTensorValue
+
+Blocks: TypeAlias = "tuple[AbstractContextManager[Graph], AbstractContextManager[Session]]"
+PlanKey: TypeAlias = "tuple[tuple[Tensor | Operation, ...], Hashable]"
+"""What is fetched; tensor, shape and dtype of what is fed."""
 
 MAX_PLANS = 64
 """Compiled runs a Session keeps; the one that was not used for longest goes first."""
@@ -36,7 +50,7 @@ class ConfigProto:
         **others: TensorFlow's further fields; they are kept and have no effect.
     """
 
-    def __init__(self, intra_op_parallelism_threads: int = 0, **others):
+    def __init__(self, intra_op_parallelism_threads: int = 0, **others: object):
         if intra_op_parallelism_threads < 0:
             raise ValueError(
                 "intra_op_parallelism_threads must not be negative, got "
@@ -55,7 +69,7 @@ class ConfigProto:
 class GPUOptions:
     """Taken for TensorFlow's sake; nothing runs on a GPU."""
 
-    def __init__(self, **fields):
+    def __init__(self, **fields: object):
         self.allow_growth = False
         self.per_process_gpu_memory_fraction = 0.0
         for name, value in fields.items():
@@ -80,7 +94,9 @@ class Session:
     [3. 7.]
     """
 
-    def __init__(self, target: str = "", graph: Graph | None = None, config=None):
+    def __init__(
+        self, target: str = "", graph: Graph | None = None, config: ConfigProto | None = None
+    ):
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(
                 f'Argument `graph` must be a tf.Graph, but got "{type(graph).__name__}"'
@@ -98,10 +114,10 @@ class Session:
         self._n_threads = threads or _processors()
         self.state = State()
         self._closed = False
-        self._plans: dict[tuple, Plan] = {}
-        self._fetches: dict[Any, Fetches] = {}
+        self._plans: dict[PlanKey, Plan] = {}
+        self._fetches: dict[Hashable, Fetches] = {}
         self._lock = threading.RLock()
-        self._blocks: list = []
+        self._blocks: list[Blocks] = []
 
     @property
     def graph(self) -> Graph:
@@ -114,8 +130,12 @@ class Session:
         return ""
 
     def run(
-        self, fetches, feed_dict: Mapping | None = None, options=None, run_metadata=None
-    ) -> Any:
+        self,
+        fetches: FetchNest,
+        feed_dict: FeedDict | None = None,
+        options: object = None,
+        run_metadata: object = None,
+    ) -> Evaluated:
         """Computes `fetches`.
 
         Args:
@@ -144,12 +164,17 @@ class Session:
         with self._lock:
             return parsed_fetches.results(self._run(parsed_fetches.elements, feeds))
 
-    def make_callable(self, fetches, feed_list=None, accept_options: bool = False):
+    def make_callable(
+        self,
+        fetches: FetchNest,
+        feed_list: Sequence[FeedKey] | None = None,
+        accept_options: bool = False,
+    ) -> Callable[..., Evaluated]:
         """A function of the values for `feed_list` that does what `run` does."""
         keys = list(feed_list or ())
         self._parse_fetches(fetches)  # refuses what cannot be fetched
 
-        def call(*values):
+        def call(*values: npt.ArrayLike) -> Evaluated:
             if len(values) != len(keys):
                 raise TypeError(f"takes {len(keys)} values, got {len(values)}")
             return self.run(fetches, dict(zip(keys, values, strict=True)))
@@ -167,7 +192,7 @@ class Session:
         self._fetches.clear()
         self.state = State()
 
-    def as_default(self):
+    def as_default(self) -> AbstractContextManager[Session]:
         """A block in which `eval` and `run` of tensors and operations use this session."""
         return default_session(self)
 
@@ -178,15 +203,20 @@ class Session:
         self._blocks.append((graph, session))
         return self
 
-    def __exit__(self, *error) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         graph, session = self._blocks.pop()
-        session.__exit__(*error)
-        graph.__exit__(*error)
+        session.__exit__(kind, error, trace)
+        graph.__exit__(kind, error, trace)
         self.close()
 
-    def _parse_fetches(self, nest) -> Fetches:
+    def _parse_fetches(self, nest: FetchNest) -> Fetches:
         """The elements of a nest; lists of the same tensors are looked through only once."""
-        key = tuple(nest) if isinstance(nest, list) else nest
+        key = cast("Hashable", tuple(nest) if isinstance(nest, list) else nest)
         try:
             parsed = self._fetches.get((type(nest), key))
         except TypeError:
@@ -198,7 +228,9 @@ class Session:
             self._fetches[type(nest), key] = parsed
         return parsed
 
-    def _run(self, elements: list, feeds: dict[Tensor, np.ndarray]) -> list:
+    def _run(
+        self, elements: list[Tensor | Operation], feeds: dict[Tensor, np.ndarray]
+    ) -> list[Evaluated]:
         """The value of each element."""
         shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
         key = (tuple(elements), tuple(shapes.items()))
@@ -211,12 +243,12 @@ class Session:
         arrays = plan.run(feeds)
         return [None if isinstance(item, Operation) else _copied(arrays[item]) for item in elements]
 
-    def _feeds(self, feed_dict: Mapping) -> dict[Tensor, np.ndarray]:
+    def _feeds(self, feed_dict: FeedDict) -> dict[Tensor, np.ndarray]:
         """Fed values as arrays of their tensors' dtypes."""
         feeds: dict[Tensor, np.ndarray] = {}
         for key, value in feed_dict.items():
-            for tensor, part in _fed_parts(key, value):
-                tensor = self._fed_tensor(tensor)
+            for part_key, part in _fed_parts(key, value):
+                tensor = self._fed_tensor(part_key)
                 if isinstance(part, Tensor):
                     raise TypeError(
                         "The value of a feed cannot be a tf.Tensor object. Acceptable feed values "
@@ -227,7 +259,7 @@ class Session:
                 feeds[tensor] = _fed_array(tensor, part)
         return feeds
 
-    def _fed_tensor(self, key) -> Any:
+    def _fed_tensor(self, key: FeedKey) -> Tensor:
         try:
             return self._graph.as_graph_element(key, allow_operation=False)
         except (KeyError, TypeError, ValueError) as error:
@@ -242,17 +274,20 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def _fed_parts(key, value):
+def _fed_parts(
+    key: FeedKey | IndexedSlices, value: npt.ArrayLike
+) -> Iterable[tuple[FeedKey, npt.ArrayLike]]:
     """(tensor, value) pairs of one feed; a sparse one has three."""
-    parts = getattr(key, "dense_shape", None)
-    if parts is None or isinstance(key, (Tensor, str)):
-        return [(key, value)]
-    return zip((key.indices, key.values, key.dense_shape), value, strict=True)
+    if isinstance(key, (Tensor, str)) or getattr(key, "dense_shape", None) is None:
+        return [(cast("FeedKey", key), value)]
+    sparse = cast("IndexedSlices", key)
+    parts = (sparse.indices, sparse.values, cast("Tensor", sparse.dense_shape))
+    return zip(parts, cast("SparseTensorValue", value), strict=True)
 
 
-def _fed_array(tensor: Tensor, value) -> np.ndarray:
+def _fed_array(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
     """A fed value; it is not copied when it has the right form."""
-    if isinstance(value, np.ndarray) and value.dtype == tensor.dtype and value.dtype.kind != "O":
+    if _is_array(value) and value.dtype == tensor.dtype and value.dtype.kind != "O":
         array = value
     else:
         array = _converted(tensor, value)
@@ -265,7 +300,11 @@ def _fed_array(tensor: Tensor, value) -> np.ndarray:
     return array if array.flags.c_contiguous and array.flags.aligned else array.copy("C")
 
 
-def _converted(tensor: Tensor, value) -> np.ndarray:
+def _is_array(value: npt.ArrayLike) -> TypeGuard[np.ndarray]:
+    return isinstance(value, np.ndarray)
+
+
+def _converted(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
     dtype = tensor.dtype
     if isinstance(value, int) and dtype.kind in "iu" and dtype.type(0).itemsize < 8:
         limits = np.iinfo(dtype)
@@ -278,11 +317,11 @@ def _converted(tensor: Tensor, value) -> np.ndarray:
     if dtype.kind == "O":
         from ..core.create import as_array
 
-        return as_array(value, dtype)
+        return as_array(cast("TensorLike", value), dtype)
     return np.asarray(value, dtype)
 
 
-def _fits(array_shape: tuple[int, ...], shape) -> bool:
+def _fits(array_shape: tuple[int, ...], shape: tuple[Dim, ...]) -> bool:
     return len(array_shape) == len(shape) and all(
         size is None or size == n for size, n in zip(shape, array_shape, strict=True)
     )
@@ -294,7 +333,7 @@ def _shape_text(shape: Shape) -> str:
     return str(TensorShape(shape))
 
 
-def _copied(array: np.ndarray):
+def _copied(array: np.ndarray) -> Evaluated:
     """A copy that is the caller's own: an array, or a number for a scalar."""
     return array.copy() if array.ndim else array[()]
 
@@ -302,22 +341,29 @@ def _copied(array: np.ndarray):
 class InteractiveSession(Session):
     """A Session that is the default one from when it is made until it is closed."""
 
-    def __init__(self, target: str = "", graph: Graph | None = None, config=None):
+    def __init__(
+        self, target: str = "", graph: Graph | None = None, config: ConfigProto | None = None
+    ):
         super().__init__(target, graph, config)
         push_session(self)
-        self._own_graph = None if graph is None else graph.as_default()
-        if self._own_graph is not None:
-            self._own_graph.__enter__()
+        self._graph_block = None if graph is None else graph.as_default()
+        if self._graph_block is not None:
+            self._graph_block.__enter__()
 
     def close(self) -> None:
         """Frees variables and compiled runs; it is the default session no more."""
         super().close()
         drop_session(self)
-        if self._own_graph is not None:
-            self._own_graph.__exit__(None, None, None)
-            self._own_graph = None
+        if self._graph_block is not None:
+            self._graph_block.__exit__(None, None, None)
+            self._graph_block = None
 
-    def __exit__(self, *error) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
 

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ...engine.plan.buffer import Buffer
 from ...engine.plan.program import Program
 from ..core.graph import Operation, Tensor
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..core.protocols import MaybeDType
+    from ..core.shapes import Shape
 
 
 class SiteTensor:
@@ -16,9 +23,9 @@ class SiteTensor:
 
     def __init__(self, tensor: Tensor, buffer: Buffer):
         self.op = tensor.op
-        self.dtype = tensor.dtype
-        self.shape = buffer.shape
-        self.value = buffer.value
+        self.dtype: MaybeDType = tensor.dtype
+        self.shape: Shape = buffer.shape
+        self.value: np.ndarray | None = buffer.value
 
 
 class Site:
@@ -71,4 +78,4 @@ class Stage:
         self.writes: set[str] = set()
         self.cut: Operation | None = None
         self.stop = 0
-        self.following: dict[tuple, Stage] = {}
+        self.following: dict[tuple[tuple[tuple[int, ...], np.dtype], ...], Stage] = {}

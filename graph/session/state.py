@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -10,23 +11,28 @@ from ...engine.plan import arena
 from ...engine.plan.buffer import PERSISTENT, Buffer, Storage, window
 from ...schema.errors import FailedPreconditionError
 
+if TYPE_CHECKING:
+    from ..core.graph import Operation
+    from ..core.protocols import DTypeAttr
+    from .philox import Philox
+
 
 class State:
-    """The variables of one Session, each with its memory, and the state of other operations.
+    """The variables of one Session, each with its memory, and the random streams of operations.
 
     Attributes:
         buffers: The memory of each variable by its key; programs share the storage.
         initialized: The keys of the variables that have a value.
-        resources: One object per operation that keeps something else, such as a random stream.
+        streams: The random stream of each operation that has one.
     """
 
     def __init__(self) -> None:
         self.buffers: dict[str, Buffer] = {}
         self.initialized: set[str] = set()
-        self.resources: dict = {}
+        self.streams: dict[Operation, Philox] = {}
         self._keys: dict[Storage, str] = {}
 
-    def buffer(self, key: str, shape: tuple[int, ...], dtype: np.dtype) -> Buffer:
+    def buffer(self, key: str, shape: tuple[int, ...], dtype: DTypeAttr) -> Buffer:
         """The memory of a variable, new when its shape or dtype is."""
         buffer = self.buffers.get(key)
         if buffer is not None and (buffer.shape, buffer.dtype) == (shape, dtype):
@@ -60,7 +66,7 @@ class State:
         return self._keys.get(storage)
 
 
-def variable_key(op) -> str:
+def variable_key(op: Operation) -> str:
     """What a variable's operation is known by: its shared name, or its own."""
-    shared = op.attrs.get("shared_name") or b""
+    shared = cast("bytes", op.attrs.get("shared_name") or b"")
     return shared.decode() or op.name

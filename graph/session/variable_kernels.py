@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..core.registry import kernel_of
 from .hosted import hosted
 
+if TYPE_CHECKING:
+    from ..core.graph import Operation
+    from ..core.protocols import KernelResult
+    from .state import State
+
 
 @hosted("ResourceGather")
-def resource_gather(op, state, variable, indices):
+def resource_gather(
+    op: Operation, state: State, variable: np.ndarray, indices: np.ndarray
+) -> KernelResult:
     """The rows of a variable at `indices`."""
     kernel = kernel_of("GatherV2")
     assert kernel is not None
@@ -17,6 +26,6 @@ def resource_gather(op, state, variable, indices):
 
 
 @hosted("VariableShape")
-def variable_shape(op, state, variable):
+def variable_shape(op: Operation, state: State, variable: np.ndarray) -> np.ndarray:
     """The shape of a variable."""
     return np.array(variable.shape, op.get_attr("out_type"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, TypedDict, cast
 
 import numpy as np
 
@@ -13,26 +13,51 @@ from ..core.dtype import as_numpy
 from ..core.scopes import GraphKeys, get_default_graph, name_scope
 from ..core.shapes import is_static
 from ..core.tensor_shape import TensorShape
-from .variable_scope import chained, get_variable_scope, store_of
-from .variables import ReferenceVariable, Variable
+from .variable_scope import Getter, Regularizer, Reuse, chained, get_variable_scope, store_of
+from .variables import Constraint, ReferenceVariable, Variable
+
+if TYPE_CHECKING:
+    from ..core.typing import DTypeLike, ShapeLike, TensorLike
+    from .initializers import Initializer
+    from .variable_scope import InitializerLike
+    from .variables import InitialValue
+
+
+class Arguments(TypedDict):
+    """What getters get beside the name."""
+
+    shape: ShapeLike | None
+    dtype: np.dtype | None
+    initializer: InitializerLike | None
+    regularizer: Regularizer | None
+    reuse: Reuse
+    trainable: bool | None
+    collections: Collection[str] | None
+    caching_device: object
+    partitioner: object
+    validate_shape: bool
+    use_resource: bool | None
+    constraint: Constraint | None
+    synchronization: object
+    aggregation: object
 
 
 def get_variable(
     name: str,
-    shape=None,
-    dtype=None,
-    initializer=None,
-    regularizer=None,
+    shape: ShapeLike | None = None,
+    dtype: DTypeLike | None = None,
+    initializer: InitializerLike | None = None,
+    regularizer: Regularizer | None = None,
     trainable: bool | None = None,
-    collections=None,
-    caching_device=None,
-    partitioner=None,
+    collections: Collection[str] | None = None,
+    caching_device: object = None,
+    partitioner: object = None,
     validate_shape: bool = True,
     use_resource: bool | None = None,
-    custom_getter: Callable | None = None,
-    constraint: Callable | None = None,
-    synchronization=None,
-    aggregation=None,
+    custom_getter: Getter | None = None,
+    constraint: Constraint | None = None,
+    synchronization: object = None,
+    aggregation: object = None,
 ) -> Variable:
     """The variable `name` of the current variable scope, made when there is none.
 
@@ -57,7 +82,7 @@ def get_variable(
     getter = scope.custom_getter if custom_getter is None else custom_getter
     if custom_getter is not None and scope.custom_getter is not None:
         getter = chained(custom_getter, scope.custom_getter)
-    arguments = {
+    arguments: Arguments = {
         "shape": shape,
         "dtype": scope.dtype if dtype is None else as_numpy(dtype),
         "initializer": scope.initializer if initializer is None else initializer,
@@ -81,35 +106,72 @@ def get_variable(
         return getter(_variable, full_name, **arguments)
 
 
-def get_local_variable(name: str, *args, **kwargs) -> Variable:
+def get_local_variable(
+    name: str,
+    shape: ShapeLike | None = None,
+    dtype: DTypeLike | None = None,
+    initializer: InitializerLike | None = None,
+    regularizer: Regularizer | None = None,
+    trainable: bool | None = False,
+    collections: Collection[str] | None = None,
+    caching_device: object = None,
+    partitioner: object = None,
+    validate_shape: bool = True,
+    use_resource: bool | None = None,
+    custom_getter: Getter | None = None,
+    constraint: Constraint | None = None,
+    synchronization: object = None,
+    aggregation: object = None,
+) -> Variable:
     """`get_variable` for a variable of this process: in LOCAL_VARIABLES, not trained, not saved."""
-    collections = kwargs.pop("collections", None) or []
-    kwargs["collections"] = [*collections, GraphKeys.LOCAL_VARIABLES]
-    kwargs["trainable"] = False
-    return get_variable(name, *args, **kwargs)
+    return get_variable(
+        name,
+        shape,
+        dtype,
+        initializer,
+        regularizer,
+        False,
+        [*(collections or ()), GraphKeys.LOCAL_VARIABLES],
+        caching_device,
+        partitioner,
+        validate_shape,
+        use_resource,
+        custom_getter,
+        constraint,
+        synchronization,
+        aggregation,
+    )
 
 
 def _variable(
     name: str,
-    shape=None,
-    dtype: Any = None,
-    initializer: Any = None,
-    regularizer=None,
-    reuse=None,
-    **rest,
-):
+    shape: ShapeLike | None = None,
+    dtype: np.dtype | None = None,
+    initializer: InitializerLike | None = None,
+    regularizer: Regularizer | None = None,
+    reuse: Reuse = None,
+    trainable: bool | None = None,
+    collections: Collection[str] | None = None,
+    caching_device: object = None,
+    partitioner: object = None,
+    validate_shape: bool = True,
+    use_resource: bool | None = None,
+    constraint: Constraint | None = None,
+    synchronization: object = None,
+    aggregation: object = None,
+) -> Variable:
     """The variable of this full name, found or made."""
     is_value = initializer is not None and not callable(initializer)
     if shape is not None and is_value:
         raise ValueError("If initializer is a constant, do not specify shape.")
-    if rest.pop("partitioner", None) is not None:
+    if partitioner is not None:
         raise NotImplementedError(
             f"variable '{name}': the partitioner must be None; variables are kept in one piece"
         )
     sizes = None if shape is None else TensorShape(shape)
     store = store_of(get_default_graph())
     if name in store.variables:
-        return _found(store.variables[name], name, sizes, dtype, reuse)
+        return _checked(store.variables[name], name, sizes, dtype, reuse)
     if reuse is True:
         raise ValueError(
             f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you "
@@ -121,9 +183,25 @@ def _variable(
                 f"Variable {name} did not get an initializer, so its `shape` argument must be "
                 "specified."
             )
-        initializer = _default_initializer(name, dtype)
-    value = initializer if is_value else _initial_value(name, initializer, sizes, dtype)
-    variable = Variable(value, name=name, dtype=None if is_value else dtype, **rest)
+        initializer = _default_initializer(name, cast("np.dtype", dtype))
+    value: InitialValue
+    if callable(initializer):
+        value = _initial_value(name, initializer, sizes, dtype)
+    else:
+        value = initializer
+    variable = Variable(
+        value,
+        trainable,
+        collections,
+        validate_shape,
+        caching_device,
+        name,
+        dtype=None if is_value else dtype,
+        constraint=constraint,
+        use_resource=use_resource,
+        synchronization=synchronization,
+        aggregation=aggregation,
+    )
     store.variables[name] = variable
     if regularizer is not None:
         with name_scope(f"{name}/Regularizer/"):
@@ -133,7 +211,13 @@ def _variable(
     return variable
 
 
-def _found(variable: Variable, name: str, shape: TensorShape | None, dtype, reuse) -> Variable:
+def _checked(
+    variable: Variable,
+    name: str,
+    shape: TensorShape | None,
+    dtype: np.dtype | None,
+    reuse: Reuse,
+) -> Variable:
     """`variable`, after it was compared with what is asked for."""
     if reuse is False:
         raise ValueError(
@@ -153,7 +237,7 @@ def _found(variable: Variable, name: str, shape: TensorShape | None, dtype, reus
     return variable
 
 
-def _default_initializer(name: str, dtype: np.dtype):
+def _default_initializer(name: str, dtype: np.dtype) -> Initializer:
     from . import initializers
 
     if dtype.kind in "fV":
@@ -163,27 +247,33 @@ def _default_initializer(name: str, dtype: np.dtype):
     raise ValueError(f"An initializer for variable {name} of {dtype} is required")
 
 
-def _initial_value(name: str, initializer: Any, shape: TensorShape | None, dtype) -> Callable:
+def _initial_value(
+    name: str,
+    initializer: Callable[..., TensorLike | Initializer],
+    shape: TensorShape | None,
+    dtype: np.dtype | None,
+) -> Callable[[], TensorLike]:
     """A function that makes the initial value."""
+    make = cast("Callable[..., TensorLike]", initializer)
     if inspect.isclass(initializer):
-        initializer = initializer()
+        make = cast("Callable[..., TensorLike]", initializer())
     if shape is not None and is_static(shape.as_shape()):
-        return functools.partial(initializer, shape.as_list(), dtype=dtype)
+        return functools.partial(make, shape.as_list(), dtype=dtype)
     if shape is not None:
         raise ValueError(
             f"Shape of a new variable ({name}) must be fully defined, but instead was {shape}."
         )
     try:
-        inspect.signature(initializer).bind()
+        inspect.signature(make).bind()
     except TypeError:
         raise ValueError(
             "The initializer passed is not valid. It should be a callable with no arguments and "
             "the shape should not be provided or an instance of `tf.keras.initializers.*' and "
             "`shape` should be fully defined."
         ) from None
-    return initializer
+    return make
 
 
-def no_regularizer(_) -> None:
+def no_regularizer(variable: Variable) -> None:
     """Lets variables have no regularizer where the scope around has one."""
     return None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math as mathematics
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
 
 import numpy as np
 
@@ -11,6 +12,14 @@ from ..core.create import constant as constant_tensor
 from ..core.dtype import as_numpy
 from ..functions import creation, random
 
+if TYPE_CHECKING:
+    from ..core.graph import Tensor
+    from ..core.typing import DTypeLike, Scalar
+
+KnownShape: TypeAlias = "Sequence[SupportsIndex]"
+Value: TypeAlias = "Scalar | np.ndarray | Sequence[Value]"
+"""What Constant takes."""
+ConfigValue: TypeAlias = "Value | None"
 _TRUNCATED = 0.87962566103423978
 """The standard deviation of a normal distribution cut off at two."""
 
@@ -20,32 +29,36 @@ class Initializer:
 
     dtype: np.dtype = np.dtype(np.float32)
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(
+        self, shape: KnownShape, dtype: DTypeLike | None = None, partition_info: object = None
+    ) -> Tensor:
         """The value of a variable of this shape and dtype."""
         raise NotImplementedError
 
-    def get_config(self) -> dict:
+    def get_config(self) -> dict[str, ConfigValue]:
         """The arguments it was made with."""
         return {name: value for name, value in vars(self).items() if name != "dtype"} | {
             "dtype": self.dtype.name
         }
 
     @classmethod
-    def from_config(cls, config: dict) -> Initializer:
+    def from_config(cls, config: dict[str, ConfigValue]) -> Initializer:
         """The initializer with these arguments."""
         return cls(**config)
 
-    def _dtype(self, dtype) -> np.dtype:
+    def _dtype(self, dtype: DTypeLike | None) -> np.dtype:
         return self.dtype if dtype is None else as_numpy(dtype)
 
 
 class Zeros(Initializer):
     """Zeros."""
 
-    def __init__(self, dtype: Any = np.float32):
+    def __init__(self, dtype: DTypeLike = np.float32):
         self.dtype = as_numpy(dtype)
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(
+        self, shape: KnownShape, dtype: DTypeLike | None = None, partition_info: object = None
+    ) -> Tensor:
         """The value of a variable of this shape and dtype."""
         return creation.zeros(shape, self._dtype(dtype))
 
@@ -53,10 +66,12 @@ class Zeros(Initializer):
 class Ones(Initializer):
     """Ones."""
 
-    def __init__(self, dtype: Any = np.float32):
+    def __init__(self, dtype: DTypeLike = np.float32):
         self.dtype = as_numpy(dtype)
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(
+        self, shape: KnownShape, dtype: DTypeLike | None = None, partition_info: object = None
+    ) -> Tensor:
         """The value of a variable of this shape and dtype."""
         return creation.ones(shape, self._dtype(dtype))
 
@@ -64,7 +79,7 @@ class Ones(Initializer):
 class Constant(Initializer):
     """A value, or a list of values whose last is repeated."""
 
-    def __init__(self, value=0, dtype: Any = np.float32, verify_shape: bool = False):
+    def __init__(self, value: Value = 0, dtype: DTypeLike = np.float32, verify_shape: bool = False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
             raise TypeError(
                 f"Invalid type for initial value={value} of type: {type(value).__name__}. Expected "
@@ -74,7 +89,9 @@ class Constant(Initializer):
         self.dtype = as_numpy(dtype)
         self.verify_shape = verify_shape
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(
+        self, shape: KnownShape, dtype: DTypeLike | None = None, partition_info: object = None
+    ) -> Tensor:
         """The value of a variable of this shape and dtype."""
         return constant_tensor(
             self.value, self._dtype(dtype), shape=shape, verify_shape=self.verify_shape
@@ -84,10 +101,18 @@ class Constant(Initializer):
 class RandomUniform(Initializer):
     """Numbers between two limits, all as likely."""
 
-    def __init__(self, minval=0, maxval=None, seed=None, dtype: Any = np.float32):
+    def __init__(
+        self,
+        minval: float = 0,
+        maxval: float | None = None,
+        seed: int | None = None,
+        dtype: DTypeLike = np.float32,
+    ):
         self.minval, self.maxval, self.seed, self.dtype = minval, maxval, seed, as_numpy(dtype)
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(
+        self, shape: KnownShape, dtype: DTypeLike | None = None, partition_info: object = None
+    ) -> Tensor:
         """The value of a variable of this shape and dtype."""
         return random.random_uniform(
             shape, self.minval, self.maxval, self._dtype(dtype), seed=self.seed
@@ -97,10 +122,18 @@ class RandomUniform(Initializer):
 class RandomNormal(Initializer):
     """Numbers of a normal distribution."""
 
-    def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype: Any = np.float32):
+    def __init__(
+        self,
+        mean: float = 0.0,
+        stddev: float = 1.0,
+        seed: int | None = None,
+        dtype: DTypeLike = np.float32,
+    ):
         self.mean, self.stddev, self.seed, self.dtype = mean, stddev, seed, as_numpy(dtype)
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(
+        self, shape: KnownShape, dtype: DTypeLike | None = None, partition_info: object = None
+    ) -> Tensor:
         """The value of a variable of this shape and dtype."""
         return random.random_normal(
             shape, self.mean, self.stddev, self._dtype(dtype), seed=self.seed
@@ -110,7 +143,9 @@ class RandomNormal(Initializer):
 class TruncatedNormal(RandomNormal):
     """Numbers of a normal distribution within two standard deviations."""
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(
+        self, shape: KnownShape, dtype: DTypeLike | None = None, partition_info: object = None
+    ) -> Tensor:
         """The value of a variable of this shape and dtype."""
         return random.truncated_normal(
             shape, self.mean, self.stddev, self._dtype(dtype), seed=self.seed
@@ -130,11 +165,11 @@ class VarianceScaling(Initializer):
 
     def __init__(
         self,
-        scale=1.0,
-        mode="fan_in",
-        distribution="truncated_normal",
-        seed=None,
-        dtype: Any = np.float32,
+        scale: float = 1.0,
+        mode: str = "fan_in",
+        distribution: str = "truncated_normal",
+        seed: int | None = None,
+        dtype: DTypeLike = np.float32,
     ):
         if scale <= 0.0:
             raise ValueError(f"Argument `scale` must be a positive float. Received: {scale}")
@@ -152,42 +187,46 @@ class VarianceScaling(Initializer):
         self.scale, self.mode, self.distribution = scale, mode, distribution
         self.seed, self.dtype = seed, as_numpy(dtype)
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(
+        self, shape: KnownShape, dtype: DTypeLike | None = None, partition_info: object = None
+    ) -> Tensor:
         """The value of a variable of this shape and dtype."""
-        dtype = self._dtype(dtype)
+        numpy_dtype = self._dtype(dtype)
         fan_in, fan_out = fans(shape)
         fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
         scale = self.scale / max(1.0, fan)
         if self.distribution == "uniform":
             limit = mathematics.sqrt(3.0 * scale)
-            return random.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
+            return random.random_uniform(shape, -limit, limit, numpy_dtype, seed=self.seed)
         stddev = mathematics.sqrt(scale)
         if self.distribution == "untruncated_normal":
-            return random.random_normal(shape, 0.0, stddev, dtype, seed=self.seed)
-        return random.truncated_normal(shape, 0.0, stddev / _TRUNCATED, dtype, seed=self.seed)
+            return random.random_normal(shape, 0.0, stddev, numpy_dtype, seed=self.seed)
+        return random.truncated_normal(shape, 0.0, stddev / _TRUNCATED, numpy_dtype, seed=self.seed)
 
 
 class GlorotUniform(VarianceScaling):
     """VarianceScaling(1, "fan_avg", "uniform")."""
 
-    def __init__(self, seed=None, dtype: Any = np.float32):
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = np.float32):
         super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
 
 
 class GlorotNormal(VarianceScaling):
     """VarianceScaling(1, "fan_avg", "truncated_normal")."""
 
-    def __init__(self, seed=None, dtype: Any = np.float32):
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = np.float32):
         super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
 
 
 class UniformUnitScaling(Initializer):
     """Numbers of a uniform distribution that keeps the scale of what is multiplied with them."""
 
-    def __init__(self, factor=1.0, seed=None, dtype: Any = np.float32):
+    def __init__(self, factor: float = 1.0, seed: int | None = None, dtype: DTypeLike = np.float32):
         self.factor, self.seed, self.dtype = factor, seed, as_numpy(dtype)
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(
+        self, shape: KnownShape, dtype: DTypeLike | None = None, partition_info: object = None
+    ) -> Tensor:
         """The value of a variable of this shape and dtype."""
         size = 1.0
         for dim in shape[:-1]:
@@ -199,48 +238,49 @@ class UniformUnitScaling(Initializer):
 class Identity(Initializer):
     """A matrix with `gain` on its diagonal."""
 
-    def __init__(self, gain=1.0, dtype: Any = np.float32):
+    def __init__(self, gain: float = 1.0, dtype: DTypeLike = np.float32):
         self.gain, self.dtype = gain, as_numpy(dtype)
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(
+        self, shape: KnownShape, dtype: DTypeLike | None = None, partition_info: object = None
+    ) -> Tensor:
         """The value of a variable of this shape and dtype."""
         if len(shape) != 2:
             raise ValueError(
                 "The tensor to initialize, specified by argument `shape` must be at least "
                 f"two-dimensional. Received shape={shape}"
             )
-        matrix = creation.eye(*shape, dtype=self._dtype(dtype))
+        rows, columns = map(int, shape)
+        matrix = creation.eye(rows, columns, dtype=self._dtype(dtype))
         return matrix if self.gain == 1.0 else self.gain * matrix
 
 
-def fans(shape) -> tuple[float, float]:
+def fans(shape: KnownShape) -> tuple[float, float]:
     """The number of inputs and of outputs of a layer with weights of `shape`."""
-    shape = [int(size) for size in shape]
-    if len(shape) < 2:
-        size = float(shape[0]) if shape else 1.0
+    sizes = [int(size) for size in shape]
+    if len(sizes) < 2:
+        size = float(sizes[0]) if sizes else 1.0
         return size, size
-    taps = 1
-    for size in shape[:-2]:
-        taps *= size
-    return shape[-2] * taps, shape[-1] * taps
+    taps = mathematics.prod(sizes[:-2])
+    return sizes[-2] * taps, sizes[-1] * taps
 
 
-def he_normal(seed=None) -> VarianceScaling:
+def he_normal(seed: int | None = None) -> VarianceScaling:
     """VarianceScaling(2, "fan_in", "truncated_normal")."""
     return VarianceScaling(2.0, "fan_in", "truncated_normal", seed)
 
 
-def he_uniform(seed=None) -> VarianceScaling:
+def he_uniform(seed: int | None = None) -> VarianceScaling:
     """VarianceScaling(2, "fan_in", "uniform")."""
     return VarianceScaling(2.0, "fan_in", "uniform", seed)
 
 
-def lecun_normal(seed=None) -> VarianceScaling:
+def lecun_normal(seed: int | None = None) -> VarianceScaling:
     """VarianceScaling(1, "fan_in", "truncated_normal")."""
     return VarianceScaling(1.0, "fan_in", "truncated_normal", seed)
 
 
-def lecun_uniform(seed=None) -> VarianceScaling:
+def lecun_uniform(seed: int | None = None) -> VarianceScaling:
     """VarianceScaling(1, "fan_in", "uniform")."""
     return VarianceScaling(1.0, "fan_in", "uniform", seed)
 

@@ -6,15 +6,32 @@ import contextlib
 import copy
 import functools
 import threading
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Generator, Iterable
+from types import TracebackType
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeAlias
 
 import numpy as np
 
 from ..core.dtype import as_numpy
 from ..core.graph import Graph
 from ..core.scopes import GraphKeys, get_default_graph, graph_of
-from .variables import Variable
+from .variables import Constraint, Variable
+
+if TYPE_CHECKING:
+    from ..core.graph import Tensor
+    from ..core.protocols import Collection
+    from ..core.typing import DTypeLike, TensorLike
+    from .initializers import Initializer
+
+P = ParamSpec("P")
+InitializerLike: TypeAlias = (
+    "Initializer | type[Initializer] | Callable[..., TensorLike] | TensorLike"
+)
+"""A function of a shape and dtype, one without arguments, or a value."""
+Regularizer: TypeAlias = "Callable[[Variable], Tensor | None]"
+"""The loss of a variable."""
+Getter: TypeAlias = "Callable[..., Variable]"
+"""Called as `getter(inner getter, name, **arguments of get_variable)`."""
 
 
 class _AutoReuse:
@@ -25,6 +42,7 @@ class _AutoReuse:
 
 
 AUTO_REUSE = _AutoReuse()
+Reuse: TypeAlias = "bool | _AutoReuse | None"
 
 
 class VariableScope:
@@ -38,18 +56,18 @@ class VariableScope:
             Defaults of the variables within.
     """
 
-    def __init__(self, reuse, name: str = "", name_scope: str = "", **defaults):
-        self.reuse = reuse or False
+    def __init__(self, reuse: Reuse, name: str = "", name_scope: str = "", **defaults: object):
+        self.reuse: bool | _AutoReuse = reuse or False
         self.name = name
         self.original_name_scope = name_scope
-        self.initializer: Any = None
-        self.regularizer: Callable | None = None
-        self.dtype: Any = np.dtype(np.float32)
+        self.initializer: InitializerLike | None = None
+        self.regularizer: Regularizer | None = None
+        self.dtype: np.dtype = np.dtype(np.float32)
         self.use_resource: bool | None = None
-        self.constraint: Callable | None = None
-        self.custom_getter: Callable | None = None
-        self.caching_device: Any = None
-        self.partitioner: Any = None
+        self.constraint: Constraint | None = None
+        self.custom_getter: Getter | None = None
+        self.caching_device: object = None
+        self.partitioner: object = None
         for key, value in defaults.items():
             setattr(self, key, value)
 
@@ -57,15 +75,15 @@ class VariableScope:
         """Lets variables only be found again from now on."""
         self.reuse = True
 
-    def set_initializer(self, initializer) -> None:
+    def set_initializer(self, initializer: InitializerLike | None) -> None:
         """The default initializer of the variables within."""
         self.initializer = initializer
 
-    def set_regularizer(self, regularizer) -> None:
+    def set_regularizer(self, regularizer: Regularizer | None) -> None:
         """The default regularizer of the variables within."""
         self.regularizer = regularizer
 
-    def set_dtype(self, dtype) -> None:
+    def set_dtype(self, dtype: DTypeLike) -> None:
         """The default dtype of the variables within."""
         self.dtype = as_numpy(dtype)
 
@@ -73,7 +91,7 @@ class VariableScope:
         """Whether the variables within are resource variables by default."""
         self.use_resource = use_resource
 
-    def get_collection(self, name: str) -> list:
+    def get_collection(self, name: str) -> Collection:
         """The items of a collection whose names start with the scope's."""
         return get_default_graph().get_collection(name, f"{self.name}/" if self.name else "")
 
@@ -177,18 +195,18 @@ class variable_scope:
 
     def __init__(
         self,
-        name_or_scope,
+        name_or_scope: str | VariableScope | None,
         default_name: str | None = None,
-        values=None,
-        initializer=None,
-        regularizer=None,
-        caching_device=None,
-        partitioner=None,
-        custom_getter=None,
-        reuse=None,
-        dtype=None,
+        values: Iterable[object] | None = None,
+        initializer: InitializerLike | None = None,
+        regularizer: Regularizer | None = None,
+        caching_device: object = None,
+        partitioner: object = None,
+        custom_getter: Getter | None = None,
+        reuse: Reuse = None,
+        dtype: DTypeLike | None = None,
         use_resource: bool | None = None,
-        constraint=None,
+        constraint: Constraint | None = None,
         auxiliary_name_scope: bool = True,
     ):
         if default_name is None and name_or_scope is None:
@@ -210,17 +228,17 @@ class variable_scope:
         self._default_name = default_name
         self._graph = graph_of(values or ())
         self._reuse = reuse
-        self._own_names = auxiliary_name_scope
-        given = {
+        self._opens_names = auxiliary_name_scope
+        defaults = {
             "initializer": initializer,
             "regularizer": regularizer,
             "caching_device": caching_device,
             "partitioner": partitioner,
-            "custom_getter": custom_getter,
             "dtype": None if dtype is None else as_numpy(dtype),
             "use_resource": use_resource,
         }
-        self._given = {key: value for key, value in given.items() if value is not None}
+        self._defaults = {key: value for key, value in defaults.items() if value is not None}
+        self._custom_getter = custom_getter
         self._constraint = constraint
         self._blocks = contextlib.ExitStack()
 
@@ -232,12 +250,17 @@ class variable_scope:
             self._blocks = blocks.pop_all()
         return scope
 
-    def __exit__(self, *error) -> None:
-        self._blocks.__exit__(*error)
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._blocks.__exit__(kind, error, trace)
 
     def _enter_names(self, blocks: contextlib.ExitStack) -> str:
         """Opens the name scope; gives its prefix."""
-        if not self._own_names:
+        if not self._opens_names:
             inner = self._graph.scopes.name
             return blocks.enter_context(self._graph.name_scope(f"{inner}/" if inner else None))
         name = self._name_or_scope
@@ -250,22 +273,22 @@ class variable_scope:
         return blocks.enter_context(self._graph.name_scope(name))
 
     @contextlib.contextmanager
-    def _variables(self, prefix: str) -> Iterator[VariableScope]:
+    def _variables(self, prefix: str) -> Generator[VariableScope]:
         store = store_of(self._graph)
-        outer, given = store.scope, self._name_or_scope
+        outer, named = store.scope, self._name_or_scope
         counts = dict(store.counts)
-        if isinstance(given, VariableScope):
-            scope = copy.copy(given)
-            scope.reuse = self._reuse or given.reuse
+        if isinstance(named, VariableScope):
+            scope = copy.copy(named)
+            scope.reuse = self._reuse or named.reuse
         else:
-            own = store.unique(str(self._default_name)) if given is None else given
+            name = store.unique(str(self._default_name)) if named is None else named
             scope = copy.copy(outer)
-            scope.name = f"{outer.name}/{own}" if outer.name else own
+            scope.name = f"{outer.name}/{name}" if outer.name else name
             scope.reuse = self._reuse or outer.reuse
             scope.original_name_scope = prefix
         self._override(scope)
         store.open(scope.name)
-        if isinstance(given, VariableScope):
+        if isinstance(named, VariableScope):
             counts[scope.name] = store.counts[scope.name]
             counts_inside = dict(store.counts)
             store.counts = counts_inside
@@ -275,25 +298,29 @@ class variable_scope:
         finally:
             if store.scope is not scope:
                 raise RuntimeError("Improper nesting of variable_scope.")
-            if isinstance(given, VariableScope):
+            if isinstance(named, VariableScope):
                 store.counts = counts
             else:
                 store.forget_inner(scope.name)
             store.scope = outer
 
     def _override(self, scope: VariableScope) -> None:
-        """Puts the defaults that were given to this block into its scope."""
+        """Puts the defaults of this block into its scope."""
         scope.constraint = self._constraint
-        for key, value in self._given.items():
-            if key == "custom_getter" and scope.custom_getter is not None:
-                value = chained(value, scope.custom_getter)
+        for key, value in self._defaults.items():
             setattr(scope, key, value)
+        if self._custom_getter is not None and scope.custom_getter is not None:
+            scope.custom_getter = chained(self._custom_getter, scope.custom_getter)
+        elif self._custom_getter is not None:
+            scope.custom_getter = self._custom_getter
 
 
-def chained(inner: Callable, outer: Callable) -> Callable:
+def chained(
+    inner: Callable[Concatenate[Getter, P], Variable], outer: Getter
+) -> Callable[Concatenate[Getter, P], Variable]:
     """A custom getter within another one's scope calls that one."""
 
-    def getter(getter, *args, **kwargs):
+    def getter(getter: Getter, *args: P.args, **kwargs: P.kwargs) -> Variable:
         return inner(functools.partial(outer, getter), *args, **kwargs)
 
     return getter

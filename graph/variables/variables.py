@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
 
 from ...schema import proto
 from ..core.create import append, convert_to_tensor, create, output, register_conversion, type_name
+from ..core.dtype import DType
 from ..core.graph import Graph, Operation, Tensor
 from ..core.operands import Operands
 from ..core.scopes import (
@@ -17,11 +16,24 @@ from ..core.scopes import (
     get_default_session,
     name_scope,
 )
-from ..core.shapes import Shape, is_static
+from ..core.shapes import Dim, Shape, is_static
 from ..core.sizes import Sizes
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from ..core.indexed_slices import IndexedSlices
+    from ..core.protocols import Evaluated
+    from ..core.tensor_shape import TensorShape
+    from ..core.typing import DTypeLike, ShapeLike, TensorLike
+    from ..format.messages import VariableDef
+    from ..session.session import Session
+
+InitialValue: TypeAlias = "TensorLike | Callable[[], TensorLike]"
+"""A value, or a function that makes it."""
+Constraint: TypeAlias = "Callable[[Tensor], TensorLike]"
+"""What an optimizer applies to a variable's new value."""
 
 _DEFAULTS = {"use_resource": False}
 
@@ -58,7 +70,24 @@ class Variable(Operands):
         ValueError: There is no initial value, or its shape is not known.
     """
 
-    def __new__(cls, *args, use_resource: bool | None = None, **kwargs):
+    def __new__(
+        cls,
+        initial_value: InitialValue | None = None,
+        trainable: bool | None = None,
+        collections: Collection[str] | None = None,
+        validate_shape: bool = True,
+        caching_device: object = None,
+        name: str | None = None,
+        variable_def: object = None,
+        dtype: DTypeLike | None = None,
+        expected_shape: object = None,
+        import_scope: str | None = None,
+        constraint: Constraint | None = None,
+        use_resource: bool | None = None,
+        synchronization: object = None,
+        aggregation: object = None,
+        shape: ShapeLike | None = None,
+    ) -> Variable:
         """A variable of the kind that is asked for."""
         if cls is Variable:
             use_resource = use_resources() if use_resource is None else use_resource
@@ -67,21 +96,21 @@ class Variable(Operands):
 
     def __init__(
         self,
-        initial_value=None,
+        initial_value: InitialValue | None = None,
         trainable: bool | None = None,
-        collections: Sequence[str] | None = None,
+        collections: Collection[str] | None = None,
         validate_shape: bool = True,
-        caching_device=None,
+        caching_device: object = None,
         name: str | None = None,
-        variable_def=None,
-        dtype=None,
-        expected_shape=None,
+        variable_def: object = None,
+        dtype: DTypeLike | None = None,
+        expected_shape: object = None,
         import_scope: str | None = None,
-        constraint: Callable | None = None,
+        constraint: Constraint | None = None,
         use_resource: bool | None = None,
-        synchronization=None,
-        aggregation=None,
-        shape=None,
+        synchronization: object = None,
+        aggregation: object = None,
+        shape: ShapeLike | None = None,
     ):
         if initial_value is None:
             raise ValueError("initial_value must be specified.")
@@ -108,13 +137,13 @@ class Variable(Operands):
                 raise ValueError(f"initial_value must have a shape specified: {initial!r}")
             known = _declared(shape, known if validate_shape else None)
             self.shape: Shape = None if known is None else Sizes(known)
-            self.dtype: np.dtype = initial.dtype
+            self.dtype: DType = initial.dtype
             self._build(graph, scope, validate_shape)
         graph.add_to_collections(collections, self)
 
     _inner_scope = True
 
-    def _initial_tensor(self, value, dtype) -> Tensor:
+    def _initial_tensor(self, value: InitialValue, dtype: DTypeLike | None) -> Tensor:
         """The initial value; what a function makes for it goes to `<name>/Initializer`."""
         if callable(value):
             with name_scope("Initializer"):
@@ -144,7 +173,7 @@ class Variable(Operands):
         """The device that was noted when it was made."""
         return self.op.device
 
-    def get_shape(self):
+    def get_shape(self) -> TensorShape:
         """The shape as TF1's object."""
         from ..core.tensor_shape import TensorShape
 
@@ -162,7 +191,7 @@ class Variable(Operands):
         """What a Session fetches for it."""
         raise NotImplementedError
 
-    def is_initialized(self, name=None) -> Tensor:
+    def is_initialized(self, name: str | None = None) -> Tensor:
         """Whether it has a value."""
         raise NotImplementedError
 
@@ -172,11 +201,11 @@ class Variable(Operands):
             raise ValueError(f"variable '{self.name}' was imported without its initial value")
         return self.initial_value
 
-    def eval(self, session=None) -> np.ndarray:
+    def eval(self, session: Session | None = None) -> Evaluated:
         """Its value in `session`, by default the default one."""
         return self.as_graph_element().eval(session=session)
 
-    def load(self, value, session=None) -> None:
+    def load(self, value: npt.ArrayLike, session: Session | None = None) -> None:
         """Gives it a value in `session`, by default the default one, without new operations."""
         session = get_default_session() if session is None else session
         if session is None:
@@ -186,45 +215,107 @@ class Variable(Operands):
             )
         session.run(self.initializer, {self.initializer.inputs[1]: value})
 
+    @overload
     def assign(
         self,
-        value: Any,
+        value: TensorLike,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: Literal[True] = True,
+    ) -> Tensor: ...
+    @overload
+    def assign(
+        self,
+        value: TensorLike,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        *,
+        read_value: bool,
+    ) -> Tensor | Operation: ...
+    def assign(
+        self,
+        value: TensorLike,
         use_locking: bool | None = None,
         name: str | None = None,
         read_value: bool = True,
-    ) -> Any:
+    ) -> Tensor | Operation:
         """Gives it a value; a tensor with the new one, or the operation that does so."""
-        raise NotImplementedError
+        return self._update("assign", value, use_locking, name, read_value)
 
+    @overload
     def assign_add(
         self,
-        delta: Any,
+        delta: TensorLike,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: Literal[True] = True,
+    ) -> Tensor: ...
+    @overload
+    def assign_add(
+        self,
+        delta: TensorLike,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        *,
+        read_value: bool,
+    ) -> Tensor | Operation: ...
+    def assign_add(
+        self,
+        delta: TensorLike,
         use_locking: bool | None = None,
         name: str | None = None,
         read_value: bool = True,
-    ) -> Any:
+    ) -> Tensor | Operation:
         """Adds to its value; a tensor with the new one, or the operation that does so."""
-        raise NotImplementedError
+        return self._update("assign_add", delta, use_locking, name, read_value)
 
+    @overload
     def assign_sub(
         self,
-        delta: Any,
+        delta: TensorLike,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: Literal[True] = True,
+    ) -> Tensor: ...
+    @overload
+    def assign_sub(
+        self,
+        delta: TensorLike,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        *,
+        read_value: bool,
+    ) -> Tensor | Operation: ...
+    def assign_sub(
+        self,
+        delta: TensorLike,
         use_locking: bool | None = None,
         name: str | None = None,
         read_value: bool = True,
-    ) -> Any:
+    ) -> Tensor | Operation:
         """Subtracts from its value; a tensor with the new one, or the operation that does so."""
+        return self._update("assign_sub", delta, use_locking, name, read_value)
+
+    def _update(
+        self,
+        method: str,
+        value: TensorLike,
+        use_locking: bool | None,
+        name: str | None,
+        read_value: bool,
+    ) -> Tensor | Operation:
+        """Adds the operation of one of the methods above."""
         raise NotImplementedError
 
     def scatter_add(
         self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Any:
+    ) -> Tensor:
         """Adds IndexedSlices; a tensor with the new value."""
         raise NotImplementedError
 
     def scatter_sub(
         self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Any:
+    ) -> Tensor:
         """Subtracts IndexedSlices; a tensor with the new value."""
         raise NotImplementedError
 
@@ -232,7 +323,7 @@ class Variable(Operands):
         """A tensor that adds 1 and gives the value before; OutOfRangeError from `limit` on."""
         raise NotImplementedError("count_up_to is not supported; use assign_add")
 
-    def to_proto(self, export_scope: str | None = None):
+    def to_proto(self, export_scope: str | None = None) -> VariableDef:
         """The VariableDef message that describes it, names without the scope `export_scope`."""
         outside = f"{export_scope}/" if export_scope else ""
         initial = "" if self.initial_value is None else self.initial_value.name
@@ -246,7 +337,7 @@ class Variable(Operands):
         )
 
     @staticmethod
-    def from_proto(variable_def, import_scope: str | None = None) -> Variable:
+    def from_proto(variable_def: VariableDef, import_scope: str | None = None) -> Variable:
         """The variable of the default graph that a VariableDef message describes.
 
         Raises KeyError when the graph lacks one of its operations.
@@ -260,11 +351,11 @@ class Variable(Operands):
         initial = variable_def.initial_value_name
         variable.initial_value = graph.get_tensor_by_name(inside + initial) if initial else None
         variable.trainable, variable.constraint = variable_def.trainable, None
-        variable.dtype = np.dtype(variable.op.get_attr("dtype"))
+        variable.dtype = DType(variable.op.get_attr("dtype"))
         variable.shape = variable.op.get_attr("shape")
         return variable
 
-    def set_shape(self, shape) -> None:
+    def set_shape(self, shape: Iterable[int | None]) -> None:
         """Adds what the caller knows of its shape."""
         self.value().set_shape(tuple(shape))
 
@@ -306,41 +397,45 @@ class ReferenceVariable(Variable):
         """What a Session fetches for it."""
         return self.reference
 
-    def assign(self, value, use_locking=None, name=None, read_value: bool = True):
-        """Gives it a value; the tensor (or operation) that does so."""
-        return self._update("Assign", value, use_locking, name, read_value)
-
-    def assign_add(self, delta, use_locking=None, name=None, read_value: bool = True):
-        """Adds to its value; the tensor (or operation) that does so."""
-        return self._update("AssignAdd", delta, use_locking, name, read_value)
-
-    def assign_sub(self, delta, use_locking=None, name=None, read_value: bool = True):
-        """Subtracts from its value; the tensor (or operation) that does so."""
-        return self._update("AssignSub", delta, use_locking, name, read_value)
-
-    def _update(self, kind: str, value, use_locking: bool | None, name, read_value: bool):
+    def _update(
+        self,
+        method: str,
+        value: TensorLike,
+        use_locking: bool | None,
+        name: str | None,
+        read_value: bool,
+    ) -> Tensor | Operation:
+        kinds = {"assign": "Assign", "assign_add": "AssignAdd", "assign_sub": "AssignSub"}
         attrs = {"use_locking": bool(use_locking)}
-        op = create(kind, [self.reference, value], attrs, name)
+        op = create(kinds[method], [self.reference, value], attrs, name)
         return op.outputs[0] if read_value else op
 
-    def _scatter(self, kind: str, slices, use_locking: bool | None, name) -> Tensor:
+    def _scatter(
+        self, kind: str, slices: IndexedSlices, use_locking: bool | None, name: str | None
+    ) -> Tensor:
         require_slices(slices)
         inputs = [self.reference, slices.indices, slices.values]
         return output(kind, inputs, {"use_locking": bool(use_locking)}, name)
 
-    def scatter_sub(self, sparse_delta, use_locking=None, name=None) -> Tensor:
+    def scatter_sub(
+        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
+    ) -> Tensor:
         """Subtracts IndexedSlices."""
         return self._scatter("ScatterSub", sparse_delta, use_locking, name)
 
-    def scatter_add(self, sparse_delta, use_locking=None, name=None) -> Tensor:
+    def scatter_add(
+        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
+    ) -> Tensor:
         """Adds IndexedSlices."""
         return self._scatter("ScatterAdd", sparse_delta, use_locking, name)
 
-    def scatter_update(self, sparse_delta, use_locking=None, name=None) -> Tensor:
+    def scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
+    ) -> Tensor:
         """Sets the rows that IndexedSlices name."""
         return self._scatter("ScatterUpdate", sparse_delta, use_locking, name)
 
-    def is_initialized(self, name=None) -> Tensor:
+    def is_initialized(self, name: str | None = None) -> Tensor:
         """Whether it has a value."""
         return output("IsVariableInitialized", [self.reference], name=name)
 
@@ -348,7 +443,7 @@ class ReferenceVariable(Variable):
 class ResourceVariable(Variable):
     """A variable behind a handle: each read sees just the writes it comes after."""
 
-    def _initial_tensor(self, value, dtype) -> Tensor:
+    def _initial_tensor(self, value: InitialValue, dtype: DTypeLike | None) -> Tensor:
         with name_scope("Initializer"):
             return convert_to_tensor(value() if callable(value) else value, dtype, "initial_value")
 
@@ -388,35 +483,39 @@ class ResourceVariable(Variable):
         """What a Session fetches for it."""
         return self._snapshot
 
-    def assign(self, value, use_locking=None, name=None, read_value: bool = True):
-        """Gives it a value; a tensor with the new one (or the operation) that does so."""
-        return self._update("AssignVariableOp", value, name, read_value)
-
-    def assign_add(self, delta, use_locking=None, name=None, read_value: bool = True):
-        """Adds to its value; a tensor with the new one (or the operation) that does so."""
-        return self._update("AssignAddVariableOp", delta, name, read_value)
-
-    def assign_sub(self, delta, use_locking=None, name=None, read_value: bool = True):
-        """Subtracts from its value; a tensor with the new one (or the operation) that does so."""
-        return self._update("AssignSubVariableOp", delta, name, read_value)
-
-    def _update(self, kind: str, value, name, read_value: bool):
+    def _update(
+        self,
+        method: str,
+        value: TensorLike,
+        use_locking: bool | None,
+        name: str | None,
+        read_value: bool,
+    ) -> Tensor | Operation:
+        kinds = {
+            "assign": "AssignVariableOp",
+            "assign_add": "AssignAddVariableOp",
+            "assign_sub": "AssignSubVariableOp",
+        }
         tensor = convert_to_tensor(value, self.dtype)
         if self.shape is not None and tensor.shape is not None:
             self._check_shape(tensor.shape)
-        return self.after(create(kind, [self.handle, tensor], None, name), read_value)
+        return self.after(create(kinds[method], [self.handle, tensor], None, name), read_value)
 
-    def after(self, op: Operation, read_value: bool = True):
+    @overload
+    def after(self, op: Operation, read_value: Literal[True] = True) -> Tensor: ...
+    @overload
+    def after(self, op: Operation, read_value: bool) -> Tensor | Operation: ...
+    def after(self, op: Operation, read_value: bool = True) -> Tensor | Operation:
         """The value after `op`, which changed it; or just `op`."""
         if not read_value:
             return op
         with op.graph.control_dependencies([op]):
             return self._read()
 
-    def _check_shape(self, shape) -> None:
-        own = self.shape or ()
-        fits = len(shape) == len(own) and all(
-            None in (a, b) or a == b for a, b in zip(shape, own, strict=True)
+    def _check_shape(self, shape: tuple[Dim, ...]) -> None:
+        sizes = self.shape or ()
+        fits = len(shape) == len(sizes) and all(
+            None in (a, b) or a == b for a, b in zip(shape, sizes, strict=True)
         )
         if not fits:
             raise ValueError(
@@ -424,42 +523,50 @@ class ResourceVariable(Variable):
                 f"shape {self.shape}, and the assigned value shape {shape} are incompatible."
             )
 
-    def _scatter(self, kind: str, slices, name):
+    def _scatter(self, kind: str, slices: IndexedSlices, name: str | None) -> Tensor:
         require_slices(slices)
         inputs = [self.handle, slices.indices, slices.values]
         return self.after(create(kind, inputs, None, name))
 
-    def scatter_sub(self, sparse_delta, use_locking=None, name=None):
+    def scatter_sub(
+        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
+    ) -> Tensor:
         """Subtracts IndexedSlices."""
         return self._scatter("ResourceScatterSub", sparse_delta, name)
 
-    def scatter_add(self, sparse_delta, use_locking=None, name=None):
+    def scatter_add(
+        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
+    ) -> Tensor:
         """Adds IndexedSlices."""
         return self._scatter("ResourceScatterAdd", sparse_delta, name)
 
-    def scatter_update(self, sparse_delta, use_locking=None, name=None):
+    def scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
+    ) -> Tensor:
         """Sets the rows that IndexedSlices name."""
         return self._scatter("ResourceScatterUpdate", sparse_delta, name)
 
-    def is_initialized(self, name=None) -> Tensor:
+    def is_initialized(self, name: str | None = None) -> Tensor:
         """Whether it has a value."""
         return output("VarIsInitializedOp", [self.handle], name=name)
 
 
-def require_slices(slices) -> None:
+def require_slices(slices: IndexedSlices) -> None:
     """Raises TypeError unless `slices` has indices and values."""
     if not (hasattr(slices, "indices") and hasattr(slices, "values")):
         raise TypeError(f"sparse_delta is not IndexedSlices: {slices}")
 
 
-def _declared(shape, known: Shape) -> Shape:
+def _declared(shape: ShapeLike | None, known: Shape) -> Shape:
     if shape is None:
         return known
     sizes = getattr(shape, "as_shape", None)
-    return sizes() if sizes else tuple(shape)
+    return sizes() if sizes else tuple(cast("Iterable[Dim]", shape))
 
 
-def _as_tensor(variable: Variable, dtype, name, reference: bool) -> Tensor:
+def _as_tensor(
+    variable: Variable, dtype: np.dtype | None, name: str | None, reference: bool
+) -> Tensor:
     if dtype is not None and variable.dtype != dtype:
         raise ValueError(
             f"Incompatible type conversion requested to type '{type_name(dtype)}' for variable of "

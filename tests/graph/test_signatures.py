@@ -1,8 +1,12 @@
 """The table of TensorFlow's ops."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
+from flatlite.graph.core import protocols
+from flatlite.graph.core.build import ops
 from flatlite.graph.core.signatures import REQUIRED, op_types, signature_of
 from flatlite.schema.dtypes import RESOURCE
 
@@ -46,3 +50,34 @@ def test_every_row_can_be_parsed():
 def test_what_is_not_there_is_none():
     for kind in ("NoSuchOp", "", "Conv2D input:T", "Conv", "Abs\nAcos", "->"):
         assert signature_of(kind) is None
+
+
+KINDS = {
+    "StringAttr": "string",
+    "IntAttr": "int",
+    "FloatAttr": "float",
+    "BoolAttr": "bool",
+    "TypeAttr": "type",
+    "ShapeAttr": "shape",
+    "TensorAttr": "tensor",
+    "FunctionRefAttr": "func",
+    "IntsAttr": "list(int)",
+}
+
+
+@pytest.mark.parametrize("alias", KINDS)
+def test_types_of_attributes_are_those_of_the_signatures(alias):
+    attrs = [attr for kind in op_types() for attr in signature_of(kind).attrs.values()]
+    for name in get_args(getattr(protocols, alias)):
+        assert {attr.kind for attr in attrs if attr.name == name} == {KINDS[alias]}, name
+
+
+def test_types_of_ops_are_those_of_the_signatures():
+    declared = {}
+    for kind in op_types():
+        outputs = signature_of(kind).outputs
+        if not outputs:
+            declared[kind] = "OperationFunction"
+        elif len(outputs) > 1 or any(argument.count or argument.is_list for argument in outputs):
+            declared[kind] = "TensorsFunction"
+    assert type(ops).__annotations__ == declared
