@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..core.build import ops, shape_of
@@ -9,10 +11,11 @@ from ..core.graph import Tensor
 from ..core.shapes import Dim, Shape, is_static
 
 
-def unbroadcast(x: Tensor, y: Tensor, dx: Tensor | None, dy: Tensor | None) -> list:
+def unbroadcast(x: Tensor, y: Tensor, dx: Tensor | None, dy: Tensor | None) -> list[Tensor | None]:
     """`dx` and `dy`, of the shape `x` and `y` broadcast to, summed to the shapes of `x` and `y`."""
-    axes = repeated_axes(x.shape, y.shape), repeated_axes(y.shape, x.shape)
-    if axes[0] is None or axes[1] is None:
+    known = repeated_axes(x.shape, y.shape), repeated_axes(y.shape, x.shape)
+    axes: Sequence[list[int] | Tensor] = [along for along in known if along is not None]
+    if len(axes) < 2:
         axes = ops.BroadcastGradientArgs(ops.Shape(x), ops.Shape(y))
     pairs = zip((x, y), (dx, dy), axes, strict=True)
     return [None if grad is None else summed(grad, along, to) for to, grad, along in pairs]
@@ -26,15 +29,15 @@ def repeated_axes(shape: Shape, other: Shape) -> list[int] | None:
         return []
     rank = max(len(shape), len(other))
     missing = rank - len(shape)
-    found = list(range(missing))
+    axes = list(range(missing))
     for axis in range(missing, rank):
         size, against = shape[axis - missing], _size(other, axis - (rank - len(other)))
         repeated = _is_repeated(size, against)
         if repeated is None:
             return None
         if repeated:
-            found.append(axis)
-    return found
+            axes.append(axis)
+    return axes
 
 
 def _size(shape: tuple[Dim, ...], axis: int) -> Dim:
@@ -48,7 +51,7 @@ def _is_repeated(size: Dim, against: Dim) -> bool | None:
     return True if size == 1 else None
 
 
-def summed(gradient: Tensor, axes, to: Tensor) -> Tensor:
+def summed(gradient: Tensor, axes: list[int] | Tensor, to: Tensor) -> Tensor:
     """`gradient` summed over `axes`, in the shape of the tensor `to`."""
     if isinstance(axes, list):
         if not axes:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.build import ops
-from ..core.graph import Tensor
+from ..core.graph import Operation, Tensor
 from ..core.shapes import is_static
 from .registry import constant, gradient
 
 
 @gradient("ConcatV2")
-def concat_v2(op, dy):
+def concat_v2(op: Operation, dy: Tensor) -> list[Tensor | None]:
     """To each input its part."""
     *inputs, axis = op.inputs
     return [*_parts(dy, inputs, axis), None]
 
 
 @gradient("Concat")
-def concat(op, dy):
+def concat(op: Operation, dy: Tensor) -> list[Tensor | None]:
     """To each input its part."""
     axis, *inputs = op.inputs
     return [None, *_parts(dy, inputs, axis)]
@@ -30,7 +30,8 @@ def _parts(dy: Tensor, inputs: list[Tensor], axis: Tensor) -> list[Tensor]:
         return [dy]
     shapes = [x.shape for x in inputs if is_static(x.shape)]
     if axis.value is not None and len(shapes) == len(inputs):
-        along, at, results = int(axis.value), 0, []
+        along, at = int(axis.value), 0
+        results: list[Tensor] = []
         for shape in shapes:
             begin = np.zeros(len(shape), np.int32)
             begin[along] = at
@@ -44,25 +45,25 @@ def _parts(dy: Tensor, inputs: list[Tensor], axis: Tensor) -> list[Tensor]:
 
 
 @gradient("Split", fills_zeros=True)
-def split(op, *dys):
+def split(op: Operation, *dys: Tensor) -> tuple[None, Tensor]:
     """Joined again."""
     return None, ops.ConcatV2(list(dys), op.inputs[0])
 
 
 @gradient("SplitV", fills_zeros=True)
-def split_v(op, *dys):
+def split_v(op: Operation, *dys: Tensor) -> tuple[Tensor, None, None]:
     """Joined again."""
     return ops.ConcatV2(list(dys), op.inputs[2]), None, None
 
 
 @gradient("Pack")
-def pack(op, dy):
+def pack(op: Operation, dy: Tensor) -> list[Tensor]:
     """To each input its slice."""
     return ops.Unpack(dy, num=len(op.inputs), axis=op.get_attr("axis"))
 
 
 @gradient("Unpack", fills_zeros=True)
-def unpack(op, *dys):
+def unpack(op: Operation, *dys: Tensor) -> Tensor:
     """Joined again."""
     return ops.Pack(list(dys), axis=op.get_attr("axis"))
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..core.build import ops, same_attrs, shape_of
 from .registry import gradient
+
+if TYPE_CHECKING:
+    from ..core.graph import Operation, Tensor
 
 ATTRS = ("strides", "padding", "explicit_paddings", "data_format", "dilations")
 
@@ -13,21 +18,21 @@ def _register(kind: str) -> None:
     to_input, to_filter = f"{kind}BackpropInput", f"{kind}BackpropFilter"
 
     @gradient(kind)
-    def forward(op, dy):
+    def forward(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
         x, filters = op.inputs
         attrs = same_attrs(op, *ATTRS)
         dx = getattr(ops, to_input)(shape_of(x), filters, dy, **attrs)
         return dx, getattr(ops, to_filter)(x, shape_of(filters), dy, **attrs)
 
     @gradient(to_input)
-    def input_gradient(op, dx):
+    def input_gradient(op: Operation, dx: Tensor) -> tuple[None, Tensor, Tensor]:
         _, filters, dy = op.inputs
         attrs = same_attrs(op, *ATTRS)
         d_filters = getattr(ops, to_filter)(dx, shape_of(filters), dy, **attrs)
         return None, d_filters, getattr(ops, kind)(dx, filters, **attrs)
 
     @gradient(to_filter)
-    def filter_gradient(op, d_filters):
+    def filter_gradient(op: Operation, d_filters: Tensor) -> tuple[Tensor, None, Tensor]:
         x, _, dy = op.inputs
         attrs = same_attrs(op, *ATTRS)
         dx = getattr(ops, to_input)(shape_of(x), d_filters, dy, **attrs)
@@ -39,7 +44,7 @@ _register("DepthwiseConv2dNative")
 
 
 @gradient("Conv3D")
-def conv3d(op, dy):
+def conv3d(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
     """The transposed convolution of dy, and the windows of the input times dy."""
     x, filters = op.inputs
     attrs = same_attrs(op, "strides", "padding", "data_format", "dilations")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
 from ..core.build import number, ops
-from ..core.graph import Tensor
+from ..core.graph import Operation, Tensor
 from .broadcasting import unbroadcast
 from .registry import constant, gradient
 
-UNARY = {
+UnaryFormula: TypeAlias = Callable[[Tensor, Tensor, Tensor], Tensor]
+UNARY: dict[str, UnaryFormula] = {
     "Abs": lambda x, y, dy: dy * ops.Sign(x),
     "Acos": lambda x, y, dy: -dy / ops.Sqrt(1 - ops.Square(conj(x))),
     "Acosh": lambda x, y, dy: dy / ops.Sinh(conj(y)),
@@ -51,14 +54,15 @@ UNARY = {
 """The gradient of x, from it, the result y and its gradient dy."""
 
 
-def _unary(formula):
+def _unary(formula: UnaryFormula) -> Callable[[Operation, Tensor], Tensor]:
     return lambda op, dy: formula(op.inputs[0], op.outputs[0], dy)
 
 
 for _name, _formula in UNARY.items():
     gradient(_name)(_unary(_formula))
 
-BINARY = {
+BinaryFormula: TypeAlias = Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+BINARY: dict[str, BinaryFormula] = {
     "Add": lambda x, y, z, dz: (dz, dz),
     "AddV2": lambda x, y, z, dz: (dz, dz),
     "Atan2": lambda y, x, z, dz: (
@@ -94,8 +98,8 @@ BINARY = {
 """The gradients of x and y, from them, the result z and its gradient dz, in the shape of z."""
 
 
-def _binary(formula):
-    def function(op, dz):
+def _binary(formula: BinaryFormula) -> Callable[[Operation, Tensor], list[Tensor | None]]:
+    def function(op: Operation, dz: Tensor) -> list[Tensor | None]:
         x, y = op.inputs
         return unbroadcast(x, y, *formula(x, y, op.outputs[0], dz))
 
@@ -147,20 +151,20 @@ def _power(x: Tensor, y: Tensor, z: Tensor, dz: Tensor) -> tuple[Tensor, Tensor]
 
 
 @gradient("AddN", "AccumulateNV2")
-def add_n(op, dy):
+def add_n(op: Operation, dy: Tensor) -> list[Tensor]:
     """To each input as it comes."""
     return [dy] * len(op.inputs)
 
 
 @gradient("Select")
-def select(op, dy):
+def select(op: Operation, dy: Tensor) -> tuple[None, Tensor, Tensor]:
     """To the input that was picked."""
     condition, zeros = op.inputs[0], ops.ZerosLike(dy)
     return None, ops.Select(condition, dy, zeros), ops.Select(condition, zeros, dy)
 
 
 @gradient("SelectV2")
-def select_v2(op, dz):
+def select_v2(op: Operation, dz: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
     """To the input that was picked."""
     condition, x, y = op.inputs
     dx, dy = _picked(condition, dz)
@@ -169,7 +173,7 @@ def select_v2(op, dz):
 
 
 @gradient("ClipByValue")
-def clip_by_value(op, dy):
+def clip_by_value(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor | None, Tensor | None]:
     """To `x` where it lies between, else to the bound that took its place."""
     x, lowest, highest = op.inputs
     zeros = ops.ZerosLike(dy)
@@ -181,7 +185,7 @@ def clip_by_value(op, dy):
 
 
 @gradient("Cast")
-def cast(op, dy):
+def cast(op: Operation, dy: Tensor) -> Tensor | None:
     """Cast back, where both types have gradients."""
     source, target = op.inputs[0].dtype, op.outputs[0].dtype
     has_gradients = all(t.kind in "fc" or t.name == "bfloat16" for t in (source, target))
@@ -189,16 +193,16 @@ def cast(op, dy):
 
 
 @gradient("CheckNumerics")
-def check_numerics(op, dy):
+def check_numerics(op: Operation, dy: Tensor) -> Tensor:
     """As it comes, and checked too."""
     message = b"Not a number (NaN) or infinity (Inf) values detected in gradient."
     return ops.CheckNumerics(dy, message=message)
 
 
 @gradient("Print")
-def print_tensor(op, dy):
+def print_tensor(op: Operation, dy: Tensor) -> list[Tensor | None]:
     """As it comes."""
-    return [dy] + [None] * (len(op.inputs) - 1)
+    return [dy, *[None] * (len(op.inputs) - 1)]
 
 
 constant(

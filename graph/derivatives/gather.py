@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..core.build import ops
-from ..core.graph import Tensor
+from ..core.graph import Operation, Tensor
 from ..core.indexed_slices import IndexedSlices
 from .registry import constant, gradient
+
+if TYPE_CHECKING:
+    from .registry import Gradient
 
 FIRST = np.array([0], np.int32)
 
 
 @gradient("Gather")
-def gather(op, dy):
+def gather(op: Operation, dy: Tensor) -> tuple[IndexedSlices, None]:
     """The rows of dy, at the same indices."""
     params, indices = op.inputs
     return _rows(dy, indices, ops.Shape(params)), None
 
 
 @gradient("ResourceGather")
-def resource_gather(op, dy):
+def resource_gather(op: Operation, dy: Tensor) -> tuple[IndexedSlices, None]:
     """The rows of dy, at the same indices."""
     handle, indices = op.inputs
     if op.get_attr("batch_dims"):
@@ -33,14 +38,14 @@ def resource_gather(op, dy):
 
 def _rows(dy: Tensor, indices: Tensor, shape: Tensor) -> IndexedSlices:
     """The rows of `dy` as parts of a tensor of `shape`."""
-    rest = ops.StridedSlice(shape, [1], [0], [1], end_mask=1)
+    inner = ops.StridedSlice(shape, [1], [0], [1], end_mask=1)
     count = ops.ExpandDims(ops.Size(indices), np.int32(0))
-    values = ops.Reshape(dy, ops.ConcatV2([count, rest], np.int32(0)))
+    values = ops.Reshape(dy, ops.ConcatV2([count, inner], np.int32(0)))
     return IndexedSlices(values, ops.Reshape(indices, count), shape)
 
 
 @gradient("GatherV2")
-def gather_v2(op, dy):
+def gather_v2(op: Operation, dy: Tensor) -> tuple[Gradient, None, None]:
     """Along the first axis the rows of dy at the same indices, else a sum over equal indices."""
     params, indices, axis = op.inputs
     batch = op.get_attr("batch_dims")
@@ -57,18 +62,18 @@ def gather_v2(op, dy):
 
 
 def _placed(dy: Tensor, params: Tensor, indices: Tensor, axis: int, batch: int) -> Tensor:
-    """The sum of the slices of `dy` by index: [b, middle, picks, rest] to [b, middle, n, rest]."""
+    """The sum of the slices of `dy` by index: [b, middle, picks, d] to [b, middle, n, d]."""
     sizes = ops.Shape(params)
     b, middle = _product(sizes, 0, batch), _product(sizes, batch, axis)
-    n, rest = _product(sizes, axis, axis + 1), _product(sizes, axis + 1, len(params.shape or ()))
+    n, inner = _product(sizes, axis, axis + 1), _product(sizes, axis + 1, len(params.shape or ()))
     picks = _product(ops.Shape(indices), batch, len(indices.shape or ()))
-    rows = ops.Transpose(ops.Reshape(dy, ops.Pack([b, middle, picks, rest])), [0, 2, 1, 3])
-    rows = ops.Reshape(rows, ops.Pack([b * picks, middle, rest]))
+    rows = ops.Transpose(ops.Reshape(dy, ops.Pack([b, middle, picks, inner])), [0, 2, 1, 3])
+    rows = ops.Reshape(rows, ops.Pack([b * picks, middle, inner]))
     first = ops.Cast(ops.Range(np.int32(0), b, np.int32(1)) * n, DstT=indices.dtype)
     ids = ops.Reshape(indices, ops.Pack([b, picks])) + ops.ExpandDims(first, np.int32(1))
     flat = ops.Reshape(ids, np.array([-1], np.int32))
     summed = ops.UnsortedSegmentSum(rows, flat, b * n)
-    summed = ops.Reshape(summed, ops.Pack([b, n, middle, rest]))
+    summed = ops.Reshape(summed, ops.Pack([b, n, middle, inner]))
     return ops.Reshape(ops.Transpose(summed, [0, 2, 1, 3]), sizes)
 
 
@@ -78,40 +83,40 @@ def _product(sizes: Tensor, start: int, end: int) -> Tensor:
 
 
 @gradient("GatherNd")
-def gather_nd(op, dy):
+def gather_nd(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     """The sum of dy by index."""
     params, indices = op.inputs
     return ops.ScatterNd(indices, dy, ops.Shape(params, out_type=indices.dtype)), None
 
 
 @gradient("ScatterNd")
-def scatter_nd(op, dy):
+def scatter_nd(op: Operation, dy: Tensor) -> tuple[None, Tensor, None]:
     """The slices of dy at the same indices."""
     return None, ops.GatherNd(dy, op.inputs[0]), None
 
 
 @gradient("TensorScatterUpdate")
-def tensor_scatter_update(op, dy):
+def tensor_scatter_update(op: Operation, dy: Tensor) -> tuple[Tensor, None, Tensor]:
     """To the updates what is at their places, to the tensor the rest."""
     _, indices, updates = op.inputs
-    kept = ops.TensorScatterUpdate(dy, indices, ops.ZerosLike(updates))
-    return kept, None, ops.GatherNd(dy, indices)
+    d_tensor = ops.TensorScatterUpdate(dy, indices, ops.ZerosLike(updates))
+    return d_tensor, None, ops.GatherNd(dy, indices)
 
 
 @gradient("TensorScatterAdd")
-def tensor_scatter_add(op, dy):
+def tensor_scatter_add(op: Operation, dy: Tensor) -> tuple[Tensor, None, Tensor]:
     """To the updates what is at their places too."""
     return dy, None, ops.GatherNd(dy, op.inputs[1])
 
 
 @gradient("TensorScatterSub")
-def tensor_scatter_sub(op, dy):
+def tensor_scatter_sub(op: Operation, dy: Tensor) -> tuple[Tensor, None, Tensor]:
     """To the updates the negative of what is at their places."""
     return dy, None, -ops.GatherNd(dy, op.inputs[1])
 
 
-@gradient("TopK", "TopKV2")
-def top_k(op, dy, _):
+@gradient("TopK", "TopKV2", fills_zeros=True)
+def top_k(op: Operation, dy: Tensor, _: Tensor | None) -> list[Tensor | None]:
     """To the elements that were picked."""
     x, indices = op.inputs[0], op.outputs[1]
     sizes, picked = ops.Shape(x), ops.Shape(indices)
@@ -123,11 +128,11 @@ def top_k(op, dy, _):
     flat = ops.Reshape(rows + first, np.array([-1, 1], np.int32))
     total = ops.ExpandDims(ops.Prod(sizes, FIRST), np.int32(0))
     placed = ops.ScatterNd(flat, ops.Reshape(dy, np.array([-1], np.int32)), total)
-    return [ops.Reshape(placed, sizes)] + [None] * (len(op.inputs) - 1)
+    return [ops.Reshape(placed, sizes), *[None] * (len(op.inputs) - 1)]
 
 
 @gradient("DynamicPartition", fills_zeros=True)
-def dynamic_partition(op, *dys):
+def dynamic_partition(op: Operation, *dys: Tensor) -> tuple[Tensor, None]:
     """Each slice back to where it was."""
     x, partitions = op.inputs
     shape = ops.Shape(partitions)
@@ -138,22 +143,23 @@ def dynamic_partition(op, *dys):
 
 
 @gradient("DynamicStitch", "ParallelDynamicStitch")
-def dynamic_stitch(op, dy):
+def dynamic_stitch(op: Operation, dy: Tensor) -> list[Tensor | None]:
     """To each slice what is at its place."""
     indices = op.inputs[: len(op.inputs) // 2]
-    return [None] * len(indices) + [ops.GatherV2(dy, index, np.int32(0)) for index in indices]
+    parts = [ops.GatherV2(dy, index, np.int32(0)) for index in indices]
+    return [*[None] * len(indices), *parts]
 
 
 @gradient("SparseToDense")
-def sparse_to_dense(op, dy):
+def sparse_to_dense(op: Operation, dy: Tensor) -> tuple[None, None, Tensor, Tensor]:
     """To the values what is at their places, to the default the rest."""
     indices, _, values, _ = op.inputs
     rank = None if indices.shape is None else len(indices.shape)
     at = indices if rank == 2 else ops.Reshape(indices, np.array([-1, 1], np.int32))
     picked = ops.Reshape(ops.GatherNd(dy, at), ops.Shape(values))
     every = ops.Range(np.int32(0), ops.Rank(dy), np.int32(1))
-    rest = ops.Sum(dy, every) - ops.Sum(picked, ops.Range(0, ops.Rank(picked), 1))
-    return None, None, picked, rest
+    d_default = ops.Sum(dy, every) - ops.Sum(picked, ops.Range(0, ops.Rank(picked), 1))
+    return None, None, picked, d_default
 
 
 constant("InTopKV2", "OneHot", "UnravelIndex", "Where")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -13,13 +13,19 @@ from ..core.build import ops
 from ..core.create import constant, convert_to_tensor
 from ..core.graph import Operation, Tensor
 from ..core.indexed_slices import IndexedSlices, dense, joined
+from ..core.operands import Operands
 from ..core.order import data_inputs, ordered
 from ..core.scopes import name_scope
 from ..core.shapes import is_static
 from ..functions.control_flow import tuple as after_all
-from .registry import DERIVATIVES, Derivative
+from .registry import DERIVATIVES, Derivative, Gradient
 
-Gradient: TypeAlias = "Tensor | IndexedSlices"
+if TYPE_CHECKING:
+    from ..core.typing import TensorLike
+    from ..variables.variables import Variable
+
+Differentiable: TypeAlias = "Tensor | Variable | IndexedSlices"
+"""What gradients are of, and by."""
 
 
 class UnconnectedGradients(enum.Enum):
@@ -39,14 +45,14 @@ class AggregationMethod:
 
 
 def gradients(
-    ys,
-    xs,
-    grad_ys=None,
+    ys: Differentiable | Sequence[Differentiable],
+    xs: Differentiable | Sequence[Differentiable],
+    grad_ys: TensorLike | IndexedSlices | Sequence[TensorLike | IndexedSlices | None] | None = None,
     name: str = "gradients",
     colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False,
     aggregation_method: int | None = None,
-    stop_gradients=None,
+    stop_gradients: Differentiable | Sequence[Differentiable] | None = None,
     unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
 ) -> list[Gradient | None]:
     """Adds operations that compute the derivative of the sum of `ys` by each of `xs`.
@@ -72,41 +78,37 @@ def gradients(
         TypeError: A gradient has another dtype than what it is the gradient of.
     """
     unconnected = UnconnectedGradients(unconnected_gradients)
-    xs = _tensors(xs)
+    x_tensors = [_tensor(x) for x in _listed(xs)]
     with name_scope(name):
-        ys = _tensors([_value(y) for y in _listed(ys)])
-        walk = _Walk(ys, xs, _tensors([] if stop_gradients is None else stop_gradients))
-        walk.seed(ys, _grad_ys(ys, grad_ys))
+        y_tensors = [_tensor(_value(y)) for y in _listed(ys)]
+        stops = [_tensor(x) for x in _listed(() if stop_gradients is None else stop_gradients)]
+        walk = _Walk(y_tensors, x_tensors, stops)
+        walk.seed(y_tensors, _grad_ys(y_tensors, grad_ys))
         walk.run(gate_gradients)
-        return [walk.result(x, unconnected) for x in xs]
+        return [walk.result(x, unconnected) for x in x_tensors]
 
 
-def _listed(value) -> list:
-    return list(value) if isinstance(value, list | tuple) else [value]
+def _listed(values: Differentiable | Sequence[Differentiable]) -> Sequence[Differentiable]:
+    return values if isinstance(values, Sequence) else [values]
 
 
-def _tensors(values) -> list[Tensor]:
-    """Tensors, and for variables the tensor that stands for them."""
-    found = [_tensor(value) for value in _listed(values)]
-    for value in found:
-        if not isinstance(value, Tensor):
-            raise TypeError(f"gradients are of tensors and variables, got {value!r}")
-    return found
-
-
-def _value(y):
+def _value(y: Differentiable) -> Tensor | IndexedSlices:
     """Of a variable what it holds."""
-    is_variable = not isinstance(y, Tensor | IndexedSlices) and hasattr(y, "initializer")
-    return convert_to_tensor(y, name="y") if is_variable else y
+    if isinstance(y, Operands) and not isinstance(y, Tensor):
+        return convert_to_tensor(y, name="y")
+    return y
 
 
-def _tensor(value):
+def _tensor(value: Differentiable) -> Tensor:
     """The tensor that a value stands for; of a variable, its reference or handle."""
+    if isinstance(value, Tensor):
+        return value
     if isinstance(value, IndexedSlices):
         return value.values
-    if not isinstance(value, Tensor) and isinstance(getattr(value, "op", None), Operation):
-        return value.op.outputs[0]
-    return value
+    op = getattr(value, "op", None)
+    if not isinstance(op, Operation):
+        raise TypeError(f"gradients are of tensors and variables, got {value!r}")
+    return op.outputs[0]
 
 
 def is_trainable(tensor: Tensor) -> bool:
@@ -117,16 +119,22 @@ def is_trainable(tensor: Tensor) -> bool:
     return dtype.kind in "fc" or dtype.names is not None or dtype.name == "bfloat16"
 
 
-def _grad_ys(ys: list[Tensor], grad_ys) -> list[Gradient]:
-    """What flows into each y: what is given, else ones."""
-    given = [None] * len(ys) if grad_ys is None else _listed(grad_ys)
-    if len(given) != len(ys):
-        raise ValueError(f"Passed {len(given)} grad_ys for {len(ys)} ys")
-    pairs = zip(ys, given, strict=True)
+def _grad_ys(
+    ys: list[Tensor],
+    grad_ys: TensorLike | IndexedSlices | Sequence[TensorLike | IndexedSlices | None] | None,
+) -> list[Gradient]:
+    """What flows into each y: that of `grad_ys`, else ones."""
+    if grad_ys is None:
+        values = [None] * len(ys)
+    else:
+        values = grad_ys if isinstance(grad_ys, Sequence) else [grad_ys]
+    if len(values) != len(ys):
+        raise ValueError(f"Passed {len(values)} grad_ys for {len(ys)} ys")
+    pairs = zip(ys, values, strict=True)
     return [_grad_y(y, value, f"grad_ys_{i}") for i, (y, value) in enumerate(pairs)]
 
 
-def _grad_y(y: Tensor, value, name: str) -> Gradient:
+def _grad_y(y: Tensor, value: TensorLike | IndexedSlices | None, name: str) -> Gradient:
     if value is None:
         if y.dtype is not None and y.dtype.kind == "c":
             raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype})")
@@ -142,7 +150,7 @@ def _grad_y(y: Tensor, value, name: str) -> Gradient:
 class _Walk:
     """One call of `gradients`: what has flowed into each tensor so far."""
 
-    def __init__(self, ys: list[Tensor], xs: list[Tensor], stops: list[Tensor]):
+    def __init__(self, ys: list[Tensor], xs: list[Tensor], stops: list[Tensor]) -> None:
         self.xs = dict.fromkeys(xs)
         self.between = _between(ys, xs, {tensor.op for tensor in stops})
         self.arrived: dict[Tensor, list[Gradient]] = defaultdict(list)
@@ -191,19 +199,19 @@ class _Walk:
 
     def _sum(self, tensor: Tensor) -> Gradient | None:
         """All that has flowed into a tensor, in one."""
-        found = self.arrived.get(tensor)
-        if not found:
+        arrived = self.arrived.get(tensor)
+        if not arrived:
             return None
-        if len(found) > 1:
-            found[:] = [_added(found)]
-        return found[0]
+        if len(arrived) > 1:
+            arrived[:] = [_added(arrived)]
+        return arrived[0]
 
     def result(self, x: Tensor, unconnected: UnconnectedGradients) -> Gradient | None:
         """The gradient of one of `xs`."""
-        found = self._sum(x)
-        if found is None and unconnected is UnconnectedGradients.ZERO:
+        gradient = self._sum(x)
+        if gradient is None and unconnected is UnconnectedGradients.ZERO:
             return _zeros_like(x)
-        return found
+        return gradient
 
 
 def _zeros_like(x: Tensor) -> Tensor:
@@ -225,17 +233,17 @@ def _between(
     """
     upstream = ordered([y.op for y in ys], data_inputs)
     starts = {x.op for x in xs}
-    found: dict[Operation, bool] = {}
+    between: dict[Operation, bool] = {}
     for op in upstream:
-        inside = any(t is not None and t.op in found and is_trainable(t) for t in op.inputs)
+        inside = any(t is not None and t.op in between and is_trainable(t) for t in op.inputs)
         if inside or op in starts:
-            found[op] = inside and op not in stops
-    return found
+            between[op] = inside and op not in stops
+    return between
 
 
 def _derivative(op: Operation) -> Derivative:
     override = op.attrs.get("_gradient_op_type")
-    kind = override.decode() if isinstance(override, bytes) else override or op.type
+    kind = override.decode() if isinstance(override, bytes) else str(override or op.type)
     row = DERIVATIVES.get(kind)
     if row is None:
         raise LookupError(
@@ -246,7 +254,9 @@ def _derivative(op: Operation) -> Derivative:
     return row
 
 
-def _called(row: Derivative, op: Operation, arrived: list) -> list:
+def _called(
+    row: Derivative, op: Operation, arrived: Sequence[Gradient | None]
+) -> Sequence[Gradient | None]:
     """What the derivative gives for each input."""
     if not row.takes_slices:
         arrived = [None if gradient is None else dense(gradient) for gradient in arrived]
@@ -256,8 +266,8 @@ def _called(row: Derivative, op: Operation, arrived: list) -> list:
             for gradient, t in zip(arrived, op.outputs, strict=True)
         ]
     assert row.function is not None
-    results = row.function(op, *arrived)
-    results = list(results) if isinstance(results, list | tuple) else [results]
+    result = row.function(op, *arrived)
+    results = result if isinstance(result, Sequence) else [result]
     if len(results) != len(op.inputs):
         raise ValueError(
             f"Num gradients {len(results)} generated for op {op.type} '{op.name}' do not match num "
@@ -266,9 +276,9 @@ def _called(row: Derivative, op: Operation, arrived: list) -> list:
     return results
 
 
-def _added(found: list[Gradient]) -> Gradient:
+def _added(gradients: list[Gradient]) -> Gradient:
     """The sum of gradients; sparse where all of them are."""
-    slices = [gradient for gradient in found if isinstance(gradient, IndexedSlices)]
-    if len(slices) == len(found):
+    slices = [gradient for gradient in gradients if isinstance(gradient, IndexedSlices)]
+    if len(slices) == len(gradients):
         return joined(slices)
-    return ops.AddN([dense(gradient) for gradient in found])
+    return ops.AddN([dense(gradient) for gradient in gradients])

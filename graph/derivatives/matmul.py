@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 
 from ..core.build import ops, shape_of
-from ..core.graph import Tensor
+from ..core.graph import Operation, Tensor
 from ..core.shapes import is_static
 from .broadcasting import repeated_axes, summed
 from .elementwise import conj
 from .registry import gradient
 
+Product: TypeAlias = Callable[[Tensor, Tensor, bool, bool], Tensor]
+
 
 @gradient("MatMul")
-def matmul(op, dy):
+def matmul(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
     """Of `a @ b`: dy @ b' and a' @ dy."""
     a, b = (conj(tensor) for tensor in op.inputs)
     of_a, of_b = op.get_attr("transpose_a"), op.get_attr("transpose_b")
@@ -24,7 +29,9 @@ def _product(a: Tensor, b: Tensor, of_a: bool, of_b: bool) -> Tensor:
     return ops.MatMul(a, b, transpose_a=of_a, transpose_b=of_b)
 
 
-def _products(a, b, of_a: bool, of_b: bool, dy, product) -> tuple[Tensor, Tensor]:
+def _products(
+    a: Tensor, b: Tensor, of_a: bool, of_b: bool, dy: Tensor, product: Product
+) -> tuple[Tensor, Tensor]:
     """The gradients of a product whose factors may be transposed; `product(x, y, tx, ty)`."""
     if of_a:
         da = product(b, dy, of_b, True)
@@ -38,7 +45,7 @@ def _products(a, b, of_a: bool, of_b: bool, dy, product) -> tuple[Tensor, Tensor
 
 
 @gradient("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
-def batch_matmul(op, dy):
+def batch_matmul(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
     """Of `a @ b` for each matrix of a batch; summed where the batch was repeated."""
     a, b = op.inputs
     of_a, of_b = op.get_attr("adj_x"), op.get_attr("adj_y")
@@ -64,39 +71,39 @@ def _batch_product(a: Tensor, b: Tensor, of_a: bool, of_b: bool) -> Tensor:
 
 
 @gradient("Einsum")
-def einsum(op, dy):
+def einsum(op: Operation, dy: Tensor) -> list[Tensor]:
     """For each input the product of dy and the other inputs, spread along what only it has."""
     equation = op.get_attr("equation").decode().replace(" ", "")
-    given, _, result = equation.partition("->")
-    labels = given.split(",")
+    operands, _, result = equation.partition("->")
+    labels = operands.split(",")
     if "..." in equation or any(len(set(label)) < len(label) for label in labels):
         raise LookupError(
             f"Einsum '{op.name}': a gradient needs an equation without dots and with each label "
             f"once in an input, got '{equation}'"
         )
-    results = []
+    results: list[Tensor] = []
     for i, (x, label) in enumerate(zip(op.inputs, labels, strict=True)):
         others = [other for j, other in enumerate(labels) if j != i]
         tensors = [conj(tensor) for j, tensor in enumerate(op.inputs) if j != i]
-        kept = "".join(name for name in label if name in result + "".join(others))
-        inner = f"{','.join([result, *others])}->{kept}"
+        shared = "".join(name for name in label if name in result + "".join(others))
+        inner = f"{','.join([result, *others])}->{shared}"
         part = ops.Einsum([dy, *tensors], equation=inner)
         for axis, name in enumerate(label):
-            if name not in kept:
+            if name not in shared:
                 part = ops.ExpandDims(part, np.int32(axis))
-        results.append(part if kept == label else ops.BroadcastTo(part, shape_of(x)))
+        results.append(part if shared == label else ops.BroadcastTo(part, shape_of(x)))
     return results
 
 
 @gradient("MatrixInverse")
-def matrix_inverse(op, dy):
+def matrix_inverse(op: Operation, dy: Tensor) -> Tensor:
     """-y' dy y'."""
     y = op.outputs[0]
     return -_batch_product(y, _batch_product(dy, y, False, True), True, False)
 
 
 @gradient("MatrixDeterminant")
-def matrix_determinant(op, dy):
+def matrix_determinant(op: Operation, dy: Tensor) -> Tensor:
     """Dy det(x) inverse(x)'."""
     inverse = ops.MatrixInverse(op.inputs[0], adjoint=True)
     columns = ops.ExpandDims(ops.ExpandDims(dy * op.outputs[0], np.int32(-1)), np.int32(-1))
@@ -104,7 +111,7 @@ def matrix_determinant(op, dy):
 
 
 @gradient("MatrixSolve")
-def matrix_solve(op, dx):
+def matrix_solve(op: Operation, dx: Tensor) -> tuple[Tensor, Tensor]:
     """Of the x of `a @ x = b`: b gets the solution with a', a its product with x'."""
     a, x, adjoint = op.inputs[0], op.outputs[0], op.get_attr("adjoint")
     db = ops.MatrixSolve(a, dx, adjoint=not adjoint)
@@ -113,7 +120,7 @@ def matrix_solve(op, dx):
 
 
 @gradient("Cholesky")
-def cholesky(op, dy):
+def cholesky(op: Operation, dy: Tensor) -> Tensor:
     """As Murray, Differentiation of the Cholesky decomposition, 2016."""
     y = op.outputs[0]
     size = ops.StridedSlice(ops.Shape(y), [-1], [0], [1], shrink_axis_mask=1)
@@ -128,30 +135,30 @@ def cholesky(op, dy):
 
 
 @gradient("FFT")
-def fft(op, dy):
+def fft(op: Operation, dy: Tensor) -> Tensor:
     """The inverse transform, not divided by the size."""
     return ops.IFFT(dy) * _size(op, dy, 1)
 
 
 @gradient("IFFT")
-def ifft(op, dy):
+def ifft(op: Operation, dy: Tensor) -> Tensor:
     """The transform, divided by the size."""
     return ops.FFT(dy) / _size(op, dy, 1)
 
 
 @gradient("FFT2D")
-def fft2d(op, dy):
+def fft2d(op: Operation, dy: Tensor) -> Tensor:
     """The inverse transform, not divided by the size."""
     return ops.IFFT2D(dy) * _size(op, dy, 2)
 
 
 @gradient("IFFT2D")
-def ifft2d(op, dy):
+def ifft2d(op: Operation, dy: Tensor) -> Tensor:
     """The transform, divided by the size."""
     return ops.FFT2D(dy) / _size(op, dy, 2)
 
 
-def _size(op, like: Tensor, rank: int) -> Tensor:
+def _size(op: Operation, like: Tensor, rank: int) -> Tensor:
     """The number of elements of the last dimensions."""
     shape = ops.StridedSlice(ops.Shape(op.inputs[0]), [-rank], [0], [1], end_mask=1)
     return ops.Cast(ops.Prod(shape, np.array([0], np.int32)), DstT=like.dtype)

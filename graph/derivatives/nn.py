@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..core.build import ops, same_attrs
 from .registry import gradient
 
+if TYPE_CHECKING:
+    from ..core.graph import Operation, Tensor
+
 
 @gradient("BiasAdd")
-def bias_add(op, dy):
+def bias_add(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
     """To the bias the sum over all but the channels."""
     return dy, ops.BiasAddGrad(dy, **same_attrs(op, "data_format"))
 
 
 @gradient("BiasAddV1")
-def bias_add_v1(op, dy):
+def bias_add_v1(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
     """To the bias the sum over all but the channels."""
     return dy, ops.BiasAddGrad(dy)
 
 
-@gradient("FusedBatchNormV3")
-def fused_batch_norm_v3(op, dy, *unused):
+@gradient("FusedBatchNormV3", fills_zeros=True)
+def fused_batch_norm_v3(op: Operation, dy: Tensor, *unused: Tensor) -> list[Tensor | None]:
     """An op of its own, from the statistics the forward op has saved."""
     x, scale, _, mean, variance = op.inputs
     training = op.get_attr("is_training")
@@ -29,8 +34,8 @@ def fused_batch_norm_v3(op, dy, *unused):
     return [*results[:3], None, None]
 
 
-@gradient("FusedBatchNorm", "FusedBatchNormV2")
-def fused_batch_norm(op, dy, *unused):
+@gradient("FusedBatchNorm", "FusedBatchNormV2", fills_zeros=True)
+def fused_batch_norm(op: Operation, dy: Tensor, *unused: Tensor) -> list[Tensor | None]:
     """An op of its own, from the statistics the forward op has saved."""
     x, scale, _, mean, variance = op.inputs
     saved = op.outputs[3:5] if op.get_attr("is_training") else [mean, variance]

@@ -2,49 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 
 import numpy as np
 
 from ..core.build import number, ops, shape_of
-from ..core.graph import Tensor
+from ..core.graph import Operation, Tensor
 from ..core.shapes import is_static, value
 from .elementwise import conj
 from .registry import constant, gradient
 
 
-def _kept(op, tensor: Tensor) -> Tensor:
+def _keep_dims(op: Operation, tensor: Tensor) -> Tensor:
     """A result, or its gradient, with 1 in the place of each reduced dimension."""
     if op.get_attr("keep_dims"):
         return tensor
     x, axes = op.inputs
-    found = value(op, 1)
-    if x.shape is not None and found is not None:
-        reduced = {int(axis) % len(x.shape) for axis in found.flat}
-        sizes = [1 if i in reduced else size for i, size in enumerate(x.shape)]
-        if sizes.count(None) <= 1:
-            known = [-1 if size is None else size for size in sizes]
+    known_axes = value(op, 1)
+    if x.shape is not None and known_axes is not None:
+        reduced = {int(axis) % len(x.shape) for axis in known_axes.flat}
+        shape = [1 if i in reduced else size for i, size in enumerate(x.shape)]
+        if shape.count(None) <= 1:
+            known = [-1 if size is None else size for size in shape]
             return ops.Reshape(tensor, np.array(known, np.int32))
     sizes, rank = ops.Shape(x), ops.Rank(x)
     axes = ops.FloorMod(ops.Reshape(ops.Cast(axes, DstT=np.dtype(np.int32)), [-1]) + rank, rank)
     ones = ops.OnesLike(axes)
-    kept = ops.TensorScatterUpdate(sizes, ops.ExpandDims(axes, np.int32(-1)), ones)
-    return ops.Reshape(tensor, kept)
+    with_ones = ops.TensorScatterUpdate(sizes, ops.ExpandDims(axes, np.int32(-1)), ones)
+    return ops.Reshape(tensor, with_ones)
 
 
-def _spread(op, dy: Tensor) -> Tensor:
+def _spread(op: Operation, dy: Tensor) -> Tensor:
     """The gradient of a result, repeated over what was reduced."""
-    return ops.BroadcastTo(_kept(op, dy), shape_of(op.inputs[0]))
+    return ops.BroadcastTo(_keep_dims(op, dy), shape_of(op.inputs[0]))
 
 
 @gradient("Sum")
-def sum_(op, dy):
+def sum_(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     """To all that was summed."""
     return _spread(op, dy), None
 
 
 @gradient("Mean")
-def mean(op, dy):
+def mean(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     """To all that was summed, divided by their number."""
     x, y = op.inputs[0], op.outputs[0]
     if is_static(x.shape) and is_static(y.shape):
@@ -55,16 +56,16 @@ def mean(op, dy):
 
 
 @gradient("Max", "Min")
-def extreme(op, dy):
+def extreme(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     """Shared among all elements that are the largest or smallest."""
     x, axes = op.inputs
-    hits = ops.Cast(ops.Equal(_kept(op, op.outputs[0]), x), DstT=dy.dtype)
-    count = _kept(op, ops.Sum(hits, axes, keep_dims=op.get_attr("keep_dims")))
-    return hits / count * _kept(op, dy), None
+    hits = ops.Cast(ops.Equal(_keep_dims(op, op.outputs[0]), x), DstT=dy.dtype)
+    count = _keep_dims(op, ops.Sum(hits, axes, keep_dims=op.get_attr("keep_dims")))
+    return hits / count * _keep_dims(op, dy), None
 
 
 @gradient("Prod")
-def product(op, dy):
+def product(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     """Dy times the product of all other elements, which holds where elements are zero too."""
     x, axes = op.inputs
     rank = ops.Rank(x)
@@ -78,21 +79,21 @@ def product(op, dy):
     rows = ops.Reshape(moved, ops.Pack([n_reduced, np.int32(-1)]))
     left = ops.Cumprod(rows, np.int32(0), exclusive=True)
     right = ops.Cumprod(rows, np.int32(0), exclusive=True, reverse=True)
-    rest = ops.Transpose(
+    others_product = ops.Transpose(
         ops.Reshape(conj(left * right), ops.Shape(moved)), ops.InvertPermutation(order)
     )
-    return _spread(op, dy) * rest, None
+    return _spread(op, dy) * others_product, None
 
 
 @gradient("EuclideanNorm")
-def euclidean_norm(op, dy):
+def euclidean_norm(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     """Dy x / y."""
-    y = _kept(op, op.outputs[0])
-    return ops.DivNoNan(op.inputs[0], y) * _kept(op, dy), None
+    y = _keep_dims(op, op.outputs[0])
+    return ops.DivNoNan(op.inputs[0], y) * _keep_dims(op, dy), None
 
 
 @gradient("Cumsum")
-def cumsum(op, dy):
+def cumsum(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     """The sum from the other end."""
     return ops.Cumsum(
         dy,
@@ -103,7 +104,7 @@ def cumsum(op, dy):
 
 
 @gradient("Cumprod")
-def cumprod(op, dy):
+def cumprod(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     """Sum of dy y from the other end, divided by x."""
     x, axis = op.inputs
     exclusive, reverse = op.get_attr("exclusive"), op.get_attr("reverse")
@@ -112,14 +113,14 @@ def cumprod(op, dy):
 
 
 @gradient("SegmentSum")
-def segment_sum(op, dy):
+def segment_sum(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     """To each row that of its segment."""
     ids = op.inputs[1]
     return ops.GatherV2(dy, ids, np.int32(0)), None
 
 
 @gradient("SegmentMean")
-def segment_mean(op, dy):
+def segment_mean(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     """To each row that of its segment, divided by the number of rows."""
     x, ids = op.inputs
     counts = ops.SegmentSum(ops.Fill(ops.Shape(ids), np.ones((), dy.dtype)), ids)
@@ -136,7 +137,7 @@ def _columns(rows: Tensor, like: Tensor) -> Tensor:
     return ops.Reshape(rows, ops.ConcatV2([ops.Shape(rows), ones], np.int32(0)))
 
 
-SPARSE_SEGMENT = {
+SPARSE_SEGMENT: dict[str, Callable[[Tensor], Tensor] | None] = {
     "SparseSegmentSum": None,
     "SparseSegmentMean": lambda counts: counts,
     "SparseSegmentSqrtN": ops.Sqrt,
@@ -144,10 +145,12 @@ SPARSE_SEGMENT = {
 """What the gradient of a segment is divided by, given the number of its rows."""
 
 
-def _sparse_segment(divisor):
+def _sparse_segment(
+    divisor: Callable[[Tensor], Tensor] | None,
+) -> Callable[[Operation, Tensor], list[Tensor | None]]:
     """To each row that was taken, that of its segment."""
 
-    def sparse_segment(op, dy):
+    def sparse_segment(op: Operation, dy: Tensor) -> list[Tensor | None]:
         x, indices, ids = op.inputs[:3]
         if divisor is not None:
             ones = ops.Fill(ops.Shape(ids), np.ones((), dy.dtype))
@@ -156,7 +159,8 @@ def _sparse_segment(divisor):
             dy = dy / _columns(divisor(ops.Maximum(counts, number(1, counts))), x)
         rows = ops.GatherV2(dy, ids, np.int32(0))
         n_rows = ops.GatherV2(ops.Shape(x), np.int32(0), np.int32(0))
-        return (ops.UnsortedSegmentSum(rows, indices, n_rows), *[None] * (len(op.inputs) - 1))
+        total = ops.UnsortedSegmentSum(rows, indices, n_rows)
+        return [total, *[None] * (len(op.inputs) - 1)]
 
     return sparse_segment
 
@@ -166,7 +170,7 @@ for _name, _divisor in SPARSE_SEGMENT.items():
 
 
 @gradient("UnsortedSegmentSum")
-def unsorted_segment_sum(op, dy):
+def unsorted_segment_sum(op: Operation, dy: Tensor) -> tuple[Tensor, None, None]:
     """To each row that of its segment; nothing to rows that were dropped."""
     rows, _ = _gathered(dy, op.inputs[1])
     return rows, None, None
@@ -185,7 +189,7 @@ def _gathered(x: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @gradient("SegmentMax", "SegmentMin")
-def segment_extreme(op, dy):
+def segment_extreme(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     """Shared among the elements that are their segment's largest or smallest."""
     x, ids = op.inputs
     hits = ops.Equal(x, ops.GatherV2(op.outputs[0], ids, np.int32(0)))
@@ -195,7 +199,7 @@ def segment_extreme(op, dy):
 
 
 @gradient("UnsortedSegmentMax", "UnsortedSegmentMin")
-def unsorted_segment_extreme(op, dy):
+def unsorted_segment_extreme(op: Operation, dy: Tensor) -> tuple[Tensor, None, None]:
     """Shared among the elements that are their segment's largest or smallest."""
     x, ids, n_segments = op.inputs
     best, sound = _gathered(op.outputs[0], ids)

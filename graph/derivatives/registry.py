@@ -12,11 +12,20 @@ several outputs, the gradient of one that nothing depends on is None.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from ...schema.registry import Registry
 from . import FAMILIES
+
+if TYPE_CHECKING:
+    from ..core.graph import Tensor
+    from ..core.indexed_slices import IndexedSlices
+
+Gradient: TypeAlias = "Tensor | IndexedSlices"
+GradientFunction: TypeAlias = "Callable[..., Gradient | Sequence[Gradient | None] | None]"
+Function = TypeVar("Function", bound=GradientFunction)
 
 
 @dataclass(frozen=True)
@@ -28,7 +37,7 @@ class Derivative:
     """
 
     type: str
-    function: Callable | None
+    function: GradientFunction | None
     takes_slices: bool = False
     fills_zeros: bool = False
 
@@ -36,12 +45,14 @@ class Derivative:
 DERIVATIVES: Registry[Derivative] = Registry("op", __package__, FAMILIES)
 
 
-def gradient(*types: str, **fields):
-    """Registers the decorated function for op `types`; `fields` are further fields of the rows."""
+def gradient(
+    *types: str, takes_slices: bool = False, fills_zeros: bool = False
+) -> Callable[[Function], Function]:
+    """Registers the decorated function for op `types`; see Derivative."""
 
-    def register(function):
+    def register(function: Function) -> Function:
         for kind in types:
-            _add(kind, function, fields)
+            DERIVATIVES.add(kind, Derivative(kind, function, takes_slices, fills_zeros))
         return function
 
     return register
@@ -50,11 +61,7 @@ def gradient(*types: str, **fields):
 def constant(*types: str) -> None:
     """Registers op `types` through which nothing flows back."""
     for kind in types:
-        _add(kind, None, {})
-
-
-def _add(kind: str, function: Callable | None, fields) -> None:
-    DERIVATIVES.add(kind, Derivative(kind, function, **fields))
+        DERIVATIVES.add(kind, Derivative(kind, None))
 
 
 def _require_new(kind: str) -> None:
@@ -86,7 +93,7 @@ class RegisterGradient:
             raise TypeError("op_type must be a string")
         self._op_type = op_type
 
-    def __call__(self, f: Callable) -> Callable:
+    def __call__(self, f: Function) -> Function:
         """Registers the function and gives it back."""
         _require_new(self._op_type)
         return gradient(self._op_type, fills_zeros=True)(f)

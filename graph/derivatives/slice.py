@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.build import ops, same_attrs, shape_of
-from ..core.graph import Tensor
+from ..core.graph import Operation, Tensor
 from ..core.shapes import is_static
 from .registry import gradient
 
@@ -13,7 +13,7 @@ MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axi
 
 
 @gradient("Slice")
-def slice_(op, dy):
+def slice_(op: Operation, dy: Tensor) -> tuple[Tensor, None, None]:
     """With zeros around it."""
     x, begin, _ = op.inputs
     y = op.outputs[0]
@@ -26,7 +26,7 @@ def slice_(op, dy):
 
 
 @gradient("StridedSlice")
-def strided_slice(op, dy):
+def strided_slice(op: Operation, dy: Tensor) -> tuple[Tensor, None, None, None]:
     """An op of its own: dy at its place in zeros."""
     x, begin, end, strides = op.inputs
     shape = shape_of(x, begin.dtype)
@@ -35,14 +35,14 @@ def strided_slice(op, dy):
 
 
 @gradient("StridedSliceGrad")
-def strided_slice_grad(op, grad):
+def strided_slice_grad(op: Operation, grad: Tensor) -> tuple[None, None, None, None, Tensor]:
     """The slice again."""
     _, begin, end, strides, _ = op.inputs
     part = ops.StridedSlice(grad, begin, end, strides, **same_attrs(op, *MASKS))
     return None, None, None, None, part
 
 
-def _inner(op, dy: Tensor) -> Tensor:
+def _inner(op: Operation, dy: Tensor) -> Tensor:
     """What is left of `dy` without the padding."""
     x, paddings = op.inputs[:2]
     if paddings.value is not None:
@@ -56,13 +56,13 @@ def _inner(op, dy: Tensor) -> Tensor:
 
 
 @gradient("Pad")
-def pad(op, dy):
+def pad(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     """Without the padding."""
     return _inner(op, dy), None
 
 
 @gradient("PadV2")
-def pad_v2(op, dy):
+def pad_v2(op: Operation, dy: Tensor) -> tuple[Tensor, None, Tensor]:
     """Without the padding, whose sum is the value's."""
     inner = _inner(op, dy)
     return inner, None, _total(dy) - _total(inner)
@@ -73,12 +73,12 @@ def _total(x: Tensor) -> Tensor:
 
 
 @gradient("MirrorPad")
-def mirror_pad(op, dy):
+def mirror_pad(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     """An op of its own: the sum of what each element became."""
     return ops.MirrorPadGrad(dy, op.inputs[1], mode=op.get_attr("mode")), None
 
 
 @gradient("MirrorPadGrad")
-def mirror_pad_grad(op, grad):
+def mirror_pad_grad(op: Operation, grad: Tensor) -> tuple[Tensor, None]:
     """The padding again."""
     return ops.MirrorPad(grad, op.inputs[1], mode=op.get_attr("mode")), None

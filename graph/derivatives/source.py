@@ -2,39 +2,45 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NoReturn
+
 import numpy as np
 
 from ..core.build import ops
 from .registry import constant, gradient
 
+if TYPE_CHECKING:
+    from ..core.graph import Operation, Tensor
+    from .registry import Gradient
+
 
 @gradient("Identity", "ReadVariableOp", "RefIdentity", takes_slices=True)
-def identity(op, dy):
+def identity(op: Operation, dy: Gradient) -> Gradient:
     """As it comes."""
     return dy
 
 
 @gradient("EnsureShape", "GuaranteeConst", "PlaceholderWithDefault")
-def as_it_comes(op, dy):
+def as_it_comes(op: Operation, dy: Tensor) -> Tensor:
     """As it comes."""
     return dy
 
 
 @gradient("IdentityN", takes_slices=True)
-def identity_n(op, *dys):
+def identity_n(op: Operation, *dys: Gradient | None) -> list[Gradient | None]:
     """As they come."""
     return list(dys)
 
 
 @gradient("PreventGradient")
-def prevent_gradient(op, dy):
+def prevent_gradient(op: Operation, dy: Tensor) -> NoReturn:
     """Nothing: raises LookupError with the op's message."""
     reason = op.get_attr("message").decode()
     raise LookupError(f"Gradient explicitly disabled. Reason: {reason!r}")
 
 
 @gradient("Fill")
-def fill(op, dy):
+def fill(op: Operation, dy: Tensor) -> tuple[None, Tensor]:
     """To the value the sum."""
     return None, ops.Sum(dy, ops.Range(np.int32(0), ops.Rank(dy), np.int32(1)))
 

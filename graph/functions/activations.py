@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..core.build import ops
@@ -14,6 +17,9 @@ from .casting import cast
 from .linear_algebra import matmul
 from .rows import functions
 
+if TYPE_CHECKING:
+    from ..core.typing import TensorLike
+
 ONE_TO_ONE = """
 elu             Elu         features
 relu            Relu        features
@@ -24,13 +30,13 @@ softsign        Softsign    features
 globals().update(functions(ONE_TO_ONE, __name__))
 
 
-def relu6(features, name=None) -> Tensor:
+def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     """The elements held within 0 and 6."""
     with name_scope(name, "Relu6", [features]) as scope:
         return ops.Relu6(convert_to_tensor(features, name="features"), name=scope)
 
 
-def leaky_relu(features, alpha=0.2, name=None) -> Tensor:
+def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """The elements, times `alpha` where they are negative."""
     with name_scope(name, "LeakyRelu", [features, alpha]) as scope:
         features = convert_to_tensor(features, name="features")
@@ -39,31 +45,37 @@ def leaky_relu(features, alpha=0.2, name=None) -> Tensor:
         return ops.LeakyRelu(features, alpha=float(alpha), name=scope)
 
 
-def crelu(features, name=None, axis=-1) -> Tensor:
+def crelu(features: TensorLike, name: str | None = None, axis: int = -1) -> Tensor:
     """relu of the elements and of their negatives, side by side."""
     with name_scope(name, "CRelu", [features]) as scope:
         features = convert_to_tensor(features, name="features")
         return ops.Relu(concat([features, ops.Neg(features)], axis, name=scope))
 
 
-def swish(features, name=None) -> Tensor:
+def swish(features: TensorLike, name: str | None = None) -> Tensor:
     """x * sigmoid(x)."""
     with name_scope(name, "swish", [features]):
         features = convert_to_tensor(features, name="features")
         return ops.Mul(features, ops.Sigmoid(features))
 
 
-def softmax(logits, axis=None, name=None, dim=None) -> Tensor:
+def softmax(
+    logits: TensorLike, axis: int | None = None, name: str | None = None, dim: int | None = None
+) -> Tensor:
     """exp(x) over its sum along `axis`, the last one by default."""
     return _along_last(ops.Softmax, logits, one_of("axis", axis, "dim", dim), name)
 
 
-def log_softmax(logits, axis=None, name=None, dim=None) -> Tensor:
+def log_softmax(
+    logits: TensorLike, axis: int | None = None, name: str | None = None, dim: int | None = None
+) -> Tensor:
     """The logarithm of softmax."""
     return _along_last(ops.LogSoftmax, logits, one_of("axis", axis, "dim", dim), name)
 
 
-def _along_last(compute, x, axis, name) -> Tensor:
+def _along_last(
+    compute: Callable[..., Tensor], x: TensorLike, axis: int | None, name: str | None
+) -> Tensor:
     x = convert_to_tensor(x)
     rank = None if x.shape is None else len(x.shape)
     if axis is None or axis == -1 or axis + 1 == rank:
@@ -76,7 +88,9 @@ def _along_last(compute, x, axis, name) -> Tensor:
     return transpose(swapped, np.array(order, np.int32), name=name or "transpose")
 
 
-def bias_add(value, bias, data_format=None, name=None) -> Tensor:
+def bias_add(
+    value: TensorLike, bias: TensorLike, data_format: str | None = None, name: str | None = None
+) -> Tensor:
     """`value` with a number added to each channel."""
     with name_scope(name, "BiasAdd", [value, bias]) as scope:
         if data_format is not None and not data_format.startswith("N"):
@@ -90,13 +104,17 @@ def bias_add(value, bias, data_format=None, name=None) -> Tensor:
         return ops.BiasAdd(value, bias, data_format=layout, name=scope)
 
 
-def xw_plus_b(x, weights, biases, name=None) -> Tensor:
+def xw_plus_b(
+    x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None
+) -> Tensor:
     """x @ weights + biases."""
     with name_scope(name, "xw_plus_b", [x, weights, biases]) as scope:
         return bias_add(matmul(x, weights), biases, name=scope)
 
 
-def relu_layer(x, weights, biases, name=None) -> Tensor:
+def relu_layer(
+    x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None
+) -> Tensor:
     """relu(x @ weights + biases)."""
     with name_scope(name, "relu_layer", [x, weights, biases]) as scope:
         return ops.Relu(bias_add(matmul(x, weights), biases), name=scope)

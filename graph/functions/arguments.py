@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
 
-def one_of(new_name: str, new, old_name: str, old):
+Value = TypeVar("Value")
+
+
+def one_of(new_name: str, new: Value | None, old_name: str, old: Value | None) -> Value | None:
     """The argument under its new or old name; ValueError when both are given."""
     if old is None:
         return new

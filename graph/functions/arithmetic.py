@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, overload
+
 import numpy as np
 
 from ..core.build import ops
@@ -11,6 +14,9 @@ from ..core.indexed_slices import IndexedSlices, dense
 from ..core.scopes import name_scope
 from .casting import cast
 from .rows import functions
+
+if TYPE_CHECKING:
+    from ..core.typing import DTypeLike, ShapeLike, TensorLike
 
 ONE_TO_ONE = """
 acos             Acos              x
@@ -85,7 +91,7 @@ _WIDER.update(dict.fromkeys(("int32", "int64", "uint32", "uint64"), "float64"))
 """What true division makes of integers."""
 
 
-def add(x, y, name=None) -> Tensor:
+def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x + y, element by element."""
     with name_scope(name, "Add", [x]) as scope:
         x = convert_to_tensor(x, name="x")
@@ -94,7 +100,7 @@ def add(x, y, name=None) -> Tensor:
         return kind(x, y, name=scope)
 
 
-def abs(x, name=None) -> Tensor:
+def abs(x: TensorLike, name: str | None = None) -> Tensor:
     """The absolute value of each element."""
     with name_scope(name, "Abs", [x]) as scope:
         x = convert_to_tensor(x, name="x")
@@ -104,19 +110,19 @@ def abs(x, name=None) -> Tensor:
         return ops.Abs(x, name=scope)
 
 
-def pow(x, y, name=None) -> Tensor:
+def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x to the power of y, element by element."""
     with name_scope(name, "Pow", [x]) as scope:
         return ops.Pow(x, y, name=scope)
 
 
-def round(x, name=None) -> Tensor:
+def round(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest whole numbers, halves to the even one."""
     x = convert_to_tensor(x, name="x")
     return x if x.dtype.kind in "iu" else ops.Round(x, name=name)
 
 
-def truediv(x, y, name=None) -> Tensor:
+def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y; integers are made floats before.
 
     Raises TypeError when the dtypes differ or cannot be divided.
@@ -141,12 +147,12 @@ def _require_one_dtype(x: Tensor, y: Tensor) -> None:
         )
 
 
-def divide(x, y, name=None) -> Tensor:
+def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python 3 divides."""
     return truediv(x, y, name)
 
 
-def div(x, y, name=None) -> Tensor:
+def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python 2 divides: whole numbers stay whole."""
     with name_scope(name, "div", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
@@ -156,13 +162,13 @@ def div(x, y, name=None) -> Tensor:
         return kind(x, y, name=scope)
 
 
-def floordiv(x, y, name=None) -> Tensor:
+def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y, rounded down."""
     with name_scope(name, "floordiv", [x, y]) as scope:
         return ops.FloorDiv(x, y, name=scope)
 
 
-def add_n(inputs, name=None) -> Tensor:
+def add_n(inputs: Sequence[TensorLike | IndexedSlices], name: str | None = None) -> Tensor:
     """The sum of several tensors of one shape and dtype; ValueError when there are none."""
     message = (
         "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and "
@@ -178,12 +184,23 @@ def add_n(inputs, name=None) -> Tensor:
     return ops.AddN(tensors, name=name)
 
 
-def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None) -> Tensor:
+def accumulate_n(
+    inputs: Sequence[TensorLike | IndexedSlices],
+    shape: ShapeLike | None = None,
+    tensor_dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """The sum of several tensors of one shape and dtype."""
     return add_n(inputs, name)
 
 
-def scalar_mul(scalar, x, name=None):
+@overload
+def scalar_mul(scalar: TensorLike, x: IndexedSlices, name: str | None = None) -> IndexedSlices: ...
+@overload
+def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Tensor: ...
+def scalar_mul(
+    scalar: TensorLike, x: TensorLike | IndexedSlices, name: str | None = None
+) -> Tensor | IndexedSlices:
     """`x` times a number; IndexedSlices stay such."""
     like = x.values if isinstance(x, IndexedSlices) else convert_to_tensor(x)
     scalar = convert_to_tensor(scalar, like.dtype, "scalar")
@@ -194,18 +211,18 @@ def scalar_mul(scalar, x, name=None):
     return ops.Mul(scalar, like, name=name)
 
 
-def logical_xor(x, y, name="LogicalXor") -> Tensor:
+def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Tensor:
     """Whether just one of two is true."""
     return ops.LogicalAnd(ops.LogicalOr(x, y), ops.LogicalNot(ops.LogicalAnd(x, y)), name=name)
 
 
-def log_sigmoid(x, name=None) -> Tensor:
+def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """log(sigmoid(x))."""
     with name_scope(name, "LogSigmoid", [x]) as scope:
         return ops.Neg(ops.Softplus(ops.Neg(convert_to_tensor(x, name="x"))), name=scope)
 
 
-def real(input, name=None) -> Tensor:
+def real(input: TensorLike, name: str | None = None) -> Tensor:
     """The real parts."""
     with name_scope(name, "Real", [input]) as scope:
         x = convert_to_tensor(input, name="input")
@@ -214,7 +231,7 @@ def real(input, name=None) -> Tensor:
         return ops.Real(x, Tout=np.dtype(f"f{x.dtype.itemsize // 2}"), name=scope)
 
 
-def imag(input, name=None) -> Tensor:
+def imag(input: TensorLike, name: str | None = None) -> Tensor:
     """The imaginary parts."""
     with name_scope(name, "Imag", [input]) as scope:
         x = convert_to_tensor(input, name="input")
@@ -223,7 +240,7 @@ def imag(input, name=None) -> Tensor:
         return ops.Imag(x, Tout=np.dtype(f"f{x.dtype.itemsize // 2}"), name=scope)
 
 
-def polyval(coeffs, x, name=None) -> Tensor:
+def polyval(coeffs: Sequence[TensorLike], x: TensorLike, name: str | None = None) -> Tensor:
     """The polynomial with these coefficients, the highest first."""
     if not isinstance(coeffs, list):
         raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
@@ -231,7 +248,8 @@ def polyval(coeffs, x, name=None) -> Tensor:
         x = convert_to_tensor(x, name="x")
         if not coeffs:
             return ops.ZerosLike(x)
-        result, *rest = (convert_to_tensor(c, name=f"coeff_{i}") for i, c in enumerate(coeffs))
-        for coefficient in rest:
+        first, *others = (convert_to_tensor(c, name=f"coeff_{i}") for i, c in enumerate(coeffs))
+        result = first
+        for coefficient in others:
             result = ops.AddV2(coefficient, ops.Mul(result, x))
         return result

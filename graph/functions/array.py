@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..core.build import ops
 from ..core.create import convert_to_tensor, is_tensor_like
 from ..core.graph import Tensor
+from ..core.operands import Operands
 from ..core.scopes import name_scope
 from .arguments import one_of
 from .casting import cast
@@ -16,6 +18,10 @@ from .creation import ones_like, range
 from .reductions import reduce_max
 from .rows import functions
 from .slices import get_item
+
+if TYPE_CHECKING:
+    from ..core.typing import DTypeLike, Scalar, TensorLike
+    from ..variables.variables import Variable
 
 ONE_TO_ONE = r"""
 batch_to_space_nd   BatchToSpaceND   input block_shape crops
@@ -53,10 +59,15 @@ tensor_scatter_update TensorScatterUpdate tensor indices updates
 tile                Tile             input multiples
 """
 globals().update(functions(ONE_TO_ONE, __name__))
-reshape = globals()["reshape"]
+reshape: Callable[..., Tensor] = globals()["reshape"]
 
 
-def expand_dims(input, axis=None, name=None, dim=None) -> Tensor:
+def expand_dims(
+    input: TensorLike,
+    axis: TensorLike | None = None,
+    name: str | None = None,
+    dim: TensorLike | None = None,
+) -> Tensor:
     """`input` with a dimension of size 1 put in before `axis`."""
     axis = one_of("axis", axis, "dim", dim)
     if axis is None:
@@ -64,14 +75,24 @@ def expand_dims(input, axis=None, name=None, dim=None) -> Tensor:
     return ops.ExpandDims(input, axis, name=name)
 
 
-def squeeze(input, axis=None, name=None, squeeze_dims=None) -> Tensor:
+def squeeze(
+    input: TensorLike,
+    axis: int | Sequence[int] | np.ndarray | None = None,
+    name: str | None = None,
+    squeeze_dims: int | Sequence[int] | None = None,
+) -> Tensor:
     """`input` without its dimensions of size 1, or without those that `axis` names."""
     axis = one_of("axis", axis, "squeeze_dims", squeeze_dims)
-    axes = [] if axis is None else np.atleast_1d(np.asarray(axis))
-    return ops.Squeeze(input, squeeze_dims=[int(i) for i in axes], name=name)
+    axes = [] if axis is None else [int(i) for i in np.atleast_1d(np.asarray(axis))]
+    return ops.Squeeze(input, squeeze_dims=axes, name=name)
 
 
-def transpose(a, perm=None, name="transpose", conjugate: bool = False) -> Tensor:
+def transpose(
+    a: TensorLike,
+    perm: TensorLike | None = None,
+    name: str | None = "transpose",
+    conjugate: bool = False,
+) -> Tensor:
     """`a` with its dimensions in the order `perm`, reversed by default."""
     with name_scope(name, "transpose", [a]) as scope:
         a = convert_to_tensor(a, name="a")
@@ -84,7 +105,9 @@ def transpose(a, perm=None, name="transpose", conjugate: bool = False) -> Tensor
         return kind(a, perm, name=scope)
 
 
-def matrix_transpose(a, name="matrix_transpose", conjugate: bool = False) -> Tensor:
+def matrix_transpose(
+    a: TensorLike, name: str | None = "matrix_transpose", conjugate: bool = False
+) -> Tensor:
     """`a` with its last two dimensions swapped."""
     with name_scope(name, "matrix_transpose", [a]) as scope:
         a = convert_to_tensor(a, name="a")
@@ -96,18 +119,25 @@ def matrix_transpose(a, name="matrix_transpose", conjugate: bool = False) -> Ten
         return transpose(a, order, scope, conjugate)
 
 
-def concat(values, axis, name="concat") -> Tensor:
+def concat(values: TensorLike, axis: TensorLike, name: str | None = "concat") -> Tensor:
     """Tensors one after the other along `axis`."""
-    if not isinstance(values, (list, tuple)):
-        values = [values]
-    if len(values) == 1:
+    tensors: Sequence[TensorLike] = values if isinstance(values, (list, tuple)) else [values]
+    if len(tensors) == 1:
         with name_scope(name) as scope:
             convert_to_tensor(axis, np.int32, "concat_dim").get_shape().assert_has_rank(0)
-            return ops.Identity(values[0], name=scope)
-    return ops.ConcatV2(list(values), axis, name=name)
+            return ops.Identity(tensors[0], name=scope)
+    return ops.ConcatV2(list(tensors), axis, name=name)
 
 
-def split(value, num_or_size_splits, axis=0, num=None, name="split") -> list[Tensor]:
+def split(
+    value: TensorLike,
+    num_or_size_splits: (
+        int | np.integer | np.ndarray | Tensor | Variable | Sequence[int | Tensor | Variable]
+    ),
+    axis: TensorLike = 0,
+    num: int | None = None,
+    name: str | None = "split",
+) -> list[Tensor]:
     """Parts of `value` along `axis`: so many equal ones, or parts of the given sizes."""
     if isinstance(num_or_size_splits, (int, np.integer)):
         return ops.Split(axis, value, num_split=int(num_or_size_splits), name=name)
@@ -124,7 +154,9 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split") -> list[Ten
     return ops.SplitV(value, sizes, axis, num_split=num, name=name)
 
 
-def stack(values, axis=0, name="stack") -> Tensor:
+def stack(
+    values: Sequence[TensorLike] | np.ndarray, axis: int = 0, name: str | None = "stack"
+) -> Tensor:
     """Tensors of one shape side by side along a new dimension `axis`."""
     if axis == 0 and not any(is_tensor_like(value) for value in values):
         try:
@@ -139,7 +171,9 @@ def stack(values, axis=0, name="stack") -> Tensor:
     return ops.Pack([first, *values[1:]], axis=axis, name=name)
 
 
-def unstack(value, num=None, axis=0, name="unstack") -> list[Tensor]:
+def unstack(
+    value: TensorLike, num: int | None = None, axis: int = 0, name: str | None = "unstack"
+) -> list[Tensor]:
     """The slices of `value` along `axis`, without that dimension."""
     value = convert_to_tensor(value)
     if num is None and value.shape is not None:
@@ -152,7 +186,14 @@ def unstack(value, num=None, axis=0, name="unstack") -> list[Tensor]:
     return ops.Unpack(value, num=num, axis=axis, name=name)
 
 
-def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0) -> Tensor:
+def gather(
+    params: TensorLike,
+    indices: TensorLike,
+    validate_indices: bool | None = None,
+    name: str | None = None,
+    axis: TensorLike | None = None,
+    batch_dims: int = 0,
+) -> Tensor:
     """Slices of `params` along `axis` (0 by default), one for each of `indices`."""
     from ..variables.variables import ResourceVariable
 
@@ -164,8 +205,13 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
 
 
 def embedding_lookup(
-    params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None
-):
+    params: TensorLike,
+    ids: TensorLike,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    validate_indices: bool = True,
+    max_norm: float | None = None,
+) -> Tensor:
     """Rows of a matrix, one for each of `ids`."""
     if isinstance(params, (list, tuple)):
         if len(params) != 1:
@@ -181,7 +227,13 @@ def embedding_lookup(
         return ops.Identity(gather(params, ids, name=scope))
 
 
-def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0) -> Tensor:
+def pad(
+    tensor: TensorLike,
+    paddings: TensorLike,
+    mode: str = "CONSTANT",
+    name: str | None = None,
+    constant_values: Tensor | Variable | np.ndarray | Scalar = 0,
+) -> Tensor:
     """`tensor` with `paddings[i]` elements put before and after it in dimension i.
 
     `mode` is CONSTANT, REFLECT or SYMMETRIC.
@@ -195,7 +247,7 @@ def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0) -> Tens
             f"`mode` = {mode}"
         )
     if (
-        not is_tensor_like(constant_values)
+        not isinstance(constant_values, Operands)
         and np.ndim(constant_values) == 0
         and not constant_values
     ):
@@ -203,7 +255,12 @@ def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0) -> Tens
     return ops.PadV2(tensor, paddings, constant_values, name=name)
 
 
-def where(condition, x=None, y=None, name=None) -> Tensor:
+def where(
+    condition: TensorLike,
+    x: TensorLike | None = None,
+    y: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Elements (or rows) of `x` where `condition` holds, else of `y`; alone, where it holds."""
     if x is None and y is None:
         with name_scope(name, "Where", [condition]) as scope:
@@ -214,7 +271,12 @@ def where(condition, x=None, y=None, name=None) -> Tensor:
     return ops.Select(condition, x, y, name=name)
 
 
-def where_v2(condition, x=None, y=None, name=None) -> Tensor:
+def where_v2(
+    condition: TensorLike,
+    x: TensorLike | None = None,
+    y: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Like `where`, of operands that broadcast."""
     if x is None and y is None:
         return where(condition, name=name)
@@ -224,17 +286,17 @@ def where_v2(condition, x=None, y=None, name=None) -> Tensor:
 
 
 def strided_slice(
-    input_,
-    begin,
-    end,
-    strides=None,
+    input_: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike | None = None,
     begin_mask: int = 0,
     end_mask: int = 0,
     ellipsis_mask: int = 0,
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
-    var=None,
-    name=None,
+    var: Variable | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """The elements from `begin` to `end` in `strides`; bits of the masks say what is left out."""
     return ops.StridedSlice(
@@ -252,7 +314,13 @@ def strided_slice(
 
 
 def reverse_sequence(
-    input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None
+    input: TensorLike,
+    seq_lengths: TensorLike,
+    seq_axis: int | None = None,
+    batch_axis: int | None = None,
+    name: str | None = None,
+    seq_dim: int | None = None,
+    batch_dim: int | None = None,
 ) -> Tensor:
     """`input` with the first `seq_lengths[i]` slices of each batch entry in reverse order."""
     axis = one_of("seq_axis", seq_axis, "seq_dim", seq_dim)
@@ -260,7 +328,9 @@ def reverse_sequence(
     return ops.ReverseSequence(input, seq_lengths, seq_dim=axis, batch_dim=batch or 0, name=name)
 
 
-def boolean_mask(tensor, mask, name="boolean_mask", axis=None) -> Tensor:
+def boolean_mask(
+    tensor: TensorLike, mask: TensorLike, name: str | None = "boolean_mask", axis: int | None = None
+) -> Tensor:
     """The slices of `tensor` for which `mask` is true."""
     with name_scope(name, values=[tensor, mask], default_name="boolean_mask"):
         tensor = convert_to_tensor(tensor, name="tensor")
@@ -280,20 +350,25 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None) -> Tensor:
         return gather(tensor, indices, axis=axis)
 
 
-def sequence_mask(lengths, maxlen=None, dtype: Any = np.bool_, name=None) -> Tensor:
+def sequence_mask(
+    lengths: TensorLike,
+    maxlen: TensorLike | None = None,
+    dtype: DTypeLike = np.bool_,
+    name: str | None = None,
+) -> Tensor:
     """For each length a row of `maxlen` flags, so many of them true from the start."""
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert_to_tensor(lengths)
         if maxlen is None:
-            maxlen = ops.Maximum(np.zeros((), lengths.dtype), reduce_max(lengths))
+            size: Tensor = ops.Maximum(np.zeros((), lengths.dtype), reduce_max(lengths))
         else:
-            maxlen = convert_to_tensor(maxlen)
-        row = ops.Range(np.zeros((), maxlen.dtype), maxlen, np.ones((), maxlen.dtype))
-        column = cast(expand_dims(lengths, -1), maxlen.dtype)
+            size = convert_to_tensor(maxlen)
+        row = ops.Range(np.zeros((), size.dtype), size, np.ones((), size.dtype))
+        column = cast(expand_dims(lengths, -1), size.dtype)
         return cast(ops.Less(row, column), dtype)
 
 
-def meshgrid(*args, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
+def meshgrid(*args: TensorLike, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
     """Coordinates of a grid, a tensor for each of the vectors."""
     if indexing not in ("xy", "ij"):
         raise ValueError(
@@ -302,7 +377,7 @@ def meshgrid(*args, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor
     with name_scope(name, "meshgrid", args):
         n = len(args)
         vectors = [convert_to_tensor(x) for x in args]
-        shaped = []
+        shaped: list[Tensor] = []
         for i, x in enumerate(vectors):
             sizes = [1] * n
             sizes[i] = -1
@@ -316,7 +391,12 @@ def meshgrid(*args, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor
         return [ops.BroadcastTo(x, whole) for x in shaped]
 
 
-def repeat(input, repeats, axis=None, name=None) -> Tensor:
+def repeat(
+    input: TensorLike,
+    repeats: int | Sequence[int] | np.ndarray,
+    axis: int | None = None,
+    name: str | None = None,
+) -> Tensor:
     """`input` with each slice along `axis` repeated; flattened first without an axis."""
     with name_scope(name, "Repeat", [input, repeats]):
         input = convert_to_tensor(input)
@@ -330,36 +410,42 @@ def repeat(input, repeats, axis=None, name=None) -> Tensor:
         return gather(input, rows, axis=axis)
 
 
-def matrix_diag(diagonal, name="diag") -> Tensor:
+def matrix_diag(diagonal: TensorLike, name: str | None = "diag") -> Tensor:
     """Matrices with these diagonals, zero elsewhere."""
     return ops.MatrixDiag(diagonal, name=name)
 
 
-def identity_n(input, name=None) -> list[Tensor]:
+def identity_n(input: Iterable[TensorLike], name: str | None = None) -> list[Tensor]:
     """All tensors of a list, once each of them is there."""
     return ops.IdentityN(list(input), name=name)
 
 
-def unique(x, out_idx: Any = np.int32, name=None) -> list[Tensor]:
+def unique(x: TensorLike, out_idx: DTypeLike = np.int32, name: str | None = None) -> list[Tensor]:
     """The different elements of a vector in order, and for each element which of them it is."""
     return ops.Unique(x, out_idx=np.dtype(out_idx), name=name)
 
 
-def setdiff1d(x, y, index_dtype: Any = np.int32, name=None) -> list[Tensor]:
+def setdiff1d(
+    x: TensorLike, y: TensorLike, index_dtype: DTypeLike = np.int32, name: str | None = None
+) -> list[Tensor]:
     """The elements of `x` that are not in `y`, and where they stand."""
     return ops.ListDiff(x, y, out_idx=np.dtype(index_dtype), name=name)
 
 
-def top_k(input, k=1, sorted: bool = True, name=None) -> list[Tensor]:
+def top_k(
+    input: TensorLike, k: TensorLike = 1, sorted: bool = True, name: str | None = None
+) -> list[Tensor]:
     """The `k` largest elements of each row, and where they stand."""
     return ops.TopKV2(input, k, sorted=sorted, name=name)
 
 
-def in_top_k(predictions, targets, k, name=None) -> Tensor:
+def in_top_k(
+    predictions: TensorLike, targets: TensorLike, k: TensorLike, name: str | None = None
+) -> Tensor:
     """Whether each target is among the `k` largest of its row."""
     return ops.InTopKV2(predictions, targets, k, name=name)
 
 
-def guarantee_const(input, name=None) -> Tensor:
+def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
     """`input`, which the caller says never changes."""
     return ops.GuaranteeConst(input, name=name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,13 +15,16 @@ from ..core.scopes import name_scope
 from ..core.shapes import merge
 from ..derivatives.gradients import Gradient
 
+if TYPE_CHECKING:
+    from ..core.typing import TensorLike
 
-def _values(gradient) -> Tensor:
+
+def _values(gradient: TensorLike | IndexedSlices) -> Tensor:
     """The elements that are stored."""
     return gradient.values if isinstance(gradient, IndexedSlices) else convert_to_tensor(gradient)
 
 
-def _like(gradient, values: Tensor) -> Gradient:
+def _like(gradient: TensorLike | IndexedSlices, values: Tensor) -> Gradient:
     """Other elements in the place of those of a gradient."""
     if isinstance(gradient, IndexedSlices):
         return IndexedSlices(values, gradient.indices, gradient.dense_shape)
@@ -35,11 +38,16 @@ def _every(x: Tensor) -> Tensor | np.ndarray:
     return ops.Range(np.int32(0), ops.Rank(x), np.int32(1))
 
 
-def _numeric(value, like: Tensor) -> Tensor:
+def _numeric(value: TensorLike, like: Tensor) -> Tensor:
     return convert_to_tensor(value, None if isinstance(value, Tensor) else like.dtype)
 
 
-def clip_by_value(t, clip_value_min, clip_value_max, name: str | None = None) -> Gradient:
+def clip_by_value(
+    t: TensorLike | IndexedSlices,
+    clip_value_min: TensorLike,
+    clip_value_max: TensorLike,
+    name: str | None = None,
+) -> Gradient:
     """`t` with what is below `clip_value_min` or above `clip_value_max` set to that bound.
 
     Args:
@@ -59,7 +67,12 @@ def clip_by_value(t, clip_value_min, clip_value_max, name: str | None = None) ->
         return _like(t, clipped)
 
 
-def clip_by_norm(t, clip_norm, axes=None, name: str | None = None) -> Gradient:
+def clip_by_norm(
+    t: TensorLike | IndexedSlices,
+    clip_norm: TensorLike,
+    axes: int | Sequence[int] | None = None,
+    name: str | None = None,
+) -> Gradient:
     """`t * clip_norm / norm(t)` where the norm is larger than `clip_norm`, else `t`.
 
     Args:
@@ -81,7 +94,7 @@ def clip_by_norm(t, clip_norm, axes=None, name: str | None = None) -> Gradient:
         return _like(t, ops.Identity(scaled / ops.Maximum(norm, clip_norm), name=scope))
 
 
-def clip_by_average_norm(t, clip_norm, name: str | None = None) -> Tensor:
+def clip_by_average_norm(t: TensorLike, clip_norm: TensorLike, name: str | None = None) -> Tensor:
     """`t * clip_norm / average norm` where the norm over the number of elements is larger."""
     with name_scope(name, "clip_by_average_norm") as scope:
         t = convert_to_tensor(t)
@@ -92,7 +105,9 @@ def clip_by_average_norm(t, clip_norm, name: str | None = None) -> Tensor:
         return ops.Identity(t * clip_norm * scale, name=scope)
 
 
-def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor | None:
+def global_norm(
+    t_list: Sequence[TensorLike | IndexedSlices | None], name: str | None = None
+) -> Tensor | None:
     """sqrt(sum of the squares of all elements of all tensors); None when all are None.
 
     Raises:
@@ -108,7 +123,10 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor | None
 
 
 def clip_by_global_norm(
-    t_list: Sequence[Any], clip_norm, use_norm: Tensor | None = None, name: str | None = None
+    t_list: Sequence[TensorLike | IndexedSlices | None],
+    clip_norm: TensorLike,
+    use_norm: Tensor | None = None,
+    name: str | None = None,
 ) -> tuple[list[Gradient | None], Tensor | None]:
     """All of `t_list` times one number, so that their global norm is at most `clip_norm`.
 
@@ -135,6 +153,6 @@ def clip_by_global_norm(
         return [None if t is None else _like(t, _values(t) * scale) for t in t_list], use_norm
 
 
-def _require_sequence(t_list) -> None:
+def _require_sequence(t_list: object) -> None:
     if not isinstance(t_list, Sequence) or isinstance(t_list, str):
         raise TypeError("t_list should be a sequence")

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 from ..core.create import convert_to_tensor, create, output
 from ..core.graph import Operation, Tensor
 from ..core.indexed_slices import IndexedSlices
 from ..core.scopes import control_dependencies, get_default_graph, graph_of, name_scope
+
+if TYPE_CHECKING:
+    from ..core.typing import TensorLike
+    from ..derivatives.registry import Gradient
+    from ..variables.variables import Variable
+
+GraphElement: TypeAlias = "Operation | Tensor | Variable | IndexedSlices"
+"""What an operation can wait for."""
+
+Nest: TypeAlias = "GraphElement | Sequence[Nest] | Mapping[str, Nest]"
 
 
 def no_op(name: str | None = None) -> Operation:
@@ -15,7 +27,7 @@ def no_op(name: str | None = None) -> Operation:
     return create("NoOp", (), None, name)
 
 
-def group(*inputs, name: str | None = None) -> Operation:
+def group(*inputs: Nest, name: str | None = None) -> Operation:
     """An operation that is done when all of `inputs` are: tensors, operations, nests of them.
 
     Raises TypeError for anything else.
@@ -29,21 +41,21 @@ def group(*inputs, name: str | None = None) -> Operation:
             return create("NoOp", (), None, scope)
 
 
-def _leaves(nest) -> list:
-    found = []
+def _leaves(nest: Iterable[Nest]) -> list[Nest]:
+    leaves: list[Nest] = []
     for item in nest:
         if isinstance(item, dict):
-            found += _leaves(item.values())
+            leaves += _leaves(item.values())
         elif isinstance(item, (list, builtins.tuple)):
-            found += _leaves(item)
+            leaves += _leaves(item)
         else:
-            found.append(item)
-    return found
+            leaves.append(item)
+    return leaves
 
 
-def _operation(item) -> Operation:
-    if not isinstance(item, (Operation, Tensor, IndexedSlices)) and not hasattr(
-        item, "as_graph_element"
+def _operation(item: Nest) -> Operation:
+    if isinstance(item, (Sequence, Mapping)) or not (
+        isinstance(item, (Operation, Tensor, IndexedSlices)) or hasattr(item, "as_graph_element")
     ):
         raise TypeError(
             "'inputs' should be zero or more (nested) Tensors. Received "
@@ -55,7 +67,23 @@ def _operation(item) -> Operation:
     return element.op if isinstance(element, Tensor) else element
 
 
-def tuple(tensors, name: str | None = None, control_inputs=None) -> list:
+@overload
+def tuple(
+    tensors: Sequence[Gradient | None],
+    name: str | None = None,
+    control_inputs: Iterable[GraphElement] | None = None,
+) -> list[Gradient | None]: ...
+@overload
+def tuple(
+    tensors: Sequence[Operation | IndexedSlices | TensorLike | None],
+    name: str | None = None,
+    control_inputs: Iterable[GraphElement] | None = None,
+) -> Sequence[Operation | Gradient | None]: ...
+def tuple(
+    tensors: Sequence[Operation | IndexedSlices | TensorLike | None],
+    name: str | None = None,
+    control_inputs: Iterable[GraphElement] | None = None,
+) -> Sequence[Operation | Gradient | None]:
     """The tensors of a list, each once all of them are there; None stays None.
 
     Raises:
@@ -63,20 +91,20 @@ def tuple(tensors, name: str | None = None, control_inputs=None) -> list:
         TypeError: A control input is no operation or tensor.
     """
     with name_scope(name, "tuple", [t for t in tensors if t is not None]):
-        found = [
+        elements = [
             t if t is None or isinstance(t, (Operation, IndexedSlices)) else convert_to_tensor(t)
             for t in tensors
         ]
-        gates = [t if isinstance(t, Operation) else t.op for t in found if t is not None]
+        gates = [t if isinstance(t, Operation) else t.op for t in elements if t is not None]
         gates += [_operation(item) for item in control_inputs or ()]
         if not gates:
             raise ValueError(f"'tensors' must have at least one Tensor. Received: {tensors}.")
         order = {op: i for i, op in enumerate(gates[0].graph.operations)}
         gate = group(*sorted(set(gates), key=order.__getitem__))
-        return [None if item is None else _after(gate, item) for item in found]
+        return [None if item is None else _after(gate, item) for item in elements]
 
 
-def _after(gate: Operation, item):
+def _after(gate: Operation, item: Operation | Gradient) -> Operation | Gradient:
     """`item`, once `gate` is done."""
     if isinstance(item, Operation):
         with control_dependencies([gate]):
@@ -84,7 +112,23 @@ def _after(gate: Operation, item):
     return with_dependencies([gate], item)
 
 
-def with_dependencies(dependencies, output_tensor, name: str | None = None):
+@overload
+def with_dependencies(
+    dependencies: Iterable[Operation | Tensor | Variable],
+    output_tensor: IndexedSlices,
+    name: str | None = None,
+) -> IndexedSlices: ...
+@overload
+def with_dependencies(
+    dependencies: Iterable[Operation | Tensor | Variable],
+    output_tensor: TensorLike,
+    name: str | None = None,
+) -> Tensor: ...
+def with_dependencies(
+    dependencies: Iterable[Operation | Tensor | Variable],
+    output_tensor: TensorLike | IndexedSlices,
+    name: str | None = None,
+) -> Gradient:
     """`output_tensor`, once `dependencies` are done."""
     named = name_scope(name, "control_dependency", [output_tensor])
     with named as scope, control_dependencies(dependencies):
@@ -94,7 +138,12 @@ def with_dependencies(dependencies, output_tensor, name: str | None = None):
         return output("Identity", [convert_to_tensor(output_tensor)], name=scope)
 
 
-def Assert(condition, data, summarize: int | None = None, name: str | None = None):
+def Assert(
+    condition: TensorLike,
+    data: Iterable[TensorLike],
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Operation:
     """An operation that fails with InvalidArgumentError unless `condition` holds."""
     with name_scope(name, "Assert", [condition]) as scope:
         attrs = {"summarize": 3 if summarize is None else summarize}

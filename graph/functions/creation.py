@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+import typing
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 import numpy as np
 
 from ..core import shapes
 from ..core.build import ops
-from ..core.create import constant, convert_to_tensor, is_tensor_like, type_name
+from ..core.create import constant, convert_to_tensor, type_name
 from ..core.dtype import as_numpy
 from ..core.graph import Tensor
+from ..core.operands import Operands
 from ..core.scopes import name_scope
 from ..core.tensor_shape import TensorShape, as_shape
 from .casting import cast
 from .rows import functions
+
+if TYPE_CHECKING:
+    from ..core.typing import DTypeLike, ShapeLike, TensorLike
+    from ..variables.variables import Variable
+
+DynamicShape: TypeAlias = (
+    "ShapeLike | Tensor | Variable | Sequence[int | np.integer | Tensor | Variable]"
+)
+"""A shape whose sizes may be tensors."""
 
 ONE_TO_ONE = """
 broadcast_dynamic_shape BroadcastArgs shape_x:s0 shape_y:s1
 fill                Fill             dims value
 """
 globals().update(functions(ONE_TO_ONE, __name__))
-fill = globals()["fill"]
+fill: Callable[..., Tensor] = globals()["fill"]
 
 _SMALL = 1000
 """Elements up to which zeros and ones are constants rather than Fill operations."""
 
 
-def placeholder(dtype, shape=None, name=None) -> Tensor:
+def placeholder(
+    dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None
+) -> Tensor:
     """A tensor whose value each run is fed.
 
     Args:
@@ -39,29 +53,33 @@ def placeholder(dtype, shape=None, name=None) -> Tensor:
     return ops.Placeholder(name=name, **attrs)
 
 
-def placeholder_with_default(input, shape, name=None) -> Tensor:
+def placeholder_with_default(
+    input: TensorLike, shape: ShapeLike | None, name: str | None = None
+) -> Tensor:
     """A tensor that has the value of `input` unless it is fed."""
     value = convert_to_tensor(input)
     return ops.PlaceholderWithDefault(value, shape=as_shape(shape), name=name)
 
 
-def zeros(shape, dtype: Any = np.float32, name=None) -> Tensor:
+def zeros(shape: DynamicShape, dtype: DTypeLike = np.float32, name: str | None = None) -> Tensor:
     """Zeros (False, empty strings) of a shape."""
     return _filled("zeros", shape, as_numpy(dtype), 0, name)
 
 
-def ones(shape, dtype: Any = np.float32, name=None) -> Tensor:
+def ones(shape: DynamicShape, dtype: DTypeLike = np.float32, name: str | None = None) -> Tensor:
     """Ones (True) of a shape."""
     return _filled("ones", shape, as_numpy(dtype), 1, name)
 
 
-def _filled(default: str, shape, dtype: np.dtype, number: int, name) -> Tensor:
+def _filled(
+    default: str, shape: DynamicShape, dtype: np.dtype, number: int, name: str | None
+) -> Tensor:
     value = np.array(number, dtype) if dtype.kind != "O" else b""
     with name_scope(name, default, [shape]) as scope:
         if not isinstance(shape, Tensor):
             known = _known_sizes(shape)
             if known is None:
-                shape = convert_to_tensor(shape, np.int32)
+                shape = shape_tensor(shape)
             elif np.prod(known, dtype=object) < _SMALL:
                 return constant(np.full(known, value, dtype), name=scope)
             else:
@@ -71,15 +89,31 @@ def _filled(default: str, shape, dtype: np.dtype, number: int, name) -> Tensor:
         return fill(shape, constant(value, dtype), name=scope)
 
 
-def _known_sizes(shape) -> tuple[int, ...] | None:
+def _known_sizes(shape: DynamicShape) -> tuple[int, ...] | None:
     """A shape as numbers, None when some are tensors or unknown."""
-    if isinstance(shape, (list, tuple)) and any(is_tensor_like(size) for size in shape):
+    if not is_shape(shape):
         return None
     sizes = as_shape(shape.tolist() if isinstance(shape, np.ndarray) else shape)
     return sizes if shapes.is_static(sizes) else None
 
 
-def zeros_like(tensor, dtype=None, name=None, optimize: bool = True) -> Tensor:
+def is_shape(shape: DynamicShape) -> TypeGuard[ShapeLike]:
+    """Whether no size of a shape is a tensor."""
+    sizes = shape if isinstance(shape, (list, tuple)) else [shape]
+    return not any(isinstance(size, Operands) for size in sizes)
+
+
+def shape_tensor(shape: DynamicShape, name: str | None = None) -> Tensor:
+    """A shape as a tensor of int32, whether its sizes are tensors or numbers."""
+    return convert_to_tensor(typing.cast("TensorLike", shape), np.int32, name)
+
+
+def zeros_like(
+    tensor: TensorLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    optimize: bool = True,
+) -> Tensor:
     """Zeros in the shape of `tensor`."""
     with name_scope(name, "zeros_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
@@ -91,7 +125,12 @@ def zeros_like(tensor, dtype=None, name=None, optimize: bool = True) -> Tensor:
         return ops.ZerosLike(tensor, name=scope)
 
 
-def ones_like(tensor, dtype=None, name=None, optimize: bool = True) -> Tensor:
+def ones_like(
+    tensor: TensorLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    optimize: bool = True,
+) -> Tensor:
     """Ones in the shape of `tensor`."""
     with name_scope(name, "ones_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
@@ -109,13 +148,19 @@ def _shape_op(tensor: Tensor) -> Tensor:
 
 
 def one_hot(
-    indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None
+    indices: TensorLike,
+    depth: TensorLike,
+    on_value: TensorLike | None = None,
+    off_value: TensorLike | None = None,
+    axis: int | None = None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """A row of `depth` elements for each index: `on_value` there, `off_value` elsewhere."""
     with name_scope(name, "one_hot", [indices, depth]) as scope:
-        given = [v for v in (on_value, off_value) if v is not None]
         if dtype is None:
-            dtype = convert_to_tensor(given[0]).dtype if given else np.dtype(np.float32)
+            value = off_value if on_value is None else on_value
+            dtype = np.dtype(np.float32) if value is None else convert_to_tensor(value).dtype
         dtype = as_numpy(dtype)
         on_value = _hot(1, on_value, dtype, "on_value")
         off_value = _hot(0, off_value, dtype, "off_value")
@@ -123,7 +168,7 @@ def one_hot(
         return ops.OneHot(indices, depth, on_value, off_value, axis=axis, name=scope)
 
 
-def _hot(default, value, dtype: np.dtype, name: str) -> Tensor:
+def _hot(default: int, value: TensorLike | None, dtype: np.dtype, name: str) -> Tensor:
     if value is None:
         return convert_to_tensor(default, dtype, name)
     tensor = convert_to_tensor(value, preferred_dtype=dtype)
@@ -135,24 +180,33 @@ def _hot(default, value, dtype: np.dtype, name: str) -> Tensor:
     return tensor
 
 
-def eye(num_rows, num_columns=None, batch_shape=None, dtype: Any = np.float32, name=None) -> Tensor:
+def eye(
+    num_rows: int | np.integer | Tensor | Variable,
+    num_columns: int | np.integer | Tensor | Variable | None = None,
+    batch_shape: Sequence[int | np.integer | Tensor | Variable] | None = None,
+    dtype: DTypeLike = np.float32,
+    name: str | None = None,
+) -> Tensor:
     """A matrix with ones on its diagonal."""
     with name_scope(name, "eye", [num_rows, num_columns]) as scope:
         columns = num_rows if num_columns is None else num_columns
-        sizes = [num_rows, columns, *(batch_shape or ())]
-        if any(is_tensor_like(size) for size in sizes):
-            least = ops.Minimum(num_rows, columns)
-            diagonal = ones([least], dtype)
-            zero = zeros([num_rows, columns], dtype)
-            return ops.MatrixSetDiag(zero, diagonal, name=scope)
-        whole = np.broadcast_to(
-            np.eye(num_rows, columns, dtype=as_numpy(dtype)),
-            (*(batch_shape or ()), num_rows, columns),
-        )
-        return constant(whole, name=scope)
+        batch = [] if batch_shape is None else list(batch_shape)
+        sizes = [*batch, num_rows, columns]
+        numbers = [int(size) for size in sizes if not isinstance(size, Operands)]
+        if len(numbers) < len(sizes):
+            diagonal = ones([*batch, ops.Minimum(num_rows, columns)], dtype)
+            return ops.MatrixSetDiag(zeros(sizes, dtype), diagonal, name=scope)
+        matrix = np.eye(numbers[-2], numbers[-1], dtype=as_numpy(dtype))
+        return constant(np.broadcast_to(matrix, numbers), name=scope)
 
 
-def range(start, limit=None, delta=1, dtype=None, name="range") -> Tensor:
+def range(
+    start: TensorLike,
+    limit: TensorLike | None = None,
+    delta: TensorLike = 1,
+    dtype: DTypeLike | None = None,
+    name: str | None = "range",
+) -> Tensor:
     """start, start + delta, ... below `limit`; from 0 on when only `start` is given."""
     if limit is None:
         start, limit = 0, start
@@ -162,16 +216,18 @@ def range(start, limit=None, delta=1, dtype=None, name="range") -> Tensor:
             for x, label in ((start, "start"), (limit, "limit"), (delta, "delta"))
         ]
         order = ["int32", "int64", "float16", "bfloat16", "float32", "float64"]
-        found = max((x.dtype.name for x in numbers), key=order.index) if dtype is None else dtype
-        return ops.Range(*(cast(x, found) for x in numbers), name=scope)
+        widest = max((x.dtype.name for x in numbers), key=order.index) if dtype is None else dtype
+        return ops.Range(*(cast(x, widest) for x in numbers), name=scope)
 
 
-def lin_space(start, stop, num, name=None) -> Tensor:
+def lin_space(
+    start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None
+) -> Tensor:
     """`num` numbers from `start` to `stop`, evenly spaced."""
     return ops.LinSpace(start, stop, num, name=name)
 
 
-def shape(input, name=None, out_type: Any = np.int32) -> Tensor:
+def shape(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.int32) -> Tensor:
     """The shape of a tensor as a vector."""
     out_type = as_numpy(out_type)
     with name_scope(name, "Shape", [input]) as scope:
@@ -181,12 +237,14 @@ def shape(input, name=None, out_type: Any = np.int32) -> Tensor:
         return ops.Shape(input, out_type=out_type, name=scope)
 
 
-def shape_n(input, out_type: Any = np.int32, name=None) -> list[Tensor]:
+def shape_n(
+    input: Iterable[TensorLike], out_type: DTypeLike = np.int32, name: str | None = None
+) -> list[Tensor]:
     """The shapes of several tensors."""
     return ops.ShapeN(list(input), out_type=as_numpy(out_type), name=name)
 
 
-def size(input, name=None, out_type: Any = np.int32) -> Tensor:
+def size(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.int32) -> Tensor:
     """The number of elements."""
     with name_scope(name, "Size", [input]) as scope:
         input = convert_to_tensor(input)
@@ -195,7 +253,7 @@ def size(input, name=None, out_type: Any = np.int32) -> Tensor:
         return ops.Size(input, out_type=as_numpy(out_type), name=scope)
 
 
-def rank(input, name=None) -> Tensor:
+def rank(input: TensorLike, name: str | None = None) -> Tensor:
     """The number of dimensions."""
     with name_scope(name, "Rank", [input]) as scope:
         input = convert_to_tensor(input)
@@ -204,11 +262,11 @@ def rank(input, name=None) -> Tensor:
         return ops.Rank(input, name=scope)
 
 
-def ensure_shape(x, shape, name=None) -> Tensor:
+def ensure_shape(x: TensorLike, shape: ShapeLike | None, name: str | None = None) -> Tensor:
     """`x`, once it is sure to have the shape."""
     return ops.EnsureShape(x, shape=as_shape(shape), name=name)
 
 
-def broadcast_static_shape(shape_x, shape_y) -> TensorShape:
+def broadcast_static_shape(shape_x: ShapeLike | None, shape_y: ShapeLike | None) -> TensorShape:
     """The shape to which two shapes broadcast."""
     return TensorShape(shapes.broadcast(as_shape(shape_x), as_shape(shape_y)))

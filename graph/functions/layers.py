@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -20,36 +20,47 @@ from . import array, creation, normalization, windows
 from .activations import bias_add
 from .slices import get_item
 
-Initializer = Callable[..., Any]
+if TYPE_CHECKING:
+    from ..core.typing import TensorLike
+    from ..variables.variable_scope import _AutoReuse
+    from ..variables.variables import Variable
+    from .creation import DynamicShape
+
+Activation: TypeAlias = Callable[[Tensor], Tensor]
+Initializer: TypeAlias = "Callable[..., TensorLike]"
+Regularizer: TypeAlias = "Callable[[Variable], Tensor | None]"
+Constraint: TypeAlias = Callable[[Tensor], Tensor]
 
 
-def flatten(inputs, name: str | None = None, data_format: str = "channels_last") -> Tensor:
+def flatten(
+    inputs: TensorLike, name: str | None = None, data_format: str = "channels_last"
+) -> Tensor:
     """[batch, ...] as [batch, everything else]."""
     inputs = convert_to_tensor(inputs)
     if data_format != "channels_last":
         raise NotImplementedError(f"flatten of data_format {data_format!r} is not supported")
-    rest = None if inputs.shape is None else inputs.shape[1:]
+    inner = None if inputs.shape is None else inputs.shape[1:]
     with name_scope(name, "flatten", [inputs]):
-        if is_static(rest):
-            return array.reshape(inputs, [-1, prod(rest)])
+        if is_static(inner):
+            return array.reshape(inputs, [-1, prod(inner)])
         return array.reshape(inputs, array.stack([creation.shape(inputs)[0], -1]))
 
 
 def dense(
-    inputs,
+    inputs: TensorLike,
     units: int,
-    activation: Callable | None = None,
+    activation: Activation | None = None,
     use_bias: bool = True,
     kernel_initializer: Initializer | None = None,
     bias_initializer: Initializer | None = None,
-    kernel_regularizer: Callable | None = None,
-    bias_regularizer: Callable | None = None,
-    activity_regularizer: Callable | None = None,
-    kernel_constraint: Callable | None = None,
-    bias_constraint: Callable | None = None,
+    kernel_regularizer: Regularizer | None = None,
+    bias_regularizer: Regularizer | None = None,
+    activity_regularizer: Callable[[Tensor], Tensor] | None = None,
+    kernel_constraint: Constraint | None = None,
+    bias_constraint: Constraint | None = None,
     trainable: bool = True,
     name: str | None = None,
-    reuse=None,
+    reuse: bool | _AutoReuse | None = None,
 ) -> Tensor:
     """activation(inputs @ kernel + bias), with variables `<name>/kernel` and `<name>/bias`.
 
@@ -81,10 +92,10 @@ def dense(
         return _activated(y, activation)
 
 
-def _product(inputs: Tensor, kernel, units: int) -> Tensor:
+def _product(inputs: Tensor, kernel: Variable, units: int) -> Tensor:
     """inputs @ kernel, over the last dimension of `inputs`."""
-    shape: tuple[Any, ...] = inputs.shape or ()
-    if len(shape) == 2:
+    shape = inputs.shape
+    if shape is None or len(shape) == 2:
         return ops.MatMul(inputs, kernel)
     rows = array.reshape(inputs, [-1, shape[-1]])
     sizes = creation.shape(inputs)
@@ -95,7 +106,13 @@ def _product(inputs: Tensor, kernel, units: int) -> Tensor:
 
 
 def _with_bias(
-    y, n: int, initializer, regularizer, constraint, trainable: bool, data_format=None
+    y: Tensor,
+    n: int,
+    initializer: Initializer | None,
+    regularizer: Regularizer | None,
+    constraint: Constraint | None,
+    trainable: bool,
+    data_format: str | None = None,
 ) -> Tensor:
     """`y` plus a variable `bias` of `n` numbers, one for each channel."""
     initializer = zeros_initializer() if initializer is None else initializer
@@ -105,22 +122,22 @@ def _with_bias(
     return bias_add(y, bias, data_format)
 
 
-def _refuse_activity(regularizer: Callable | None) -> None:
+def _refuse_activity(regularizer: Callable[[Tensor], Tensor] | None) -> None:
     if regularizer is not None:
         raise NotImplementedError("activity_regularizer is not supported")
 
 
-def _activated(y: Tensor, activation: Callable | None) -> Tensor:
+def _activated(y: Tensor, activation: Activation | None) -> Tensor:
     return y if activation is None else activation(y)
 
 
-def _pair(numbers, name: str) -> list[int]:
-    found = [int(n) for n in np.atleast_1d(np.asarray(numbers))]
-    if len(found) not in (1, 2):
+def _pair(numbers: int | Sequence[int], name: str) -> list[int]:
+    pair = [int(n) for n in np.atleast_1d(np.asarray(numbers))]
+    if len(pair) not in (1, 2):
         raise ValueError(
             f"The `{name}` argument must be a tuple of 2 integers. Received: {numbers}"
         )
-    return found * (3 - len(found))
+    return pair * (3 - len(pair))
 
 
 def _layout(data_format: str) -> str:
@@ -131,25 +148,25 @@ def _layout(data_format: str) -> str:
 
 
 def conv2d(
-    inputs,
+    inputs: TensorLike,
     filters: int,
-    kernel_size,
-    strides=(1, 1),
+    kernel_size: int | Sequence[int],
+    strides: int | Sequence[int] = (1, 1),
     padding: str = "valid",
     data_format: str = "channels_last",
-    dilation_rate=(1, 1),
-    activation: Callable | None = None,
+    dilation_rate: int | Sequence[int] = (1, 1),
+    activation: Activation | None = None,
     use_bias: bool = True,
     kernel_initializer: Initializer | None = None,
     bias_initializer: Initializer | None = None,
-    kernel_regularizer: Callable | None = None,
-    bias_regularizer: Callable | None = None,
-    activity_regularizer: Callable | None = None,
-    kernel_constraint: Callable | None = None,
-    bias_constraint: Callable | None = None,
+    kernel_regularizer: Regularizer | None = None,
+    bias_regularizer: Regularizer | None = None,
+    activity_regularizer: Callable[[Tensor], Tensor] | None = None,
+    kernel_constraint: Constraint | None = None,
+    bias_constraint: Constraint | None = None,
     trainable: bool = True,
     name: str | None = None,
-    reuse=None,
+    reuse: bool | _AutoReuse | None = None,
 ) -> Tensor:
     """A convolution, a bias and an activation, with variables `<name>/kernel`, `<name>/bias`."""
     inputs, layout = convert_to_tensor(inputs), _layout(data_format)
@@ -180,7 +197,12 @@ def conv2d(
 
 
 def max_pooling2d(
-    inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None
+    inputs: TensorLike,
+    pool_size: int | Sequence[int],
+    strides: int | Sequence[int],
+    padding: str = "valid",
+    data_format: str = "channels_last",
+    name: str | None = None,
 ) -> Tensor:
     """The largest element under each position of a window."""
     with name_scope(name, "max_pooling2d", [inputs]):
@@ -189,7 +211,12 @@ def max_pooling2d(
 
 
 def average_pooling2d(
-    inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None
+    inputs: TensorLike,
+    pool_size: int | Sequence[int],
+    strides: int | Sequence[int],
+    padding: str = "valid",
+    data_format: str = "channels_last",
+    name: str | None = None,
 ) -> Tensor:
     """The mean of the elements under each position of a window."""
     with name_scope(name, "average_pooling2d", [inputs]):
@@ -197,7 +224,14 @@ def average_pooling2d(
         return windows.avg_pool(inputs, size, steps, padding.upper(), _layout(data_format))
 
 
-def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=None) -> Tensor:
+def dropout(
+    inputs: TensorLike,
+    rate: float | Tensor = 0.5,
+    noise_shape: DynamicShape | None = None,
+    seed: int | None = None,
+    training: bool | Tensor = False,
+    name: str | None = None,
+) -> Tensor:
     """`inputs` with a part `rate` of its elements dropped when `training` is True.
 
     Raises NotImplementedError when `training` is a tensor: there are no conditions yet.

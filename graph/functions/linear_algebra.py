@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from .arguments import one_of
 from .arithmetic import abs, pow
 from .reductions import reduce_max, reduce_sum
 from .rows import functions
+
+if TYPE_CHECKING:
+    from ..core.typing import TensorLike
 
 ONE_TO_ONE = """
 cholesky         Cholesky          input
@@ -30,15 +34,15 @@ globals().update(functions(ONE_TO_ONE, __name__))
 
 
 def matmul(
-    a,
-    b,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     transpose_b: bool = False,
     adjoint_a: bool = False,
     adjoint_b: bool = False,
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
-    name=None,
+    name: str | None = None,
 ) -> Tensor:
     """The product of two matrices, or of stacks of them.
 
@@ -79,7 +83,9 @@ def _conj(x: Tensor) -> Tensor:
     return ops.Conj(x) if x.dtype.kind == "c" else x
 
 
-def tensordot(a, b, axes, name=None) -> Tensor:
+def tensordot(
+    a: TensorLike, b: TensorLike, axes: int | Sequence[int | Sequence[int]], name: str | None = None
+) -> Tensor:
     """The product of two tensors, summed over pairs of their dimensions.
 
     Args:
@@ -92,12 +98,14 @@ def tensordot(a, b, axes, name=None) -> Tensor:
         if not is_static(a.shape) or not is_static(b.shape):
             raise ValueError(f"tensordot needs known shapes, got {a.shape} and {b.shape}")
         first, second = _tensordot_axes(len(a.shape), axes)
-        left, free_a = _as_matrix(a, first, False)
-        right, free_b = _as_matrix(b, second, True)
+        left, free_a = _as_matrix(a, a.shape, first, False)
+        right, free_b = _as_matrix(b, b.shape, second, True)
         return ops.Reshape(ops.MatMul(left, right), np.array(free_a + free_b, np.int32), name=scope)
 
 
-def _tensordot_axes(rank: int, axes) -> tuple[list[int], list[int]]:
+def _tensordot_axes(
+    rank: int, axes: int | Sequence[int | Sequence[int]]
+) -> tuple[list[int], list[int]]:
     if isinstance(axes, int):
         numbers: list[int] = np.arange(axes).tolist()
         return [rank - axes + i for i in numbers], numbers
@@ -111,9 +119,10 @@ def _tensordot_axes(rank: int, axes) -> tuple[list[int], list[int]]:
     return first, second
 
 
-def _as_matrix(x: Tensor, axes, summed_first: bool) -> tuple[Tensor, list[int]]:
+def _as_matrix(
+    x: Tensor, sizes: tuple[int, ...], axes: Sequence[int], summed_first: bool
+) -> tuple[Tensor, list[int]]:
     """`x` as a matrix of free and summed dimensions, and the sizes of the free ones."""
-    sizes: list[Any] = list(x.shape or ())
     axes = [int(axis) % len(sizes) for axis in axes]
     free = [i for i in np.arange(len(sizes)).tolist() if i not in axes]
     order = axes + free if summed_first else free + axes
@@ -124,21 +133,26 @@ def _as_matrix(x: Tensor, axes, summed_first: bool) -> tuple[Tensor, list[int]]:
     return ops.Reshape(x, np.array(shape, np.int32)), [sizes[i] for i in free]
 
 
-def einsum(equation: str, *inputs, name=None) -> Tensor:
+def einsum(equation: str, *inputs: TensorLike, name: str | None = None) -> Tensor:
     """Products of elements summed as `equation` says: "ij,jk->ik" is a matrix product."""
     return ops.Einsum(list(inputs), equation=equation, name=name)
 
 
 def norm(
-    tensor, ord: Any = "euclidean", axis=None, keepdims=None, name=None, keep_dims=None
+    tensor: TensorLike,
+    ord: float | str = "euclidean",
+    axis: int | Sequence[int] | np.ndarray | None = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+    keep_dims: bool | None = None,
 ) -> Tensor:
     """The norm of the elements along `axis`, of all by default.
 
     `ord` is "euclidean", 1, 2, np.inf or another positive number; matrices have only the first.
     """
     keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
-    several = isinstance(axis, (list, np.ndarray)) and len(axis) == 2
-    order: Any = 2 if ord in ("euclidean", "fro") else ord
+    several = isinstance(axis, (list, tuple, np.ndarray)) and len(axis) == 2
+    order = 2 if ord in ("euclidean", "fro") else ord
     if not isinstance(order, (int, float)) or order <= 0 or (several and ord == order):
         raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
     with name_scope(name, "norm", [tensor]):
@@ -153,7 +167,7 @@ def norm(
         return pow(power, convert_to_tensor(1.0 / order, x.dtype))
 
 
-def trace(x, name=None) -> Tensor:
+def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """The sums of the diagonals."""
     with name_scope(name, "Trace", [x]) as scope:
         return reduce_sum(ops.MatrixDiagPart(convert_to_tensor(x, name="x")), [-1], name=scope)

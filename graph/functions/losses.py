@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,19 +17,28 @@ from .arithmetic import add
 from .casting import cast
 from .rows import functions
 
+if TYPE_CHECKING:
+    from ..core.tensor_shape import TensorShape
+    from ..core.typing import TensorLike
+    from ..variables.variables import Variable
+
 ONE_TO_ONE = """
 l2_loss         L2Loss      t
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 
 
-def _require_named(function: str, labels, logits) -> None:
+def _require_named(function: str, labels: TensorLike | None, logits: TensorLike | None) -> None:
     if labels is None or logits is None:
         raise ValueError(f"Both `labels` and `logits` must be provided for {function}")
 
 
 def softmax_cross_entropy_with_logits(
-    labels=None, logits=None, dim=-1, name=None, axis=None
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
+    dim: int = -1,
+    name: str | None = None,
+    axis: int | None = None,
 ) -> Tensor:
     """Like softmax_cross_entropy_with_logits_v2, without a gradient for the labels."""
     axis = dim if axis is None else axis
@@ -39,7 +48,13 @@ def softmax_cross_entropy_with_logits(
         return softmax_cross_entropy_with_logits_v2(labels, logits, axis, scope)
 
 
-def softmax_cross_entropy_with_logits_v2(labels=None, logits=None, axis=None, name=None, dim=None):
+def softmax_cross_entropy_with_logits_v2(
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
+    axis: int | None = None,
+    name: str | None = None,
+    dim: int | None = None,
+) -> Tensor:
     """-sum(labels * log(softmax(logits))) along `axis`, the last one by default.
 
     Args:
@@ -85,7 +100,10 @@ def _flat_rows(x: Tensor) -> Tensor:
 
 
 def sparse_softmax_cross_entropy_with_logits(
-    labels=None, logits=None, name=None, **others
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
+    name: str | None = None,
+    **others: TensorLike,
 ) -> Tensor:
     """-log(softmax(logits))[label] for each row.
 
@@ -118,11 +136,11 @@ def sparse_softmax_cross_entropy_with_logits(
         rows = array.reshape(labels, [-1])
         cost, _ = ops.SparseSoftmaxCrossEntropyWithLogits(precise, rows, name=name)
         cost = array.reshape(cost, label_shape)
-        cost.set_shape(known)
+        cost.set_shape(known.as_shape())
         return cast(cost, logits.dtype)
 
 
-def _check_labels(known, logits: Tensor) -> None:
+def _check_labels(known: TensorShape, logits: Tensor) -> None:
     shape = logits.get_shape()
     if len(known) != len(shape) - 1:
         raise ValueError(
@@ -137,7 +155,9 @@ def _check_labels(known, logits: Tensor) -> None:
         )
 
 
-def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None) -> Tensor:
+def sigmoid_cross_entropy_with_logits(
+    labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits)), each element."""
     _require_named("sigmoid_cross_entropy_with_logits", labels, logits)
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
@@ -157,8 +177,12 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None) -> Te
 
 
 def weighted_cross_entropy_with_logits(
-    labels=None, logits=None, pos_weight: Any = 1.0, name=None, targets=None
-):
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
+    pos_weight: float | np.ndarray | Tensor | Variable = 1.0,
+    name: str | None = None,
+    targets: TensorLike | None = None,
+) -> Tensor:
     """sigmoid_cross_entropy_with_logits with the positive term times `pos_weight`."""
     labels = one_of("labels", labels, "targets", targets)
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:

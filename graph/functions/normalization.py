@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..core.build import ops
@@ -16,6 +19,11 @@ from .casting import cast
 from .reductions import reduce_mean, reduce_sum
 from .rows import functions
 
+if TYPE_CHECKING:
+    from ..core.typing import TensorLike
+    from ..variables.variables import Variable
+    from .creation import DynamicShape
+
 ONE_TO_ONE = """
 local_response_normalization LRN input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5
 lrn             LRN         input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5
@@ -23,7 +31,14 @@ lrn             LRN         input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5
 globals().update(functions(ONE_TO_ONE, __name__))
 
 
-def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None) -> tuple[Tensor, Tensor]:
+def moments(
+    x: TensorLike,
+    axes: int | Sequence[int] | np.ndarray,
+    shift: TensorLike | None = None,
+    name: str | None = None,
+    keep_dims: bool | None = None,
+    keepdims: bool | None = None,
+) -> tuple[Tensor, Tensor]:
     """Mean and variance along `axes`."""
     keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "moments", [x, axes]):
@@ -37,7 +52,15 @@ def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None) -> tu
         return cast(mean, x.dtype), cast(variance, x.dtype)
 
 
-def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None) -> Tensor:
+def batch_normalization(
+    x: Tensor | Variable,
+    mean: Tensor | Variable,
+    variance: Tensor | Variable,
+    offset: Tensor | Variable | None,
+    scale: Tensor | Variable | None,
+    variance_epsilon: float,
+    name: str | None = None,
+) -> Tensor:
     """(x - mean) / sqrt(variance + variance_epsilon) * scale + offset."""
     with name_scope(name, "batchnorm", [x, mean, variance, scale, offset]):
         factor = ops.Rsqrt(variance + variance_epsilon)
@@ -47,17 +70,17 @@ def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name
 
 
 def fused_batch_norm(
-    x,
-    scale,
-    offset,
-    mean=None,
-    variance=None,
-    epsilon=0.001,
-    data_format="NHWC",
+    x: TensorLike,
+    scale: TensorLike,
+    offset: TensorLike,
+    mean: TensorLike | None = None,
+    variance: TensorLike | None = None,
+    epsilon: float = 0.001,
+    data_format: str = "NHWC",
     is_training: bool = True,
-    name=None,
-    exponential_avg_factor=1.0,
-):
+    name: str | None = None,
+    exponential_avg_factor: float = 1.0,
+) -> list[Tensor]:
     """Batch normalisation, and the batch's mean and variance."""
     x = convert_to_tensor(x, name="input")
     scale = convert_to_tensor(scale, name="scale")
@@ -77,7 +100,13 @@ def fused_batch_norm(
     return outputs[:3]
 
 
-def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None) -> Tensor:
+def l2_normalize(
+    x: TensorLike,
+    axis: TensorLike | None = None,
+    epsilon: float = 1e-12,
+    name: str | None = None,
+    dim: TensorLike | None = None,
+) -> Tensor:
     """`x` over the root of the sum of its squares along `axis`."""
     axis = one_of("axis", axis, "dim", dim)
     with name_scope(name, "l2_normalize", [x]) as scope:
@@ -91,7 +120,14 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None) -> Tensor:
         return ops.Mul(x, ops.Rsqrt(ops.Maximum(total, epsilon)), name=scope)
 
 
-def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None) -> Tensor:
+def dropout(
+    x: TensorLike,
+    keep_prob: float | Tensor | None = None,
+    noise_shape: DynamicShape | None = None,
+    seed: int | None = None,
+    name: str | None = None,
+    rate: float | Tensor | None = None,
+) -> Tensor:
     """`x` with a part `rate` of its elements set to 0, the others scaled up to make up for it.
 
     Args:
@@ -104,8 +140,8 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
 
     Raises ValueError when `rate` is missing or out of range.
     """
-    kept = None if keep_prob is None else 1.0 - keep_prob
-    rate = one_of("rate", rate, "keep_prob", kept)
+    old_rate = None if keep_prob is None else 1.0 - keep_prob
+    rate = one_of("rate", rate, "keep_prob", old_rate)
     if rate is None:
         raise ValueError(f"`rate` must be provided. Received: rate={rate}")
     number = rate if isinstance(rate, (int, float, np.floating)) else None

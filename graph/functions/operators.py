@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..core.build import ops
-from ..core.create import convert_to_tensor, is_tensor_like
+from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
 from ..core.hooks import hook
 from ..core.indexed_slices import IndexedSlices
@@ -15,49 +16,54 @@ from . import arithmetic, linear_algebra
 from .array import boolean_mask
 from .slices import get_item
 
+if TYPE_CHECKING:
+    from ..core.typing import TensorLike
+    from .slices import Key
 
-def _multiply(x, y, name):
+Binary: TypeAlias = "Callable[[Tensor, TensorLike, str | None], Tensor]"
+"""What a binary operator builds from both sides and a name scope."""
+
+
+def _multiply(x: Tensor, y: TensorLike, name: str | None) -> Tensor:
     return ops.Mul(x, y, name=name)
 
 
-def _subtract(x, y, name):
+def _subtract(x: Tensor, y: TensorLike, name: str | None) -> Tensor:
     return ops.Sub(x, y, name=name)
 
 
-def _add(x, y, name):
-    x = convert_to_tensor(x, name="x")
+def _add(x: Tensor, y: TensorLike, name: str | None) -> Tensor:
     y = convert_to_tensor(y, name="y", preferred_dtype=x.dtype)
     return (ops.Add if x.dtype.kind == "O" else ops.AddV2)(x, y, name=name)
 
 
-def _and(x, y, name):
-    kind = ops.LogicalAnd if _is_bool(x, y) else ops.BitwiseAnd
+def _and(x: Tensor, y: TensorLike, name: str | None) -> Tensor:
+    kind = ops.LogicalAnd if _is_bool(x) else ops.BitwiseAnd
     return kind(x, y, name=name)
 
 
-def _or(x, y, name):
-    kind = ops.LogicalOr if _is_bool(x, y) else ops.BitwiseOr
+def _or(x: Tensor, y: TensorLike, name: str | None) -> Tensor:
+    kind = ops.LogicalOr if _is_bool(x) else ops.BitwiseOr
     return kind(x, y, name=name)
 
 
-def _xor(x, y, name):
-    if _is_bool(x, y):
+def _xor(x: Tensor, y: TensorLike, name: str | None) -> Tensor:
+    if _is_bool(x):
         return arithmetic.logical_xor(x, y, name)
     return ops.BitwiseXor(x, y, name=name)
 
 
-def _get_item(x, key) -> Tensor:
-    if is_tensor_like(key) and key.dtype.kind == "b":
+def _get_item(x: Tensor, key: Key) -> Tensor:
+    if isinstance(key, (Tensor, Variable)) and key.dtype.kind == "b":
         return boolean_mask(x, key)
     return get_item(x, key)
 
 
-def _is_bool(x, y) -> bool:
-    tensor = x if isinstance(x, (Tensor, Variable)) else y
-    return tensor.dtype.kind == "b"
+def _is_bool(x: Tensor) -> bool:
+    return x.dtype.kind == "b"
 
 
-BINARY: dict[str, Callable] = {
+BINARY: dict[str, Binary] = {
     "add": _add,
     "sub": _subtract,
     "mul": _multiply,
@@ -75,42 +81,41 @@ BINARY: dict[str, Callable] = {
 COMPARISONS = {"lt": "Less", "le": "LessEqual", "gt": "Greater", "ge": "GreaterEqual"}
 
 
-def _binary(name: str, function: Callable) -> Callable:
-    def apply(x, y):
+def _binary(name: str, function: Binary) -> Callable[[Tensor, TensorLike | IndexedSlices], Tensor]:
+    def apply(x: Tensor, y: TensorLike | IndexedSlices) -> Tensor:
         if isinstance(y, IndexedSlices):
             return NotImplemented
         with name_scope(None, name, [x, y]) as scope:
-            return function(_tensor(x, "x"), y, name=scope)
+            return function(x, y, scope)
 
     return apply
 
 
-def _reversed(name: str, function: Callable) -> Callable:
-    def apply(y, x):
+def _reversed(name: str, function: Binary) -> Callable[[Tensor, TensorLike], Tensor]:
+    def apply(y: Tensor, x: TensorLike) -> Tensor:
         with name_scope(None, name, [x, y]) as scope:
-            y = _tensor(y, "y")
-            return function(convert_to_tensor(x, y.dtype, "x"), y, name=scope)
+            return function(convert_to_tensor(x, y.dtype, "x"), y, scope)
 
     return apply
 
 
-def _tensor(x, name: str) -> Tensor:
-    return x if isinstance(x, Tensor) else convert_to_tensor(x, name=name)
-
-
-def _comparison(kind: str) -> Callable:
-    def apply(x, y):
+def _comparison(kind: str) -> Callable[[Tensor, TensorLike], Tensor]:
+    def apply(x: Tensor, y: TensorLike) -> Tensor:
         return getattr(ops, kind)(x, y)
 
     return apply
 
 
-def _invert(x) -> Tensor:
+def _negative(x: Tensor) -> Tensor:
+    return ops.Neg(x)
+
+
+def _invert(x: Tensor) -> Tensor:
     return ops.LogicalNot(x) if x.dtype.kind == "b" else ops.Invert(x)
 
 
-_ALL: dict[str, Callable] = {
-    "neg": lambda x: ops.Neg(x),
+_ALL: dict[str, Callable[..., Tensor]] = {
+    "neg": _negative,
     "abs": arithmetic.abs,
     "invert": _invert,
     "getitem": _get_item,
@@ -121,7 +126,8 @@ _ALL: dict[str, Callable] = {
 
 
 @hook("apply_operator")
-def apply(name: str, *operands):
+def apply(
+    name: str, operand: Tensor | Variable, *others: TensorLike | IndexedSlices | Key
+) -> Tensor:
     """What the operator `name`, as Python names its method, gives."""
-    first, *others = operands
-    return _ALL[name](first.value() if isinstance(first, Variable) else first, *others)
+    return _ALL[name](operand.value() if isinstance(operand, Variable) else operand, *others)

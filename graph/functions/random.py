@@ -6,16 +6,22 @@ numbers: the same program gives what it gives there. Without any seed they diffe
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..core.build import ops
-from ..core.create import convert_to_tensor, is_tensor_like
+from ..core.create import convert_to_tensor
 from ..core.dtype import as_numpy
 from ..core.graph import Tensor
+from ..core.operands import Operands
 from ..core.scopes import get_default_graph, name_scope, set_random_seed
 from ..core.tensor_shape import TensorShape
+from .creation import is_shape, shape_tensor
+
+if TYPE_CHECKING:
+    from ..core.typing import DTypeLike, TensorLike
+    from .creation import DynamicShape
 
 __all__ = ["set_random_seed"]
 DEFAULT_GRAPH_SEED = 87654321
@@ -31,9 +37,9 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     graph = get_default_graph()
     if graph.seed is not None:
         if op_seed is None:
-            made: int = graph.scopes.extras.get("random operations", 0)
-            graph.scopes.extras["random operations"] = made + 1
-            op_seed = made
+            count: int = graph.scopes.extras.get("random operations", 0)
+            graph.scopes.extras["random operations"] = count + 1
+            op_seed = count
         seeds = graph.seed % _LARGEST, op_seed % _LARGEST
     elif op_seed is not None:
         seeds = DEFAULT_GRAPH_SEED, op_seed % _LARGEST
@@ -47,18 +53,23 @@ def _seeds(seed: int | None) -> dict[str, int]:
     return {"seed": first or 0, "seed2": second or 0}
 
 
-def _shape(shape) -> Tensor | np.ndarray:
+def _shape(shape: DynamicShape) -> Tensor:
     """A shape as a vector."""
-    if is_tensor_like(shape):
+    if isinstance(shape, Operands):
         return convert_to_tensor(shape, name="shape")
-    if isinstance(shape, (list, tuple)) and any(is_tensor_like(size) for size in shape):
-        return convert_to_tensor(shape, np.int32, "shape")
+    if not is_shape(shape):
+        return shape_tensor(shape, "shape")
     sizes = TensorShape(shape if not isinstance(shape, np.ndarray) else shape.tolist())
     return convert_to_tensor(np.array(sizes.as_list(), np.int32), name="shape")
 
 
 def random_uniform(
-    shape, minval: Any = 0, maxval: Any = None, dtype: Any = np.float32, seed=None, name=None
+    shape: DynamicShape,
+    minval: TensorLike = 0,
+    maxval: TensorLike | None = None,
+    dtype: DTypeLike = np.float32,
+    seed: int | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Numbers between `minval` and `maxval`, all as likely; the latter is not among them.
 
@@ -77,32 +88,52 @@ def random_uniform(
         sizes = _shape(shape)
         from_zero = isinstance(minval, int) and minval == 0
         to_one = isinstance(maxval, int) and maxval == 1
-        if not from_zero or not to_one or dtype.kind in "iu":
-            minval = convert_to_tensor(minval, dtype, "min")
-            maxval = convert_to_tensor(maxval, dtype, "max")
+        if from_zero and to_one and dtype.kind not in "iu":
+            return ops.RandomUniform(sizes, dtype=dtype, **_seeds(seed))
+        low = convert_to_tensor(minval, dtype, "min")
+        high = convert_to_tensor(maxval, dtype, "max")
         if dtype.kind in "iu":
-            return ops.RandomUniformInt(sizes, minval, maxval, name=scope, **_seeds(seed))
+            return ops.RandomUniformInt(sizes, low, high, name=scope, **_seeds(seed))
         result = ops.RandomUniform(sizes, dtype=dtype, **_seeds(seed))
         if from_zero:
-            return result if to_one else ops.Mul(result, maxval)
-        return ops.AddV2(result * (maxval - minval), minval, name=scope)
+            return ops.Mul(result, high)
+        return ops.AddV2(result * (high - low), low, name=scope)
 
 
 def random_normal(
-    shape, mean=0.0, stddev=1.0, dtype: Any = np.float32, seed=None, name=None
+    shape: DynamicShape,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = np.float32,
+    seed: int | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Numbers of a normal distribution."""
     return _normal("RandomStandardNormal", "random_normal", shape, mean, stddev, dtype, seed, name)
 
 
 def truncated_normal(
-    shape, mean=0.0, stddev=1.0, dtype: Any = np.float32, seed=None, name=None
+    shape: DynamicShape,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = np.float32,
+    seed: int | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Numbers of a normal distribution, those beyond two standard deviations drawn again."""
     return _normal("TruncatedNormal", "truncated_normal", shape, mean, stddev, dtype, seed, name)
 
 
-def _normal(kind: str, label: str, shape, mean, stddev, dtype, seed, name) -> Tensor:
+def _normal(
+    kind: str,
+    label: str,
+    shape: DynamicShape,
+    mean: TensorLike,
+    stddev: TensorLike,
+    dtype: DTypeLike,
+    seed: int | None,
+    name: str | None,
+) -> Tensor:
     dtype = as_numpy(dtype)
     with name_scope(name, label, [shape, mean, stddev]) as scope:
         sizes = _shape(shape)
@@ -112,7 +143,7 @@ def _normal(kind: str, label: str, shape, mean, stddev, dtype, seed, name) -> Te
         return ops.AddV2(numbers * stddev, mean, name=scope)
 
 
-def random_shuffle(value, seed=None, name=None) -> Tensor:
+def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """The slices of `value` in random order."""
     return ops.RandomShuffle(value, name=name, **_seeds(seed))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -16,44 +17,92 @@ from .arithmetic import add
 from .casting import cast
 from .creation import range
 
+if TYPE_CHECKING:
+    from ..core.typing import DTypeLike, TensorLike
 
-def argmax(input, axis=None, name=None, dimension=None, output_type: Any = np.int64) -> Tensor:
+
+def argmax(
+    input: TensorLike,
+    axis: TensorLike | None = None,
+    name: str | None = None,
+    dimension: TensorLike | None = None,
+    output_type: DTypeLike = np.int64,
+) -> Tensor:
     """Where along `axis` (0 by default) the largest element comes first."""
     return _place(ops.ArgMax, input, axis, dimension, output_type, name)
 
 
-def argmin(input, axis=None, name=None, dimension=None, output_type: Any = np.int64) -> Tensor:
+def argmin(
+    input: TensorLike,
+    axis: TensorLike | None = None,
+    name: str | None = None,
+    dimension: TensorLike | None = None,
+    output_type: DTypeLike = np.int64,
+) -> Tensor:
     """Where along `axis` (0 by default) the smallest element comes first."""
     return _place(ops.ArgMin, input, axis, dimension, output_type, name)
 
 
-def _place(kind, input, axis, dimension, output_type, name) -> Tensor:
+def _place(
+    kind: Callable[..., Tensor],
+    input: TensorLike,
+    axis: TensorLike | None,
+    dimension: TensorLike | None,
+    output_type: DTypeLike,
+    name: str | None,
+) -> Tensor:
     axis = one_of("axis", axis, "dimension", dimension)
     return kind(input, 0 if axis is None else axis, output_type=as_numpy(output_type), name=name)
 
 
-def cumsum(x, axis=0, exclusive: bool = False, reverse: bool = False, name=None) -> Tensor:
+def cumsum(
+    x: TensorLike,
+    axis: TensorLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Sums of the elements up to each along `axis`."""
     with name_scope(name, "Cumsum", [x]) as scope:
         return ops.Cumsum(x, axis, exclusive=exclusive, reverse=reverse, name=scope)
 
 
-def cumprod(x, axis=0, exclusive: bool = False, reverse: bool = False, name=None) -> Tensor:
+def cumprod(
+    x: TensorLike,
+    axis: TensorLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Products of the elements up to each along `axis`."""
     with name_scope(name, "Cumprod", [x]) as scope:
         return ops.Cumprod(x, axis, exclusive=exclusive, reverse=reverse, name=scope)
 
 
-def _reduction(kind: str):
-    """The function of a row of REDUCTIONS."""
+class Reduction(Protocol):
+    """A reduction of TensorFlow's, such as reduce_sum."""
 
+    def __call__(
+        self,
+        input_tensor: TensorLike,
+        axis: TensorLike | None = ...,
+        keepdims: bool | None = ...,
+        name: str | None = ...,
+        reduction_indices: TensorLike | None = ...,
+        keep_dims: bool | None = ...,
+    ) -> Tensor:
+        """The reduced tensor."""
+        ...
+
+
+def _reduction(own_name: str, kind: str, what: str) -> Reduction:
     def reduce(
-        input_tensor,
-        axis=None,
-        keepdims=None,
-        name=None,
-        reduction_indices=None,
-        keep_dims=None,
+        input_tensor: TensorLike,
+        axis: TensorLike | None = None,
+        keepdims: bool | None = None,
+        name: str | None = None,
+        reduction_indices: TensorLike | None = None,
+        keep_dims: bool | None = None,
     ) -> Tensor:
         axis = one_of("axis", axis, "reduction_indices", reduction_indices)
         keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
@@ -63,22 +112,8 @@ def _reduction(kind: str):
             result.set_shape(())
         return result
 
-    return reduce
-
-
-REDUCTIONS = {
-    "reduce_sum": ("Sum", "The sum of"),
-    "reduce_mean": ("Mean", "The mean of"),
-    "reduce_prod": ("Prod", "The product of"),
-    "reduce_max": ("Max", "The largest of"),
-    "reduce_min": ("Min", "The smallest of"),
-    "reduce_all": ("All", "Whether all are true among"),
-    "reduce_any": ("Any", "Whether one is true among"),
-}
-for _name, (_kind, _what) in REDUCTIONS.items():
-    globals()[_name] = _reduction(_kind)
-    globals()[_name].__name__ = globals()[_name].__qualname__ = _name
-    globals()[_name].__doc__ = f"""{_what} the elements along `axis`, all of them by default.
+    reduce.__name__ = reduce.__qualname__ = own_name
+    reduce.__doc__ = f"""{what} the elements along `axis`, all of them by default.
 
     Args:
         input_tensor: The tensor.
@@ -87,10 +122,19 @@ for _name, (_kind, _what) in REDUCTIONS.items():
         name: Of the operation.
         reduction_indices, keep_dims: Old names of `axis` and `keepdims`.
     """
-reduce_sum, reduce_mean, reduce_max = (globals()[f"reduce_{w}"] for w in ("sum", "mean", "max"))
+    return reduce
 
 
-def reduction_axes(x: Tensor, axis):
+reduce_sum = _reduction("reduce_sum", "Sum", "The sum of")
+reduce_mean = _reduction("reduce_mean", "Mean", "The mean of")
+reduce_prod = _reduction("reduce_prod", "Prod", "The product of")
+reduce_max = _reduction("reduce_max", "Max", "The largest of")
+reduce_min = _reduction("reduce_min", "Min", "The smallest of")
+reduce_all = _reduction("reduce_all", "All", "Whether all are true among")
+reduce_any = _reduction("reduce_any", "Any", "Whether one is true among")
+
+
+def reduction_axes(x: Tensor, axis: TensorLike | None) -> TensorLike:
     """The axes of a reduction: those given, or all."""
     if axis is not None:
         return axis
@@ -100,7 +144,12 @@ def reduction_axes(x: Tensor, axis):
 
 
 def reduce_logsumexp(
-    input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+    reduction_indices: TensorLike | None = None,
+    keep_dims: bool | None = None,
 ) -> Tensor:
     """log(sum(exp(x))) along `axis`, without overflow."""
     axis = one_of("axis", axis, "reduction_indices", reduction_indices)
@@ -116,7 +165,12 @@ def reduce_logsumexp(
         return add(result, top)
 
 
-def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) -> Tensor:
+def reduce_variance(
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """The variance of the elements along `axis`."""
     with name_scope(name or "reduce_variance"):
         x = convert_to_tensor(input_tensor)
@@ -129,21 +183,26 @@ def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) 
         return reduce_mean(ops.Square(ops.Sub(x, means)), axis, keepdims=keepdims)
 
 
-def reduce_std(input_tensor, axis=None, keepdims: bool = False, name=None) -> Tensor:
+def reduce_std(
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """The standard deviation of the elements along `axis`."""
     with name_scope(name or "reduce_std"):
         return ops.Sqrt(reduce_variance(input_tensor, axis, keepdims))
 
 
 def count_nonzero(
-    input_tensor=None,
-    axis=None,
-    keepdims=None,
-    dtype: Any = np.int64,
-    name=None,
-    reduction_indices=None,
-    keep_dims=None,
-    input=None,
+    input_tensor: TensorLike | None = None,
+    axis: TensorLike | None = None,
+    keepdims: bool | None = None,
+    dtype: DTypeLike = np.int64,
+    name: str | None = None,
+    reduction_indices: TensorLike | None = None,
+    keep_dims: bool | None = None,
+    input: TensorLike | None = None,
 ) -> Tensor:
     """How many elements along `axis` are not zero."""
     axis = one_of("axis", axis, "reduction_indices", reduction_indices)
@@ -155,7 +214,7 @@ def count_nonzero(
         return cast(reduce_sum(flags, axis, keepdims=keepdims), dtype)
 
 
-def zero_fraction(value, name=None) -> Tensor:
+def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     """The part of the elements that are zero."""
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")

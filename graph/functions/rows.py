@@ -13,20 +13,25 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ..core.build import ops
 from ..core.signatures import signature_of
 
+if TYPE_CHECKING:
+    from ..core.graph import Tensor
+    from ..core.typing import TensorLike
+
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
-def functions(table: str, module: str) -> dict[str, Callable]:
+def functions(table: str, module: str) -> dict[str, Callable[..., Tensor]]:
     """A function of `module` for each row of `table`, by name."""
     rows = [line.split() for line in table.replace("\\\n", "").strip().splitlines()]
     return {name: _function(name, kind, words, module) for name, kind, *words in rows}
 
 
-def _function(name: str, kind: str, words: list[str], module: str) -> Callable:
+def _function(name: str, kind: str, words: list[str], module: str) -> Callable[..., Tensor]:
     pairs = [_parameter(word) for word in words]
     theirs = dict(
         zip((parameter.name for parameter, _ in pairs), (t for _, t in pairs), strict=True)
@@ -34,15 +39,15 @@ def _function(name: str, kind: str, words: list[str], module: str) -> Callable:
     own_name = inspect.Parameter("name", _POSITIONAL, default=None)
     signature = inspect.Signature([*(parameter for parameter, _ in pairs), own_name])
 
-    def function(*args, **kwargs):
+    def function(*args: TensorLike, **kwargs: TensorLike) -> Tensor:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         label = bound.arguments.pop("name")
         op_signature = signature_of(kind)
         inputs = [argument.name for argument in op_signature.inputs] if op_signature else ()
-        given = {theirs[key]: value for key, value in bound.arguments.items()}
-        operands = [given.pop(argument) for argument in inputs]
-        attrs = {key: value for key, value in given.items() if value is not None}
+        arguments = {theirs[key]: value for key, value in bound.arguments.items()}
+        operands = [arguments.pop(argument) for argument in inputs]
+        attrs = {key: value for key, value in arguments.items() if value is not None}
         return getattr(ops, kind)(*operands, name=label, **attrs)
 
     function.__name__ = function.__qualname__ = name

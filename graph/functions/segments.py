@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..core.build import ops
@@ -10,6 +13,9 @@ from ..core.graph import Tensor
 from ..core.scopes import name_scope
 from .arithmetic import truediv
 from .rows import functions
+
+if TYPE_CHECKING:
+    from ..core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
 segment_max      SegmentMax        data segment_ids
@@ -25,19 +31,28 @@ unsorted_segment_sum  UnsortedSegmentSum  data segment_ids num_segments
 globals().update(functions(ONE_TO_ONE, __name__))
 
 
-def unsorted_segment_mean(data, segment_ids, num_segments, name=None) -> Tensor:
+def unsorted_segment_mean(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """The mean of the rows of each segment."""
     with name_scope(name, "UnsortedSegmentMean", [data, segment_ids]):
         return _over_counts(data, segment_ids, num_segments, lambda n: n)
 
 
-def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None) -> Tensor:
+def unsorted_segment_sqrt_n(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """The sum of the rows of each segment over the root of their number."""
     with name_scope(name, "UnsortedSegmentSqrtN", [data, segment_ids]):
         return _over_counts(data, segment_ids, num_segments, lambda n: ops.Sqrt(n))
 
 
-def _over_counts(data, segment_ids, num_segments, divisor) -> Tensor:
+def _over_counts(
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    divisor: Callable[[Tensor], Tensor],
+) -> Tensor:
     """Sums over what `divisor` makes of the counts, which broadcast; integers become floats."""
     data, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
     counts = segment_counts(ids, num_segments, data.dtype)
@@ -47,7 +62,7 @@ def _over_counts(data, segment_ids, num_segments, divisor) -> Tensor:
     return truediv(sums, divisor(ops.Reshape(counts, shape)))
 
 
-def segment_counts(segment_ids, num_segments, dtype) -> Tensor:
+def segment_counts(segment_ids: TensorLike, num_segments: TensorLike, dtype: DTypeLike) -> Tensor:
     """How many rows each segment has, one at least."""
     ids = convert_to_tensor(segment_ids)
     ones = ops.Fill(ops.Shape(ids), np.ones((), dtype))

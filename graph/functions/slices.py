@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeAlias
+
 import numpy as np
 
 from ..core.build import ops
-from ..core.create import convert_to_tensor, is_tensor_like
+from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
+from ..core.operands import Operands
 from ..core.scopes import name_scope
+
+if TYPE_CHECKING:
+    from types import EllipsisType
+
+    from ..core.typing import TensorLike
+    from ..variables.variables import Variable
 
 newaxis = None
 
+Number: TypeAlias = "Tensor | Variable | int | np.integer"
+Index: TypeAlias = (
+    "Number | slice[Number | None, Number | None, Number | None] | EllipsisType | None"
+)
+Key: TypeAlias = "Index | list[Index] | tuple[Index, ...]"
+"""What stands between the brackets of `x[...]`."""
 
-def get_item(x, key) -> Tensor:
+
+def get_item(x: TensorLike, key: Key) -> Tensor:
     """The part of `x` that `key` says: whole numbers, slices, `...` and `newaxis`.
 
     Raises:
@@ -20,15 +36,19 @@ def get_item(x, key) -> Tensor:
         ValueError: There are several `...`.
     """
     keys = list(key) if isinstance(key, (tuple, list)) else [key]
-    begin, end, strides = [], [], []
+    begin: list[Number] = []
+    end: list[Number] = []
+    strides: list[Number] = []
     names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
     masks: dict[str, int] = dict.fromkeys(names, 0)
     for position, part in enumerate(keys):
         bit = 1 << position
-        first, last, step = 0, 0, 1
+        first: Number = 0
+        last: Number = 0
+        step: Number = 1
         if isinstance(part, slice):
             first, last, step = _slice(part, bit, masks)
-        elif part is Ellipsis:
+        elif part is ...:
             if masks["ellipsis"]:
                 raise ValueError("Multiple ellipses in slice spec not allowed")
             masks["ellipsis"] |= bit
@@ -52,7 +72,9 @@ def get_item(x, key) -> Tensor:
         )
 
 
-def _slice(part: slice, bit: int, masks: dict[str, int]):
+def _slice(
+    part: slice[Number | None, Number | None, Number | None], bit: int, masks: dict[str, int]
+) -> tuple[Number, Number, Number]:
     """Begin, end and step of a slice; notes which are left out."""
     for name, value in (("begin", part.start), ("end", part.stop)):
         if value is None:
@@ -61,14 +83,15 @@ def _slice(part: slice, bit: int, masks: dict[str, int]):
             _check(value)
     if part.step is not None:
         _check(part.step)
-    found = (part.start, part.stop, part.step)
-    return tuple(
-        default if value is None else value for value, default in zip(found, (0, 0, 1), strict=True)
+    return (
+        0 if part.start is None else part.start,
+        0 if part.stop is None else part.stop,
+        1 if part.step is None else part.step,
     )
 
 
-def _check(value) -> None:
-    if is_tensor_like(value) and value.dtype.kind in "iu":
+def _check(value: Number) -> None:
+    if isinstance(value, Operands) and value.dtype.kind in "iu":
         return
     if hasattr(value, "__index__") and not isinstance(value, bool):
         return
@@ -78,10 +101,12 @@ def _check(value) -> None:
     )
 
 
-def _numbers(values: list, name: str) -> Tensor:
-    if any(is_tensor_like(value) for value in values):
-        found = next(value.dtype for value in values if is_tensor_like(value))
-        return convert_to_tensor(values, found, name)
-    numbers = np.array([int(value) for value in values], np.int64)
+def _numbers(values: list[Number], name: str) -> Tensor:
+    tensors = [value for value in values if isinstance(value, Operands)]
+    if tensors:
+        return convert_to_tensor(values, tensors[0].dtype, name)
+    numbers = np.array(
+        [int(value) for value in values if not isinstance(value, Operands)], np.int64
+    )
     small = np.abs(numbers).max(initial=0) < 1 << 31
     return convert_to_tensor(numbers.astype(np.int32) if small else numbers, name=name)

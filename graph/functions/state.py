@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 from ..core.build import ops
 from ..core.create import create, output
+from ..core.graph import Operation, Tensor
 from ..variables.variables import ResourceVariable, Variable
+
+if TYPE_CHECKING:
+    from ..core.typing import TensorLike
+
+
+def _read(update: Tensor | Operation) -> Tensor:
+    """The value that a variable was asked to read after an update."""
+    assert isinstance(update, Tensor)
+    return update
 
 
 def assign(
-    ref, value, validate_shape: bool | None = None, use_locking: bool | None = None, name=None
-):
+    ref: Variable | Tensor,
+    value: TensorLike,
+    validate_shape: bool | None = None,
+    use_locking: bool | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Gives a variable a value; a tensor with the new one."""
     if isinstance(ref, ResourceVariable):
-        return ref.assign(value, name=name)
+        return _read(ref.assign(value, name=name))
     attrs = {
         "validate_shape": True if validate_shape is None else validate_shape,
         "use_locking": True if use_locking is None else use_locking,
@@ -22,45 +36,73 @@ def assign(
     return output("Assign", [ref, value], attrs, name)
 
 
-def assign_add(ref, value, use_locking: bool | None = None, name=None) -> Any:
+def assign_add(
+    ref: Variable | Tensor,
+    value: TensorLike,
+    use_locking: bool | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Adds to a variable; a tensor with the new value."""
     if isinstance(ref, ResourceVariable):
-        return ref.assign_add(value)
+        return _read(ref.assign_add(value))
     return output("AssignAdd", [ref, value], {"use_locking": bool(use_locking)}, name)
 
 
-def assign_sub(ref, value, use_locking: bool | None = None, name=None) -> Any:
+def assign_sub(
+    ref: Variable | Tensor,
+    value: TensorLike,
+    use_locking: bool | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Subtracts from a variable; a tensor with the new value."""
     if isinstance(ref, ResourceVariable):
-        return ref.assign_sub(value)
+        return _read(ref.assign_sub(value))
     return output("AssignSub", [ref, value], {"use_locking": bool(use_locking)}, name)
 
 
-def _scatter(name: str, kind: str, what: str):
-    def scatter(ref: Variable, indices, updates, use_locking: bool = False, name=None) -> Any:
+class Scatter(Protocol):
+    """A function that changes rows of a variable, such as scatter_add."""
+
+    def __call__(
+        self,
+        ref: Variable,
+        indices: TensorLike,
+        updates: TensorLike,
+        use_locking: bool = ...,
+        name: str | None = ...,
+    ) -> Tensor:
+        """A tensor with the new value."""
+        ...
+
+
+def _scatter(own_name: str, kind: str, what: str) -> Scatter:
+    def scatter(
+        ref: Variable,
+        indices: TensorLike,
+        updates: TensorLike,
+        use_locking: bool = False,
+        name: str | None = None,
+    ) -> Tensor:
         if isinstance(ref, ResourceVariable):
             op = create(f"Resource{kind}", [ref.handle, indices, updates], None, name)
-            return ref.after(op)
+            return _read(ref.after(op))
         return output(kind, [ref, indices, updates], {"use_locking": use_locking}, name)
 
-    scatter.__name__ = scatter.__qualname__ = name
+    scatter.__name__ = scatter.__qualname__ = own_name
     scatter.__doc__ = f"{what} rows of a variable; a tensor with the new value."
     return scatter
 
 
-for _name, _kind, _what in (
-    ("scatter_add", "ScatterAdd", "Adds to"),
-    ("scatter_div", "ScatterDiv", "Divides"),
-    ("scatter_max", "ScatterMax", "Takes the larger for"),
-    ("scatter_min", "ScatterMin", "Takes the smaller for"),
-    ("scatter_mul", "ScatterMul", "Multiplies"),
-    ("scatter_sub", "ScatterSub", "Subtracts from"),
-    ("scatter_update", "ScatterUpdate", "Sets"),
-):
-    globals()[_name] = _scatter(_name, _kind, _what)
+scatter_add = _scatter("scatter_add", "ScatterAdd", "Adds to")
+scatter_div = _scatter("scatter_div", "ScatterDiv", "Divides")
+scatter_max = _scatter("scatter_max", "ScatterMax", "Takes the larger for")
+scatter_min = _scatter("scatter_min", "ScatterMin", "Takes the smaller for")
+scatter_mul = _scatter("scatter_mul", "ScatterMul", "Multiplies")
+scatter_sub = _scatter("scatter_sub", "ScatterSub", "Subtracts from")
+scatter_update = _scatter("scatter_update", "ScatterUpdate", "Sets")
 
 
-def is_variable_initialized(ref: Variable, name=None) -> Any:
+def is_variable_initialized(ref: Variable, name: str | None = None) -> Tensor:
     """Whether a variable has a value."""
     if isinstance(ref, ResourceVariable):
         return ref.is_initialized(name)

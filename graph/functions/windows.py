@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
 import numpy as np
 
 from ..core.build import ops
@@ -10,6 +13,12 @@ from ..core.graph import Tensor
 from ..core.scopes import name_scope
 from .arguments import one_of
 from .rows import functions
+
+if TYPE_CHECKING:
+    from ..core.typing import TensorLike
+
+Padding: TypeAlias = "str | Sequence[Sequence[int]]"
+"""The name of a scheme, or how much is put before and after each dimension."""
 
 ONE_TO_ONE = r"""
 avg_pool3d      AvgPool3D   input ksize strides padding data_format='NDHWC'
@@ -22,15 +31,15 @@ globals().update(functions(ONE_TO_ONE, __name__))
 
 
 def conv2d(
-    input,
-    filter=None,
-    strides=None,
-    padding=None,
+    input: TensorLike,
+    filter: TensorLike | None = None,
+    strides: int | Sequence[int] | None = None,
+    padding: Padding | None = None,
     use_cudnn_on_gpu: bool = True,
     data_format: str = "NHWC",
-    dilations=(1, 1, 1, 1),
-    name=None,
-    filters=None,
+    dilations: int | Sequence[int] = (1, 1, 1, 1),
+    name: str | None = None,
+    filters: TensorLike | None = None,
 ) -> Tensor:
     """A convolution over height and width.
 
@@ -51,14 +60,14 @@ def conv2d(
         filter,
         use_cudnn_on_gpu=use_cudnn_on_gpu,
         data_format=data_format,
-        strides=_four(1 if strides is None else strides, data_format, "strides"),
+        strides=_four(strides, data_format, "strides"),
         dilations=_four(dilations, data_format, "dilations"),
         name=name,
         **_padding(padding),
     )
 
 
-def _padding(padding) -> dict:
+def _padding(padding: Padding | None) -> dict[str, Padding | bytes | list[int]]:
     """The attributes that say how much is padded."""
     if isinstance(padding, (list, tuple)):
         return {
@@ -70,28 +79,30 @@ def _padding(padding) -> dict:
     return {"padding": padding}
 
 
-def _four(numbers, data_format: str | None, name: str) -> list[int]:
-    """Numbers for each dimension of images, from one, two or four."""
-    found = [int(n) for n in np.atleast_1d(np.asarray(numbers))]
-    if len(found) == 4:
-        return found
-    if len(found) not in (1, 2):
-        raise ValueError(f"{name} should be of length 1, 2 or 4 but was {len(found)}")
-    inner = found * (3 - len(found))
+def _four(numbers: int | Sequence[int] | None, data_format: str | None, name: str) -> list[int]:
+    """Numbers for each dimension of images, from one, two or four; 1 by default."""
+    if numbers is None:
+        return [1, 1, 1, 1]
+    sizes = [int(n) for n in np.atleast_1d(np.asarray(numbers))]
+    if len(sizes) == 4:
+        return sizes
+    if len(sizes) not in (1, 2):
+        raise ValueError(f"{name} should be of length 1, 2 or 4 but was {len(sizes)}")
+    inner = sizes * (3 - len(sizes))
     return [1, 1, *inner] if data_format and data_format.startswith("NC") else [1, *inner, 1]
 
 
 def conv2d_transpose(
-    value=None,
-    filter=None,
-    output_shape=None,
-    strides=None,
+    value: TensorLike | None = None,
+    filter: TensorLike | None = None,
+    output_shape: TensorLike | None = None,
+    strides: int | Sequence[int] | None = None,
     padding: str = "SAME",
     data_format: str = "NHWC",
-    name=None,
-    input=None,
-    filters=None,
-    dilations=None,
+    name: str | None = None,
+    input: TensorLike | None = None,
+    filters: TensorLike | None = None,
+    dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
     """What `conv2d` would take to `value`; `filter` is [height, width, results, channels]."""
     value = one_of("input", input, "value", value)
@@ -104,22 +115,22 @@ def conv2d_transpose(
             strides=_four(strides, data_format, "strides"),
             padding=padding,
             data_format=data_format,
-            dilations=_four(1 if dilations is None else dilations, data_format, "dilations"),
+            dilations=_four(dilations, data_format, "dilations"),
             name=scope,
         )
 
 
 def conv2d_backprop_input(
-    input_sizes,
-    filter=None,
-    out_backprop=None,
-    strides=None,
-    padding=None,
+    input_sizes: TensorLike,
+    filter: TensorLike | None = None,
+    out_backprop: TensorLike | None = None,
+    strides: int | Sequence[int] | None = None,
+    padding: Padding | None = None,
     use_cudnn_on_gpu: bool = True,
     data_format: str = "NHWC",
-    dilations=(1, 1, 1, 1),
-    name=None,
-    filters=None,
+    dilations: int | Sequence[int] = (1, 1, 1, 1),
+    name: str | None = None,
+    filters: TensorLike | None = None,
 ) -> Tensor:
     """The gradient of `conv2d` by its input."""
     return ops.Conv2DBackpropInput(
@@ -136,7 +147,13 @@ def conv2d_backprop_input(
 
 
 def depthwise_conv2d_native(
-    input, filter, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1), name=None
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    padding: Padding,
+    data_format: str | None = "NHWC",
+    dilations: Sequence[int] = (1, 1, 1, 1),
+    name: str | None = None,
 ) -> Tensor:
     """A convolution of each channel by itself; `filter` is [height, width, channels, m]."""
     return ops.DepthwiseConv2dNative(
@@ -151,7 +168,14 @@ def depthwise_conv2d_native(
 
 
 def depthwise_conv2d(
-    input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    padding: Padding,
+    rate: int | Sequence[int] | None = None,
+    name: str | None = None,
+    data_format: str | None = None,
+    dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
     """A convolution of each channel by itself; `filter` is [height, width, channels, m]."""
     rate = one_of("dilations", dilations, "rate", rate)
@@ -165,15 +189,15 @@ def depthwise_conv2d(
 
 
 def separable_conv2d(
-    input,
-    depthwise_filter,
-    pointwise_filter,
-    strides,
-    padding,
-    rate=None,
-    name=None,
-    data_format=None,
-    dilations=None,
+    input: TensorLike,
+    depthwise_filter: TensorLike,
+    pointwise_filter: TensorLike,
+    strides: Sequence[int],
+    padding: Padding,
+    rate: int | Sequence[int] | None = None,
+    name: str | None = None,
+    data_format: str | None = None,
+    dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
     """A convolution of each channel by itself, then one that mixes them."""
     rate = one_of("dilations", dilations, "rate", rate)
@@ -185,14 +209,22 @@ def separable_conv2d(
         return conv2d(each, pointwise_filter, 1, "VALID", data_format=layout, name=scope)
 
 
-def atrous_conv2d(value, filters, rate, padding, name=None) -> Tensor:
+def atrous_conv2d(
+    value: TensorLike, filters: TensorLike, rate: int, padding: Padding, name: str | None = None
+) -> Tensor:
     """A convolution with `rate` - 1 holes between its taps."""
     return conv2d(value, filters, 1, padding, dilations=[1, rate, rate, 1], name=name)
 
 
 def max_pool(
-    value=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None
-):
+    value: TensorLike | None = None,
+    ksize: int | Sequence[int] | None = None,
+    strides: int | Sequence[int] | None = None,
+    padding: Padding | None = None,
+    data_format: str = "NHWC",
+    name: str | None = None,
+    input: TensorLike | None = None,
+) -> Tensor:
     """The largest element under each position of a window."""
     value = one_of("input", input, "value", value)
     if not np.all(ksize):
@@ -201,14 +233,29 @@ def max_pool(
 
 
 def avg_pool(
-    value, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None
-):
+    value: TensorLike,
+    ksize: int | Sequence[int] | None = None,
+    strides: int | Sequence[int] | None = None,
+    padding: Padding | None = None,
+    data_format: str = "NHWC",
+    name: str | None = None,
+    input: TensorLike | None = None,
+) -> Tensor:
     """The mean of the elements under each position of a window."""
-    value = one_of("input", input, "value", value)
-    return _pooled("AvgPool", "value", value, ksize, strides, padding, data_format, name)
+    images = one_of("input", input, "value", value)
+    return _pooled("AvgPool", "value", images, ksize, strides, padding, data_format, name)
 
 
-def _pooled(kind, label, value, ksize, strides, padding, data_format, name):
+def _pooled(
+    kind: str,
+    label: str,
+    value: TensorLike | None,
+    ksize: int | Sequence[int] | None,
+    strides: int | Sequence[int] | None,
+    padding: Padding | None,
+    data_format: str,
+    name: str | None,
+) -> Tensor:
     """The result of a pooling operation; `label` names what is converted to a tensor."""
     with name_scope(name, kind, [value]) as scope:
         return getattr(ops, kind)(
@@ -222,15 +269,15 @@ def _pooled(kind, label, value, ksize, strides, padding, data_format, name):
 
 
 def pool(
-    input,
-    window_shape,
-    pooling_type,
-    padding,
-    dilation_rate=None,
-    strides=None,
-    name=None,
-    data_format=None,
-    dilations=None,
+    input: TensorLike,
+    window_shape: int | Sequence[int],
+    pooling_type: str,
+    padding: Padding,
+    dilation_rate: int | Sequence[int] | None = None,
+    strides: int | Sequence[int] | None = None,
+    name: str | None = None,
+    data_format: str | None = None,
+    dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
     """Pooling over height and width: `pooling_type` is "MAX" or "AVG"."""
     rate = one_of("dilations", dilations, "dilation_rate", dilation_rate)
@@ -241,5 +288,4 @@ def pool(
     if pooling_type not in ("MAX", "AVG"):
         raise ValueError(f"pooling_type must be 'MAX' or 'AVG', got {pooling_type!r}")
     function = max_pool if pooling_type == "MAX" else avg_pool
-    steps = 1 if strides is None else strides
-    return function(input, window_shape, steps, padding, data_format or "NHWC", name)
+    return function(input, window_shape, strides, padding, data_format or "NHWC", name)

@@ -153,6 +153,25 @@ def test_batch_normalization(session, training, data_format):
         np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4)
 
 
+def test_of_the_statistics_of_a_batch(session):
+    """Nothing flows back through mean and variance, as in TensorFlow."""
+    x = tf.constant(np.ones([2, 3, 3, 2], np.float32))
+    _, mean, variance = tf.nn.fused_batch_norm(x, tf.ones([2]), tf.zeros([2]))
+    for statistic in (mean, variance):
+        (gradient,) = tf.gradients(statistic, x)
+        assert not session.run(gradient).any()
+
+
+def test_of_indices(session):
+    """Nothing flows back through the indices of the largest elements."""
+    x = tf.constant([[1.0, 3.0, 2.0]])
+    values, indices = tf.nn.top_k(x, 2)
+    (gradient,) = tf.gradients([indices], x)
+    assert not session.run(gradient).any()
+    (gradient,) = tf.gradients([values, indices], x)
+    assert session.run(gradient).tolist() == [[0, 1, 1]]
+
+
 def test_second_derivative(session):
     x = tf.constant([0.3, -0.5], tf.float64)
     (first,) = tf.gradients(tf.tanh(x), x)

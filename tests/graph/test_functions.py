@@ -1,0 +1,60 @@
+"""Functions whose arguments say more than one thing: computed sizes, numbers left out."""
+
+import numpy as np
+import pytest
+
+import flatlite.compat.v1 as tf
+
+
+@pytest.fixture(autouse=True)
+def session():
+    with tf.Graph().as_default(), tf.Session() as session:
+        yield session
+
+
+def test_strides_left_out_are_1(session):
+    x = tf.constant(np.arange(32, dtype=np.float32).reshape(1, 4, 4, 2))
+    filters = tf.constant(np.arange(36, dtype=np.float32).reshape(3, 3, 2, 2))
+    pairs = [
+        (
+            tf.nn.conv2d_transpose(x, filters, [1, 4, 4, 2], padding="SAME"),
+            tf.nn.conv2d_transpose(x, filters, [1, 4, 4, 2], 1, "SAME"),
+        ),
+        (tf.nn.conv2d(x, filters, None, "SAME"), tf.nn.conv2d(x, filters, 1, "SAME")),
+        (
+            tf.nn.conv2d(x, filters, 1, "SAME", dilations=None),
+            tf.nn.conv2d(x, filters, 1, "SAME", dilations=1),
+        ),
+        (tf.nn.max_pool(x, 2, None, "VALID"), tf.nn.max_pool(x, 2, 1, "VALID")),
+        (tf.nn.avg_pool(x, 2, None, "VALID"), tf.nn.avg_pool(x, 2, 1, "VALID")),
+    ]
+    for result, expected in pairs:
+        np.testing.assert_array_equal(*session.run([result, expected]))
+
+
+@pytest.mark.parametrize("sizes", [(2, 3), (3, 2), (2, 2)])
+def test_stacks_of_identity_matrices_of_computed_size(session, sizes):
+    rows, columns = (tf.placeholder_with_default(size, []) for size in sizes)
+    stack = tf.eye(rows, columns, batch_shape=[2, 1])
+    np.testing.assert_array_equal(
+        session.run(stack), np.broadcast_to(np.eye(*sizes), (2, 1, *sizes))
+    )
+    batch = tf.eye(*sizes, batch_shape=[rows])
+    np.testing.assert_array_equal(
+        session.run(batch), np.broadcast_to(np.eye(*sizes), (sizes[0], *sizes))
+    )
+
+
+def test_shapes_that_variables_hold(session):
+    shape = tf.Variable([2, 3])
+    session.run(tf.global_variables_initializer())
+    assert session.run(tf.zeros(shape)).shape == (2, 3)
+    assert session.run(tf.random_uniform(shape)).shape == (2, 3)
+
+
+@pytest.mark.parametrize("axis", [[0, 1], (0, 1)])
+def test_norms_of_matrices_are_of_the_elements_only(session, axis):
+    x = tf.constant([[3.0, 0.0], [0.0, 4.0]])
+    assert session.run(tf.norm(x, axis=axis)) == 5
+    with pytest.raises(ValueError, match="'ord' must be a supported vector norm"):
+        tf.norm(x, 1, axis)
