@@ -16,7 +16,7 @@ from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
 from . import gemm_f32
 from .layout import move
-from .parameters import Clamp
+from .parameters import Clamp, Window
 
 if TYPE_CHECKING:
     from ..plan.program import Program
@@ -258,7 +258,7 @@ def depthwise(
 
     `weights` are [height, width, channels * m]; the rest is as in `conv2d`.
     """
-    geometry = {"stride": stride, "before": before, "dilation": dilation, "clamp": clamp}
+    geometry: Window = {"stride": stride, "before": before, "dilation": dilation, "clamp": clamp}
     if not out.size:
         return
     if x.shape[3] == 1:
