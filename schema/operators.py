@@ -39,6 +39,7 @@ SHORT = {name: short for short, name in TYPES.items()}
 LEFT_OUT = "-"
 
 T = TypeVar("T")
+Code = TypeVar("Code", bound="str | None")  # of a type, None where it is implied
 
 
 class Argument(NamedTuple):
@@ -195,8 +196,8 @@ class Operator(NamedTuple):
         return [] if types is None else [c for c in self.combinations if c.accepts(*types)]
 
     def by_argument(
-        self, operands: Sequence[str], results: Sequence[str]
-    ) -> tuple[list[str], list[str]] | None:
+        self, operands: Sequence[str], results: Sequence[Code]
+    ) -> tuple[list[str], list[Code | str]] | None:
         """One type for each operand and for each result of the row; None where they do not fit."""
         operand_types = types_of_arguments(self.operands, operands)
         result_types = types_of_arguments(self.results, results)
@@ -205,12 +206,14 @@ class Operator(NamedTuple):
         return operand_types, result_types
 
 
-def types_of_arguments(arguments: Sequence[Argument], types: Sequence[str]) -> list[str] | None:
+def types_of_arguments(
+    arguments: Sequence[Argument], types: Sequence[Code]
+) -> list[Code | str] | None:
     """One type for each argument, of which a variadic one has several equal ones.
 
     None when those differ, or there are too few or too many.
     """
-    single: list[str] = []
+    single: list[Code | str] = []
     i = 0
     for k, argument in enumerate(arguments):
         if argument.is_variadic:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
         def __init__(self, **fields: Any) -> None: ...  # pyright: ignore[reportExplicitAny]
         def __getattr__(self, name: str) -> Any: ...  # pyright: ignore[reportExplicitAny]
+        def __setattr__(self, name: str, value: Any) -> None: ...  # pyright: ignore[reportExplicitAny]
 
 
 PACKAGE = "tensorflow"
