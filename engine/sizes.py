@@ -8,7 +8,27 @@ by the number that such a size happens to have.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Protocol, cast
+
+
+class Symbolic(Protocol):
+    """A size that knows how it comes from unknown dimensions."""
+
+    def least(self, *sizes: int) -> int:
+        """The smallest of some sizes."""
+        ...
+
+    def largest(self, *sizes: int) -> int:
+        """The largest of some sizes."""
+        ...
+
+    def broadcast_size(self, other: int) -> int | None:
+        """The size to which it and another broadcast; None where they do not."""
+        ...
+
+    def from_front(self, size: int) -> int:
+        """Itself as a position in a dimension of `size`."""
+        ...
 
 
 def is_plain(size: int) -> bool:
@@ -32,7 +52,8 @@ def broadcast_size(first: int, second: int) -> int | None:
     """The size to which both broadcast by numpy's rule; None where they do not."""
     symbolic = _symbolic((first, second))
     if symbolic is not None:
-        return symbolic.broadcast_size(second if symbolic is first else first)
+        is_first = not is_plain(first)
+        return symbolic.broadcast_size(second if is_first else first)
     if first == second or second == 1:
         return first
     return second if first == 1 else None
@@ -69,6 +90,6 @@ def may_be_negative(sizes: Iterable[int]) -> bool:
     return any(size < 0 if is_plain(size) else not is_plain(largest(-size, 0)) for size in sizes)
 
 
-def _symbolic(sizes: Iterable[int]) -> Any:
+def _symbolic(sizes: Iterable[int]) -> Symbolic | None:
     """The first of the sizes that is a Size; None where all are plain."""
-    return next((size for size in sizes if not is_plain(size)), None)
+    return next((cast("Symbolic", size) for size in sizes if not is_plain(size)), None)

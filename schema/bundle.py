@@ -11,9 +11,9 @@ import errno
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,11 @@ from .errors import DataLossError, NotFoundError, ResourceExhaustedError, Unimpl
 from .files import listed, map_file, remove, write_atomic
 from .records import crc32c, mask_crc32c, masked_crc32c
 from .sstable import build_table, read_table, read_varint, varint
+
+if TYPE_CHECKING:
+    from _typeshed import StrPath
+
+    from .proto import Message
 
 HEADER_KEY = b""
 INDEX_SUFFIX = ".index"
@@ -39,7 +44,7 @@ class Slice(NamedTuple):
     shape: tuple[int, ...]
 
 
-def open_bundle(prefix) -> Bundle:
+def open_bundle(prefix: StrPath) -> Bundle:
     """The checkpoint `prefix`, such as "folder/variables" for "folder/variables.index".
 
     Raises:
@@ -49,7 +54,7 @@ def open_bundle(prefix) -> Bundle:
     return Bundle(prefix)
 
 
-def write_bundle(prefix, *parts: Mapping[str, np.ndarray]) -> None:
+def write_bundle(path: StrPath, *parts: Mapping[str, np.ndarray]) -> None:
     """Writes a checkpoint with one data file for each part, byte for byte as TensorFlow does.
 
     The index is written last, and all at once: until then the checkpoint that was there before is
@@ -60,14 +65,14 @@ def write_bundle(prefix, *parts: Mapping[str, np.ndarray]) -> None:
         ResourceExhaustedError: The disk is full. What was there before still is.
         OSError: The folder does not exist or cannot be written to.
     """
-    prefix = os.fspath(prefix)
+    prefix = os.fspath(path)
     if len(parts) == _n_shards(prefix):
         parts = (*parts, {})
     index, contents = build_bundle(*parts)
-    paths = [data_path(prefix, i, len(parts)) for i in range(len(parts))]
+    files = [data_path(prefix, i, len(parts)) for i in range(len(parts))]
     try:
-        for path, content in zip(paths, contents, strict=True):
-            write_atomic(path, content)
+        for file, content in zip(files, contents, strict=True):
+            write_atomic(file, content)
         write_atomic(prefix + INDEX_SUFFIX, index)
     except OSError as error:
         if error.errno not in FULL:
@@ -75,14 +80,14 @@ def write_bundle(prefix, *parts: Mapping[str, np.ndarray]) -> None:
         needed = len(index) + sum(map(len, contents))
         reason = f"'{prefix}': {error.strerror}, {needed} bytes are needed"
         raise ResourceExhaustedError(None, None, reason) from None
-    for path in sorted(set(data_paths(prefix)) - set(paths)):
-        remove(path)
+    for file in sorted(set(data_paths(prefix)) - set(files)):
+        remove(file)
 
 
 def _n_shards(prefix: str) -> int:
     """How many data files the checkpoint that is there has; 0 when there is none."""
     try:
-        return Bundle(prefix)._n_shards
+        return Bundle(prefix).n_shards
     except (OSError, NotFoundError, DataLossError, UnimplementedError):
         return 0
 
@@ -90,7 +95,8 @@ def _n_shards(prefix: str) -> int:
 def build_bundle(*parts: Mapping[str, np.ndarray]) -> tuple[bytes, list[bytes]]:
     """The bytes of the index and of the data files, which hold their tensors in order."""
     header = proto.BundleHeaderProto(num_shards=len(parts), version=proto.VersionDef(producer=1))
-    entries, contents = [(HEADER_KEY, _serialize(header))], []
+    entries = [(HEADER_KEY, _serialize(header))]
+    contents: list[bytes] = []
     for shard, tensors in enumerate(parts):
         data = bytearray()
         for key, array in tensors.items():
@@ -113,12 +119,12 @@ def build_bundle(*parts: Mapping[str, np.ndarray]) -> tuple[bytes, list[bytes]]:
     return build_table(sorted(entries)), contents
 
 
-def remove_bundle(prefix) -> None:
+def remove_bundle(path: StrPath) -> None:
     """Removes the files of a checkpoint, the index first; nothing happens when there is none."""
-    prefix = os.fspath(prefix)
+    prefix = os.fspath(path)
     remove(prefix + INDEX_SUFFIX)
-    for path in data_paths(prefix):
-        remove(path)
+    for file in data_paths(prefix):
+        remove(file)
 
 
 def data_paths(prefix: str) -> list[str]:
@@ -136,7 +142,7 @@ def data_path(prefix: str, shard: int, n_shards: int) -> str:
 class Bundle:
     """The tensors of a checkpoint by name; each is read and checked when it is asked for."""
 
-    def __init__(self, prefix):
+    def __init__(self, prefix: StrPath) -> None:
         self.prefix = os.fspath(prefix)
         self.index = self.prefix + INDEX_SUFFIX
         self._shards: dict[int, memoryview] = {}
@@ -146,12 +152,12 @@ class Bundle:
             raise self._not_found() from None
         self._entries = read_table(content, self.index)
         header = self._parse("BundleHeaderProto", HEADER_KEY)
-        self._n_shards = header.num_shards
+        self.n_shards: int = header.num_shards
         self._order: Literal["big", "little"] = (
             "big" if header.endianness == header.BIG else "little"
         )
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 
     def keys(self) -> list[str]:
@@ -196,7 +202,7 @@ class Bundle:
             return self._stored_slice(entry, key, stored.index(part))
         return self.read(key)[_indices(part)]
 
-    def _assemble(self, entry, key: str) -> np.ndarray:
+    def _assemble(self, entry: Message, key: str) -> np.ndarray:
         """A tensor that was saved in slices."""
         shape = self._shape(entry, key)
         parts = [self._part(extents, shape, key) for extents in entry.slices]
@@ -212,7 +218,7 @@ class Bundle:
             value[_indices(part)] = elements
         return value
 
-    def _stored_slice(self, whole, key: str, i: int) -> np.ndarray:
+    def _stored_slice(self, whole: Message, key: str, i: int) -> np.ndarray:
         """The i-th slice of a tensor that was saved in slices."""
         name = slice_key(key, whole.slices[i])
         if name not in self._entries:
@@ -223,7 +229,7 @@ class Bundle:
             raise self._loss(key, f"has a slice {i} of another type or shape than it says")
         return self._value(entry, key)
 
-    def _value(self, entry, key: str) -> np.ndarray:
+    def _value(self, entry: Message, key: str) -> np.ndarray:
         shape, dtype = self._shape(entry, key), self._dtype(entry, key)
         data = self._data(entry, key)
         if dtype.kind == "O":
@@ -237,12 +243,15 @@ class Bundle:
         value = np.frombuffer(data, dtype).reshape(shape)
         return value if value.flags.aligned else value.copy()
 
-    def _strings(self, data: memoryview, checksum: int, shape, key: str) -> np.ndarray:
+    def _strings(
+        self, data: memoryview, checksum: int, shape: tuple[int, ...], key: str
+    ) -> np.ndarray:
         """String elements: all lengths, a checksum of the lengths, and all bytes."""
         n = math.prod(shape)
         if n > len(data):
             raise self._loss(key, f"has {len(data)} bytes for {n} strings")
-        lengths, position = [], 0
+        lengths: list[int] = []
+        position = 0
         for _ in range(n):
             length, position = read_varint(data, position, self.prefix)
             lengths.append(length)
@@ -261,13 +270,13 @@ class Bundle:
             position += length
         return value.reshape(shape)
 
-    def _data(self, entry, key: str) -> memoryview:
+    def _data(self, entry: Message, key: str) -> memoryview:
         """The bytes of an entry."""
         shard = entry.shard_id
-        if not 0 <= shard < self._n_shards:
-            raise self._loss(key, f"must lie in one of {self._n_shards} data files, got {shard}")
+        if not 0 <= shard < self.n_shards:
+            raise self._loss(key, f"must lie in one of {self.n_shards} data files, got {shard}")
         if shard not in self._shards:
-            path = data_path(self.prefix, shard, self._n_shards)
+            path = data_path(self.prefix, shard, self.n_shards)
             try:
                 self._shards[shard] = map_file(path)
             except FileNotFoundError:
@@ -286,7 +295,7 @@ class Bundle:
             raise self._loss(key, problem)
         return content[entry.offset : end]
 
-    def _entry(self, key: str):
+    def _entry(self, key: str) -> Message:
         if key not in self:
             keys = self.keys()
             few = ", ".join(keys[:5]) + (", ..." if len(keys) > 5 else "")
@@ -295,7 +304,7 @@ class Bundle:
             )
         return self._parse("BundleEntryProto", _encode(key))
 
-    def _parse(self, message: str, key: bytes):
+    def _parse(self, message: str, key: bytes) -> Message:
         try:
             return proto.parse(message, self._entries[key])
         except KeyError:
@@ -303,13 +312,13 @@ class Bundle:
         except ValueError as error:
             raise self._loss(key.decode("utf-8", "backslashreplace"), f"has {error}") from None
 
-    def _shape(self, entry, key: str) -> tuple[int, ...]:
-        shape = tuple(dim.size for dim in entry.shape.dim)
+    def _shape(self, entry: Message, key: str) -> tuple[int, ...]:
+        shape: tuple[int, ...] = tuple(dim.size for dim in entry.shape.dim)
         if entry.shape.unknown_rank or len(shape) > MAX_RANK or min(shape, default=0) < 0:
             raise self._loss(key, f"must have a known shape, got {shape}")
         return shape
 
-    def _dtype(self, entry, key: str) -> np.dtype:
+    def _dtype(self, entry: Message, key: str) -> np.dtype:
         try:
             dtype = tf_dtype(entry.dtype)
         except ValueError as error:
@@ -320,9 +329,9 @@ class Bundle:
             )
         return dtype
 
-    def _part(self, proto_slice, shape, key: str) -> Slice:
+    def _part(self, proto_slice: Message, shape: tuple[int, ...], key: str) -> Slice:
         """A stored slice of a tensor with `shape`."""
-        start = tuple(extent.start for extent in proto_slice.extent)
+        start: tuple[int, ...] = tuple(extent.start for extent in proto_slice.extent)
         lengths = tuple(_length(extent) for extent in proto_slice.extent)
         if len(lengths) != len(shape):
             raise self._loss(key, f"has a slice of {len(lengths)} dimensions for shape {shape}")
@@ -343,7 +352,7 @@ class Bundle:
         return NotFoundError(None, None, f"'{self.index}' does not exist; {hint}")
 
 
-def slice_key(name: str, proto_slice) -> bytes:
+def slice_key(name: str, proto_slice: Message) -> bytes:
     """The key of a slice's own entry: numbers and strings written so that bytes sort as they do."""
     escaped = b"".join(ESCAPES.get(byte, bytes([byte])) for byte in _encode(name))
     extents = (_ordered(extent.start) + _ordered(_length(extent)) for extent in proto_slice.extent)
@@ -366,7 +375,7 @@ def _string_content(value: np.ndarray) -> tuple[bytes, int]:
     return b"".join(map(varint, map(len, strings))) + stored + content, checksum
 
 
-def _fixed_lengths(lengths, order: Literal["big", "little"]) -> bytes:
+def _fixed_lengths(lengths: Iterable[int], order: Literal["big", "little"]) -> bytes:
     """The form of string lengths that a checksum is made of."""
     return b"".join(n.to_bytes(4 if n < 1 << 32 else 8, order) for n in lengths)
 
@@ -385,7 +394,7 @@ def _ordered(number: int) -> bytes:
     return ((number & ((1 << 8 * size) - 1)) ^ header).to_bytes(size, "big")
 
 
-def _length(extent) -> int:
+def _length(extent: Message) -> int:
     return extent.length if extent.HasField("length") else WHOLE
 
 
@@ -419,7 +428,7 @@ def _swapped(data: memoryview, dtype: np.dtype) -> np.ndarray:
     return np.frombuffer(data, f">u{size}").astype(f"<u{size}").view(dtype)
 
 
-def _serialize(message) -> bytes:
+def _serialize(message: Message) -> bytes:
     return message.SerializeToString(deterministic=True)
 
 

@@ -6,7 +6,9 @@ rest of the model. `parse` and `save` both end here, so nothing is written that 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sized
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +16,9 @@ from . import tables
 from .dtypes import PACKED_BITS, TENSOR_TYPES
 from .errors import ModelError
 from .flatbuffer import Record, options_class
+
+if TYPE_CHECKING:
+    from .files import Content
 
 SCHEMA_VERSION = 3
 MAX_SUBGRAPHS = 10**4
@@ -48,7 +53,7 @@ def check(model: Record, n_operands: int | None = None) -> None:
             raise Mistake(f"at most {MAX_SUBGRAPHS} subgraphs, got {len(model.subgraphs)}")
         operators = _Operators(model, n_operands)
         tensors = _Tensors(model)
-        calls = []
+        calls: list[set[int]] = []
         for index, subgraph in enumerate(model.subgraphs):
             place = f"subgraph {index}"
             constants = tensors.check(subgraph)
@@ -65,9 +70,9 @@ def operator_name(code: Record) -> str:
     return tables.name_of("BuiltinOperator", max(code.deprecated_builtin_code, code.builtin_code))
 
 
-def _operators_of(codes) -> list[str]:
+def _operators_of(codes: Iterable[Record]) -> list[str]:
     """Names of the operators that operator codes stand for."""
-    names = []
+    names: list[str] = []
     for index, code in enumerate(codes):
         number = max(code.deprecated_builtin_code, code.builtin_code)
         if not 0 <= number < len(tables.BUILTIN_OPERATOR):
@@ -86,15 +91,15 @@ def _operators_of(codes) -> list[str]:
 class _Tensors:
     """Checks tensors against the buffers of a model."""
 
-    def __init__(self, model: Record):
-        self.buffers = [() if b.data is None else b.data for b in model.buffers or ()]
+    def __init__(self, model: Record) -> None:
+        self.buffers = [b"" if b.data is None else b.data for b in model.buffers or ()]
         self.external = {buffer.id for buffer in model.external_buffers or ()}
         self.strings: dict[int, int] = {}
 
     def check(self, subgraph: Record) -> set[int]:
         """Raises Mistake, naming the tensor, for the first wrong one; those that are constant."""
         tensors = subgraph.tensors or ()
-        constants = set()
+        constants: set[int] = set()
         index = 0
         try:
             for index, tensor in enumerate(tensors):
@@ -124,7 +129,7 @@ class _Tensors:
             raise Mistake(f"external_buffer {tensor.external_buffer} does not exist")
         if tensor.quantization is not None:
             _check_quantization(tensor.quantization, shape, n_tensors)
-        data = self.buffers[tensor.buffer] if tensor.buffer else ()
+        data = self.buffers[tensor.buffer] if tensor.buffer else b""
         if tensor.sparsity is not None:
             from .sparse import check_sparsity
 
@@ -141,7 +146,7 @@ class _Tensors:
             )
         return not tensor.is_variable
 
-    def check_strings(self, index: int, data, n_elements: int) -> None:
+    def check_strings(self, index: int, data: Content, n_elements: int) -> None:
         """Raises Mistake unless a buffer holds that many strings; looks at each buffer once."""
         if index not in self.strings:
             from .strings import check_strings
@@ -161,7 +166,7 @@ def _element(tensor_type: int) -> tuple[str, int, int | None]:
     return name, 1 if bits else TENSOR_TYPES[name].itemsize, bits
 
 
-def _numbers(vector) -> list:
+def _numbers(vector: np.ndarray | Iterable[int] | None) -> list[int]:
     """A vector as a list, empty when absent."""
     if vector is None:
         return []
@@ -205,7 +210,7 @@ def _check_quantization(quantization: Record, shape: list[int], n_tensors: int) 
         raise Mistake(f"{n_scales} scales do not fit dimension {axis} of the shape {shape}")
 
 
-def _length(vector) -> int:
+def _length(vector: np.ndarray | Sized | None) -> int:
     """Elements of a vector, 0 when absent."""
     return 0 if vector is None else len(vector)
 
@@ -213,7 +218,7 @@ def _length(vector) -> int:
 class _Operators:
     """Checks operators against the tensors of their subgraph; knows how many operands are left."""
 
-    def __init__(self, model: Record, n_operands: int | None):
+    def __init__(self, model: Record, n_operands: int | None) -> None:
         self.names = _operators_of(model.operator_codes or ())
         self.n_subgraphs = len(model.subgraphs)
         self.left = n_operands
@@ -241,7 +246,9 @@ class _Operators:
             raise Mistake(f"opcode_index must be in [0, {len(self.names)}), got {index}")
         return self.names[index]
 
-    def check_operands(self, operator: Record, op: str, n_tensors: int, constants: set[int]):
+    def check_operands(
+        self, operator: Record, op: str, n_tensors: int, constants: set[int]
+    ) -> None:
         """Raises Mistake if an operand does not exist, or a result cannot be written."""
         if self.left is not None:
             for operands in (operator.inputs, operator.outputs, operator.intermediates):
@@ -258,7 +265,9 @@ class _Operators:
             raise Mistake(f"tensor {both} must not be input and output at once")
 
 
-def _check_range(name: str, values, low: int, limit: int) -> list[int]:
+def _check_range(
+    name: str, values: np.ndarray | Iterable[int] | None, low: int, limit: int
+) -> list[int]:
     """The values as a list; raises Mistake if one is not in [low, limit)."""
     numbers = _numbers(values)
     if numbers and not (low <= min(numbers) and max(numbers) < limit):
@@ -287,7 +296,7 @@ def _call_fields(table: str) -> tuple[str, ...]:
     return tuple(name for name in names if "subgraph" in name)
 
 
-def _called(operator: Record, n_subgraphs: int):
+def _called(operator: Record, n_subgraphs: int) -> Iterator[int]:
     """The subgraphs an operator calls."""
     options = operator.builtin_options
     if options is None:
@@ -305,8 +314,8 @@ def _called(operator: Record, n_subgraphs: int):
 def _check_calls(calls: list[set[int]]) -> None:
     """Raises Mistake if subgraphs call one another in a circle, or more than 64 deep."""
     callers = [0] * len(calls)
-    for called in calls:
-        for index in called:
+    for callees in calls:
+        for index in callees:
             callers[index] += 1
     depth = [1] * len(calls)
     ready = [index for index, count in enumerate(callers) if count == 0]

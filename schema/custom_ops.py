@@ -21,11 +21,14 @@ tuple or list of the results.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
+
+Class = TypeVar("Class", bound=type)
 
 _CUSTOM_OPS: dict[str, type] = {}
 
 
-def custom_op(name: str) -> Callable[[type], type]:
+def custom_op(name: str) -> Callable[[Class], Class]:
     """Registers the decorated class as the custom operator `name`, in place of an earlier one.
 
     >>> @custom_op("Twice")
@@ -36,7 +39,7 @@ def custom_op(name: str) -> Callable[[type], type]:
     if not isinstance(name, str) or not name:
         raise ValueError(f"a custom operator's name must be a non-empty str, got {name!r}")
 
-    def register(cls: type) -> type:
+    def register(cls: Class) -> Class:
         if not callable(getattr(cls, "run", None)):
             raise ValueError(f"custom operator {name}: {cls!r} must be a class with a method run")
         _CUSTOM_OPS[name] = cls

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import tables
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 RESOURCE = np.dtype([("resource", "<i4")])
 """Stands for a handle of a variable or table; no array has it."""
@@ -54,7 +58,7 @@ PACKED_BITS = {"INT4": 4, "UINT4": 4, "INT2": 2}
 """Bits an element takes in a file, of the types that share bytes there."""
 
 
-class _TensorTypes(Mapping):
+class _TensorTypes(Mapping[str, np.dtype]):
     """TensorType name -> numpy dtype; those numpy lacks come from ml_dtypes when asked for."""
 
     def __getitem__(self, name: str) -> np.dtype:
@@ -84,7 +88,7 @@ def numpy_dtype(tensor_type: int) -> np.dtype:
     return _dtype(_TFLITE_NAMES[tensor_type])
 
 
-def tensor_type(dtype) -> int:
+def tensor_type(dtype: DTypeLike) -> int:
     """The TFLite TensorType of a dtype, or of anything np.dtype() takes.
 
     >>> tensor_type("float32"), tensor_type(object)
@@ -108,7 +112,7 @@ def tf_dtype(enum: int) -> np.dtype:
     return _dtype(_TF_NAMES[value])
 
 
-def tf_enum(dtype) -> int:
+def tf_enum(dtype: DTypeLike) -> int:
     """The TensorFlow DataType of a dtype, or of anything np.dtype() takes.
 
     >>> tf_enum("int64")
@@ -131,7 +135,7 @@ def tf_enum_of_name(name: str) -> int:
     return _TF_NAMES.index(name)
 
 
-def tf_name(dtype) -> str:
+def tf_name(dtype: DTypeLike) -> str:
     """A dtype as TensorFlow writes it.
 
     >>> tf_name(object), tf_name("float32")
@@ -151,7 +155,7 @@ def _dtype(name: str) -> np.dtype:
     return dtype
 
 
-def _name(dtype) -> str:
+def _name(dtype: DTypeLike) -> str:
     """The name of ours for a dtype."""
     dtype = np.dtype(dtype)
     if dtype.kind in "OSUT":

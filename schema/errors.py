@@ -7,6 +7,13 @@ status an operation ended with.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from .proto import Message
+
+E = TypeVar("E", bound=Exception)
+
 OK = 0
 CANCELLED = 1
 UNKNOWN = 2
@@ -42,13 +49,27 @@ class CalibrationError(ValueError):
     """A representative dataset that cannot calibrate the model."""
 
 
-def noted(error: Exception, *notes: str) -> Exception:
+def noted(error: E, *notes: str) -> E:
     """The error with notes, which tracebacks and the command line show below its text.
 
     For errors whose text is to be TensorFlow's and nothing else.
     """
     vars(error)["__notes__"] = [*getattr(error, "__notes__", ()), *notes]
     return error
+
+
+class Operation(Protocol):
+    """What an error knows of the operation of a graph that failed."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the graph."""
+        ...
+
+    @property
+    def type(self) -> str:
+        """The kind of operation, such as "MatMul"."""
+        ...
 
 
 class OperatorNotAllowedInGraphError(TypeError):
@@ -67,18 +88,24 @@ class OpError(Exception):
 
     code = UNKNOWN
 
-    def __init__(self, node_def, op, message, error_code=None):
+    def __init__(
+        self,
+        node_def: Message | None,
+        op: Operation | None,
+        message: str,
+        error_code: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.node_def = node_def
         self.op = op
         self.message = message
         self.error_code = self.code if error_code is None else error_code
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[OpError], tuple[None, None, str, int]]:
         # A live operation belongs to its graph; what crosses a process boundary is the text.
         return type(self), (None, None, self.message, self.error_code)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.message
 
 

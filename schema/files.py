@@ -9,10 +9,17 @@ import stat
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # where it is used it is imported: it takes as long as all of the interpreter
+    from io import FileIO
     from pathlib import Path
 
+    import numpy as np
+    from _typeshed import ReadableBuffer, StrPath
 
-def read_bytes(path) -> bytes:
+    Content = ReadableBuffer | np.ndarray
+    """What has bytes: bytes, views of them, arrays."""
+
+
+def read_bytes(path: StrPath) -> bytes:
     """All bytes of a regular file.
 
     Raises OSError when the file is missing, is not a regular file, or changes while it is read.
@@ -26,7 +33,7 @@ def read_bytes(path) -> bytes:
     return content
 
 
-def map_file(path) -> memoryview:
+def map_file(path: StrPath) -> memoryview:
     """A read-only view of a regular file that lets the system page it in; b"" when it is empty.
 
     Raises OSError when the file is missing or is not a regular file.
@@ -34,7 +41,7 @@ def map_file(path) -> memoryview:
     return map_with_status(path)[0]
 
 
-def map_with_status(path) -> tuple[memoryview, os.stat_result]:
+def map_with_status(path: StrPath) -> tuple[memoryview, os.stat_result]:
     """What `map_file` gives, and the status of the very file that is mapped."""
     descriptor, status = _open(path)
     with open(descriptor, "rb") as file:
@@ -44,7 +51,13 @@ def map_with_status(path) -> tuple[memoryview, os.stat_result]:
     return memoryview(mapped), status
 
 
-def member(folder, name) -> Path:
+def byte_view(data: Content) -> memoryview:
+    """The bytes of a buffer, without a copy."""
+    # Only from Python 3.12 on do arrays say in their type that they are buffers.
+    return memoryview(data).cast("B")  # pyright: ignore[reportArgumentType]
+
+
+def member(folder: StrPath, name: str) -> Path:
     """The regular file `name` inside `folder`, as a model may refer to it.
 
     Raises ModelError when it leads out of the folder, or is a link, also a hard one.
@@ -53,18 +66,18 @@ def member(folder, name) -> Path:
 
     from .errors import ModelError
 
-    folder = Path(folder)
-    path = folder / name
+    folder_path = Path(folder)
+    path = folder_path / name
     if not name or os.path.isabs(name) or ".." in Path(name).parts:
         raise ModelError(f"a model refers to '{name}', which is not a file of its own folder")
-    if path.resolve() != folder.resolve() / name:
+    if path.resolve() != folder_path.resolve() / name:
         raise ModelError(f"a model refers to '{name}', which is or passes a link")
     if path.exists() and os.stat(path).st_nlink != 1:
         raise ModelError(f"a model refers to '{name}', which has other names (hard links)")
     return path
 
 
-def release(content) -> None:
+def release(content: Content) -> None:
     """Lets the system take back the memory of a mapped file; it is paged in again when read.
 
     Does nothing for content that `map_file` did not give.
@@ -74,7 +87,7 @@ def release(content) -> None:
         mapped.madvise(mmap.MADV_DONTNEED)
 
 
-def write_file(path, data) -> None:
+def write_file(path: StrPath, data: Content) -> None:
     """Puts `data` where `cp` would: into a device or FIFO, else into a file as `write_atomic`.
 
     Raises OSError, naming the path, also when the disk is full or a link leads to nothing.
@@ -93,7 +106,7 @@ def write_file(path, data) -> None:
         raise
 
 
-def is_special(path) -> bool:
+def is_special(path: StrPath) -> bool:
     """Whether a path leads to a device, a FIFO or a socket: what cannot be replaced by a file."""
     try:
         mode = os.stat(path).st_mode
@@ -102,7 +115,7 @@ def is_special(path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def write_atomic(path, data) -> None:
+def write_atomic(path: StrPath, data: Content) -> None:
     """Makes `path` hold `data`: whoever reads it sees the old bytes or all of the new ones.
 
     The bytes go to a temporary file in the same folder, to the disk, and then to their name. A link
@@ -129,11 +142,11 @@ def write_atomic(path, data) -> None:
     _sync_folder(target.parent)
 
 
-def _write(file, data) -> None:
+def _write(file: FileIO, data: Content) -> None:
     """All of `data` to an unbuffered file."""
-    left = memoryview(data).cast("B")
-    while left:
-        left = left[file.write(left) :]
+    unwritten = byte_view(data)
+    while unwritten:
+        unwritten = unwritten[file.write(unwritten) :]
 
 
 def _open_temporary(target: Path) -> tuple[Path, int]:
@@ -147,7 +160,7 @@ def _open_temporary(target: Path) -> tuple[Path, int]:
         os.close(descriptor)
 
 
-def remove_leftovers(path) -> None:
+def remove_leftovers(path: StrPath) -> None:
     """Removes temporary files that a killed writer left behind, of files named `path...`."""
     from pathlib import Path
 
@@ -187,7 +200,7 @@ def _lock(descriptor: int) -> bool | None:
     return True
 
 
-def listed(folder) -> list[str]:
+def listed(folder: StrPath) -> list[str]:
     """The names of what is in a folder, in order; none when there is no such folder."""
     try:
         return sorted(os.listdir(folder or "."))
@@ -195,42 +208,42 @@ def listed(folder) -> list[str]:
         return []
 
 
-def remove(path) -> None:
+def remove(path: StrPath) -> None:
     """Removes a file; nothing happens when it is not there."""
     from pathlib import Path
 
     Path(path).unlink(missing_ok=True)
 
 
-def make_folder(path) -> None:
+def make_folder(path: StrPath) -> None:
     """Makes a folder; nothing happens when there is one."""
     from pathlib import Path
 
     Path(path).mkdir(exist_ok=True)
 
 
-def remove_folder(path) -> None:
+def remove_folder(path: StrPath) -> None:
     """Removes a folder; nothing happens when there is none, or something is in it."""
     if is_folder(path) and not listed(path):
         os.rmdir(path)
 
 
-def is_file(path) -> bool:
+def is_file(path: StrPath) -> bool:
     """Whether there is a regular file of this name."""
     return os.path.isfile(path)
 
 
-def is_folder(path) -> bool:
+def is_folder(path: StrPath) -> bool:
     """Whether there is a folder of this name."""
     return os.path.isdir(path)
 
 
-def modified(path) -> float:
+def modified(path: StrPath) -> float:
     """When a file was last written to, in seconds since 1970; OSError when it is not there."""
     return os.stat(path).st_mtime
 
 
-def _open(path) -> tuple[int, os.stat_result]:
+def _open(path: StrPath) -> tuple[int, os.stat_result]:
     """A descriptor of a regular file, open for reading, and the file's status."""
     # Opening a pipe would wait for its writer; O_NONBLOCK makes no difference to a regular file.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))

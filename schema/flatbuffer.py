@@ -8,38 +8,48 @@ read-only numpy views of the file, vectors of tables are tuples, a union is the 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from . import tables
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+FieldValue: TypeAlias = (
+    "int | float | str | bytes | np.ndarray | Record | Sequence[FieldValue] | None"
+)
+"""What a field of a record holds."""
+
 
 class Record:
     """Base of the classes `record` gives: attributes, equality, a repr of what is not default."""
 
-    __slots__ = ()
-    DEFAULTS: ClassVar[dict] = {}
+    __slots__: tuple[str, ...] = ()
+    DEFAULTS: ClassVar[dict[str, tables.Default]] = {}
 
-    if TYPE_CHECKING:  # the attributes are those of the schema's table
+    if TYPE_CHECKING:
+        # The attributes are those of the table, each of a type that only the schema knows.
 
-        def __getattr__(self, name: str) -> Any: ...
-        def __setattr__(self, name: str, value: Any) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...  # pyright: ignore[reportExplicitAny]
+        def __setattr__(self, name: str, value: FieldValue) -> None: ...
 
-    def __init__(self, **fields):
+    def __init__(self, **fields: FieldValue) -> None:
         for name, default in self.DEFAULTS.items():
             setattr(self, name, fields.pop(name, default))
         if fields:
             name = type(self).__name__
             raise TypeError(f"{name} has {', '.join(self.DEFAULTS) or 'no fields'}; got {fields}")
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
         return all(same(getattr(self, n), getattr(other, n)) for n in self.__slots__)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         fields = [
             f"{name}={_shown(value)}"
             for name, value in ((name, getattr(self, name)) for name in self.__slots__)
@@ -47,7 +57,7 @@ class Record:
         ]
         return f"{type(self).__name__}({', '.join(fields)})"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Callable[..., Record], tuple[str, dict[str, FieldValue]]]:
         return _restore, (type(self).__name__, {n: getattr(self, n) for n in self.__slots__})
 
 
@@ -60,8 +70,8 @@ def record(name: str) -> type[Record]:
     >>> record("Conv2DOptions")(stride_w=2)
     Conv2DOptions(stride_w=2)
     """
-    found = _RECORDS.get(name)
-    if found is None:
+    class_ = _RECORDS.get(name)
+    if class_ is None:
         defaults = {field: default for field, _, default, _ in tables.TABLES[name]}
         namespace = {
             "__slots__": tuple(defaults),
@@ -70,8 +80,8 @@ def record(name: str) -> type[Record]:
             "DEFAULTS": defaults,
         }
         # Two threads may be here at once; both get the class of the first.
-        found = _RECORDS.setdefault(name, type(name, (Record,), namespace))
-    return found
+        class_ = _RECORDS.setdefault(name, type(name, (Record,), namespace))
+    return class_
 
 
 def options_class(op: str) -> type[Record] | None:
@@ -106,7 +116,8 @@ def _options_names() -> dict[str, str]:
     named = {
         member.removesuffix("Options").lower(): member
         for union in ("BuiltinOptions", "BuiltinOptions2")
-        for member in tables.UNIONS[union][1:]
+        for member in tables.UNIONS[union]
+        if member is not None
     }
     words = {op: op.replace("_", "").lower() for op in tables.BUILTIN_OPERATOR}
     names = {op: named[word] for op, word in words.items() if word in named}
@@ -115,7 +126,7 @@ def _options_names() -> dict[str, str]:
     return names
 
 
-def parse(buffer) -> Record:
+def parse(buffer: ReadableBuffer) -> Record:
     """The Model record of a flatbuffer, with every offset, length, index and size verified.
 
     Bytes outside the flatbuffer that Buffer.offset or Operator.large_custom_options_offset name are
@@ -148,7 +159,7 @@ def build(model: Record) -> bytes:
     return write(model)
 
 
-def same(a, b) -> bool:
+def same(a: FieldValue, b: FieldValue) -> bool:
     """Whether two values of fields are equal; arrays of one type by their bytes."""
     if not (isinstance(a, np.ndarray) or isinstance(b, np.ndarray)):
         return a == b or (a != a and b != b)
@@ -160,13 +171,13 @@ def same(a, b) -> bool:
     return np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()
 
 
-def _shown(value) -> str:
+def _shown(value: FieldValue) -> str:
     """A field's value for repr; of a long vector, its length."""
     if not isinstance(value, np.ndarray):
         return repr(value)
     return repr(value.tolist()) if value.size <= 1000 else f"<{value.size} numbers>"
 
 
-def _restore(name: str, fields: dict) -> Record:
+def _restore(name: str, fields: dict[str, FieldValue]) -> Record:
     """The record that a pickle holds."""
     return record(name)(**fields)

@@ -7,6 +7,7 @@ string, vector, table and union fields, defaults, `(deprecated)` and `(force_ali
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from .files import write_atomic
@@ -15,6 +16,14 @@ _DECLARATION = re.compile(r"(enum|union|table)\s+(\w+)\s*(?::\s*(\w+)\s*)?\{(.*?
 _FIELD = re.compile(
     r"(?P<name>\w+)\s*:\s*(?P<type>\[?\w+\]?)\s*(?:=\s*(?P<default>[-\w.]+)\s*)?(?:\((?P<attributes>[^)]*)\))?\s*;"
 )
+
+Default = int | float | bool | None
+"""What a field holds that a file leaves out; None for what is not a scalar."""
+Field = tuple[str, str, Default, int]
+"""name, type, default, slot"""
+Enums = dict[str, dict[str, int]]
+Unions = dict[str, tuple[str | None, ...]]
+Alignment = dict[tuple[str, str], int]
 
 _HEADER = '''"""The TFLite schema as plain data. Made from tflite.fbs by generate.py; do not edit.
 
@@ -25,6 +34,8 @@ TABLES: table -> fields (name, type, default, slot); a union's slot is that of i
 is in the next one. A type in brackets is a vector.
 ALIGNMENT: (table, field) -> bytes its vector is aligned to, where that is more than the element.
 """
+
+from __future__ import annotations
 '''
 
 _NAME_OF = '''
@@ -41,14 +52,18 @@ def name_of(enum: str, value: int) -> str:
     return names[value]
 
 
-_NAMES: dict = {}
+_NAMES: dict[str, dict[int, str]] = {}
 '''
 
 
 def generate(source: str) -> str:
     """The text of tables.py for the text of a schema."""
     source = re.sub(r"//[^\n]*", "", source)
-    enums, enum_types, unions, tables, alignment = {}, {}, {}, {}, {}
+    enums: Enums = {}
+    enum_types: dict[str, str] = {}
+    unions: Unions = {}
+    bodies: dict[str, str] = {}
+    alignment: Alignment = {}
     for keyword, name, scalar, body in _DECLARATION.findall(source):
         if keyword == "enum":
             enums[name] = _members(body)
@@ -56,37 +71,40 @@ def generate(source: str) -> str:
         elif keyword == "union":
             unions[name] = (None, *re.findall(r"\w+", body))
         else:
-            tables[name] = body
-    for name, body in tables.items():
-        tables[name] = _fields(name, body, enums, unions, alignment)
+            bodies[name] = body
+    tables = {name: _fields(name, body, enums, unions, alignment) for name, body in bodies.items()}
     (identifier,) = re.findall(r'file_identifier "(\w+)"', source)
     return "".join(_lines(identifier, enums, enum_types, unions, tables, alignment))
 
 
 def _members(body: str) -> dict[str, int]:
     """Members of an enum; one without a value follows the one before it."""
-    members, following = {}, 0
+    members: dict[str, int] = {}
+    following = 0
     for name, value in re.findall(r"(\w+)\s*(?:=\s*(-?\d+))?\s*,?", body):
         members[name] = int(value) if value else following
         following = members[name] + 1
     return members
 
 
-def _fields(table: str, body: str, enums, unions, alignment) -> tuple:
-    """Rows (name, type, default, slot) of a table; a deprecated field leaves its slot empty."""
-    rows, slot = [], 0
+def _fields(
+    table: str, body: str, enums: Enums, unions: Unions, alignment: Alignment
+) -> tuple[Field, ...]:
+    """The fields of a table; a deprecated one leaves its slot empty."""
+    fields: list[Field] = []
+    slot = 0
     for field in _FIELD.finditer(body):
         name, type_, attributes = field["name"], field["type"], field["attributes"] or ""
         if "deprecated" not in attributes:
-            rows.append((name, type_, _default(type_, field["default"], enums), slot))
+            fields.append((name, type_, _default(type_, field["default"], enums), slot))
         align = re.search(r"force_align:\s*(\d+)", attributes)
         if align:
             alignment[table, name] = int(align.group(1))
         slot += 2 if type_ in unions else 1
-    return tuple(rows)
+    return tuple(fields)
 
 
-def _default(type_: str, text: str | None, enums):
+def _default(type_: str, text: str | None, enums: Enums) -> Default:
     """The value of a field that a file leaves out; None for what is not a scalar."""
     if type_ in enums:
         return enums[type_][text] if text else 0
@@ -99,30 +117,39 @@ def _default(type_: str, text: str | None, enums):
     return None
 
 
-def _lines(identifier, enums, enum_types, unions, tables, alignment):
+def _lines(
+    identifier: str,
+    enums: Enums,
+    enum_types: dict[str, str],
+    unions: Unions,
+    tables: dict[str, tuple[Field, ...]],
+    alignment: Alignment,
+) -> Iterator[str]:
     """The text of tables.py, piece by piece."""
+    constants: dict[str, str] = {}
     yield _HEADER
     yield f"\nFILE_IDENTIFIER = {identifier!r}\n"
     for name, members in enums.items():
         constant = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).upper()
-        enums[name] = constant
+        constants[name] = constant
         yield f"\n{constant} = {{\n"
         yield from (f"    {member!r}: {value},\n" for member, value in members.items())
         yield "}\n"
     yield "\nENUMS = {\n"
-    yield from (f"    {name!r}: {constant},\n" for name, constant in enums.items())
-    yield f"}}\n\nENUM_TYPES = {enum_types!r}\n\nUNIONS = {{\n"
+    yield from (f"    {name!r}: {constant},\n" for name, constant in constants.items())
+    yield f"}}\n\nENUM_TYPES = {enum_types!r}\n\nUNIONS: dict[str, tuple[str | None, ...]] = {{\n"
     for name, members in unions.items():
         yield f"    {name!r}: (\n"
         yield from (f"        {member!r},\n" for member in members)
         yield "    ),\n"
-    yield "}\n\nTABLES = {\n"
-    for name, rows in tables.items():
-        if not rows:
+    yield "}\n\nDefault = int | float | bool | None\nField = tuple[str, str, Default, int]\n"
+    yield "\nTABLES: dict[str, tuple[Field, ...]] = {\n"
+    for name, fields in tables.items():
+        if not fields:
             yield f"    {name!r}: (),\n"
             continue
         yield f"    {name!r}: (\n"
-        yield from (f"        {row!r},\n" for row in rows)
+        yield from (f"        {field!r},\n" for field in fields)
         yield "    ),\n"
     yield f"}}\n\nALIGNMENT = {alignment!r}\n"
     yield _NAME_OF

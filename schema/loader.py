@@ -14,9 +14,9 @@ from .model import Model, Operator, Quantization, Signature, Subgraph, Tensor
 class Loader:
     """Turns the records of a verified file into a Model."""
 
-    def __init__(self, root: Record):
+    def __init__(self, root: Record) -> None:
         self.root = root
-        self.codes = [
+        self.codes: list[tuple[str, str | None, int]] = [
             (operator_name(code), code.custom_code, code.version)
             for code in root.operator_codes or ()
         ]
@@ -88,7 +88,8 @@ class Loader:
 
     def operator(self, operator: Record) -> Operator:
         """One operator."""
-        op, custom_code, version = self.codes[operator.opcode_index]
+        index: int = operator.opcode_index
+        op, custom_code, version = self.codes[index]
         options = operator.builtin_options
         mutating = operator.mutating_variable_inputs
         custom_options = operator.custom_options
@@ -101,7 +102,7 @@ class Loader:
             custom_code=custom_code,
             custom_options=None if custom_options is None else self.bytes_of(custom_options),
             intermediates=_list(operator.intermediates),
-            mutating_variable_inputs=_list(mutating)
+            mutating_variable_inputs=mutating.tolist()
             if mutating is not None and mutating.any()
             else None,
             custom_options_format=operator.custom_options_format,
@@ -121,7 +122,7 @@ _AS_BYTES = frozenset(("STRING", "RESOURCE", "VARIANT", *PACKED_BITS))
 """Types whose constants are bytes in a Model."""
 
 
-def _list(vector) -> list:
+def _list(vector: np.ndarray | None) -> list[int]:
     """A vector as a list, empty when absent."""
     return [] if vector is None else vector.tolist()
 

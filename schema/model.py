@@ -9,6 +9,7 @@ converter's IR. Options are the records of flatbuffer.py.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,12 +17,15 @@ from .checks import SCHEMA_VERSION, check
 from .flatbuffer import Record, build, parse, same
 from .quantization import Quantization as Quantization
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
 
 @dataclass(eq=False)
 class _Plain:
     """Equality by content, arrays included."""
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
         return all(same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
@@ -138,7 +142,7 @@ class Model(_Plain):
     version: int = SCHEMA_VERSION
 
 
-def load(content) -> Model:
+def load(content: ReadableBuffer) -> Model:
     """The Model in the bytes of a file; constants are views of them.
 
     Raises ModelError for the first thing that is wrong.

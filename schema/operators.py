@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from . import tables
 from .operator_table import ROWS
@@ -37,6 +37,9 @@ TYPES = {
 """Short name -> TensorType."""
 SHORT = {name: short for short, name in TYPES.items()}
 LEFT_OUT = "-"
+
+T = TypeVar("T")
+Code = TypeVar("Code", bound="str | None")  # of a type, None where it is implied
 
 
 class Argument(NamedTuple):
@@ -112,8 +115,8 @@ class Operator(NamedTuple):
     @property
     def counts(self) -> tuple[int, int | None]:
         """The least and the largest number of operands, None without a limit."""
-        needed = [i for i, one in enumerate(self.operands, 1) if not one.is_optional]
-        variadic = any(one.is_variadic for one in self.operands)
+        needed = [i for i, operand in enumerate(self.operands, 1) if not operand.is_optional]
+        variadic = any(operand.is_variadic for operand in self.operands)
         return max(needed, default=0), None if variadic else len(self.operands)
 
     @property
@@ -133,8 +136,8 @@ class Operator(NamedTuple):
 
     def position(self, name: str) -> int:
         """Where an operand of this name is; raises LookupError when it has none."""
-        for i, one in enumerate(self.operands):
-            if one.name == name:
+        for i, operand in enumerate(self.operands):
+            if operand.name == name:
                 return i
         raise LookupError(f"{self.kind} has no operand {name!r}")
 
@@ -190,11 +193,11 @@ class Operator(NamedTuple):
     def accepting(self, operands: Sequence[str], results: Sequence[str]) -> list[Combination]:
         """The combinations that these types of operands and results are among."""
         types = self.by_argument(operands, results)
-        return [] if types is None else [one for one in self.combinations if one.accepts(*types)]
+        return [] if types is None else [c for c in self.combinations if c.accepts(*types)]
 
     def by_argument(
-        self, operands: Sequence[Any], results: Sequence[Any]
-    ) -> tuple[list[Any], list[Any]] | None:
+        self, operands: Sequence[str], results: Sequence[Code]
+    ) -> tuple[list[str], list[Code | str]] | None:
         """One type for each operand and for each result of the row; None where they do not fit."""
         operand_types = types_of_arguments(self.operands, operands)
         result_types = types_of_arguments(self.results, results)
@@ -203,12 +206,15 @@ class Operator(NamedTuple):
         return operand_types, result_types
 
 
-def types_of_arguments(arguments: Sequence[Argument], types: Sequence[Any]) -> list[Any] | None:
+def types_of_arguments(
+    arguments: Sequence[Argument], types: Sequence[Code]
+) -> list[Code | str] | None:
     """One type for each argument, of which a variadic one has several equal ones.
 
     None when those differ, or there are too few or too many.
     """
-    single, i = [], 0
+    single: list[Code | str] = []
+    i = 0
     for k, argument in enumerate(arguments):
         if argument.is_variadic:
             n = len(types) - i - (len(arguments) - k - 1)
@@ -223,12 +229,12 @@ def types_of_arguments(arguments: Sequence[Argument], types: Sequence[Any]) -> l
     return single if i >= len(types) else None
 
 
-def spread(arguments: Sequence[Argument], types: Sequence[Any], n: int) -> list[Any]:
+def spread(arguments: Sequence[Argument], types: Sequence[T], n: int) -> list[T]:
     """The types of `n` tensors, from one type for each argument."""
-    every = []
-    for argument, one in zip(arguments, types, strict=True):
-        every += [one] * (n - len(arguments) + 1 if argument.is_variadic else 1)
-    return every[:n]
+    spread_types: list[T] = []
+    for argument, type_ in zip(arguments, types, strict=True):
+        spread_types += [type_] * (n - len(arguments) + 1 if argument.is_variadic else 1)
+    return spread_types[:n]
 
 
 @functools.lru_cache(256)
@@ -299,10 +305,10 @@ def _combinations(kind: str) -> tuple[Combination, ...]:
     from .operator_types import ROWS as TYPE_ROWS  # of no use to an interpreter
 
     here, _, elsewhere = (_text_of(kind, TYPE_ROWS) or "").partition("||")
-    combinations = []
+    combinations: list[Combination] = []
     for part, runs_here in ((here, True), (elsewhere, False)):
-        for one in filter(None, map(str.strip, part.split("|"))):
-            operands, _, results = one.partition("->")
+        for types in filter(None, map(str.strip, part.split("|"))):
+            operands, _, results = types.partition("->")
             sides = (tuple(map(_types, side.split())) for side in (operands, results))
             combinations.append(Combination(next(sides), next(sides), runs_here))
     return tuple(combinations)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from .flatbuffer import Record
+
+    _Content = tuple[bytes, bytes, int, int, bytes | None, bytes | None, Record | None]
 
 FIELDS = ("scales", "zero_points", "axis", "block_size", "min", "max", "details")
 
@@ -69,7 +71,7 @@ class Quantization:
             return pair[0].reshape(shape), pair[1].reshape(shape)
         return pair[0].reshape(()), pair[1].reshape(())
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         if type(other) is not Quantization:
             return NotImplemented
         return self._content() == other._content()
@@ -77,13 +79,13 @@ class Quantization:
     def __hash__(self) -> int:
         return hash(self._content()[:4])
 
-    def _content(self) -> tuple[Any, ...]:
-        measured = [
-            None if one is None else np.asarray(one, np.float32).tobytes()
-            for one in (self.min, self.max)
-        ]
-        key = (self.scales.tobytes(), self.zero_points.tobytes(), self.axis, self.block_size)
-        return (*key, *measured, self.details)
+    def _content(self) -> _Content:
+        low, high = (
+            None if values is None else np.asarray(values, np.float32).tobytes()
+            for values in (self.min, self.max)
+        )
+        scales, zero_points = self.scales.tobytes(), self.zero_points.tobytes()
+        return scales, zero_points, self.axis, self.block_size, low, high, self.details
 
     def __repr__(self) -> str:
         text = f"Quantization({self.scales.tolist()}, {self.zero_points.tolist()}"

@@ -10,16 +10,17 @@ nearly all tables of a kind share a few vtables.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import chain
 from struct import Struct
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from . import tables
 from .errors import ModelError, noted
-from .flatbuffer import Record, record
+from .flatbuffer import FieldValue, Record, record
 
 INVALID = "The model is not a valid Flatbuffer buffer"
 MAX_TABLES = 10**6
@@ -42,6 +43,9 @@ _CODES = {
     "float": "f",
     "double": "d",
 }
+_Members = tuple[str | None, ...]
+_Argument: TypeAlias = "_Kind | np.dtype | None"
+_Decode = Callable[..., FieldValue]  # (reader, argument, where, offset)
 _U32 = Struct("<I").unpack_from
 _VTABLE = Struct("<HH").unpack_from
 _BACK = Struct("<i").unpack_from
@@ -69,12 +73,12 @@ def read(data: memoryview) -> Record:
 class _Malformed(Exception):
     """What is wrong, where, and the fields that lead there, innermost first."""
 
-    def __init__(self, position: int, reason: str):
+    def __init__(self, position: int, reason: str) -> None:
         self.position = position
         self.reason = reason
         self.path: list[str] = []
 
-    def __str__(self):
+    def __str__(self) -> str:
         path = "".join(reversed(self.path)).removeprefix(".") or "root"
         return f"{path} at byte {self.position}: {self.reason}"
 
@@ -82,15 +86,15 @@ class _Malformed(Exception):
 class _Reader:
     """One pass over one file."""
 
-    def __init__(self, data: memoryview):
+    def __init__(self, data: memoryview) -> None:
         self.data = data
         self.size = len(data)
         self.tables_left = min(MAX_TABLES, self.size // _LEAST_TABLE)
         self.layouts_left = _MAX_LAYOUTS
         self.bytes_left = self.size
         self.texts: dict[int, str] = {}
-        self.vectors: dict[tuple, np.ndarray] = {}
-        self.layouts: dict[tuple, _Layout] = {}
+        self.vectors: dict[tuple[int, str] | tuple[int, int], np.ndarray] = {}
+        self.layouts: dict[tuple[_Kind, int], _Layout] = {}
 
     def table(self, kind: _Kind, where: int, offset: int) -> Record:
         """The table that the offset at `where` leads to."""
@@ -130,12 +134,13 @@ class _Reader:
             raise
         return result
 
-    def member(self, members: tuple, member: int, where: int, offset: int) -> Record:
+    def member(self, members: _Members, member: int, where: int, offset: int) -> Record:
         """The table a union holds."""
-        if not 0 < member < len(members):
+        name = members[member] if 0 < member < len(members) else None
+        if name is None:
             limit = len(members)
             raise _Malformed(where, f"the type of a union must be in [1, {limit}), got {member}")
-        return self.table(_kind(members[member]), where, offset)
+        return self.table(_kind(name), where, offset)
 
     def table_list(self, kind: _Kind, where: int, offset: int) -> tuple[Record, ...]:
         """The tables in the vector that the offset at `where` leads to; entries may be equal."""
@@ -144,8 +149,9 @@ class _Reader:
             raise _Malformed(start, f"a vector must have at most {MAX_TABLES} tables, got {length}")
         self.claim(start, 4 * length)
         offsets = np.frombuffer(self.data, "<u4", length, start)
-        seen = {} if _any_equal(offsets + np.arange(start, start + 4 * length, 4)) else None
-        result = []
+        are_shared = _any_equal(offsets + np.arange(start, start + 4 * length, 4))
+        seen: dict[int, Record] | None = {} if are_shared else None
+        result: list[Record] = []
         position = start
         try:
             for offset in _integers(offsets):
@@ -165,30 +171,30 @@ class _Reader:
     def numbers(self, dtype: np.dtype, where: int, offset: int) -> np.ndarray:
         """A read-only view of the vector of numbers that the offset at `where` leads to."""
         key = (where + offset, dtype.char)
-        found = self.vectors.get(key)
-        if found is None:
+        vector = self.vectors.get(key)
+        if vector is None:
             start, length = self.vector(where, offset, dtype.itemsize)
             self.claim(start, length * dtype.itemsize)
-            found = np.frombuffer(self.data, dtype, length, start)
+            vector = np.frombuffer(self.data, dtype, length, start)
             if dtype.char == "?":
                 # Any byte but 0 is true in a flatbuffer; in a numpy array only 1 is.
-                found = found.view("u1") != 0
-                found.flags.writeable = False
-            self.vectors[key] = found
-        return found
+                vector = np.asarray(vector.view("u1") != 0)
+                vector.flags.writeable = False
+            self.vectors[key] = vector
+        return vector
 
-    def text(self, _, where: int, offset: int) -> str:
+    def text(self, _: None, where: int, offset: int) -> str:
         """The string that the offset at `where` leads to; bytes that are not UTF-8 are escaped."""
-        found = self.texts.get(where + offset)
-        if found is None:
+        text = self.texts.get(where + offset)
+        if text is None:
             start, length = self.vector(where, offset, 1)
             end = start + length
             if end >= self.size or self.data[end] != 0:
                 raise _Malformed(start, f"string of {length} bytes has no zero byte after it")
             self.claim(start, length)
-            found = str(self.data[start:end], "utf-8", "surrogateescape")
-            self.texts[where + offset] = found
-        return found
+            text = str(self.data[start:end], "utf-8", "surrogateescape")
+            self.texts[where + offset] = text
+        return text
 
     def vector(self, where: int, offset: int, itemsize: int) -> tuple[int, int]:
         """Position of the first element, and length, of the vector the offset at `where` names."""
@@ -218,7 +224,7 @@ class _Reader:
         self.layouts_left -= 1
         if self.layouts_left < 0:
             raise _Malformed(start, f"there are more than {_MAX_LAYOUTS} vtables")
-        slots = np.frombuffer(self.data, "<u2", size // 2, vtable).tolist()[1:]
+        slots: list[int] = np.frombuffer(self.data, "<u2", size // 2, vtable).tolist()[1:]
         layout = self.layouts[kind, vtable] = _Layout(kind, start, slots)
         return layout
 
@@ -251,7 +257,7 @@ class _Reader:
 
     def distant(self, start: int, length: int, what: str) -> np.ndarray:
         """Bytes of the file that a field refers to by their place."""
-        key = (start, length, "distant")
+        key = (start, length)
         if key not in self.vectors:
             if start + length > self.size:
                 raise _Malformed(start, f"{what} has {length} bytes here, past {self.end}")
@@ -277,31 +283,54 @@ def _integers(numbers: np.ndarray) -> Iterator[int]:
     return chain.from_iterable(numbers[i : i + n].tolist() for i in range(0, len(numbers), n))
 
 
+class _Scalar(NamedTuple):
+    field: str
+    slot: int
+    default: tables.Default
+    code: str  # of `struct`
+    limit: int | None  # of an enum
+
+
+class _Pointer(NamedTuple):
+    field: str
+    slot: int
+    decode: _Decode
+    argument: _Argument
+
+
+class _Union(NamedTuple):
+    field: str
+    slot: int
+    members: _Members
+
+
 class _Kind:
     """How the fields of one table of the schema are read."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         self.name = name
         class_ = record(name)
         self.make = lambda: class_.__new__(class_)
-        self.plain, self.pointers, self.unions = [], [], []
+        self.plain: list[_Scalar] = []
+        self.pointers: list[_Pointer] = []
+        self.unions: list[_Union] = []
         for field, type_, default, slot in tables.TABLES[name]:
             inner = type_.strip("[]")
             scalar = tables.ENUM_TYPES.get(inner, inner)
             if type_ in tables.UNIONS:
-                self.unions.append((field, slot, tables.UNIONS[type_]))
+                self.unions.append(_Union(field, slot, tables.UNIONS[type_]))
             elif type_ == "string":
-                self.pointers.append((field, slot, _Reader.text, None))
+                self.pointers.append(_Pointer(field, slot, _Reader.text, None))
             elif type_ == inner and scalar in _CODES:
                 limit = len(tables.ENUMS[type_]) if type_ in tables.ENUMS else None
-                self.plain.append((field, slot, default, _CODES[scalar], limit))
+                self.plain.append(_Scalar(field, slot, default, _CODES[scalar], limit))
             elif scalar in _CODES:
                 dtype = np.dtype("<" + _CODES[scalar])
-                self.pointers.append((field, slot, _Reader.numbers, dtype))
+                self.pointers.append(_Pointer(field, slot, _Reader.numbers, dtype))
             elif type_ == inner:
-                self.pointers.append((field, slot, _Reader.table, _kind(inner)))
+                self.pointers.append(_Pointer(field, slot, _Reader.table, _kind(inner)))
             else:
-                self.pointers.append((field, slot, _Reader.table_list, _kind(inner)))
+                self.pointers.append(_Pointer(field, slot, _Reader.table_list, _kind(inner)))
 
 
 @cache
@@ -325,15 +354,15 @@ class _Layout:
 
     __slots__ = ("absent", "enums", "plain", "pointers", "size", "unions", "unpack")
 
-    def __init__(self, kind: _Kind, start: int, slots: list[int]):
+    def __init__(self, kind: _Kind, start: int, slots: list[int]) -> None:
         self.size = slots[0]
         places = slots[1:]
         present = {slot: (place, code) for slot, place, code in _inline(kind, places)}
         order = sorted(present, key=present.__getitem__)
         index = {slot: i for i, slot in enumerate(order)}
-        self.unpack = self._struct(start, [present[slot] for slot in order])
-        self.absent = [(f, d) for f, slot, d, _, _ in kind.plain if slot not in index]
-        self.absent += [(f, None) for f, slot, _, _ in kind.pointers if slot not in index]
+        self.unpack = self._struct(start, [present[slot] for slot in order]).unpack_from
+        absent = [(f, d) for f, slot, d, _, _ in kind.plain if slot not in index]
+        self.absent = absent + [(f, None) for f, slot, _, _ in kind.pointers if slot not in index]
         self.plain = [(f, index[slot]) for f, slot, *_ in kind.plain if slot in index]
         self.enums = [
             (f, index[slot], limit) for f, slot, *_, limit in kind.plain if limit and slot in index
@@ -343,14 +372,14 @@ class _Layout:
             for f, slot, decode, argument in kind.pointers
             if slot in index
         ]
-        self.unions = []
+        self.unions: list[tuple[str, int, int, int, _Members]] = []
         for field, slot, members in kind.unions:
             type_index, value_index = index.get(slot, -1), index.get(slot + 1, -1)
             place = places[slot + 1] if value_index >= 0 else 0
             self.unions.append((field, type_index, value_index, place, members))
 
-    def _struct(self, start: int, present: list[tuple[int, str]]):
-        """The unpack method for fields that lie at these places."""
+    def _struct(self, start: int, present: list[tuple[int, str]]) -> Struct:
+        """What unpacks the fields that lie at these places."""
         pieces, end = ["<"], 4
         if self.size < 4:
             raise _Malformed(start, f"table must have 4 bytes or more, got {self.size}")
@@ -362,10 +391,10 @@ class _Layout:
             end = place + Struct("<" + code).size
         if end > self.size:
             raise _Malformed(start, f"a field ends past the {self.size} bytes of its table")
-        return Struct("".join(pieces)).unpack_from
+        return Struct("".join(pieces))
 
 
-def _inline(kind: _Kind, places: list[int]):
+def _inline(kind: _Kind, places: list[int]) -> Iterator[tuple[int, int, str]]:
     """(slot, place, code) of all inline values of a table that a vtable has."""
     codes = [(slot, code) for _, slot, _, code, _ in kind.plain]
     codes += [(slot, "I") for _, slot, _, _ in kind.pointers]

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from .errors import DataLossError
 from .files import map_file, write_atomic
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, StrPath
 
 HEADER_SIZE = 12
 FOOTER_SIZE = 4
@@ -21,12 +25,12 @@ MAX_PACKED_SIZE = 2**31 - 1  # the bytes that are left of a compressed file are 
 COMPRESSIONS = {"": None, "ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS + 16}
 
 
-def masked_crc32c(content) -> int:
+def masked_crc32c(content: ReadableBuffer) -> int:
     """The CRC32C of bytes, turned and shifted so that a checksum of checksums stays sound."""
     return mask_crc32c(crc32c(content))
 
 
-def crc32c(content, before: int = 0) -> int:
+def crc32c(content: ReadableBuffer, before: int = 0) -> int:
     """The CRC32C of bytes that follow others with the CRC32C `before`."""
     from crc32c import crc32c as checksum
 
@@ -38,7 +42,7 @@ def mask_crc32c(checksum: int) -> int:
     return ((checksum >> 15 | checksum << 17) + MASK) & 0xFFFFFFFF
 
 
-def read_records(path, compression: str = "") -> Iterator[bytes]:
+def read_records(path: StrPath, compression: str = "") -> Iterator[bytes]:
     """The contents of the records of a file, in order.
 
     Args:
@@ -76,7 +80,7 @@ def build_records(records: Iterable[bytes], compression: str = "") -> bytes:
     return packer.compress(content) + packer.flush()
 
 
-def write_records(path, records: Iterable[bytes], compression: str = "") -> None:
+def write_records(path: StrPath, records: Iterable[bytes], compression: str = "") -> None:
     """Makes `path` a file with the contents `records`."""
     write_atomic(path, build_records(records, compression))
 
@@ -95,7 +99,7 @@ def _window(compression: str) -> int | None:
     return COMPRESSIONS[compression]
 
 
-def _loss(path, offset: int, problem: str) -> DataLossError:
+def _loss(path: StrPath, offset: int, problem: str) -> DataLossError:
     fix = "the records before it are whole"
     return DataLossError(None, None, f"'{path}': the record at byte {offset} {problem}; {fix}")
 
@@ -103,7 +107,7 @@ def _loss(path, offset: int, problem: str) -> DataLossError:
 class _Source:
     """The content of a file, unpacked as it is taken."""
 
-    def __init__(self, path, compression: str):
+    def __init__(self, path: StrPath, compression: str) -> None:
         self._window = _window(compression)
         self._path = path
         self._mapped = map_file(path)
@@ -134,17 +138,17 @@ class _Source:
         """Unpacks some more; False at the end of the file."""
         if self._packer is None or self._packer.eof:
             # A file may hold several compressed streams, one after the other.
-            left = (self._packer.unused_data if self._packer else b"") or self._plain(CHUNK_SIZE)
-            if not left:
+            packed = (self._packer.unused_data if self._packer else b"") or self._plain(CHUNK_SIZE)
+            if not packed:
                 return False
             self._packer = zlib.decompressobj(window)
         else:
-            left = self._packer.unconsumed_tail or self._plain(CHUNK_SIZE)
+            packed = self._packer.unconsumed_tail or self._plain(CHUNK_SIZE)
         try:
-            more = self._packer.decompress(left, CHUNK_SIZE)
+            more = self._packer.decompress(packed, CHUNK_SIZE)
         except zlib.error as error:
             raise _loss(self._path, self.offset, f"cannot be unpacked ({error})") from None
-        if not left and not more and not self._packer.eof:
+        if not packed and not more and not self._packer.eof:
             raise _loss(self._path, self.offset, "is cut, the compressed file ends within it")
         self._ready += more
         return True

@@ -17,10 +17,10 @@ from .strings import write_strings
 class Saver:
     """Turns a Model into the records of a file."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.buffers = [record("Buffer")()]
-        self.buffer_of: dict[tuple, int] = {}
-        self.codes: dict[tuple, int] = {}
+        self.buffer_of: dict[tuple[int, bytes], int] = {}
+        self.codes: dict[tuple[int, str | None, int], int] = {}
 
     def model(self, model: Model) -> Record:
         """The Model record."""
@@ -107,7 +107,7 @@ class Saver:
             debug_metadata_index=operator.debug_metadata_index,
         )
 
-    def buffer(self, content) -> int:
+    def buffer(self, content: bytes | np.ndarray | None) -> int:
         """Index of the buffer with this content; 0 for none."""
         if content is None:
             return 0
@@ -138,7 +138,7 @@ def _quantization_record(quantization: Quantization | None) -> Record | None:
     if quantization is None:
         return None
 
-    def vector(values):
+    def vector(values: np.ndarray | None) -> np.ndarray | None:
         return values if values is not None and len(values) else None
 
     return record("QuantizationParameters")(
@@ -151,7 +151,7 @@ def _quantization_record(quantization: Quantization | None) -> Record | None:
     )
 
 
-def _stored(tensor: Tensor):
+def _stored(tensor: Tensor) -> bytes | np.ndarray | None:
     """The bytes of a tensor's constant, as a file has them; None when there is none."""
     data = tensor.data
     if not isinstance(data, np.ndarray):

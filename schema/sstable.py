@@ -7,10 +7,15 @@ last 48 bytes of the file say where the block is that says where the others are.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from .errors import DataLossError, UnimplementedError
 from .records import masked_crc32c
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 MAGIC = 0xDB4775248B80FB57
 FOOTER_SIZE = 48
@@ -22,13 +27,13 @@ RESTART_INTERVAL = 16
 MAX_EXPANSION = 100
 
 
-def read_table(content, name: str) -> dict[bytes, bytes]:
+def read_table(buffer: ReadableBuffer, name: str) -> dict[bytes, bytes]:
     """All keys of a table, in order, and their values; `name` is the file for error messages.
 
     Raises DataLossError when a byte of the table is not what it was, UnimplementedError when a
     block is compressed.
     """
-    content = memoryview(content)
+    content = memoryview(buffer)
     if len(content) < FOOTER_SIZE:
         raise _loss(name, f"is too short for a table, got {len(content)} bytes")
     footer = bytes(content[-FOOTER_SIZE:])
@@ -55,7 +60,7 @@ def read_table(content, name: str) -> dict[bytes, bytes]:
     return entries
 
 
-def build_table(entries) -> bytes:
+def build_table(entries: Iterable[tuple[bytes, bytes]]) -> bytes:
     """The bytes of a table of `entries`, (key, value) pairs in ascending order of their keys."""
     content, index, block = bytearray(), _BlockBuilder(1), _BlockBuilder(RESTART_INTERVAL)
     handle = b""
@@ -73,7 +78,7 @@ def build_table(entries) -> bytes:
     return bytes(content + footer.ljust(FOOTER_SIZE - 8, b"\0") + MAGIC.to_bytes(8, "little"))
 
 
-def read_varint(content, position: int, name: str) -> tuple[int, int]:
+def read_varint(content: bytes | memoryview, position: int, name: str) -> tuple[int, int]:
     """The base-128 number at `position`, and the position after it."""
     number = 0
     for shift in range(0, 64, 7):
@@ -123,7 +128,7 @@ def _block(content: memoryview, offset: int, size: int, name: str) -> bytes:
     return bytes(content[offset:end])
 
 
-def _entries(block: bytes, name: str):
+def _entries(block: bytes, name: str) -> Iterator[tuple[bytes, bytes]]:
     """The (key, value) pairs of a block."""
     n_restarts = int.from_bytes(block[-4:], "little")
     end = len(block) - 4 - 4 * n_restarts
@@ -150,7 +155,7 @@ def _loss(name: str, problem: str) -> DataLossError:
 class _BlockBuilder:
     """Collects the entries of one block."""
 
-    def __init__(self, restart_interval: int):
+    def __init__(self, restart_interval: int) -> None:
         self._interval = restart_interval
         self._content = bytearray()
         self._restarts = [0]

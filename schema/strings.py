@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .errors import ModelError
+from .files import byte_view
+
+if TYPE_CHECKING:
+    from .files import Content
 
 
-def read_strings(data) -> list[bytes]:
+def read_strings(data: Content) -> list[bytes]:
     """The strings in a buffer; none when it is empty.
 
     Raises ModelError when the offsets do not lie in order inside the buffer.
@@ -21,7 +26,7 @@ def read_strings(data) -> list[bytes]:
     >>> read_strings(write_strings([b"one", b""]))
     [b'one', b'']
     """
-    content = memoryview(data).cast("B")
+    content = byte_view(data)
     if not len(content):
         return []
     offsets = _offsets(content).tolist()
@@ -39,9 +44,9 @@ def write_strings(strings: Iterable[bytes | str]) -> bytes:
     return b"".join([header.tobytes(), *encoded])
 
 
-def check_strings(data) -> int:
+def check_strings(data: Content) -> int:
     """How many strings a buffer holds; raises ModelError unless it is a string table."""
-    return max(0, len(_offsets(memoryview(data).cast("B"))) - 1)
+    return max(0, len(_offsets(byte_view(data))) - 1)
 
 
 def _offsets(content: memoryview) -> np.ndarray:

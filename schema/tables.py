@@ -8,6 +8,8 @@ is in the next one. A type in brackets is a vector.
 ALIGNMENT: (table, field) -> bytes its vector is aligned to, where that is more than the element.
 """
 
+from __future__ import annotations
+
 FILE_IDENTIFIER = 'TFL3'
 
 TENSOR_TYPE = {
@@ -359,7 +361,7 @@ ENUMS = {
 
 ENUM_TYPES = {'TensorType': 'byte', 'DimensionType': 'byte', 'BuiltinOperator': 'int', 'StablehloPrecisionConfig': 'uint', 'StablehloComparisonDirection': 'uint', 'StablehloComparisonType': 'uint', 'RngAlgorithm': 'byte', 'Padding': 'byte', 'ActivationFunctionType': 'byte', 'LSHProjectionType': 'byte', 'FullyConnectedOptionsWeightsFormat': 'byte', 'LSTMKernelType': 'byte', 'CombinerType': 'byte', 'MirrorPadMode': 'byte', 'ReduceWindowFunction': 'int', 'CustomOptionsFormat': 'byte'}
 
-UNIONS = {
+UNIONS: dict[str, tuple[str | None, ...]] = {
     'QuantizationDetails': (
         None,
         'CustomQuantization',
@@ -529,7 +531,10 @@ UNIONS = {
     ),
 }
 
-TABLES = {
+Default = int | float | bool | None
+Field = tuple[str, str, Default, int]
+
+TABLES: dict[str, tuple[Field, ...]] = {
     'CustomQuantization': (
         ('custom', '[ubyte]', None, 0),
     ),
@@ -1131,4 +1136,4 @@ def name_of(enum: str, value: int) -> str:
     return names[value]
 
 
-_NAMES: dict = {}
+_NAMES: dict[str, dict[int, str]] = {}

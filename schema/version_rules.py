@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from .flatbuffer import Record
 from .model import Tensor
+from .tables import Default
 
 _ABSENT = Tensor(dtype="")
 """Stands for an operand that is left out: it has no type that a rule asks for."""
@@ -26,14 +27,14 @@ class Use:
 
     def input(self, index: int) -> Tensor:
         """An operand."""
-        found = self.inputs[index] if index < len(self.inputs) else None
-        return _ABSENT if found is None else found
+        operand = self.inputs[index] if index < len(self.inputs) else None
+        return _ABSENT if operand is None else operand
 
     def output(self, index: int) -> Tensor:
         """A result."""
         return self.outputs[index] if index < len(self.outputs) else _ABSENT
 
-    def option(self, name: str):
+    def option(self, name: str) -> Default:
         """An option, None when there are no options."""
         return getattr(self.options, name, None)
 
@@ -56,7 +57,7 @@ def _types(first: str, second: str, result: str, at: int = 1) -> _Rule:
     return _all(_takes(first), _takes(second, at=at), _gives(result))
 
 
-def _option(name: str, *values) -> _Rule:
+def _option(name: str, *values: Default) -> _Rule:
     """An option has one of these values; without values, is set."""
     if values:
         return lambda use: use.option(name) in values
@@ -156,7 +157,7 @@ _MAXIMUM = (
     (3, _broadcasts_above_4),
     _INT8,
 )
-_TO_BLOCKS = (
+_TO_BLOCKS: tuple[tuple[int, _Rule], ...] = (
     (4, _takes("INT16")),
     (3, lambda use: len(use.input(0).shape) != 4),
     _INT8,

@@ -6,8 +6,9 @@ needs padding, and equal strings, vectors and tables are written once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import flatbuffers
 import numpy as np
@@ -16,7 +17,13 @@ from flatbuffers.number_types import UOffsetTFlags
 
 from . import tables
 from .errors import ModelError
-from .flatbuffer import Record
+from .flatbuffer import FieldValue, Record
+
+if TYPE_CHECKING:
+    from .files import Content
+
+    Slot = tuple[int, int, str, float, tables.Default]
+    """(size, slot, type, value, default) of a field of a table"""
 
 _DTYPES = {
     "bool": "?",
@@ -77,15 +84,15 @@ def write(model: Record) -> bytes:
 class _Writer:
     """One file being written, back to front."""
 
-    def __init__(self, builder: flatbuffers.Builder):
+    def __init__(self, builder: flatbuffers.Builder) -> None:
         self.builder = builder
-        self.written: dict = {}
+        self.written: dict[tuple[FieldValue, ...], int] = {}
 
     def table(self, value: Record, name: str, shared: bool = True) -> int:
         """Offset of a table, its fields before it; the entries of a vector are not shared."""
         if type(value).__name__ != name:
             raise ModelError(f"a {name} must be a record of that name, got {value!r:.80}")
-        slots = []
+        slots: list[Slot] = []
         for field, type_, default, slot, is_offset in _fields(name):
             content = getattr(value, field)
             if content is default or (default is not None and content == default):
@@ -94,7 +101,7 @@ class _Writer:
             if type_ in tables.UNIONS:
                 slots += self.union(content, type_, slot, place)
             elif is_offset:
-                offset = self.child(content, type_, place)
+                offset = self.child(value, field, type_, place)
                 slots.append((4, slot, "offset", offset, 0))
             else:
                 scalar = tables.ENUM_TYPES.get(type_, type_)
@@ -108,14 +115,14 @@ class _Writer:
             self.written[key] = self.assemble(name, slots)
         return self.written[key]
 
-    def assemble(self, name: str, slots: list[tuple]) -> int:
-        """Offset of a table with these slots (size, slot, type, value, default)."""
+    def assemble(self, name: str, slots: Sequence[Slot]) -> int:
+        """Offset of a table with these slots."""
         self.builder.StartObject(_n_slots(name))
         for _, slot, scalar, content, default in slots:
             _PREPEND[scalar](self.builder, slot, content, default)
         return self.builder.EndObject()
 
-    def union(self, value: Record, union: str, slot: int, place: str) -> list[tuple]:
+    def union(self, value: Record, union: str, slot: int, place: str) -> list[Slot]:
         """The slots of a union: its type, and the table it holds."""
         member = type(value).__name__
         if member not in tables.UNIONS[union]:
@@ -124,30 +131,29 @@ class _Writer:
         type_value = tables.UNIONS[union].index(member)
         return [(1, slot, "ubyte", type_value, 0), (4, slot + 1, "offset", offset, 0)]
 
-    def child(self, value, type_: str, place: str) -> int:
-        """Offset of what a field points to."""
+    def child(self, record: Record, field: str, type_: str, place: str) -> int:
+        """Offset of what a field of a record points to."""
+        content = getattr(record, field)
         inner = type_.strip("[]")
         if type_ == "string":
-            return self.text(value, place)
+            return self.text(content, place)
         if type_ == inner:
-            return self.table(value, inner)
+            return self.table(content, inner)
         if inner == "Buffer":
-            return self.buffers(value)
-        if inner == "Buffer":
-            return self.buffers(value)
+            return self.buffers(content)
         if inner in tables.TABLES:
-            return self.offsets([self.table(item, inner, shared=False) for item in value])
+            return self.offsets([self.table(item, inner, shared=False) for item in content])
         dtype = np.dtype(_DTYPES[tables.ENUM_TYPES.get(inner, inner)])
-        return self.numbers(_vector(value, dtype, place), dtype.itemsize)
+        return self.numbers(_vector(content, dtype, place), dtype.itemsize)
 
-    def buffers(self, buffers) -> int:
+    def buffers(self, buffers: Sequence[Record]) -> int:
         """Offset of the vector of Buffers, whose tables fill gaps between the aligned constants."""
         contents = [self.content(buffer) for buffer in buffers]
         contents_at = [0] * len(contents)
         tables_at = [0] * len(contents)
         waiting: list[int] = []
 
-        def write_table():
+        def write_table() -> None:
             index = waiting.pop()
             slots = [(4, 0, "offset", contents_at[index], 0)] if contents_at[index] else []
             tables_at[index] = self.assemble("Buffer", slots)
@@ -211,10 +217,13 @@ class _Writer:
 
 
 @cache
-def _fields(name: str) -> tuple[tuple[str, str, Any, int, bool], ...]:
+def _fields(name: str) -> tuple[tuple[str, str, tables.Default, int, bool], ...]:
     """(field, type, default, slot, whether it is an offset) of a table of the schema."""
     scalars = _DTYPES.keys() | tables.ENUM_TYPES.keys()
-    return tuple((*row, row[1] not in scalars) for row in tables.TABLES[name])
+    return tuple(
+        (field, type_, default, slot, type_ not in scalars)
+        for field, type_, default, slot in tables.TABLES[name]
+    )
 
 
 @cache
@@ -225,7 +234,7 @@ def _n_slots(name: str) -> int:
     )
 
 
-def _checked(value, scalar: str, place: str):
+def _checked(value: float, scalar: str, place: str) -> float:
     """A number as its field holds it; ModelError if it does not fit."""
     dtype = np.dtype(_DTYPES[scalar])
     if dtype.kind == "f":
@@ -237,17 +246,23 @@ def _checked(value, scalar: str, place: str):
     return number
 
 
-def _vector(values, dtype: np.dtype, place: str) -> np.ndarray:
+def _vector(
+    values: np.ndarray | list[float] | tuple[float, ...] | bytes | bytearray | memoryview,
+    dtype: np.dtype,
+    place: str,
+) -> np.ndarray:
     """A flat array of the element type of a field; ModelError if a value changes by that."""
     if isinstance(values, bytes | bytearray | memoryview):
         values = np.frombuffer(values, "u1")
-    given = np.asarray(values)
-    flat = np.ascontiguousarray(given.reshape(-1), dtype)
-    if given.dtype != dtype and dtype.kind != "f" and not np.array_equal(flat, given.reshape(-1)):
-        raise ModelError(f"{place} must hold {dtype} numbers, got {given.dtype} {given!r:.80}")
+    array = np.asarray(values)
+    flat = np.ascontiguousarray(array.reshape(-1), dtype)
+    if array.dtype != dtype and dtype.kind != "f" and not np.array_equal(flat, array.reshape(-1)):
+        raise ModelError(f"{place} must hold {dtype} numbers, got {array.dtype} {array!r:.80}")
     return flat
 
 
-def _n_bytes(data) -> int:
+def _n_bytes(data: Content | None) -> int:
     """Bytes of a buffer's data, None being none."""
+    if isinstance(data, np.ndarray):
+        return data.nbytes
     return 0 if data is None else memoryview(data).nbytes

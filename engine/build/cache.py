@@ -14,10 +14,16 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from . import target
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+    from .target import Target
 
 try:
     from _blake2 import blake2b  # what hashlib has, without its 3 ms for OpenSSL
@@ -45,8 +51,8 @@ _COMPILING = (
     "build/linker.py",
 )  # what makes code beside the kernel file and its imports
 _KEPT = 16  # states of one module whose images stay: other processors, other versions
-_sources = {}
-_versions = []
+_sources: dict[str, tuple[bytes, list[str]]] = {}
+_versions: list[bytes] = []
 
 
 def modules() -> list[str]:
@@ -65,7 +71,7 @@ def path_of(module: str) -> str:
 @cache
 def _paths() -> dict[str, str]:
     """The files of all kernel modules by their names, which are the same in no two folders."""
-    paths = {}
+    paths: dict[str, str] = {}
     for group in KERNEL_FOLDERS:
         for name in os.listdir(f"{ENGINE}/{group}"):
             if name.endswith(".py") and not name.startswith("_"):
@@ -73,15 +79,15 @@ def _paths() -> dict[str, str]:
     return paths
 
 
-def digest(*parts):
+def digest(*parts: ReadableBuffer) -> bytes:
     """A 32-byte digest of some bytes."""
-    made = blake2b(digest_size=32)
+    hash_ = blake2b(digest_size=32)
     for part in parts:
-        made.update(part)
-    return made.digest()
+        hash_.update(part)
+    return hash_.digest()
 
 
-def location():
+def location() -> str | None:
     """Where the user's cache folder is or would be; None for a user without a home."""
     path = os.path.expanduser(os.environ.get("FLATLITE_CACHE", ""))
     if path:
@@ -90,7 +96,7 @@ def location():
     return os.path.join(base, "flatlite") if os.path.isabs(base) else None
 
 
-def folder(create=False):
+def folder(create: bool = False) -> str | None:
     """The user's cache folder; None when there is none and none is to be made.
 
     Raises RuntimeError when others could write to it: what lies there is executed.
@@ -104,7 +110,7 @@ def folder(create=False):
     return None
 
 
-def private(path, create=False):
+def private(path: str, create: bool = False) -> str | None:
     """`path` when it is a folder of this user's alone.
 
     None when there is none, or none this user can reach, and none is made.
@@ -124,7 +130,7 @@ def private(path, create=False):
     return path
 
 
-def _check_private(path, status):
+def _check_private(path: str, status: os.stat_result) -> None:
     executed, name_own = "and the code in it would be executed", "name a folder of your own in"
     if stat.S_ISLNK(status.st_mode):
         wrong = (
@@ -145,7 +151,7 @@ def _check_private(path, status):
     raise RuntimeError(f"the cache folder {path} {wrong} FLATLITE_CACHE")
 
 
-def packaged_name(module, aim, source=None):
+def packaged_name(module: str, aim: Target, source: bytes | None = None) -> str:
     """The file name of an image shipped with the package for the target `aim`.
 
     `source` is the module's `source_digest`, where that is known.
@@ -153,7 +159,9 @@ def packaged_name(module, aim, source=None):
     return f"{module}-{aim.name}-{(source or source_digest(module)).hex()[:24]}.image"
 
 
-def cached_name(module, wanted=None, source=None):
+def cached_name(
+    module: str, wanted: Iterable[str] | None = None, source: bytes | None = None
+) -> str:
     """The file name of an image built here: of all of a module, or of the kernels in `wanted`."""
     source = source or source_digest(module)
     state = digest(source, _compilers(), "\n".join(target.processor()).encode()).hex()[:24]
@@ -164,7 +172,7 @@ def cached_name(module, wanted=None, source=None):
     )
 
 
-def cached(module, source=None):
+def cached(module: str, source: bytes | None = None) -> list[str]:
     """The paths of the images built here that hold code of a module, that of all of it first."""
     home, whole = folder(), cached_name(module, source=source)
     if home is None:
@@ -175,18 +183,19 @@ def cached(module, source=None):
     return [os.path.join(home, name) for name in names]
 
 
-def source_digest(module):
+def source_digest(module: str) -> bytes:
     """The digest of a kernel file and of every engine file its code depends on."""
-    found, left = {}, [path_of(module), *_COMPILING]
-    while left:
-        path = left.pop()
-        if path not in found:
-            found[path], needed = _source(path)
-            left.extend(needed)
-    return digest(bytes([FORMAT]), *(found[path] for path in sorted(found)))
+    digests: dict[str, bytes] = {}
+    pending = [path_of(module), *_COMPILING]
+    while pending:
+        path = pending.pop()
+        if path not in digests:
+            digests[path], needed = _source(path)
+            pending.extend(needed)
+    return digest(bytes([FORMAT]), *(digests[path] for path in sorted(digests)))
 
 
-def _source(path):
+def _source(path: str) -> tuple[bytes, list[str]]:
     """The digest of one engine file, and the engine files it imports."""
     known = _sources.get(path)
     if known is None:
@@ -198,7 +207,7 @@ def _source(path):
     return known
 
 
-def _is_source(path):
+def _is_source(path: str) -> bool:
     return path in _sources or os.path.isfile(f"{ENGINE}/{path}")
 
 
@@ -218,7 +227,7 @@ def _imported(folders: Sequence[str], text: bytes) -> list[str]:
     return [f"{start}.py", *(f"{start}/{word}.py".lstrip("/") for word in words)]
 
 
-def _home(package):
+def _home(package: str) -> str:
     """The folder of a package, without importing it."""
     for folder in sys.path:  # where nearly all packages are, and no import machinery is needed
         if os.path.isfile(os.path.join(folder, package, "_version.py")):
@@ -229,10 +238,10 @@ def _home(package):
     return os.path.dirname(spec.origin)
 
 
-def _compilers():
+def _compilers() -> bytes:
     """Bytes that change with the version of numba and llvmlite, without importing them."""
     if not _versions:
-        texts = []
+        texts: list[bytes] = []
         for package in ("numba", "llvmlite"):
             with open(os.path.join(_home(package), "_version.py"), "rb") as file:
                 texts.append(file.read())
@@ -240,26 +249,27 @@ def _compilers():
     return _versions[0]
 
 
-def prune(module, whole=False):
+def prune(module: str, whole: bool = False) -> None:
     """Removes images of all but the newest states of a module, and what a killed build has left.
 
     When its image is of the `whole` module, those of parts of it in the same state go, too.
     """
     image = re.compile(rf"({re.escape(module)}-[0-9a-f]{{24}})(-[0-9a-f]{{16}})?\.image")
     part = re.compile(rf"\.{image.pattern}\..*\.tmp")
-    states, old = {}, []
+    states: dict[str, list[tuple[int, str, bool]]] = {}
+    old: list[str] = []
     with os.scandir(folder()) as entries:
         for entry in entries:
-            if found := image.fullmatch(entry.name):
-                files = states.setdefault(found[1], [])
-                files.append((entry.stat().st_mtime_ns, entry.path, bool(found[2])))
+            if match := image.fullmatch(entry.name):
+                files = states.setdefault(match[1], [])
+                files.append((entry.stat().st_mtime_ns, entry.path, bool(match[2])))
             elif part.fullmatch(entry.name):
                 old.append(entry.path)
     for files in sorted(states.values(), key=max)[:-_KEPT]:
         old += [path for _, path, _ in files]
     if whole:
-        own = states.get(cached_name(module).removesuffix(".image"), [])
-        old += [path for _, path, is_part in own if is_part]
+        current = states.get(cached_name(module).removesuffix(".image"), [])
+        old += [path for _, path, is_part in current if is_part]
     for path in old:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import functools
 import importlib
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -31,7 +33,18 @@ from .declaration import READ, named
 from .independent import independent
 from .linker import EXTERNALS
 from .lowering import economy
-from .simd import widest_simd
+from .simd import Simd, widest_simd
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext
+    from numba.core.dispatcher import Dispatcher
+
+    from .image import Kernels
+
+    Types: TypeAlias = tuple[types.Type, ...]
+    """The types of a kernel's arguments: what numba calls a signature."""
+    Choice: TypeAlias = Mapping[str, str] | None
+    """letter -> dtype of a specialisation; None of a native function"""
 
 WORD = ir.IntType(64)
 RAISES = "flatlite_kernel_raises"
@@ -53,8 +66,8 @@ class Compiled:
     label: str
     module: llvm.ModuleRef
     machine: llvm.TargetMachine
-    symbols: dict = field(default_factory=dict)  # key of a specialisation -> symbol
-    kernels: dict = field(default_factory=dict)  # name -> (declaration, sets)
+    symbols: dict[str, str] = field(default_factory=dict)  # key of a specialisation -> symbol
+    kernels: Kernels = field(default_factory=dict)  # name -> (declaration, sets)
 
 
 def import_kernels(name: str) -> str:
@@ -63,45 +76,53 @@ def import_kernels(name: str) -> str:
     return importlib.import_module(f"...{path}", __name__).__name__
 
 
-def compile_module(name, aim=target.HOST, wanted=None):
+def compile_module(
+    name: str, aim: target.Target = target.HOST, wanted: Iterable[str] | None = None
+) -> Compiled:
     """Compiles kernel module `name`: all of it, or what `wanted` says (declaration.py).
 
     Raises KernelError.
     """
     declared = kernels.KERNELS.get(import_kernels(name), {})
+    keys = None
     if wanted is not None:
         declarations = {key: row.declaration for key, row in declared.items() if row.declaration}
-        wanted = {named(request, declarations) for request in wanted}
-    return compile_kernels(name, declared.values(), aim, wanted)
+        keys = {named(request, declarations) for request in wanted}
+    return compile_kernels(name, declared.values(), aim, keys)
 
 
-def compile_kernels(label, made, aim=target.HOST, wanted=None):
+def compile_kernels(
+    label: str,
+    declared: Iterable[kernels.Kernel],
+    aim: target.Target = target.HOST,
+    wanted: AbstractSet[str | None] | None = None,
+) -> Compiled:
     """Compiles some kernels for a processor; `label` stands before their names in errors.
 
     `wanted` are the keys of the specialisations that are compiled; None for all.
     """
     compiled = _empty(label, aim)
-    for one in made:
-        if one.declaration is None:
-            _add(compiled, one.name, one, None)
+    for kernel in declared:
+        if kernel.declaration is None:
+            _add(compiled, kernel.name, kernel, None)
             continue
-        declaration = one.declaration
-        compiled.kernels[one.name] = (declaration.text, declaration.described_sets())
+        declaration = kernel.declaration
+        compiled.kernels[kernel.name] = (declaration.text, declaration.described_sets())
         for choice in declaration.specialisations():
             key = declaration.key(choice)
             if wanted is None or key in wanted:
-                _add(compiled, key, one, choice)
+                _add(compiled, key, kernel, choice)
     _add_microkernels(compiled, widest_simd(aim.needs if aim.cpu else _host_features()))
     _optimise(compiled)
     _check_calls(compiled)
     return compiled
 
 
-def _host_features():
+def _host_features() -> set[str]:
     return {name for name, present in llvm.get_host_cpu_features().items() if present}
 
 
-def _empty(label, aim):
+def _empty(label: str, aim: target.Target) -> Compiled:
     cpu = aim.cpu or llvm.get_host_cpu_name()
     features = aim.features if aim.cpu else llvm.get_host_cpu_features().flatten()
     machine = _machine(cpu, features)
@@ -111,7 +132,7 @@ def _empty(label, aim):
     return Compiled(label, module, machine)
 
 
-def _machine(cpu, features):
+def _machine(cpu: str, features: str) -> llvm.TargetMachine:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(llvm.get_process_triple())
@@ -120,7 +141,7 @@ def _machine(cpu, features):
     )
 
 
-def _add(compiled, key, made, choice):
+def _add(compiled: Compiled, key: str, made: kernels.Kernel, choice: Choice) -> None:
     """Links one specialisation and its entry into the module."""
     signature = _signature(made, choice)
     if signature not in made.lowered:  # the same for all processors
@@ -139,9 +160,9 @@ def _add(compiled, key, made, choice):
             item.linkage = "internal"
 
 
-def _lowered(label, made, signature):
+def _lowered(label: str, made: kernels.Kernel, signature: Types) -> tuple[bytes, str]:
     """What numba makes of a function: LLVM code as bitcode, and the function's name there."""
-    dispatcher: Any = njit(made.function, **kernels.OPTIONS)
+    dispatcher = cast("Dispatcher", njit(made.function, **kernels.OPTIONS))
     try:
         with economy():
             dispatcher.compile(signature)
@@ -162,7 +183,7 @@ def _lowered(label, made, signature):
     return module.as_bitcode(), result.fndesc.llvm_func_name
 
 
-def _inline_helpers(module):
+def _inline_helpers(module: llvm.ModuleRef) -> None:
     """Puts what a function calls in place of the calls.
 
     Each becomes values without memory first: a helper once, not wherever it is called.
@@ -174,15 +195,15 @@ def _inline_helpers(module):
 
 
 @functools.cache
-def _inliner():
+def _inliner() -> tuple[llvm.PassBuilder, llvm.TargetMachine, llvm.PipelineTuningOptions]:
     """What passes for no processor in particular are run by, and what that needs."""
     machine, options = _machine("", ""), llvm.create_pipeline_tuning_options(speed_level=0)
     return llvm.create_pass_builder(machine, options), machine, options
 
 
-def _add_microkernels(compiled, simd):
+def _add_microkernels(compiled: Compiled, simd: Simd) -> None:
     """Links the bodies of the microkernels the kernels call, for the vectors `simd`."""
-    linked = set()
+    linked: set[str] = set()
     while symbols := _missing_microkernels(compiled.module, linked):  # these may call others
         for symbol in symbols:
             compiled.module.link_in(llvm.parse_assembly(_microkernel_text(symbol, simd)))
@@ -190,15 +211,15 @@ def _add_microkernels(compiled, simd):
         linked.update(symbols)
 
 
-def _missing_microkernels(module, linked):
+def _missing_microkernels(module: llvm.ModuleRef, linked: AbstractSet[str]) -> list[str]:
     called = [f.name for f in module.functions if f.name in kernels.MICROKERNELS]
     return [symbol for symbol in called if symbol not in linked]
 
 
-def _microkernel_text(symbol, simd):
+def _microkernel_text(symbol: str, simd: Simd) -> str:
     """The LLVM module of one microkernel."""
     declared, context = kernels.MICROKERNELS[symbol], _context()
-    returns = ir.VoidType()
+    returns: ir.Type = ir.VoidType()
     if declared.signature.return_type != types.void:
         returns = context.get_value_type(declared.signature.return_type)
     arguments = [context.get_value_type(kind) for kind in declared.signature.args]
@@ -212,37 +233,41 @@ def _microkernel_text(symbol, simd):
     return str(module)
 
 
-def _signature(made, choice):
+def _signature(made: kernels.Kernel, choice: Choice) -> Types:
     if made.declaration is None:
         return (types.int64,) * made.arity
-    found = []
+    assert choice is not None
+    kinds: list[types.Type] = []
     for argument in made.declaration.arguments:
-        dtype = np.dtype(choice[argument.letter]) if argument.letter else argument.dtype
-        scalar = numpy_support.from_dtype(dtype)
+        dtype = choice[argument.letter] if argument.letter else argument.dtype
+        scalar = numpy_support.from_dtype(np.dtype(dtype))
         if argument.rank is None:
-            found.append(scalar)
+            kinds.append(scalar)
         else:
-            found.append(KernelArray(scalar, argument.rank, argument.role == READ))
-    return (*_with_records(made, found), types.int64, types.int64, types.int64)
+            kinds.append(KernelArray(scalar, argument.rank, argument.role == READ))
+    return (*_with_records(made, kinds), types.int64, types.int64, types.int64)
 
 
-def _with_records(made, kinds):
+def _with_records(made: kernels.Kernel, kinds: Sequence[types.Type]) -> Iterable[types.Type]:
     """The types of a kernel's parameters, from those of its declared words."""
+    assert made.declaration is not None
     pairs = zip(made.declaration.arguments, kinds, strict=True)
     for name, group in groupby(pairs, lambda pair: pair[0].record or pair[0].name):
         fields, record = [kind for _, kind in group], made.records.get(name)
         yield types.BaseTuple.from_types(fields, record) if record else fields[0]
 
 
-def _record_entry(made, signature, body, symbol):
+def _record_entry(made: kernels.Kernel, signature: Types, body: str, symbol: str) -> str:
     """void(ith, nth, record*): unpacks the record and calls the kernel."""
+    assert made.declaration is not None
     module, builder, function = _start(ir.VoidType(), (WORD, WORD, WORD.as_pointer()), symbol)
     ith, nth, record = function.args
 
-    def slot(i):
+    def slot(i: int) -> ir.Value:
         return builder.load(builder.gep(record, [WORD(i)]))
 
-    values, arguments = [], iter(made.declaration.arguments)
+    values: list[ir.Value] = []
+    arguments = iter(made.declaration.arguments)
     for kind in signature[:-3]:
         argument = next(arguments)
         if argument.record:
@@ -252,6 +277,7 @@ def _record_entry(made, signature, body, symbol):
         elif argument.rank is None:
             values.append(_number(builder, slot(argument.slot), kind))
         else:
+            assert isinstance(kind, KernelArray)
             words = [slot(argument.slot + i) for i in range(1 + argument.rank)]
             values.append(_array(builder, kind, words))
     items = slot(ITEMS)
@@ -266,27 +292,35 @@ def _record_entry(made, signature, body, symbol):
     return str(module)
 
 
-def _assume_not_negative(builder, word):
+def _assume_not_negative(builder: ir.IRBuilder, word: ir.Value) -> None:
     """Lets LLVM drop numba's test for indices that count from the end."""
     kind = ir.FunctionType(ir.VoidType(), [ir.IntType(1)])
     assume = cgutils.get_or_insert_function(builder.module, kind, "llvm.assume")
     builder.call(assume, [builder.icmp_signed(">=", word, WORD(0))])
 
 
-def _plain_entry(made, signature, body, symbol):
+def _plain_entry(made: kernels.Kernel, signature: Types, body: str, symbol: str) -> str:
     """int64(int64, ...)"""
     module, builder, function = _start(WORD, (WORD,) * made.arity, symbol)
     builder.ret(_call(builder, body, types.int64, signature, list(function.args)))
     return str(module)
 
 
-def _start(returns, arguments, symbol):
+def _start(
+    returns: ir.Type, arguments: Iterable[ir.Type], symbol: str
+) -> tuple[ir.Module, ir.IRBuilder, ir.Function]:
     module = _context().create_module(symbol)
     function = ir.Function(module, ir.FunctionType(returns, arguments), symbol)
     return module, ir.IRBuilder(function.append_basic_block()), function
 
 
-def _call(builder, body, returns, signature, values):
+def _call(
+    builder: ir.IRBuilder,
+    body: str,
+    returns: types.Type,
+    signature: Types,
+    values: Sequence[ir.Value],
+) -> ir.Value:
     context = _context()
     kind = context.call_conv.get_function_type(returns, signature)
     function = cgutils.get_or_insert_function(builder.module, kind, body)
@@ -299,12 +333,12 @@ def _call(builder, body, returns, signature, values):
     return value
 
 
-def _context() -> Any:
+def _context() -> BaseContext:
     """numba's own description of this machine."""
     return cpu_target.target_context
 
 
-def _number(builder, word, kind):
+def _number(builder: ir.IRBuilder, word: ir.Value, kind: types.Type) -> ir.Value:
     context = _context()
     target = context.get_value_type(kind)
     if isinstance(kind, types.Float):
@@ -313,20 +347,22 @@ def _number(builder, word, kind):
     return word if target == WORD else builder.trunc(word, target)
 
 
-def _array(builder, kind, words):
+def _array(builder: ir.IRBuilder, kind: types.Array, words: Sequence[ir.Value]) -> ir.Value:
     context = _context()
     itemsize = context.get_abi_sizeof(context.get_data_type(kind.dtype))
-    shape, strides, step = words[1:], [], WORD(itemsize)
+    shape = words[1:]
+    strides: list[ir.Value] = []
+    step: ir.Value = WORD(itemsize)
     for size in reversed(shape):
         strides.insert(0, step)
         step = builder.mul(step, size)
-    made = make_array(kind)(context, builder)
-    memory = builder.inttoptr(words[0], made.data.type)
-    populate_array(made, memory, shape, strides, WORD(itemsize), meminfo=None)
-    return made._getvalue()
+    array = make_array(kind)(context, builder)
+    memory = builder.inttoptr(words[0], array.data.type)
+    populate_array(array, memory, shape, strides, WORD(itemsize), meminfo=None)
+    return array._getvalue()  # pyright: ignore[reportPrivateUsage]  numba has no other way
 
 
-def _optimise(compiled):
+def _optimise(compiled: Compiled) -> None:
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = True
     options.slp_vectorization = True
@@ -335,7 +371,7 @@ def _optimise(compiled):
     builder.getModulePassManager().run(compiled.module, builder)
 
 
-def _check_calls(compiled):
+def _check_calls(compiled: Compiled) -> None:
     """Refuses kernels that can raise or that need more than libc and libm."""
     keys = {symbol: key for key, symbol in compiled.symbols.items()}
     foreign = [

@@ -30,13 +30,26 @@ from __future__ import annotations
 
 import operator
 import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from math import prod
+from typing import TYPE_CHECKING, NoReturn, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 
 from .. import abi
+
+if TYPE_CHECKING:
+    from ..plan.buffer import Buffer
+
+Number: TypeAlias = "float | np.number | np.bool_"
+"""A single number that a kernel is given: an int and a bool, too."""
+Names: TypeAlias = "tuple[str, ...]"
+Dtypes: TypeAlias = "Widths | Iterable[object]"
+"""A set of dtypes as it is declared: what numba or numpy call them, or their names."""
+DescribedSets: TypeAlias = "dict[str, tuple[bool, list[str]]]"
+"""letter -> whether it is a set of widths, dtype names"""
 
 READ, WRITE, READ_WRITE, SCRATCH = "read", "write", "read-write", "scratch"
 _ROLES = (("out", WRITE), ("inout", READ_WRITE), ("scratch", SCRATCH))
@@ -53,7 +66,7 @@ _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 MAX_RANK = 8
 
 
-class Widths(tuple):
+class Widths(tuple[str, ...]):
     """A set of unsigned integers (and complex128 for 16 bytes), chosen by element width."""
 
     __slots__ = ()
@@ -77,7 +90,16 @@ class Argument:
         *("slot", "writes"),
     )
 
-    def __init__(self, name, letter, dtype, rank, dims, slot, over=()):
+    def __init__(
+        self,
+        name: str,
+        letter: str | None,
+        dtype: np.dtype | None,
+        rank: int | None,
+        dims: Names | None,
+        slot: int,
+        over: Names = (),
+    ) -> None:
         self.name, self.letter, self.dtype = name, letter, dtype
         self.rank, self.slot, self.over = rank, slot, over
         self.record = name.rpartition(".")[0]
@@ -98,10 +120,10 @@ class Declaration:
     `in_place` says that the result may lie on an argument.
     """
 
-    def __init__(self, name, text, sets):
+    def __init__(self, name: str, text: str, sets: Mapping[str, Dtypes]) -> None:
         self.name, self.text = name, text
         self.sets = {letter: _dtype_set(name, letter, names) for letter, names in sets.items()}
-        self.arguments = []
+        self.arguments: list[Argument] = []
         self.n_slots = abi.FIRST
         for word in text.replace(", ", ",").split():
             self._add(word)
@@ -120,9 +142,9 @@ class Declaration:
             if argument.letter and all(a.letter != argument.letter for a in self.arrays):
                 raise ValueError(f"{name}: no array says what '{argument.name}' is")
         self.letters = sorted(self.sets)
-        self._dtypes = {letter: {} for letter in self.sets}
+        self._dtypes: dict[str, dict[np.dtype, str]] = {letter: {} for letter in self.sets}
 
-    def _add(self, word):
+    def _add(self, word: str) -> None:
         """Reads one word of the declaration."""
         name, _, rest = word.partition(":")
         name, *over = name.split("~")
@@ -147,7 +169,7 @@ class Declaration:
         self.arguments.append(Argument(name, letter, dtype, rank, dims, self.n_slots, tuple(over)))
         self.n_slots += 1 + (rank or 0)
 
-    def _check_in_place(self):
+    def _check_in_place(self) -> None:
         """Refuses arrays that lie on others unless one result lies on what is only read."""
         read = {a.name for a in self.arrays if a.role == READ}
         written = [a for a in self.arrays if a.role != READ]
@@ -156,21 +178,21 @@ class Declaration:
                 f"{self.name}: one result may lie on what is only read, got '{self.text}'"
             )
 
-    def specialisations(self):
+    def specialisations(self) -> Iterator[dict[str, str]]:
         """Every choice of dtypes, as {letter: dtype name}."""
         for names in product(*(self.sets[letter] for letter in self.letters)):
             yield dict(zip(self.letters, names, strict=True))
 
     @classmethod
-    def restore(cls, name, text, sets):
+    def restore(cls, name: str, text: str, sets: DescribedSets) -> Declaration:
         """The declaration that `described_sets` and `text` describe."""
         return cls(name, text, {k: Widths(v) if wide else v for k, (wide, v) in sets.items()})
 
-    def described_sets(self):
-        """The sets as plain data: {letter: [by width?, dtype names]}."""
-        return {k: [isinstance(v, Widths), list(v)] for k, v in self.sets.items()}
+    def described_sets(self) -> DescribedSets:
+        """The sets as plain data: {letter: (by width?, dtype names)}."""
+        return {k: (isinstance(v, Widths), list(v)) for k, v in self.sets.items()}
 
-    def key(self, choice):
+    def key(self, choice: Mapping[str, str]) -> str:
         """The name of the code compiled for `choice`."""
         if not choice:
             return self.name
@@ -179,18 +201,20 @@ class Declaration:
             return f"{self.name}[{name}]"
         return f"{self.name}[{','.join(choice[letter] for letter in self.letters)}]"
 
-    def chosen(self, dtypes):
+    def chosen(self, dtypes: Iterable[str]) -> str:
         """The key of the code for a call with arrays of these dtypes.
 
         Raises ValueError where `bind` would.
         """
-        choice = {}
+        choice: dict[str, str] = {}
         for argument, dtype in zip(self.arrays, dtypes, strict=True):
             if argument.letter is not None:
                 self._check_choice(argument, np.dtype(dtype), choice)
         return self.key(choice)
 
-    def bind(self, buffers, numbers):
+    def bind(
+        self, buffers: Sequence[Buffer], numbers: Mapping[str, Number]
+    ) -> tuple[str, list[int]]:
         """Checks a call; gives the key of its code and its record without pointers.
 
         Raises ValueError, naming kernel, argument, what was expected and what came.
@@ -200,7 +224,9 @@ class Declaration:
             raise ValueError(
                 f"{self.name}: expected {len(self.arrays)} buffers ({names}), got {len(buffers)}"
             )
-        record, choice, named = [0] * self.n_slots, {}, {}
+        record = [0] * self.n_slots
+        choice: dict[str, str] = {}
+        named: dict[str, int] = {}
         for argument, buffer in zip(self.arrays, buffers, strict=True):
             if not hasattr(buffer, "storage"):
                 self._refuse(argument, "a buffer", repr(buffer))
@@ -227,11 +253,12 @@ class Declaration:
             if argument.is_word and type(number) is int and _LEAST <= number <= _MOST:
                 record[argument.slot] = number
                 continue
-            dtype = argument.dtype or np.dtype(choice[argument.letter])
+            dtype = argument.dtype or np.dtype(choice[argument.letter or ""])
             record[argument.slot] = self._bits(argument, dtype, number)
         return self.key(choice), record
 
-    def _check_choice(self, argument, dtype, choice):
+    def _check_choice(self, argument: Argument, dtype: np.dtype, choice: dict[str, str]) -> None:
+        assert argument.letter is not None
         known = self._dtypes[argument.letter]
         name = known.get(dtype)
         if name is None:
@@ -239,7 +266,8 @@ class Declaration:
         if choice.setdefault(argument.letter, name) != name:
             self._refuse(argument, f"{choice[argument.letter]} like the arguments before", name)
 
-    def _choose(self, argument, dtype):
+    def _choose(self, argument: Argument, dtype: np.dtype) -> str:
+        assert argument.letter is not None
         names, name = self.sets[argument.letter], dtype.name
         if isinstance(names, Widths) and not dtype.hasobject:
             name = "complex128" if dtype.itemsize == 16 else f"uint{8 * dtype.itemsize}"
@@ -247,7 +275,9 @@ class Declaration:
             self._refuse(argument, f"one of {', '.join(names)}", dtype)
         return name
 
-    def _check_memory(self, argument, buffer, shape, dtype):
+    def _check_memory(
+        self, argument: Argument, buffer: Buffer, shape: Sequence[int], dtype: np.dtype
+    ) -> None:
         storage, offset = buffer.storage, buffer.offset
         end = offset + prod(shape) * dtype.itemsize
         if offset < 0 or end > storage.nbytes or (shape and min(shape) < 0):
@@ -257,19 +287,19 @@ class Declaration:
         if argument.role != READ and storage.kind == "constant":
             self._refuse(argument, "a buffer that may be written", "a constant")
 
-    def _check_dims(self, argument, shape, named):
+    def _check_dims(self, argument: Argument, shape: Sequence[int], named: dict[str, int]) -> None:
         for i, dim, fixed in argument.named:
             expected = named.setdefault(dim, shape[i]) if fixed is None else fixed
             if shape[i] != expected:
                 self._refuse(argument, f"{dim} = {expected}", f"shape {shape}")
 
-    def _bits(self, argument, dtype, number):
+    def _bits(self, argument: Argument, dtype: np.dtype, number: Number) -> int:
         """A number as the 64 bits that stand in the record."""
         try:
             if dtype in _FLOATS:
                 pack, read = _FLOATS[dtype]
                 return read.unpack(pack.pack(number))[0]
-            value = operator.index(number)
+            value = operator.index(cast("SupportsIndex", number))
         except (TypeError, struct.error, OverflowError):
             self._refuse(argument, f"a number of {dtype}", repr(number))
         low, high = _range(dtype)
@@ -277,17 +307,17 @@ class Declaration:
             self._refuse(argument, f"{dtype} in [{low}, {high}]", value)
         return value if value < 1 << 63 else value - (1 << 64)
 
-    def _refuse(self, argument, expected, got):
+    def _refuse(self, argument: Argument, expected: object, got: object) -> NoReturn:
         raise ValueError(f"{self.name}: '{argument.name}' must be {expected}, got {got}")
 
-    def _refuse_numbers(self, numbers):
+    def _refuse_numbers(self, numbers: Mapping[str, Number]) -> NoReturn:
         names = ", ".join(a.name for a in self.scalars) or "none"
         raise ValueError(
             f"{self.name}: numbers must be {names}, got {', '.join(numbers) or 'none'}"
         )
 
 
-def expanded(text, records):
+def expanded(text: str, records: Mapping[str, type]) -> str:
     """A declaration with a word for each field of its records, classes by the names there."""
     words = []
     for word in text.replace(", ", ",").split():
@@ -297,7 +327,7 @@ def expanded(text, records):
     return " ".join(words)
 
 
-def _by_field(numbers):
+def _by_field(numbers: Mapping[str, object]) -> dict[str, object]:
     """The numbers of a call with those of records apart."""
     flat = {}
     for name, number in numbers.items():
@@ -309,7 +339,7 @@ def _by_field(numbers):
     return flat
 
 
-def named(request, declarations):
+def named(request: str, declarations: Mapping[str, Declaration]) -> str | None:
     """The key of the code that a request is for; None when it is for none.
 
     Args:
@@ -326,7 +356,7 @@ def named(request, declarations):
 
 
 @cache
-def _range(dtype):
+def _range(dtype: np.dtype) -> tuple[int, int]:
     """The lowest and the highest number of a dtype; none at all for what is no integer."""
     if dtype.kind == "b":
         return 0, 1
@@ -336,7 +366,7 @@ def _range(dtype):
     return (-top if dtype.kind == "i" else 0), top - 1
 
 
-def _dims(inside):
+def _dims(inside: str | None) -> tuple[int | None, Names | None]:
     """(rank, dimensions) for what stands between the brackets."""
     if inside is None:
         return None, None
@@ -346,7 +376,7 @@ def _dims(inside):
     return len(dims), dims
 
 
-def _dtype_set(name, letter, dtypes):
+def _dtype_set(name: str, letter: str, dtypes: Dtypes) -> Names:
     if isinstance(dtypes, Widths):
         return dtypes
     names = tuple(getattr(d, "__name__", None) or str(d) for d in dtypes)

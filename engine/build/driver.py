@@ -15,8 +15,21 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from . import cache, image, target
+
+if TYPE_CHECKING:
+    from .compiler import Compiled
+    from .linker import Flat
+
+Orders: TypeAlias = "dict[str, list[str] | None]"
+"""module -> the requests within it, None for all of it"""
+Progress: TypeAlias = "Callable[[int, int, Sequence[str]], object]"
+"""Called with (done, total, modules still missing)."""
+Linked: TypeAlias = "tuple[Flat, image.Kernels, dict[str, str]]"
+"""flat image, kernels, symbols by key"""
 
 try:
     import fcntl
@@ -26,7 +39,8 @@ except ImportError:  # no lock then: at worst the same image is built twice
 PROCESSES = 2  # that build at a time
 _PATIENCE = 1.0  # seconds before the first word of progress
 _MANY = 1_000_000  # objects that compiling may leave behind, with some 250 MB
-_warned, _announced = [], []
+_warned: list[str] = []
+_announced: list[_Line] = []
 
 
 class _Line:
@@ -35,21 +49,22 @@ class _Line:
     One for a process, where no terminal can overwrite it.
     """
 
-    def __init__(self):
-        self._start, self._told = time.monotonic(), None
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._told: int | None = None
 
-    def __call__(self, done, total, left):
+    def __call__(self, done: int, total: int, missing: Sequence[str]) -> None:
         if time.monotonic() - self._start < _PATIENCE or self._told == done:
             return
         if not _announced or sys.stderr.isatty():
             _announced.append(self)
-            end = "\n" if not left or not sys.stderr.isatty() else "\r"
+            end = "\n" if not missing or not sys.stderr.isatty() else "\r"
             words = f"flatlite: compiling kernels for this processor, once: {done} of {total}"
             print(words, end=end, file=sys.stderr, flush=True)
         self._told = done
 
 
-def ensure(requests, progress=None):
+def ensure(requests: Sequence[str], progress: Progress | None = None) -> None:
     """Makes the code for `requests` available, building what is missing.
 
     `progress(done, total, modules still missing)` is called now and then; by default a line appears
@@ -72,19 +87,19 @@ def ensure(requests, progress=None):
         image.provide(module, _build_here(module, wanted, folder, reason))
 
 
-def _by_module(requests):
+def _by_module(requests: Iterable[str]) -> Orders:
     """What is wanted of each module: a list of requests within it, or None for all of it."""
-    orders = {}
+    orders: Orders = {}
     for request in requests:
         module, _, wanted = request.partition(".")
         if not wanted:
             orders[module] = None
-        elif orders.setdefault(module, []) is not None:
-            orders[module].append(wanted)
+        elif (order := orders.setdefault(module, [])) is not None:
+            order.append(wanted)
     return orders
 
 
-def build_all(progress=None):
+def build_all(progress: Progress | None = None) -> None:
     """Builds every image there is not yet; `progress` as for `ensure`.
 
     Raises RuntimeError when there is no folder to keep them in.
@@ -98,7 +113,7 @@ def build_all(progress=None):
     ensure(cache.modules(), progress)
 
 
-def main(arguments=None):
+def main(arguments: Iterable[str] | None = None) -> int:
     """The command: builds what is asked for (all modules by default), a line for each module done.
 
     After `--package` it builds modules for the wheel: into the package, for each shipped target.
@@ -121,12 +136,12 @@ def main(arguments=None):
     return 0
 
 
-def print_line(module):
+def print_line(module: str) -> None:
     """Says that a module's image is built."""
     print(module, flush=True)
 
 
-def compile_unoptimised():
+def compile_unoptimised() -> None:
     """Leaves optimising to compiler.py, which does it once and for all kernels together.
 
     To be called before numba is imported.
@@ -134,29 +149,34 @@ def compile_unoptimised():
     os.environ.update(NUMBA_OPT="0", NUMBA_DISABLE_INTEL_SVML="1")
 
 
-def build_here(requests):
+def build_here(requests: Iterable[str]) -> None:
     """Builds what is missing of `requests` into the cache folder."""
     _build_orders(_by_module(requests), lambda module: None)
 
 
-def _build_orders(orders, built):
+def _build_orders(orders: Orders, built: Callable[[str], object]) -> None:
     folder = cache.folder(create=True)
+    assert folder is not None  # it was made, or refused with an error
     while orders:
         # First what nobody else is building, then wait for the others.
-        left = {m: o for m, o in orders.items() if not _build_into(folder, m, o, built, wait=False)}
-        if left == orders:
-            _build_into(folder, *left.popitem(), built, wait=True)
-        orders = left
+        others = {
+            m: o for m, o in orders.items() if not _build_into(folder, m, o, built, wait=False)
+        }
+        if others == orders:
+            _build_into(folder, *others.popitem(), built, wait=True)
+        orders = others
 
 
-def compile_flat(module, aim=target.HOST, wanted=None):
+def compile_flat(
+    module: str, aim: target.Target = target.HOST, wanted: Iterable[str] | None = None
+) -> Linked:
     """The linked code of a kernel module: (flat image, kernels, symbols). Imports numba."""
     from . import compiler
 
     return link(compiler.compile_module(module, aim, wanted))
 
 
-def link(compiled):
+def link(compiled: Compiled) -> Linked:
     """The linked code of what the compiler gave: (flat image, kernels, symbols)."""
     from . import compiler, linker
 
@@ -171,7 +191,11 @@ def link(compiled):
     return flat, compiled.kernels, compiled.symbols
 
 
-def write_packaged(folder, modules=None, aims=target.SHIPPED):
+def write_packaged(
+    folder: str,
+    modules: Iterable[str] | None = None,
+    aims: Sequence[target.Target] = target.SHIPPED,
+) -> None:
     """Writes the images a wheel ships to `folder`: by default all modules, for all targets.
 
     What is there already stays; images of the same modules made from older sources go.
@@ -180,8 +204,8 @@ def write_packaged(folder, modules=None, aims=target.SHIPPED):
 
     os.makedirs(folder, exist_ok=True)
     for module in cache.modules() if modules is None else modules:
-        own = [aim for aim in aims if aim.modules is None or module in aim.modules]
-        wanted = {cache.packaged_name(module, aim): aim for aim in own}
+        shipped = [aim for aim in aims if aim.modules is None or module in aim.modules]
+        wanted = {cache.packaged_name(module, aim): aim for aim in shipped}
         known = {f"{module}-{aim.name}" for aim in aims}
         for name in os.listdir(folder):
             if name.rpartition("-")[0] in known and wanted.pop(name, None) is None:
@@ -191,7 +215,7 @@ def write_packaged(folder, modules=None, aims=target.SHIPPED):
             files.write_atomic(path, image.pack(*compile_flat(module, aim)))
 
 
-def _writable_folder():
+def _writable_folder() -> tuple[str | None, str]:
     """The user's cache folder, or None and the reason."""
     if not target.supports_images():
         return None, "code images need x86-64 Linux"
@@ -204,35 +228,35 @@ def _writable_folder():
     return folder, ""
 
 
-def _may_start_processes():
+def _may_start_processes() -> bool:
     may = bool(sys.executable) and not getattr(sys, "frozen", False)
     return may and "FLATLITE_BUILDING" not in os.environ
 
 
-def _build_elsewhere(orders, folder, progress):
+def _build_elsewhere(orders: Orders, folder: str, progress: Progress) -> None:
     """Lets other processes build; whatever they could not is simply still missing after."""
     from . import worker
 
     names = {m: os.path.join(folder, cache.cached_name(m, o)) for m, o in orders.items()}
 
-    def look():
-        left = [m for m, path in names.items() if not os.path.exists(path)]
-        progress(len(names) - len(left), len(names), left)
-        return left
+    def look() -> list[str]:
+        missing = [m for m, path in names.items() if not os.path.exists(path)]
+        progress(len(names) - len(missing), len(names), missing)
+        return missing
 
     ended_by = 0
     look()
     with contextlib.suppress(OSError):  # no process can be started here
-        ended_by = worker.build(_dealt(orders), folder, look)
-    left = look()
-    if ended_by and left:
+        ended_by = worker.build(_partitioned(orders), folder, look)
+    missing = look()
+    if ended_by and missing:
         raise RuntimeError(
-            f"compiling the kernels {', '.join(left)} was ended by signal {ended_by};"
-            f" run `python -m flatlite.engine.build {left[0]}` to see why"
+            f"compiling the kernels {', '.join(missing)} was ended by signal {ended_by};"
+            f" run `python -m flatlite.engine.build {missing[0]}` to see why"
         )
 
 
-def _dealt(orders):
+def _partitioned(orders: Orders) -> list[list[str]]:
     """The requests for each process: all of them, begun from either end."""
     largest = sorted(orders, key=lambda m: -os.path.getsize(f"{cache.ENGINE}/{cache.path_of(m)}"))
     return [
@@ -241,7 +265,7 @@ def _dealt(orders):
     ]
 
 
-def _build_in_passing(orders, progress):
+def _build_in_passing(orders: Orders, progress: Progress) -> None:
     """Lets other processes build for this one alone, where nothing can be kept."""
     try:
         folder = tempfile.mkdtemp(prefix="flatlite-")
@@ -253,19 +277,25 @@ def _build_in_passing(orders, progress):
             if name.endswith(".image"):
                 with contextlib.suppress(OSError, image.ImageError):
                     path = os.path.join(folder, name)
-                    found = image.read(path)
-                    found.files = {}  # which are gone in a moment
-                    image.provide(name.split("-")[0], found)
+                    built = image.read(path)
+                    built.files = {}  # which are gone in a moment
+                    image.provide(name.split("-")[0], built)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _build_into(folder, module, wanted, built, wait):
+def _build_into(
+    folder: str,
+    module: str,
+    wanted: Sequence[str] | None,
+    built: Callable[[str], object],
+    wait: bool,
+) -> bool:
     """Builds what is missing of one module; False when another process is at it and not to wait."""
     from ...schema import files
 
-    with _locked(os.path.join(folder, f"{module}.lock"), wait) as mine:
-        if not mine:
+    with _locked(os.path.join(folder, f"{module}.lock"), wait) as is_locked:
+        if not is_locked:
             return False
         requests = [module] if wanted is None else [f"{module}.{w}" for w in wanted]
         image.search_again(requests)
@@ -280,7 +310,7 @@ def _build_into(folder, module, wanted, built, wait):
     return True
 
 
-def _remove_damaged(module):
+def _remove_damaged(module: str) -> None:
     """Removes images that cannot be read; nobody is building them while we hold the lock."""
     for path in cache.cached(module):
         if not image.is_sound(path):
@@ -288,7 +318,7 @@ def _remove_damaged(module):
 
 
 @contextlib.contextmanager
-def _locked(path, wait):
+def _locked(path: str, wait: bool) -> Generator[bool, None, None]:
     if fcntl is None:
         yield True
         return
@@ -301,7 +331,9 @@ def _locked(path, wait):
         yield True
 
 
-def _build_here(module, wanted, folder, reason):
+def _build_here(
+    module: str, wanted: Sequence[str] | None, folder: str | None, reason: str
+) -> image.Image:
     """Compiles for a module in this process; into the cache folder if there is one."""
     if folder is None:
         _warn_once(reason)
@@ -320,7 +352,7 @@ def _build_here(module, wanted, folder, reason):
     return image.in_memory(flat, kernels, symbols)
 
 
-def _warn_once(reason):
+def _warn_once(reason: str) -> None:
     if not _warned:
         _warned.append(reason)
         warnings.warn(
@@ -331,14 +363,14 @@ def _warn_once(reason):
         )
 
 
-def _just_in_time(module, wanted):
+def _just_in_time(module: str, wanted: Sequence[str] | None) -> image.Image:
     """What `_build_here` gives on systems images are not made for."""
     from . import compiler
 
     return just_in_time(compiler.compile_module(module, wanted=wanted))
 
 
-def just_in_time(compiled):
+def just_in_time(compiled: Compiled) -> image.Image:
     """The image of compiled kernels in the memory of LLVM's own compiler."""
     import llvmlite.binding as llvm
 

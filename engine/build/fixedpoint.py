@@ -5,8 +5,9 @@ makes them). Products are rounded twice: first to 31 bits, then by the right shi
 held in int64.
 """
 
-# pyright: reportCallIssue=false, reportOperatorIssue=false
-# (numba hides the signatures of what it compiles)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 from numba import int32, int64, types
@@ -14,13 +15,16 @@ from numba.core import cgutils
 
 from .kernel import inline, microkernel
 
+if TYPE_CHECKING:
+    from .simd import Simd
+
 WORD = ir.IntType(64)
 
 HIGHEST = (1 << 31) - 1
 
 
 @inline
-def rounding_shift(value, places):
+def rounding_shift(value: int, places: int) -> int:
     """value / 2 ** places, rounded to nearest, halves away from zero."""
     if places <= 0:
         return value
@@ -28,20 +32,20 @@ def rounding_shift(value, places):
 
 
 @inline
-def high_product(a, b):
+def high_product(a: int, b: int) -> int:
     """a * b / 2 ** 31, rounded to nearest, halves up."""
     return (a * b + (int64(1) << 30)) >> 31
 
 
 @inline
-def scaled(value, multiplier, shift):
+def scaled(value: int, multiplier: int, shift: int) -> int:
     """value * multiplier * 2 ** (shift - 31), rounded as MultiplyByQuantizedMultiplier does."""
     left = max(shift, 0)
     return rounding_shift(high_product(int64(int32(value << left)), multiplier), left - shift)
 
 
 @inline
-def scaled_wide(value, multiplier, shift):
+def scaled_wide(value: int, multiplier: int, shift: int) -> int:
     """value * multiplier * 2 ** (shift - 31), rounded once, with 15 bits of the multiplier.
 
     What MultiplyByQuantizedMultiplier does with int64 values.
@@ -52,22 +56,22 @@ def scaled_wide(value, multiplier, shift):
 
 
 @microkernel(types.int64(types.int64), inline=True)
-def leading_zeros(builder, simd, value):
+def leading_zeros(builder: ir.IRBuilder, simd: Simd, value: ir.Value) -> ir.Value:
     """Zero bits above the highest set one of 32; 32 for 0. The value must not be negative."""
     kind = ir.FunctionType(WORD, [WORD, ir.IntType(1)])
     count = cgutils.get_or_insert_function(builder.module, kind, "llvm.ctlz.i64")
-    found = builder.call(count, [value, ir.IntType(1)(0)])
-    return builder.sub(found, WORD(32))
+    zeros = builder.call(count, [value, ir.IntType(1)(0)])
+    return builder.sub(zeros, WORD(32))
 
 
 @inline
-def _saturating_shift(value, places):
+def _saturating_shift(value: int, places: int) -> int:
     """value * 2 ** places, held within int32."""
     return min(max(value << places, -HIGHEST - 1), HIGHEST)
 
 
 @inline
-def _inverse_above_one(x):
+def _inverse_above_one(x: int) -> int:
     """1 / (1 + x) in 31 bits of x in [0, 1).
 
     Three steps of Newton's method on numbers with two bits before the point.
@@ -75,13 +79,13 @@ def _inverse_above_one(x):
     half = (x + HIGHEST + 1) >> 1
     y = int64(1515870810) + high_product(half, int64(-1010580540))
     for _ in range(3):
-        rest = (int64(1) << 29) - high_product(half, y)
-        y += _saturating_shift(high_product(y, rest), 2)
+        error = (int64(1) << 29) - high_product(half, y)
+        y += _saturating_shift(high_product(y, error), 2)
     return _saturating_shift(y, 1)
 
 
 @inline
-def reciprocal(value):
+def reciprocal(value: int) -> tuple[int, int]:
     """(inverse, shift) with 1 / value = inverse * 2 ** (-31 - shift), of a positive value.
 
     The digits are those of gemmlowp's one_over_one_plus_x_for_x_in_0_1.
@@ -91,7 +95,7 @@ def reciprocal(value):
 
 
 @inline
-def inverse_root(value):
+def inverse_root(value: int) -> tuple[int, int]:
     """(inverse, places) with 1 / sqrt(value) = inverse * 2 ** (-31 - places); 0 counts as 1.
 
     Five steps of Newton's method on numbers with three bits before the point.
@@ -117,7 +121,7 @@ def inverse_root(value):
 
 
 @inline
-def logarithm(value):
+def logarithm(value: int) -> int:
     """log(value / 2 ** 19) * 2 ** 26 of value / 2 ** 19 >= 1, as TFLite's LOG_SOFTMAX takes it."""
     places = leading_zeros(value)
     a = _saturating_shift(high_product(_saturating_shift(value, places - 1), 1518500250), 1)

@@ -18,17 +18,38 @@ import contextlib
 import os
 import struct
 from _thread import allocate_lock
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 from . import cache, target
 from .target import PAGE
+
+if TYPE_CHECKING:
+    from .declaration import Declaration, DescribedSets
+    from .linker import Flat
+
+Stamp: TypeAlias = "tuple[int, int, int, int]"
+"""inode, size, and times of change of a file"""
+File: TypeAlias = "tuple[str, Stamp]"
+"""path and stamp of a file"""
+Kernels: TypeAlias = "dict[str, tuple[str, DescribedSets]]"
+"""kernel -> what `Declaration.restore` takes"""
 
 MAGIC, FORMAT = b"flatlite", cache.FORMAT
 _HEAD = struct.Struct("<8sIIQQ32s")  # magic, format, header size, code offset, code size, digest
 _START = 1 << 15  # bytes of a file in which its header lies
 _READING = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
-_images = {}
+_images: dict[str, Image] = {}
 _lock = allocate_lock()
+
+
+class Header(TypedDict):
+    """What the header of an image says."""
+
+    kernels: Kernels
+    exports: dict[str, int]
+    slots: dict[str, int]
 
 
 class ImageError(Exception):
@@ -46,40 +67,47 @@ class Image:
         searched: whether all that is kept of the module was looked for.
     """
 
-    def __init__(self, kernels, addresses, owner=None, file=None):
+    def __init__(
+        self,
+        kernels: Kernels,
+        addresses: Mapping[str, int],
+        owner: object = None,
+        file: File | None = None,
+    ) -> None:
         self.kernels, self.addresses, self.searched = kernels, dict(addresses), False
         self.files = dict.fromkeys(addresses, file) if file else {}
-        self._declarations = {}
+        self._declarations: dict[str, Declaration] = {}
         self._owners = [owner]  # whatever must live as long as the code
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Image({', '.join(self.kernels)})"
 
     @property
-    def whole(self):
+    def whole(self) -> bool:
         """Whether all specialisations of all kernels are there."""
         sizes = (
             prod(len(names) for _, names in sets.values()) for _, sets in self.kernels.values()
         )
         return sum(sizes) <= len(self.addresses)
 
-    def add(self, other):
+    def add(self, other: Image) -> None:
         """Takes what another image has of the same module and this one has not."""
-        own = self.addresses
-        self.files.update((key, file) for key, file in other.files.items() if key not in own)
-        self.addresses = {**other.addresses, **own}
+        known = self.addresses
+        self.files.update((key, file) for key, file in other.files.items() if key not in known)
+        self.addresses = {**other.addresses, **known}
         self._owners += other._owners
 
-    def declaration(self, name):
+    def declaration(self, name: str) -> Declaration | None:
         """The declaration of a kernel; None when there is no such kernel."""
-        found = self._declarations.get(name)
-        if found is None and name in self.kernels:
+        declaration = self._declarations.get(name)
+        if declaration is None and name in self.kernels:
             from .declaration import Declaration  # serialized programs need none
 
-            found = self._declarations[name] = Declaration.restore(name, *self.kernels[name])
-        return found
+            declaration = Declaration.restore(name, *self.kernels[name])
+            self._declarations[name] = declaration
+        return declaration
 
-    def has(self, request):
+    def has(self, request: str) -> bool:
         """Whether the code is there that a request is for (declaration.py).
 
         True for one that is for none: it has to be found out elsewhere what is wrong with it.
@@ -91,7 +119,7 @@ class Image:
         return key is None or key in self.addresses
 
 
-def available(module):
+def available(module: str) -> Image | None:
     """What there is of a kernel module; None when nothing was built yet.
 
     Raises ValueError when there is no such module.
@@ -103,13 +131,13 @@ def available(module):
     return image
 
 
-def files(module):
+def files(module: str) -> Mapping[str, File]:
     """The files that the code of a module was read from, by key (`Image.files`)."""
     image = _images.get(module)
     return {} if image is None else image.files
 
 
-def missing(requests):
+def missing(requests: Iterable[str]) -> list[str]:
     """Those of the requests whose code has to be built first.
 
     A request is a module's name, for all of it, or `module.` and what `Image.has` takes.
@@ -117,7 +145,7 @@ def missing(requests):
     return [request for request in dict.fromkeys(requests) if not _is_there(request)]
 
 
-def _is_there(request):
+def _is_there(request: str) -> bool:
     module, _, wanted = request.partition(".")
     image = available(module)
     if image is None:
@@ -125,14 +153,14 @@ def _is_there(request):
     return image.has(wanted) if wanted else image.whole
 
 
-def search_again(requests):
+def search_again(requests: Iterable[str]) -> None:
     """Makes what others have built since be seen."""
     for module in {request.partition(".")[0] for request in requests}:
         if module in _images:
             _images[module].searched = False
 
 
-def adopt(module, path, stamp):
+def adopt(module: str, path: str, stamp: Stamp) -> Image:
     """What there is of a kernel module with the file that is known to be a right one.
 
     Its digest was checked by the process that `stamp` is of, and is not again while the stamp, the
@@ -149,13 +177,13 @@ def adopt(module, path, stamp):
     return image
 
 
-def provide(module, image):
+def provide(module: str, image: Image) -> Image:
     """Makes `image` be used for `module` in this process, beside what is there."""
     with _lock:
         return _merge(module, image)
 
 
-def loaded(module):
+def loaded(module: str) -> Image:
     """The image of a whole kernel module, built now when there is none."""
     image = _images.get(module)
     if image is None or not image.whole:
@@ -167,14 +195,14 @@ def loaded(module):
     return image
 
 
-def _merge(module, image):
+def _merge(module: str, image: Image) -> Image:
     known = _images.setdefault(module, image)
     if known is not image:
         known.add(image)
     return known
 
 
-def _search(module):
+def _search(module: str) -> Image | None:
     """What is kept of a module and sound, with what is known of it already.
 
     A file that is damaged, or that cannot be read, is as good as none.
@@ -191,7 +219,7 @@ def _search(module):
     return image
 
 
-def _candidates(module):
+def _candidates(module: str) -> Iterator[str]:
     try:
         source = cache.source_digest(module)
     except (FileNotFoundError, LookupError):
@@ -204,7 +232,7 @@ def _candidates(module):
         yield from cache.cached(module, source)
 
 
-def read(path, stamp=None):
+def read(path: str, stamp: Stamp | None = None) -> Image:
     """The image in a file; one with `stamp` is known to be sound.
 
     Raises ImageError when its bytes are not those that were written, FileNotFoundError.
@@ -214,8 +242,8 @@ def read(path, stamp=None):
     descriptor = os.open(path, _READING)
     try:
         status = os.fstat(descriptor)
-        found = status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-        known = found == stamp
+        current = status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+        known = current == stamp
         data = _read_all(descriptor, min(status.st_size, _START if known else status.st_size))
         header, offset, size = _parts(data) if known else _check(path, data)
         base = loader.map_file(descriptor, offset, size, header["slots"])
@@ -223,10 +251,10 @@ def read(path, stamp=None):
         raise ImageError(f"{path}: {error}") from None
     finally:
         os.close(descriptor)
-    return _image(header, base, path, found)
+    return _image(header, base, (path, current))
 
 
-def is_sound(path):
+def is_sound(path: str) -> bool:
     """Whether an image file is there and its bytes are those that were written."""
     try:
         descriptor = os.open(path, _READING)
@@ -239,7 +267,7 @@ def is_sound(path):
     return True
 
 
-def in_memory(flat, kernels, symbols):
+def in_memory(flat: Flat, kernels: Kernels, symbols: Mapping[str, str]) -> Image:
     """The image of freshly linked code, without a file."""
     from ..run import loader
 
@@ -247,7 +275,7 @@ def in_memory(flat, kernels, symbols):
     return _image(header, loader.map_bytes(flat.code, header["slots"]))
 
 
-def pack(flat, kernels, symbols):
+def pack(flat: Flat, kernels: Kernels, symbols: Mapping[str, str]) -> bytes:
     """The bytes of an image file."""
     header = _header(flat, kernels, symbols)
     offset = -(-(_HEAD.size + len(header)) // PAGE) * PAGE
@@ -258,9 +286,9 @@ def pack(flat, kernels, symbols):
     return plain[:-32] + cache.digest(plain, body) + body
 
 
-def _header(flat, kernels, symbols):
+def _header(flat: Flat, kernels: Kernels, symbols: Mapping[str, str]) -> bytes:
     """Lines of fields: kernels and their sets of dtypes, exported keys, functions from outside."""
-    lines = []
+    lines: list[tuple[str, ...]] = []
     for name, (text, sets) in sorted(kernels.items()):
         marked = [
             f"{k}{'~' if wide else '='}{','.join(v)}" for k, (wide, v) in sorted(sets.items())
@@ -271,21 +299,21 @@ def _header(flat, kernels, symbols):
     return "\n".join("\t".join(fields) for fields in lines).encode()
 
 
-def _parse(header):
-    """What `_header` has written, as {"kernels", "exports", "slots"}."""
-    found = {"kernels": {}, "exports": {}, "slots": {}}
+def _parse(header: bytes) -> Header:
+    """What `_header` has written."""
+    parsed: Header = {"kernels": {}, "exports": {}, "slots": {}}
     for line in bytes(header).decode().splitlines():
         kind, name, value, *sets = line.split("\t")
         if kind == "kernel":
             choices = {s[0]: (s[1] == "~", s[2:].split(",")) for s in sets}
-            found["kernels"][name] = value, choices
+            parsed["kernels"][name] = value, choices
         else:
-            found[f"{kind}s"][name] = int(value)
-    return found
+            parsed["exports" if kind == "export" else "slots"][name] = int(value)
+    return parsed
 
 
-def _read_all(descriptor, size):
-    parts = []
+def _read_all(descriptor: int, size: int) -> bytes:
+    parts: list[bytes] = []
     while size > 0:
         part = os.read(descriptor, size)
         if not part:
@@ -295,7 +323,7 @@ def _read_all(descriptor, size):
     return b"".join(parts)
 
 
-def _check(path, data):
+def _check(path: str, data: bytes) -> tuple[Header, int, int]:
     if len(data) < _HEAD.size:
         raise ImageError(f"{path} is too short for an image")
     magic, version, _, offset, size, digest = _HEAD.unpack_from(data)
@@ -309,18 +337,18 @@ def _check(path, data):
     return _parts(data)
 
 
-def _parts(data):
+def _parts(data: bytes) -> tuple[Header, int, int]:
     """The header of an image file, where its code begins, and how much that is."""
     _, _, length, offset, size, _ = _HEAD.unpack_from(data)
     return _parse(data[_HEAD.size : _HEAD.size + length]), offset, size
 
 
-def _image(header, base, path=None, stamp=None):
+def _image(header: Header, base: int, file: File | None = None) -> Image:
     addresses = {key: base + at for key, at in header["exports"].items()}
-    return Image(header["kernels"], addresses, file=path and (path, stamp))
+    return Image(header["kernels"], addresses, file=file)
 
 
-def _renew_lock():
+def _renew_lock() -> None:
     """In a forked child: the thread of the parent that held the lock is not here."""
     global _lock
     _lock = allocate_lock()

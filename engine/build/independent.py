@@ -17,7 +17,7 @@ _BLOCK = re.compile(r'("[^"]*"|[-\w.$]+):')
 _TARGET = re.compile(r'label %("[^"]*"|[-\w.$]+)')
 
 
-def independent(text):
+def independent(text: str) -> str:
     """The LLVM code `text` of one of numba's functions, with all loops parallel.
 
     Blocks stand in the order of the source, those of inlined functions where they are called: a
@@ -27,15 +27,17 @@ def independent(text):
     parallel, loops = group + 1, group + 2
     nodes = [f"!{group} = distinct !{{}}"]
     nodes.append(f'!{parallel} = !{{!"llvm.loop.parallel_accesses", !{group}}}')
-    lines, before, own = [], set(), set()
+    lines: list[str] = []
+    before: set[str] = set()
+    variables: set[str] = set()
     for line in text.splitlines():
         if line.startswith("define "):
-            before, own = set(), set()
-        elif found := _BLOCK.match(line):
-            before.add(found[1])
-        elif (found := _PLACE.match(line)) and (found[2] is None or found[2] in own):
-            own.add(found[1])  # no array: room for a variable of the function
-        elif (found := _ACCESS.match(line)) and found[1] not in own:
+            before, variables = set(), set()
+        elif match := _BLOCK.match(line):
+            before.add(match[1])
+        elif (match := _PLACE.match(line)) and (match[2] is None or match[2] in variables):
+            variables.add(match[1])  # no array: on the stack
+        elif (match := _ACCESS.match(line)) and match[1] not in variables:
             line += f", !llvm.access.group !{group}"
         elif _closes(line, before):
             line += f", !llvm.loop !{loops}"
@@ -45,7 +47,7 @@ def independent(text):
     return "\n".join([*lines, *nodes, ""])
 
 
-def _closes(line, before):
+def _closes(line: str, before: set[str]) -> bool:
     """Whether a line leads to a block `before`, and LLVM knows nothing of the loop yet."""
     if not line.startswith("  br ") or "!llvm.loop" in line:
         return False

@@ -48,6 +48,9 @@ What holds inside:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
 from llvmlite import ir
 from numba import int64, njit, types
 from numba.core import cgutils
@@ -57,13 +60,27 @@ from numba.np.arrayobj import make_array
 from .declaration import WIDTHS, WIDTHS16, Declaration, expanded
 from .lowering import Lowering
 
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext
+    from numba.core.typing import Context, Signature
+
+    from .declaration import Dtypes
+    from .simd import Simd
+
+    Function = Callable[..., object]
+    """What numba compiles."""
+    Emit = Callable[..., ir.Value | None]
+    """Writes the body of a microkernel: called with a builder, the vectors and the arguments."""
+
+F = TypeVar("F", bound="Function")
+
 __all__ = ["KERNELS", "MICROKERNELS", "WIDTHS", "WIDTHS16", "Kernel", "Microkernel", "address"]
 __all__ += ["choose", "inline", "kernel", "microkernel", "native", "set_fault", "stack_buffer"]
 
-KERNELS = {}
-"""What the decorators have met: module name -> list of kernels and native functions."""
+KERNELS: dict[str, dict[str, Kernel]] = {}
+"""What the decorators have met: module name -> kernels and native functions, by name."""
 
-MICROKERNELS = {}
+MICROKERNELS: dict[str, Microkernel] = {}
 """Symbol -> what `microkernel` has declared."""
 
 _PREFIX = "flatlite_microkernel_"
@@ -83,23 +100,33 @@ class Kernel:
     `records` are the classes of its records, by the names of the parameters.
     """
 
-    def __init__(self, name, function, declaration, arity=0, records=None):
+    def __init__(
+        self,
+        name: str,
+        function: Function,
+        declaration: Declaration | None,
+        arity: int = 0,
+        records: Mapping[str, type] | None = None,
+    ) -> None:
         self.name, self.function, self.declaration, self.arity = name, function, declaration, arity
         self.records = records or {}
-        self.lowered = {}  # what the compiler makes of it, by signature
+        # What the compiler makes of it, by signature: bitcode, and the function's name there.
+        self.lowered: dict[tuple[types.Type, ...], tuple[bytes, str]] = {}
 
 
-def kernel(declaration, *, name=None, **sets):
+def kernel(
+    declaration: str, *, name: str | None = None, **sets: Dtypes | type
+) -> Callable[[Function], Kernel]:
     """Declares a kernel; `name` is the function's unless given.
 
     `sets` are the dtypes by letter, and the records that the declaration names (records.py).
     """
     classes = {key: value for key, value in sets.items() if isinstance(value, type)}
-    dtypes = {key: value for key, value in sets.items() if key not in classes}
+    dtypes = {key: value for key, value in sets.items() if not isinstance(value, type)}
     pairs = [word.partition(":")[::2] for word in declaration.split()]
     records = {name: classes[kind] for name, kind in pairs if kind in classes}
 
-    def declare(function):
+    def declare(function: Function) -> Kernel:
         label = name or function.__name__
         words = Declaration(label, expanded(declaration, classes), dtypes)
         return _register(Kernel(label, function, words, records=records))
@@ -110,11 +137,13 @@ def kernel(declaration, *, name=None, **sets):
 class Microkernel:
     """A function in LLVM instructions: numba's signature, and what writes its body."""
 
-    def __init__(self, signature, emit, inline):
+    def __init__(self, signature: Signature, emit: Emit, inline: bool) -> None:
         self.signature, self.emit, self.inline = signature, emit, inline
 
 
-def microkernel(signature, *, inline=False):
+def microkernel(
+    signature: Signature, *, inline: bool = False
+) -> Callable[[Emit], types.ExternalFunction]:
     """Declares a function of numbers and addresses that kernels may call.
 
     `emit(builder, simd, *arguments)` writes its body, once for each image, and gives the value to
@@ -122,7 +151,7 @@ def microkernel(signature, *, inline=False):
     callers.
     """
 
-    def declare(emit):
+    def declare(emit: Emit) -> types.ExternalFunction:
         symbol = f"{_PREFIX}{emit.__module__.rpartition('.')[2]}_{emit.__name__}"
         MICROKERNELS[symbol] = Microkernel(signature, emit, inline)
         return types.ExternalFunction(symbol, signature)
@@ -135,10 +164,10 @@ def choose(*microkernels: types.ExternalFunction) -> types.ExternalFunction:
 
     The last one stands for all greater numbers. They take the same arguments and give nothing.
     """
-    symbols = [one.symbol for one in microkernels]
+    symbols = [microkernel.symbol for microkernel in microkernels]
     arguments = MICROKERNELS[symbols[0]].signature.args
 
-    def emit(builder, simd, number, *values):
+    def emit(builder: ir.IRBuilder, simd: Simd, number: ir.Value, *values: ir.Value) -> None:
         after = builder.append_basic_block()
         kind = ir.FunctionType(ir.VoidType(), [value.type for value in values])
         blocks = [builder.append_basic_block() for _ in symbols]
@@ -156,33 +185,45 @@ def choose(*microkernels: types.ExternalFunction) -> types.ExternalFunction:
     return microkernel(types.void(types.int64, *arguments), inline=True)(emit)
 
 
-def native(arity):
+def native(arity: int) -> Callable[[Function], Kernel]:
     """Declares a function of `arity` int64 that returns one int64, exported under its own name."""
 
-    def declare(function):
+    def declare(function: Function) -> Kernel:
         return _register(Kernel(function.__name__, function, None, arity))
 
     return declare
 
 
-def _register(made):
-    known = KERNELS.setdefault(made.function.__module__, {})
-    if made.name in known:
-        raise ValueError(f"{made.function.__module__}: kernel '{made.name}' is declared twice")
-    known[made.name] = made
-    return made
+def _register(kernel: Kernel) -> Kernel:
+    known = KERNELS.setdefault(kernel.function.__module__, {})
+    if kernel.name in known:
+        raise ValueError(f"{kernel.function.__module__}: kernel '{kernel.name}' is declared twice")
+    known[kernel.name] = kernel
+    return kernel
 
 
-def inline(function):
+def inline(function: F) -> F:
     """Marks a helper that kernels call; it becomes part of their code."""
     return njit(function, forceinline=True, **OPTIONS)
 
 
 @intrinsic
-def _write_fault(typing, fault, code, i, value, limit):
+def _write_fault(
+    typing: Context,
+    fault: types.Type,
+    code: types.Type,
+    i: types.Type,
+    value: types.Type,
+    limit: types.Type,
+) -> tuple[Signature, Emit]:
     """Writes the four words unless a fault is there already."""
 
-    def emit(context, builder, signature, arguments):
+    def emit(
+        context: BaseContext,
+        builder: ir.IRBuilder,
+        signature: Signature,
+        arguments: Sequence[ir.Value],
+    ) -> ir.Value:
         word = ir.IntType(64)
         address, *words = arguments
         pointer = builder.inttoptr(address, word.as_pointer())
@@ -197,31 +238,41 @@ def _write_fault(typing, fault, code, i, value, limit):
 
 
 @inline
-def set_fault(fault, code, i, value, limit=0):
+def set_fault(fault: int, code: int, i: int, value: int, limit: int = 0) -> None:
     """Reports that `value` at position `i` is wrong (`limit`: what it was held against).
 
     The first report of a row counts. The kernel should return soon after.
     """
-    _write_fault(int64(fault), int64(code), int64(i), int64(value), int64(limit))  # pyright: ignore[reportCallIssue]
+    _write_fault(int64(fault), int64(code), int64(i), int64(value), int64(limit))
 
 
 @intrinsic
-def address(typing, array):
+def address(typing: Context, array: types.Array) -> tuple[Signature, Emit]:
     """The address of an array's first element."""
 
-    def emit(context, builder, signature, arguments):
-        made = make_array(signature.args[0])(context, builder, arguments[0])
-        return builder.ptrtoint(made.data, ir.IntType(64))
+    def emit(
+        context: BaseContext,
+        builder: ir.IRBuilder,
+        signature: Signature,
+        arguments: Sequence[ir.Value],
+    ) -> ir.Value:
+        structure = make_array(array)(context, builder, arguments[0])
+        return builder.ptrtoint(structure.data, ir.IntType(64))
 
     return types.int64(array), emit
 
 
-def stack_buffer(n_bytes):
+def stack_buffer(n_bytes: int) -> Callable[[], int]:
     """A function without arguments that gives the address of `n_bytes` on the stack."""
 
     @intrinsic
-    def reserve(typing):
-        def emit(context, builder, signature, arguments):
+    def reserve(typing: Context) -> tuple[Signature, Emit]:
+        def emit(
+            context: BaseContext,
+            builder: ir.IRBuilder,
+            signature: Signature,
+            arguments: Sequence[ir.Value],
+        ) -> ir.Value:
             with builder.goto_entry_block():  # numba's own helper would fill it with zeros
                 memory = builder.alloca(ir.ArrayType(ir.IntType(8), n_bytes))
             memory.align = 64

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .target import PAGE
 
@@ -37,7 +39,7 @@ EXTERNALS = frozenset(
 class LinkError(Exception):
     """An object file that cannot become an image; `where` is the symbol at fault, if one is."""
 
-    def __init__(self, message, where=""):
+    def __init__(self, message: str, where: str = "") -> None:
         super().__init__(message)
         self.where = where
 
@@ -47,8 +49,8 @@ class Flat:
     """A flat image: whole pages of code, offsets of what it exports and of what it needs."""
 
     code: bytes
-    exports: dict  # symbol -> offset
-    slots: dict  # external function -> number of its address in the page after the code
+    exports: dict[str, int]  # symbol -> offset
+    slots: dict[str, int]  # external function -> number of its address in the page after the code
 
 
 @dataclass
@@ -63,7 +65,21 @@ class _Section:
     align: int
 
 
-def link(data, exports):
+class _Symbol(NamedTuple):
+    name: str
+    section: int
+    value: int
+
+
+class _Reference(NamedTuple):
+    section: int
+    offset: int
+    kind: int
+    symbol: int
+    addend: int
+
+
+def link(data: bytes, exports: Iterable[str]) -> Flat:
     """The flat image of an object file with the given symbols exported.
 
     Raises LinkError when the object has data to write to or calls what EXTERNALS does not list.
@@ -79,7 +95,7 @@ def link(data, exports):
     slots = {name: i for i, name in enumerate(externals)}
     if 8 * len(slots) > PAGE:
         raise LinkError(f"calls {len(slots)} external functions, at most {PAGE // 8} are possible")
-    jumps = {}
+    jumps: dict[str, int] = {}
     for name in externals:
         code += bytes(-len(code) % 16)
         jumps[name] = len(code)
@@ -95,22 +111,23 @@ def link(data, exports):
     return Flat(bytes(code), {name: defined[name] for name in exports}, slots)
 
 
-def _sections(data):
+def _sections(data: bytes) -> list[_Section]:
     if data[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<H", data, 18)[0] != 62:
         raise LinkError("is not an x86-64 ELF object")
     (start,) = struct.unpack_from("<Q", data, 0x28)
     size, count, names = struct.unpack_from("<HHH", data, 0x3A)
     raw = [struct.unpack_from("<IIQQQQIIQQ", data, start + i * size) for i in range(count)]
-    found = []
+    sections: list[_Section] = []
     for name, kind, flags, _, offset, length, to, info, align, _ in raw:
         label = _string(data, raw[names][4] + name)
-        found.append(_Section(label, kind, flags, offset, length, to, info, max(align, 1)))
-    return found
+        sections.append(_Section(label, kind, flags, offset, length, to, info, max(align, 1)))
+    return sections
 
 
-def _lay_out(data, sections):
+def _lay_out(data: bytes, sections: Sequence[_Section]) -> tuple[bytearray, dict[int, int]]:
     """The loaded sections one after the other, and where each begins."""
-    code, offsets = bytearray(), {}
+    code = bytearray()
+    offsets: dict[int, int] = {}
     for i, section in enumerate(sections):
         if not section.flags & _ALLOC or section.name == ".eh_frame" or not section.size:
             continue
@@ -127,27 +144,37 @@ def _lay_out(data, sections):
     return code, offsets
 
 
-def _symbols(data, sections):
-    """(name, section, value) of each symbol."""
+def _symbols(data: bytes, sections: Sequence[_Section]) -> list[_Symbol]:
+    """The symbols of an object file."""
     table = next(s for s in sections if s.kind == _SYMTAB)
-    names, found = sections[table.link].offset, []
+    names = sections[table.link].offset
+    symbols: list[_Symbol] = []
     for position in range(table.offset, table.offset + table.size, 24):
-        name, _, _, place, value, _ = struct.unpack_from("<IBBHQQ", data, position)
-        found.append((_string(data, names + name), place, value))
-    return found
+        name, _, _, section, value, _ = struct.unpack_from("<IBBHQQ", data, position)
+        symbols.append(_Symbol(_string(data, names + name), section, value))
+    return symbols
 
 
-def _references(data, sections, offsets):
-    """(section, offset, kind, symbol, addend) of each place that names a symbol."""
+def _references(
+    data: bytes, sections: Sequence[_Section], offsets: Mapping[int, int]
+) -> Iterator[_Reference]:
+    """Each place that names a symbol."""
     for section in sections:
         if section.kind != _RELA or section.info not in offsets:
             continue
         for position in range(section.offset, section.offset + section.size, 24):
             offset, info, addend = struct.unpack_from("<QQq", data, position)
-            yield section.info, offset, info & 0xFFFFFFFF, info >> 32, addend
+            yield _Reference(section.info, offset, info & 0xFFFFFFFF, info >> 32, addend)
 
 
-def _target_offset(symbol, kind, offsets, jumps, slots, end):
+def _target_offset(
+    symbol: _Symbol,
+    kind: int,
+    offsets: Mapping[int, int],
+    jumps: Mapping[str, int],
+    slots: Mapping[str, int],
+    end: int,
+) -> int:
     """Where a reference points, as an offset in the image that is `end` bytes long."""
     name, place, value = symbol
     if kind in _DIRECT and place in offsets:
@@ -159,7 +186,13 @@ def _target_offset(symbol, kind, offsets, jumps, slots, end):
     raise LinkError(f"refers to '{name}' in a way that cannot be resolved (type {kind})")
 
 
-def _user(data, sections, offsets, symbols, name):
+def _user(
+    data: bytes,
+    sections: Sequence[_Section],
+    offsets: Mapping[int, int],
+    symbols: Sequence[_Symbol],
+    name: str,
+) -> str:
     """The last symbol that begins before the first reference to `name`."""
     for section, offset, _, symbol, _ in _references(data, sections, offsets):
         if symbols[symbol][0] == name:
@@ -168,5 +201,5 @@ def _user(data, sections, offsets, symbols, name):
     return ""
 
 
-def _string(data, position):
+def _string(data: bytes, position: int) -> str:
     return data[position : data.index(b"\0", position)].decode()

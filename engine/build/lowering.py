@@ -7,13 +7,14 @@ do not have. That takes longer than all the rest.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import llvmlite.binding as llvm
-from numba import _dynfunc  # pyright: ignore[reportAttributeAccessIssue]
+from numba import _dynfunc  # pyright: ignore[reportPrivateUsage]  numba has no other way
 from numba.core import cgutils, event, transforms, typed_passes, types, untyped_passes, utils
 from numba.core import ir as numba_ir
 from numba.core.base import BaseContext
@@ -24,8 +25,15 @@ from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.runtime.nrt import rtsys
 from numba.core.types.functions import BaseFunction, Dispatcher
 
+if TYPE_CHECKING:
+    from llvmlite import ir
+    from numba.core.codegen import Codegen
+    from numba.core.compiler import StateDict
+    from numba.core.compiler_machinery import CompilerPass
+    from numba.core.typing import Context, Signature
+
 _NUMBERS = types.Number, types.Boolean, types.Literal
-_known = {}
+_known: dict[tuple[int, tuple[types.Type, ...]], tuple[Signature | None, BaseFunction]] = {}
 _sizes: dict[str, int] = {}
 
 
@@ -35,7 +43,7 @@ class _CodeOnly(typed_passes.NativeLowering):
 
     _name = "flatlite_lowering"
 
-    def run_pass(self, state):
+    def run_pass(self, state: StateDict) -> bool:
         super().run_pass(state)
         result = state.cr
         name = result.fndesc.qualname
@@ -63,35 +71,36 @@ _PASSES = (
 class Code(CodeLibrary):
     """The LLVM code of one function, and of those it calls."""
 
-    def __init__(self, codegen, name):
+    def __init__(self, codegen: Codegen, name: str) -> None:
         super().__init__(codegen, name)
-        self._modules, self._called = [], {}
+        self._modules: list[str] = []
+        self.called: dict[CodeLibrary, None] = {}
 
-    def add_ir_module(self, ir_module):
+    def add_ir_module(self, module: ir.Module) -> None:
         """Takes what numba has written."""
-        self._modules.append(cgutils.normalize_ir_text(str(ir_module)))
+        self._modules.append(cgutils.normalize_ir_text(str(module)))
 
-    def add_linking_library(self, library):
+    def add_linking_library(self, library: CodeLibrary) -> None:
         """Notes that a function is called."""
-        self._called[library] = None
+        self.called[library] = None
 
-    def finalize(self):
+    def finalize(self) -> None:
         """Nothing is left to do."""
         self._finalized = True
 
-    def get_function(self, name):
+    def get_function(self, name: str) -> ir.Function:
         """Unused."""
         raise NotImplementedError(name)
 
-    def get_llvm_str(self) -> Any:
+    def get_llvm_str(self) -> str:
         """What numba has written of this function alone."""
         return "\n".join(self._modules)
 
-    def get_asm_str(self):
+    def get_asm_str(self) -> str:
         """Unused."""
         raise NotImplementedError
 
-    def linked(self):
+    def linked(self) -> llvm.ModuleRef:
         """An LLVM module of the function with all that it calls."""
         whole = llvm.parse_assembly("")
         for library in _reached(self):
@@ -100,24 +109,31 @@ class Code(CodeLibrary):
         return whole
 
 
-def _written(library):
+def _written(library: CodeLibrary) -> str:
     """The LLVM code of a function that belongs to numba itself."""
-    return str(library._final_module)
+    return str(library._final_module)  # pyright: ignore[reportPrivateUsage]  numba tells only then
 
 
-def _reached(library, found=None):
+def _reached(
+    library: CodeLibrary, reached: dict[CodeLibrary, None] | None = None
+) -> dict[CodeLibrary, None]:
     """A library and those it needs, these first."""
-    found = {} if found is None else found
-    if library not in found and library is not rtsys.library:
-        called = library._called if isinstance(library, Code) else library._linking_libraries
-        for other in called:
-            _reached(other, found)
-        found[library] = None
-    return found
+    reached = {} if reached is None else reached
+    if library not in reached and library is not rtsys.library:
+        for other in _called_by(library):
+            _reached(other, reached)
+        reached[library] = None
+    return reached
+
+
+def _called_by(library: CodeLibrary) -> list[CodeLibrary]:
+    if isinstance(library, Code):
+        return [*library.called]
+    return [*library._linking_libraries]  # pyright: ignore[reportPrivateUsage]  numba's own
 
 
 @contextmanager
-def economy():
+def economy() -> Generator[None, None, None]:
     """A block in which numba does nothing twice that it does for one type of numbers.
 
     It looks through a long list of ways to do an operator, at each use, and again when it writes
@@ -140,7 +156,12 @@ _find, _find_helper = BaseFunction.get_call_type, Dispatcher.get_call_type
 _post_process, _abi_size = PostProcessor.run, BaseContext.get_abi_sizeof
 
 
-def _call_type(self, context, args, kws):
+def _call_type(
+    self: BaseFunction,
+    context: Context,
+    args: tuple[types.Type, ...],
+    kws: Mapping[str, types.Type],
+) -> Signature | None:
     signature = None if kws else _known.get((id(self), args), (None,))[0]
     if signature is None:
         signature = _find(self, context, args, kws)
@@ -149,11 +170,15 @@ def _call_type(self, context, args, kws):
     return signature
 
 
-def _helper_type(self, context, args, kws):
+def _helper_type(
+    self: Dispatcher, context: Context, args: tuple[types.Type, ...], kws: Mapping[str, types.Type]
+) -> Signature | None:
     return _find_helper(self, context, tuple(map(types.unliteral, args)), kws)
 
 
-def _lifetimes_when_asked(self, emit_dels=False, extend_lifetimes=False):
+def _lifetimes_when_asked(
+    self: PostProcessor, emit_dels: bool = False, extend_lifetimes: bool = False
+) -> None:
     """What `PostProcessor.run` does for a function that is no generator."""
     function = self.func_ir
     if emit_dels or function.is_generator:
@@ -164,22 +189,25 @@ def _lifetimes_when_asked(self, emit_dels=False, extend_lifetimes=False):
     function.generator_info = None
 
 
-def _variables(self, value):
+def _variables(self: numba_ir.Inst, value: object) -> list[numba_ir.Var]:
     """The variables in `value`, a part of an instruction of numba's."""
-    found, left = [], [value]
-    while left:
-        part = left.pop()
+    variables: list[numba_ir.Var] = []
+    pending = [value]
+    while pending:
+        part = pending.pop()
         kind = type(part)
-        if kind is numba_ir.Var:
-            found.append(part)
-        elif kind in _CONTAINERS:
-            left += reversed(part.values() if kind is dict else part)
+        if isinstance(part, numba_ir.Var) and kind is numba_ir.Var:
+            variables.append(part)
+        elif kind is dict:
+            pending += reversed(cast("dict[object, object]", part).values())
+        elif kind is list or kind is tuple:
+            pending += reversed(cast("list[object]", part))
         elif isinstance(part, numba_ir.Inst):
-            found += part.list_vars()
-    return found
+            variables += part.list_vars()
+    return variables
 
 
-def _size_of(self, kind):
+def _size_of(self: BaseContext, kind: ir.Type) -> int:
     text = str(kind)
     size = _sizes.get(text)
     if size is None:
@@ -187,12 +215,11 @@ def _size_of(self, kind):
     return size
 
 
-def _silent(kind, *details, **more):
+def _silent(kind: str, *details: object, **more: object) -> None:
     """Tells nobody of an event."""
 
 
-_CONTAINERS = frozenset((list, tuple, dict))
-_CHEAPER = (
+_CHEAPER: tuple[tuple[object, str, Callable[..., object]], ...] = (
     (BaseFunction, "get_call_type", _call_type),
     (Dispatcher, "get_call_type", _helper_type),
     (PostProcessor, "run", _lifetimes_when_asked),
@@ -208,7 +235,7 @@ _CHEAPER = (
 class _Passes(PassManager):
     """numba's passes without what it measures and checks about each."""
 
-    def _runPass(self, index, pss, internal_state):  # pyright: ignore[reportIncompatibleVariableOverride]
+    def _runPass(self, index: int, pss: CompilerPass, internal_state: StateDict) -> None:
         pss.analysis = self._analysis
         pss.run_pass(internal_state)
 
@@ -216,15 +243,15 @@ class _Passes(PassManager):
 class Lowering(CompilerBase):
     """What numba does to a function of `engine/kernels`: an option of `njit`."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments: object) -> None:
         super().__init__(*arguments)
         self.state.library = Code(self.state.targetctx.codegen(), "kernel")
         self.state.flags.no_compile = True
 
-    def define_pipelines(self):
+    def define_pipelines(self) -> list[PassManager]:
         """The passes, in their order."""
         passes = _Passes("flatlite")
-        for one in _PASSES:
-            passes.add_pass(one, one.__name__)
+        for pass_ in _PASSES:
+            passes.add_pass(pass_, pass_.__name__)
         passes.finalize()
         return [passes]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 UNSIGNED, SIGNED = "unsigned", "signed"
@@ -29,7 +30,7 @@ class Simd(NamedTuple):
     permutes: bool = False
 
 
-def widest_simd(features):
+def widest_simd(features: Iterable[str]) -> Simd:
     """The widest vectors that code for features may use, which are called as LLVM or Linux does."""
     features = {re.sub("[-_]", "", name) for name in features}
     if "avx512f" in features:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Set as AbstractSet
 
 PAGE = 4096  # the unit in which images are laid out and mapped
 MACHINE = os.uname().machine if hasattr(os, "uname") else ""
 YIELDS = sys.platform != "win32"  # has sched_yield
 FUTEX = {"x86_64": 202, "aarch64": 98}.get(MACHINE, 0) if sys.platform == "linux" else 0
 """The number of Linux's call to sleep until a word of memory changes; 0 where there is none."""
-_LINES = frozenset(
+_CPUINFO = frozenset(
     ["vendor_id", "cpu family", "model", "stepping", "flags"]
     + ["CPU implementer", "CPU architecture", "CPU variant", "CPU part", "Features"]
 )
 _REQUEST = 158, 0x1023, 18  # arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA), on x86-64 Linux
-_memory = {}
+_lines: list[tuple[str, ...]] = []  # of `processor`, once it was asked for
+_may_use_amx: list[bool] = []  # of `amx`
 
 
 class Target:
@@ -27,7 +29,14 @@ class Target:
 
     __slots__ = ("cpu", "features", "modules", "name", "needs")
 
-    def __init__(self, name, cpu="", features="", needs=frozenset(), modules=None):
+    def __init__(
+        self,
+        name: str,
+        cpu: str = "",
+        features: str = "",
+        needs: AbstractSet[str] = frozenset(),
+        modules: AbstractSet[str] | None = None,
+    ) -> None:
         self.name, self.cpu, self.features, self.needs = name, cpu, features, needs
         self.modules = modules
 
@@ -45,7 +54,7 @@ SHIPPED = (
 """What images in the package are made for, the best first."""
 
 
-def find(name):
+def find(name: str) -> Target:
     """The target called `name`."""
     for target in (HOST, *SHIPPED):
         if target.name == name:
@@ -54,20 +63,20 @@ def find(name):
     raise ValueError(f"unknown target '{name}'; known are {names}")
 
 
-def processor():
+def processor() -> tuple[str, ...]:
     """What tells this kind of processor from others: lines of text, read once."""
-    if "lines" not in _memory:
-        _memory["lines"] = _cpuinfo() or _described()
-    return _memory["lines"]
+    if not _lines:
+        _lines.append(_cpuinfo() or _described())
+    return _lines[0]
 
 
-def flags():
+def flags() -> frozenset[str]:
     """The features Linux reports of the processor; empty elsewhere."""
     words = [line for line in processor() if line.startswith(("flags", "Features"))]
     return frozenset(words[0].split(":", 1)[-1].split()) if words else frozenset()
 
 
-def runnable():
+def runnable() -> tuple[Target, ...]:
     """The shipped targets this processor can run, the best first."""
     if not supports_images():
         return ()
@@ -75,31 +84,31 @@ def runnable():
     return tuple(t for t in SHIPPED if t.needs <= present)
 
 
-def matrices():
-    """Whether this process may use the registers for matrices (AMX); asks the system for them."""
-    if "matrices" not in _memory:
-        _memory["matrices"] = "amx_int8" in flags() and _may_use_matrices()
-    return _memory["matrices"]
+def amx() -> bool:
+    """Whether this process may use AMX; asks the system for its tile registers."""
+    if not _may_use_amx:
+        _may_use_amx.append("amx_int8" in flags() and _request_tiles())
+    return _may_use_amx[0]
 
 
-def _may_use_matrices():
+def _request_tiles() -> bool:
     import ctypes
 
     return not ctypes.CDLL(None).syscall(*_REQUEST)
 
 
-def supports_images():
+def supports_images() -> bool:
     """Whether code can be linked and mapped here: x86-64 Linux."""
     return sys.platform == "linux" and MACHINE == "x86_64" and sys.maxsize > 1 << 32
 
 
-def _described():
+def _described() -> tuple[str, ...]:
     import platform
 
     return (platform.machine(), platform.processor(), sys.platform)
 
 
-def _cpuinfo():
+def _cpuinfo() -> tuple[str, ...]:
     """The lines of the first processor; one short read, as the rest costs time on big machines."""
     try:
         descriptor = os.open("/proc/cpuinfo", os.O_RDONLY)
@@ -110,4 +119,4 @@ def _cpuinfo():
     finally:
         os.close(descriptor)
     first = text.split("\n\n", 1)[0].splitlines()
-    return tuple(line for line in first if line.split(":", 1)[0].strip() in _LINES)
+    return tuple(line for line in first if line.split(":", 1)[0].strip() in _CPUINFO)

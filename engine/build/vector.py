@@ -18,10 +18,15 @@ vector types as wide as its registers, never an instruction of one processor.
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 from numba.core import cgutils
+
+if TYPE_CHECKING:
+    from .simd import Simd
 
 BIT, BYTE, INT, WORD = (ir.IntType(n) for n in (1, 8, 32, 64))
 FLOAT, DOUBLE = ir.FloatType(), ir.DoubleType()
@@ -36,118 +41,130 @@ class Writer:
         bytes: bytes of a vector.
     """
 
-    def __init__(self, builder, simd):
+    def __init__(self, builder: ir.IRBuilder, simd: Simd) -> None:
         self.builder, self.simd = builder, simd
         self.width, self.bytes = simd.width, 4 * simd.width
         self.vector = ir.VectorType(FLOAT, self.width)
 
-    def word(self, value):
+    def word(self, value: ir.Value | int) -> ir.Value:
         """A Python int as an int64; a value as it is."""
         return WORD(value) if isinstance(value, int) else value
 
-    def add(self, a, b):
+    def add(self, a: ir.Value, b: ir.Value | int) -> ir.Value:
         """a + b of int64 or of floats."""
         if a.type == WORD:
             return self.builder.add(a, self.word(b))
-        return self.builder.fadd(a, b)
+        return self.builder.fadd(a, self.word(b))
 
-    def mul(self, a, b):
+    def mul(self, a: ir.Value, b: ir.Value | int) -> ir.Value:
         """a * b of int64 or of floats."""
         if a.type == WORD:
             return self.builder.mul(a, self.word(b))
-        return self.builder.fmul(a, b)
+        return self.builder.fmul(a, self.word(b))
 
-    def pointer(self, address):
+    def pointer(self, address: ir.Value) -> ir.Value:
         """The pointer an int64 stands for."""
         return self.builder.inttoptr(address, POINTER)
 
-    def move(self, pointer, offset):
+    def move(self, pointer: ir.Value, offset: ir.Value | int) -> ir.Value:
         """The pointer `offset` bytes further."""
         if isinstance(offset, int) and not offset:
             return pointer
         return self.builder.gep(pointer, [self.word(offset)], source_etype=BYTE)
 
-    def load(self, pointer, offset=0, kind=None):
+    def load(
+        self, pointer: ir.Value, offset: ir.Value | int = 0, kind: ir.Type | None = None
+    ) -> ir.Value:
         """A vector of float32, or what `kind` says, at any address that 4 divides."""
         value = self.builder.load(self.move(pointer, offset), typ=kind or self.vector)
         value.align = 8 if kind is WORD else 4
         return value
 
-    def store(self, value, pointer, offset=0):
+    def store(self, value: ir.Value, pointer: ir.Value, offset: ir.Value | int = 0) -> None:
         """Writes a vector of float32, or a number, at any address that 4 divides."""
         self.builder.store(value, self.move(pointer, offset)).align = 4
 
-    def load_pointer(self, pointer, offset=0):
+    def load_pointer(self, pointer: ir.Value, offset: ir.Value | int = 0) -> ir.Value:
         """The pointer that lies in memory as an int64."""
         return self.pointer(self.load(pointer, offset, WORD))
 
-    def zero(self):
+    def zero(self) -> ir.Value:
         """A vector of zeros."""
         return ir.Constant(self.vector, None)
 
-    def repeat(self, value):
+    def repeat(self, value: ir.Value | float) -> ir.Value:
         """A vector that holds one number in every lane."""
         if isinstance(value, int | float):
             return ir.Constant(self.vector, [value] * self.width)
         kind = ir.VectorType(value.type, self.width)
-        whole = ir.Constant(kind, ir.Undefined)
-        one = self.builder.insert_element(whole, value, INT(0))
+        undefined = ir.Constant(kind, ir.Undefined)
+        first = self.builder.insert_element(undefined, value, INT(0))
         order = ir.Constant(ir.VectorType(INT, self.width), [0] * self.width)
-        return self.builder.shuffle_vector(one, whole, order)
+        return self.builder.shuffle_vector(first, undefined, order)
 
-    def call(self, name, returns, arguments):
+    def call(self, name: str, returns: ir.Type, arguments: Sequence[ir.Value]) -> ir.Value:
         """The result of one of LLVM's intrinsic functions."""
         kind = ir.FunctionType(returns, [a.type for a in arguments])
         function = cgutils.get_or_insert_function(self.builder.module, kind, name)
         return self.builder.call(function, arguments)
 
-    def fma(self, a, b, c):
+    def fma(self, a: ir.Value, b: ir.Value, c: ir.Value) -> ir.Value:
         """a * b + c, rounded once where the processor can."""
         if not self.simd.fused:
             return self.builder.fadd(self.builder.fmul(a, b), c)
         name = f"v{self.width}f32" if a.type == self.vector else "f64"
         return self.call(f"llvm.fma.{name}", a.type, [a, b, c])
 
-    def clamp(self, value, low, high):
+    def clamp(self, value: ir.Value, low: ir.Value, high: ir.Value) -> ir.Value:
         """`value` within [low, high]; nan stays nan."""
         builder = self.builder
         value = builder.select(builder.fcmp_ordered("<", value, low), low, value)
         return builder.select(builder.fcmp_ordered(">", value, high), high, value)
 
-    def sum(self, value):
+    def sum(self, value: ir.Value) -> ir.Value:
         """The sum over a vector's lanes, always in the same order: halves upon halves."""
         builder, n = self.builder, self.width
         while n > 1:
             n //= 2
             order = [*range(n, 2 * n), *[0] * (self.width - n)]
             lanes = ir.Constant(ir.VectorType(INT, self.width), order)
-            rest = builder.shuffle_vector(value, ir.Constant(self.vector, ir.Undefined), lanes)
-            value = builder.fadd(value, rest)
+            upper = builder.shuffle_vector(value, ir.Constant(self.vector, ir.Undefined), lanes)
+            value = builder.fadd(value, upper)
         return builder.extract_element(value, INT(0))
 
-    def mask(self, count):
+    def mask(self, count: ir.Value) -> ir.Value:
         """True in the first `count` lanes."""
         lanes = ir.Constant(ir.VectorType(INT, self.width), list(range(self.width)))
         limit = self.repeat(self.builder.trunc(count, INT))
         return self.builder.icmp_signed("<", lanes, limit)
 
-    def load_masked(self, pointer, mask, offset=0):
+    def load_masked(
+        self, pointer: ir.Value, mask: ir.Value, offset: ir.Value | int = 0
+    ) -> ir.Value:
         """A vector of which only the lanes of `mask` are read; the others are 0."""
         name = f"llvm.masked.load.v{self.width}f32.p0"
         arguments = [self.move(pointer, offset), INT(4), mask, self.zero()]
         return self.call(name, self.vector, arguments)
 
-    def store_masked(self, value, pointer, mask, offset=0):
+    def store_masked(
+        self, value: ir.Value, pointer: ir.Value, mask: ir.Value, offset: ir.Value | int = 0
+    ) -> None:
         """Writes the lanes of `mask` only."""
         name = f"llvm.masked.store.v{self.width}f32.p0"
         self.call(name, ir.VoidType(), [value, self.move(pointer, offset), INT(4), mask])
 
-    def prefetch(self, pointer):
+    def prefetch(self, pointer: ir.Value) -> None:
         """Asks for the cache line at `pointer` to be brought near."""
         self.call("llvm.prefetch.p0", ir.VoidType(), [pointer, INT(0), INT(2), INT(1)])
 
     @contextmanager
-    def loop(self, start, stop, step, carried=()):
+    def loop(
+        self,
+        start: ir.Value | int,
+        stop: ir.Value | int,
+        step: ir.Value | int,
+        carried: Sequence[ir.Value] = (),
+    ) -> Generator[tuple[ir.Value, list[ir.Value]], None, None]:
         """The instructions written inside run for start, start + step, ... below `stop`.
 
         Gives (position, values): `values` is a list of what the turns hand on, `carried` at first;
@@ -160,13 +177,13 @@ class Writer:
         builder.position_at_end(head)
         position = builder.phi(WORD)
         position.add_incoming(self.word(start), before)
-        phis = []
+        phis: list[ir.PhiInstr] = []
         for value in carried:
             phis.append(builder.phi(value.type))
             phis[-1].add_incoming(value, before)
         builder.cbranch(builder.icmp_signed("<", position, self.word(stop)), body, after)
         builder.position_at_end(body)
-        values = list(phis)
+        values: list[ir.Value] = [*phis]
         yield position, values
         following = self.add(position, step)
         position.add_incoming(following, builder.block)

@@ -19,7 +19,9 @@ import select
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _IDLE = 5_000  # milliseconds after which a worker that nobody needs ends
 _PAUSE = 20  # milliseconds between looks at what is built
@@ -32,7 +34,7 @@ serve()
 """
 
 
-def build(parts: Sequence[Sequence[Any]], folder: str, look: Callable[[], object]) -> int:
+def build(parts: Sequence[Sequence[str]], folder: str, look: Callable[[], object]) -> int:
     """Has each list of requests in `parts` built into `folder` by a process of its own.
 
     `look()` is called now and then until that is done. Gives the signal that has ended one of the
@@ -139,12 +141,11 @@ def _import_compiler() -> None:
     """Imports all that compiling needs, what numba puts off until it compiles included."""
     from . import compiler
 
-    contexts: Any = compiler.cpu_target
-    contexts.typing_context.refresh()
-    contexts.target_context.refresh()
+    compiler.cpu_target.typing_context.refresh()
+    compiler.cpu_target.target_context.refresh()
 
 
-def _fork(function: Callable[[Any], Any], argument: Any) -> int:
+def _fork(function: Callable[[T], object], argument: T) -> int:
     """The number of a process that calls a function."""
     child = os.fork()
     if child:

@@ -17,7 +17,7 @@ from ..plan.view import View
 from ..records import ConvWindow, ConvWindow3D
 from . import gemm_f32
 from .layout import move
-from .parameters import Clamp
+from .parameters import Clamp, Window
 
 if TYPE_CHECKING:
     from ..plan.program import Program
@@ -255,7 +255,7 @@ def depthwise(
 
     `weights` are [height, width, channels * m]; the rest is as in `conv2d`.
     """
-    geometry = {"stride": stride, "before": before, "dilation": dilation, "clamp": clamp}
+    geometry: Window = {"stride": stride, "before": before, "dilation": dilation, "clamp": clamp}
     if not out.size:
         return
     if x.shape[3] == 1:

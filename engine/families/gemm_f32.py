@@ -275,7 +275,9 @@ def phases(
     for phase in product(
         *(range(min(s, size)) for s, size in zip(stride, out.shape[1:3], strict=True))
     ):
-        view, phase_before, counts = View.of(weights), [], []
+        view = View.of(weights)
+        phase_before: list[int] = []
+        counts: list[int] = []
         for axis in (0, 1):
             step, reach = stride[axis], phase[axis] + before[axis]
             first = reach % step

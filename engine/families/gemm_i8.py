@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..build.target import matrices
+from ..build.target import amx
 from ..plan.buffer import Buffer, arena, constant
 from ..records import ConvGeometry, Int8Epilogue, ItemSize
 from ..tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES, TILE_HEADERS
@@ -192,7 +192,7 @@ def amx_pitch(rows: int, segments: int, depth: int, planes: int = 1) -> int:
     `planes` is the bytes of an input.
     """
     count = segments * ceil(depth / _DOT_LENGTH) * _DOT_LENGTH
-    if not matrices() or rows < _MIN_AMX_ROWS or count < _MIN_AMX_DEPTH:
+    if not amx() or rows < _MIN_AMX_ROWS or count < _MIN_AMX_DEPTH:
         return 0
     blocks = ceil(count / AMX_DEPTH)
     pitch = AMX_DEPTH * ((blocks + 1) | 1)  # odd: rows lie in different places of the nearest cache

@@ -18,7 +18,7 @@ from ..tiling import OUTER_BLOCK
 from . import gemm_f32
 from .gemm import NO_CLAMP, conv2d, matmul, permute, steps, transpose_conv2d
 from .layout import move
-from .parameters import Clamp
+from .parameters import Clamp, Window
 
 if TYPE_CHECKING:
     from ..plan.program import Program
@@ -44,7 +44,7 @@ def convolve(
     if not out.size:
         return
     height, width, channels, n = filters.shape
-    windows = {"stride": stride, "before": before, "dilation": dilation, "clamp": clamp}
+    windows: Window = {"stride": stride, "before": before, "dilation": dilation, "clamp": clamp}
     if (height, width) == tuple(stride) == (1, 1) and tuple(before) == (0, 0):
         rows = prod(out.shape[:-1])
         pixels, results = x.reshape((rows, channels)), out.reshape((rows, n))

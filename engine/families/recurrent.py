@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -109,7 +109,7 @@ def gates(
         biases: one for each part of the weights, or None.
         asymmetric: whether quantized rows have a zero point.
     """
-    sums: Any = None
+    sums: Buffer | None = None
     for x, weights in inputs:
         n = sum(part.shape[0] for part in weights.rows)
         width = padded(n)
@@ -128,6 +128,7 @@ def gates(
             elementwise(program, "arithmetic.add", (sums, out), total, constant(_NO_LIMITS))
             out = total
         sums = out
+    assert sums is not None  # there is an input at least
     return sums
 
 

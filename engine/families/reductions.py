@@ -167,13 +167,13 @@ def _integer_mean(program: Program, x: Buffer, axes: Collection[int], out: Buffe
 
 def _steps(shape: tuple[int, ...], axes: frozenset[int]) -> list[tuple[int, int, int]]:
     """The reductions, innermost first, as (outer, n, inner); one at least."""
-    runs = []  # [is reduced, size] of neighbouring dimensions
+    runs: list[tuple[bool, int]] = []  # (is reduced, size) of neighbouring dimensions
     for axis, size in enumerate(shape):
         if runs and runs[-1][0] == (axis in axes):
-            runs[-1][1] *= size
+            runs[-1] = axis in axes, runs[-1][1] * size
         else:
-            runs.append([axis in axes, size])
-    steps = []
+            runs.append((axis in axes, size))
+    steps: list[tuple[int, int, int]] = []
     for position in reversed(range(len(runs))):
         is_reduced, n = runs[position]
         if is_reduced:

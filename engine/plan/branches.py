@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import abi
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .buffer import Buffer, Storage
-    from .instruction import AnyInstruction
+    from .instruction import AnyInstruction, Tag
 
 
 class _Flag:
@@ -31,14 +31,14 @@ class Branch:
     writes: tuple[Storage, ...] = ()
     elementwise = None
 
-    def __init__(self, flag: Buffer | None, target: Branch | None, tag: Any):
+    def __init__(self, flag: Buffer | None, target: Branch | None, tag: Tag) -> None:
         self.buffers = () if flag is None else (flag,)
         self.arguments = (_Flag,) * len(self.buffers)
         self.reads = [buffer.storage for buffer in self.buffers]
         self.target, self.tag = target, tag
         self.record = [0] * abi.BRANCH_WORDS
 
-    def chunks(self, threads: int = 1, time: int | None = None) -> int:
+    def chunks(self, threads: int = 1, time: float | None = None) -> int:
         """0, by which the plan runner knows it from a kernel."""
         return 0
 
@@ -60,7 +60,8 @@ def resolve_targets(instructions: Sequence[AnyInstruction]) -> None:
 
 def loops(instructions: Sequence[AnyInstruction]) -> list[tuple[int, int]]:
     """(first, last) positions of all loops, inner ones before those around them."""
-    positions, spans = {}, []
+    positions: dict[int, int] = {}
+    spans: list[tuple[int, int]] = []
     for i, instruction in enumerate(instructions):
         target = getattr(instruction, "target", None)
         if id(target) in positions:

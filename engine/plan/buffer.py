@@ -34,7 +34,7 @@ class Storage:
         self,
         kind: str,
         nbytes: int,
-        array: Any = None,
+        array: Any = None,  # an ndarray where the kind has one  # pyright: ignore[reportExplicitAny]
         name: str = "",
         alignment: int = 8,
     ):

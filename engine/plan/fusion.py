@@ -37,7 +37,7 @@ class Fusion:
     __slots__ = ("first", "last", "nbytes", "split")
     chunks = Instruction.chunks
 
-    def __init__(self, first: int, last: int, split: int, nbytes: int):
+    def __init__(self, first: int, last: int, split: int, nbytes: int) -> None:
         self.first, self.last, self.split, self.nbytes = first, last, split, nbytes
 
     @property
@@ -52,7 +52,8 @@ class Fusion:
 
 def fusions(instructions: Sequence[AnyInstruction]) -> list[Fusion]:
     """The fusions of `instructions` that pay, in order."""
-    fused, first, group = [], 0, None
+    fused: list[Fusion] = []
+    first, group = 0, None
     for i, instruction in enumerate([*instructions, None]):
         if group is not None and group.add(instruction):
             continue
@@ -68,7 +69,7 @@ def fusions(instructions: Sequence[AnyInstruction]) -> list[Fusion]:
 class _Group:
     """What the instructions of a fusion touch, to tell which may follow."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._size: tuple[int, int] | None = None
         self._windows: dict[Storage, tuple[int, int] | None] = {}
         """(offset, item size) where elements are touched in their place; None: elsewhere."""
@@ -129,7 +130,9 @@ def lifetimes(
 
 def fused_table(table: np.ndarray, fused: Sequence[Fusion]) -> tuple[np.ndarray, np.ndarray]:
     """A plan's table in which instructions are run fused, and the records it needs."""
-    table, content, starts = table.copy(), [], []
+    table = table.copy()
+    content: list[int] = []
+    starts: list[int] = []
     entry = image.loaded("launch").addresses["fusion"] if fused else 0
     for fusion in fused:
         members = table[fusion.first : fusion.last + 1, [abi.ENTRY, abi.RECORD]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import abi
 from .buffer import CONSTANT
@@ -11,18 +11,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeAlias
 
-    from ..build.declaration import Argument
+    from ..build.declaration import Argument, Number
     from ..build.image import Image
     from .branches import Branch
     from .buffer import Buffer
 
     AnyInstruction: TypeAlias = "Instruction | HostStep | Branch"
+    Tag: TypeAlias = object
+    """Whatever the maker of a program wants to find again with its instructions."""
 
-CHUNKS = 32  # of an instruction that may take long, as long as nobody knows
-LONG = 1 << 18  # bytes touched by an instruction that may take long; it takes 5 us for certain
-SHARED = 2_000  # nanoseconds from which on an instruction is shared; handing one over costs 500
-UNEVEN = 30_000  # nanoseconds from which on threads may help each other out with an instruction
-PART = 10_000_000  # nanoseconds a chunk should not exceed, so that a run can be interrupted
+UNTIMED_CHUNKS = 32  # of an instruction that may take long, as long as it was never timed
+MIN_PARALLEL_BYTES = 1 << 18  # touched by an instruction to be split untimed; it takes 5 us or more
+MIN_PARALLEL_TIME = 2_000  # nanoseconds of an instruction to be split; handing one over costs 500
+MIN_STEALING_TIME = 30_000  # nanoseconds of an instruction whose chunks idle threads may steal
+MAX_CHUNK_TIME = 10_000_000  # nanoseconds of a chunk, so that a run can be interrupted
 
 
 class Instruction:
@@ -43,10 +45,10 @@ class Instruction:
         self,
         name: str,
         buffers: tuple[Buffer, ...],
-        numbers: Mapping[str, Any],
+        numbers: Mapping[str, Number],
         split: int | None,
-        tag: Any,
-    ):
+        tag: Tag,
+    ) -> None:
         self.name, self.buffers, self.numbers = name, buffers, numbers
         self.split, self.tag = split, tag
         self.record: list[int] = []  # filled in by `bind`
@@ -119,11 +121,11 @@ class Instruction:
         if self.split is None or self.split < 2:
             return 1
         if time is None:
-            is_long = self.nbytes >= LONG
-            per_thread = -(-CHUNKS // threads) if is_long else 0
+            may_be_long = self.nbytes >= MIN_PARALLEL_BYTES
+            per_thread = -(-UNTIMED_CHUNKS // threads) if may_be_long else 0
         else:
-            per_thread = -(-time // PART) if time >= SHARED else 0
-            if per_thread and threads > 1 and time >= UNEVEN:
+            per_thread = -(-time // MAX_CHUNK_TIME) if time >= MIN_PARALLEL_TIME else 0
+            if per_thread and threads > 1 and time >= MIN_STEALING_TIME:
                 per_thread = max(per_thread, abi.MAX_PER_THREAD)
         return int(min(self.split, max(per_thread * threads, 1)))
 
@@ -141,8 +143,8 @@ class HostStep:
         function: Callable[..., object],
         inputs: tuple[Buffer, ...],
         outputs: tuple[Buffer, ...],
-        tag: Any,
-    ):
+        tag: Tag,
+    ) -> None:
         self.function, self.inputs, self.outputs, self.tag = function, inputs, outputs, tag
         self.reads = [buffer.storage for buffer in inputs]
         self.writes = [buffer.storage for buffer in outputs]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .fusion import Fusion
     from .instruction import AnyInstruction
 
-SHARED = 2048  # storages that share memory; the smallest beyond these get memory of their own
+MAX_SHARING = 2048  # storages that share memory; the smallest beyond these get memory of their own
 
 
 class Layout:
@@ -65,7 +65,8 @@ def layout(instructions: Sequence[AnyInstruction], kept: AbstractSet[Storage]) -
     """The Layout of a program's instructions when the storages `kept` are readable at its end."""
     positions, objects = constant_instructions(instructions), _objects(instructions)
     first, others = _partition(instructions, positions)
-    constants, scratch = [], ({}, 0)
+    constants: list[Storage] = []
+    scratch: tuple[dict[Storage, int], int] = {}, 0
     if first:
         read = {*kept}.union(*(instruction.reads for instruction in others))
         written = dict.fromkeys(storage for x in first for storage in x.writes)
@@ -103,9 +104,12 @@ def constant_instructions(instructions: Sequence[AnyInstruction]) -> set[int]:
     These read only constants and what such instructions wrote, and write only arena storages that
     no other instruction writes.
     """
-    varying, constant, before = set(), set(), -1
+    varying: set[Storage] = set()
+    constant: set[int] = set()
+    before = -1
     while len(varying) != before:
-        before, constant = len(varying), set()
+        before = len(varying)
+        constant.clear()
         for i, instruction in enumerate(instructions):
             is_constant = instruction.is_pure
             for storage in instruction.reads:
@@ -130,7 +134,8 @@ def lifetimes(
 
     Raises ValueError when an instruction reads what no instruction before has written.
     """
-    alive, end = {}, len(instructions)
+    alive: dict[Storage, list[int]] = {}
+    end = len(instructions)
     for i, instruction in enumerate(instructions):
         for storage in instruction.reads:
             if storage.kind == ARENA and storage not in known:
@@ -167,9 +172,10 @@ def overlays(
     instructions of a fusion run at the same time: none of those before may touch more of that
     either.
     """
-    over, starts = {}, {}
-    for one in fused:
-        starts.update((i, one.first) for i in range(one.first, one.last + 1))
+    over: dict[Storage, Storage] = {}
+    starts: dict[int, int] = {}
+    for fusion_ in fused:
+        starts.update((i, fusion_.first) for i in range(fusion_.first, fusion_.last + 1))
     for i, instruction in enumerate(instructions):
         if instruction.elementwise is None:
             continue
@@ -243,17 +249,20 @@ def _root(storage: Storage, over: Mapping[Storage, Storage]) -> Storage:
 
 def _offsets(alive: Mapping[Storage, Sequence[int]]) -> tuple[dict[Storage, int], int]:
     order = sorted(alive, key=lambda storage: (-storage.nbytes, alive[storage]))
-    offsets, total = {}, 0
-    spans = np.array([alive[storage] for storage in order[:SHARED]], np.int64).reshape(-1, 2)
-    firsts, lasts, extents = spans[:, 0], spans[:, 1], []
-    for i, storage in enumerate(order[:SHARED]):
+    offsets: dict[Storage, int] = {}
+    total = 0
+    spans = np.array([alive[storage] for storage in order[:MAX_SHARING]], np.int64).reshape(-1, 2)
+    firsts, lasts = spans[:, 0], spans[:, 1]
+    extents: list[tuple[int, int]] = []
+    for i, storage in enumerate(order[:MAX_SHARING]):
         size = aligned(storage.nbytes)
         overlapping = (firsts[:i] <= lasts[i]) & (lasts[:i] >= firsts[i])
-        offset = _gap(sorted([extents[k] for k in overlapping.nonzero()[0]]), size)
+        positions: list[int] = overlapping.nonzero()[0].tolist()
+        offset = _gap(sorted([extents[k] for k in positions]), size)
         offsets[storage] = offset
         extents.append((offset, offset + size))
         total = max(total, offset + size)
-    for storage in order[SHARED:]:
+    for storage in order[MAX_SHARING:]:
         offsets[storage] = total
         total += aligned(storage.nbytes)
     return offsets, total

@@ -28,7 +28,7 @@ from __future__ import annotations
 import time
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -44,8 +44,9 @@ from .instruction import HostStep, Instruction
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from ..build.declaration import Number
     from .buffer import Buffer, Storage
-    from .instruction import AnyInstruction
+    from .instruction import AnyInstruction, Tag
     from .planner import Layout
 
 AnyBuffer = TypeVar("AnyBuffer", bound="Buffer")
@@ -75,7 +76,7 @@ class Program:
     ):
         if threads < 1:
             raise ValueError(f"threads must be at least 1, got {threads}")
-        self.tag: Any = None
+        self.tag: Tag = None
         self.threads = threads
         self.arena_bytes = 0
         self.memory_limit = memory_limit
@@ -88,7 +89,7 @@ class Program:
         self.instructions: list[AnyInstruction] = []
         self._uncompiled: list[Instruction] = []
         self.kept: set[Storage] = set()
-        self._locations: dict[Storage, tuple[Any, int]] = {}
+        self._locations: dict[Storage, tuple[np.ndarray, int]] = {}
         """storage -> (array that owns the memory, first byte in it)"""
         self._addresses: dict[Storage, int] = {}  # of storages with memory of their own
         self._bound: dict[Storage, list[tuple[int, int]]] = {}
@@ -98,7 +99,9 @@ class Program:
         self._segments: list[PlanRunner | HostStep] = []
         self._closed = False
 
-    def call(self, name: str, *buffers: Buffer, split: int | None = None, **numbers: Any) -> None:
+    def call(
+        self, name: str, *buffers: Buffer, split: int | None = None, **numbers: Number
+    ) -> None:
         """Appends an instruction that runs the kernel `name` ("module.kernel").
 
         Raises ValueError when an argument is not as the kernel declares it; where nothing of the
@@ -214,7 +217,7 @@ class Program:
 
     def run(
         self, check: Callable[[], object] | None = None, profile: bool = False
-    ) -> list[tuple[Any, str, float]] | None:
+    ) -> list[tuple[Tag, str, float]] | None:
         """Executes everything; gives [(tag, name, seconds)] in order when `profile` is set.
 
         Ctrl-C is seen, and `check()` called, whenever machine code comes back: after 50 ms at most
@@ -255,8 +258,8 @@ class Program:
             raise RuntimeError("the program is not closed")
         raise RuntimeError(f"a bound buffer has no array yet: {next(iter(self._unbound))}")
 
-    def _profile(self, check: Callable[[], object] | None) -> list[tuple[Any, str, float]]:
-        times = []
+    def _profile(self, check: Callable[[], object] | None) -> list[tuple[Tag, str, float]]:
+        times: list[tuple[Tag, str, float]] = []
         for segment in self._segments:
             if type(segment) is PlanRunner:
                 pairs = zip(segment.instructions, segment.time(check), strict=True)
@@ -398,7 +401,8 @@ class Program:
 
     def _table(self, instructions: Sequence[Instruction | Branch]) -> np.ndarray:
         """The plan's table of `instructions`; writes their records."""
-        content, starts = [], []
+        content: list[int] = []
+        starts: list[int] = []
         addresses: dict[Storage | int, int] = {**self._addresses}  # of storages and of owners
         for instruction in instructions:
             starts.append(len(content))

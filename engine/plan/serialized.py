@@ -9,7 +9,7 @@ that each run reads: these lie together.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,10 +27,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
-    from .instruction import AnyInstruction
+    from .instruction import AnyInstruction, Tag
     from .planner import Layout
 
-    SerializedTable: TypeAlias = "tuple[bytes, bytes, list[tuple]]"
+    InstructionLine: TypeAlias = "tuple[int, str, str, str, int | None, int, Tag]"
+    """start of the record, module, key, name, split, bytes, tag"""
+    BranchLine: TypeAlias = "tuple[int, None, int | None, bool, None, int, Tag]"
+    """start of the record, None, position of the target, whether it has a flag, None, 0, tag"""
+    SerializedTable: TypeAlias = "tuple[bytes, bytes, list[InstructionLine | BranchLine]]"
+    """records, pointers, lines"""
+    ImageFile: TypeAlias = "tuple[str, str, image.Stamp]"
+    """module, path, stamp"""
+    SerializedBound: TypeAlias = "tuple[str, tuple[int, ...], bool]"
+    """dtype, shape, whether it is written"""
+    SerializedKept: TypeAlias = "tuple[str, tuple[int, ...], int, int, int]"
+    """dtype, shape, offset, and region and offset of the storage"""
+    SerializedFields: TypeAlias = tuple[
+        list[ImageFile],
+        SerializedTable,  # of the constant instructions
+        SerializedTable,  # of the others
+        list[tuple[int, int, int, int]],  # fusions
+        tuple[int, ...],  # sizes of the regions
+        bytes,
+        list[SerializedBound],
+        list[SerializedKept],
+    ]
 
 MOST_BYTES = 1 << 22
 """Of constants that are not in the file; a program with more is not serialized."""
@@ -59,11 +80,13 @@ class _Serializer:
         content: np.ndarray,
         bound: Iterable[Storage],
         read: Container[Storage],
-    ):
+    ) -> None:
         self._start, self._size = arena.address(content), content.nbytes
         self._read = read
         self.blob, self.persistent_bytes = bytearray(), 0
-        self._locations = {s: (_FIRST_BOUND + i, 0) for i, s in enumerate(bound)}
+        self._locations: dict[Storage, tuple[int, int]] = {
+            s: (_FIRST_BOUND + i, 0) for i, s in enumerate(bound)
+        }
         for region, (offsets, _) in (_SCRATCH, layout.scratch), (_ARENA, layout.arena):
             self._locations.update((s, (region, offset)) for s, offset in offsets.items())
         self.constant_bytes = 0
@@ -99,10 +122,12 @@ class _Serializer:
         return _BLOB, offset
 
     def table(
-        self, instructions: Iterable[AnyInstruction], tag: Callable[[Any], Any]
+        self, instructions: Iterable[AnyInstruction], tag: Callable[..., Tag]
     ) -> SerializedTable:
         """The records of instructions, pointers as (word, region, offset), and other fields."""
-        content, pointers, lines = [], [], []
+        content: list[int] = []
+        pointers: list[tuple[int, int, int]] = []
+        lines: list[InstructionLine | BranchLine] = []
         for instruction in instructions:
             if isinstance(instruction, HostStep):
                 raise _Unserializable
@@ -112,12 +137,13 @@ class _Serializer:
                 pointers.append((start + argument.slot, region, first + buffer.offset))
             if isinstance(instruction, Branch):
                 target = None if instruction.target is None else instruction.record[abi.TARGET]
-                fields = (None, target, bool(instruction.buffers), None, 0)
+                has_flag = bool(instruction.buffers)
+                lines.append((start, None, target, has_flag, None, 0, tag(instruction.tag)))
             else:
                 pointers.append((start + abi.FAULT, _FAULTS, 0))
                 module, key = instruction.name.partition(".")[0], instruction.key
-                fields = (module, key, instruction.name, instruction.split, instruction.nbytes)
-            lines.append((start, *fields, tag(instruction.tag)))
+                name, split, nbytes = instruction.name, instruction.split, instruction.nbytes
+                lines.append((start, module, key, name, split, nbytes, tag(instruction.tag)))
             content += instruction.record
         columns = np.array(pointers, np.int64).reshape(-1, 3).T
         return np.array(content, np.int64).tobytes(), columns.tobytes(), lines
@@ -129,8 +155,8 @@ def serialize(
     content: np.ndarray,
     bound: Sequence[Buffer],
     kept: Sequence[Buffer],
-    tag: Callable[[Any], Any],
-) -> tuple | None:
+    tag: Callable[..., Tag],
+) -> SerializedFields | None:
     """A program whose `close` has called its note, as plain data; None where that cannot be.
 
     Args:
@@ -155,7 +181,10 @@ def serialize(
             serializer.persistent_bytes,
         )
         return (
-            *(_images(program), *tables, [x.fields for x in layout.fusions], sizes),
+            _images(program),
+            *tables,
+            [x.fields for x in layout.fusions],
+            sizes,
             bytes(serializer.blob),
             [(b.dtype.str, b.shape, b.storage in written) for b in bound],
             [(b.dtype.str, b.shape, b.offset, *serializer.location(b.storage)) for b in kept],
@@ -164,7 +193,7 @@ def serialize(
         return None
 
 
-def _images(program: Program) -> list[tuple]:
+def _images(program: Program) -> list[ImageFile]:
     """(module, path, stamp) of the image files that are needed."""
     needed: dict[str, set[str]] = {}
     for module in ["launch"] if program.threads == 1 else ["launch", "threads"]:
@@ -172,7 +201,7 @@ def _images(program: Program) -> list[tuple]:
     for instruction in program.instructions:
         if isinstance(instruction, Instruction) and instruction.entry:
             needed.setdefault(instruction.name.partition(".")[0], set()).add(instruction.key)
-    images = set()
+    images: set[ImageFile] = set()
     for module, keys in needed.items():
         files = image.files(module)
         if not keys <= files.keys():
@@ -186,7 +215,7 @@ class _SerializedInstruction(Instruction):
 
     __slots__ = ("_nbytes",)
 
-    def __init__(self, name: str, split: int | None, nbytes: int, entry: int, tag: Any):
+    def __init__(self, name: str, split: int | None, nbytes: int, entry: int, tag: Tag) -> None:
         super().__init__(name, (), {}, split, tag)
         self._nbytes, self.entry = nbytes, entry
 
@@ -206,17 +235,18 @@ class SerializedProgram(Program):
     Raises LookupError when a kernel it needs is not compiled any more.
     """
 
-    def __init__(self, fields: Sequence[Any], content: np.ndarray, threads: int):
+    def __init__(self, fields: SerializedFields, content: np.ndarray, threads: int) -> None:
         super().__init__(threads=threads)
-        images, self._constant_table, self._main_table, fused, self._sizes, *rest = fields
-        self._blob, bound, kept = rest
-        self._images = {one[0]: image.adopt(*one) for one in images}
+        images, self._constant_table, self._main_table = fields[:3]
+        fused, self._sizes, self._blob, bound, kept = fields[3:]
+        self._images = {file[0]: image.adopt(*file) for file in images}
         self._content = content
-        self._fusions = [Fusion(*one) for one in fused]
+        self._fusions = [Fusion(*arguments) for arguments in fused]
         self.bound_buffers = [_buffer(dtype, shape, BOUND) for dtype, shape, _ in bound]
         pairs = zip(self.bound_buffers, bound, strict=True)
         self._written = {buffer.storage for buffer, (_, _, is_written) in pairs if is_written}
-        self._kept_locations, self.readable = kept, []
+        self._kept_locations = kept
+        self.readable: list[Buffer] = []
 
     def close(
         self,
@@ -226,7 +256,7 @@ class SerializedProgram(Program):
         """As for any program."""
         self._require_open()
         arena.check_limit(sum(self._sizes), self.memory_limit)
-        regions: list = [arena.allocate(size) for size in self._sizes]
+        regions = [arena.allocate(size) for size in self._sizes]
         regions[_FAULTS] = self._faults = np.zeros((MOST_CHUNKS, abi.FAULT_WORDS), np.int64)
         regions[_CONTENT] = self._content
         regions[_BLOB] = arena.allocate(len(self._blob))
@@ -235,7 +265,7 @@ class SerializedProgram(Program):
         if self._constant_table[2]:
             self._records, table, constant, _ = self._deserialize(self._constant_table, bases)
             PlanRunner(constant, table, self._faults, trials=0).run()
-            regions[_SCRATCH] = None
+            regions[_SCRATCH] = np.empty(0, np.uint8)
         self._records, table, natives, pointers = self._deserialize(self._main_table, bases)
         self.instructions = [*natives]
         pools = None
@@ -262,17 +292,21 @@ class SerializedProgram(Program):
         columns = np.frombuffer(pointers, np.int64).reshape(3, -1)
         words, regions, offsets = columns
         records[words] = np.array(bases, np.int64)[regions] + offsets
-        instructions, entries = [], []
-        for _, module, key, name, split, nbytes, tag in lines:
-            if module is None:
-                instructions.append(Branch(None, None, tag))
+        instructions: list[Instruction | Branch] = []
+        entries: list[int] = []
+        for line in lines:
+            if line[1] is None:
+                instructions.append(Branch(None, None, line[6]))
                 entries.append(0)
             else:
+                _, module, key, name, split, nbytes, tag = line
                 entries.append(self._images[module].addresses[key])
                 instructions.append(_SerializedInstruction(name, split, nbytes, entries[-1], tag))
         for instruction, line in zip(instructions, lines, strict=True):
-            if isinstance(instruction, Branch) and line[2] is not None:
-                instruction.target = instructions[line[2]]
+            if isinstance(instruction, Branch) and line[1] is None and line[2] is not None:
+                target = instructions[line[2]]
+                assert isinstance(target, Branch)
+                instruction.target = target
         base = arena.address(records)
         table = [
             (entry, base + abi.WORD * line[0], 1, 0)
@@ -281,7 +315,7 @@ class SerializedProgram(Program):
         shape = len(instructions), abi.INSTRUCTION_WORDS
         return records, np.array(table, np.int64).reshape(shape), instructions, columns
 
-    def _bind_and_keep(self, regions: Sequence[Any], pointers: np.ndarray) -> None:
+    def _bind_and_keep(self, regions: Sequence[np.ndarray], pointers: np.ndarray) -> None:
         words, numbers, offsets = pointers
         for i, buffer in enumerate(self.bound_buffers):
             is_own = numbers == _FIRST_BOUND + i

@@ -95,7 +95,8 @@ class View:
 
 def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Strides of an array of `shape` that lies in one piece, last dimension innermost."""
-    strides, step = [], 1
+    strides: list[int] = []
+    step = 1
     for n in reversed(shape):
         strides.append(step)
         step *= n

@@ -22,6 +22,9 @@ from ..build import cache, target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import TypeAlias
+
+    Listing: TypeAlias = "list[str | tuple[str, int, int]]"
 
 SETTLED = 3_000_000_000  # nanoseconds after which no change of a file hides in a tick of its clock
 MOST_FILES, MOST_BYTES = 64, 1 << 26
@@ -52,7 +55,7 @@ class CacheEntry:
                 names = "st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns"
                 words = [getattr(status, name) for name in names]
                 words += [*choices, sys.version, np.__version__]
-                words += [*target.processor(), target.matrices()]
+                words += [*target.processor(), target.amx()]
                 words += [entry for source in sources for entry in _first_listing(source)]
                 self._path = os.path.join(folder, cache.digest(repr(words).encode()).hex())
                 self._folder = folder
@@ -107,16 +110,16 @@ def _folder() -> str:
 
 
 @lru_cache
-def _first_listing(folder: str) -> list:
+def _first_listing(folder: str) -> Listing:
     """What `_listing` gives when it is first asked for: a process keeps the code it began with."""
     return _listing(folder)
 
 
-def _listing(folder: str) -> list:
+def _listing(folder: str) -> Listing:
     """Name, size and time of change of each Python file in a folder and those in it, in order."""
     with os.scandir(folder) as entries:
         entries = sorted(entries, key=lambda entry: entry.name)
-    listing = []
+    listing: Listing = []
     for entry in entries:
         if entry.name.endswith(".py"):
             status = entry.stat()

@@ -4,7 +4,12 @@ A kernel cannot raise: it writes one of these codes into the fault word (`set_fa
 and returns; the plan stops after that instruction and `Program.run` raises the `Fault`.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..plan.instruction import Tag
 
 INDEX_OUT_OF_RANGE = 1
 DIVISION_BY_ZERO = 2
@@ -38,7 +43,9 @@ class Fault(Exception):
         limit: what it was held against.
     """
 
-    def __init__(self, tag: Any, code: int, i: int, value: int, limit: int = 0):
-        self.tag, self.code, self.i, self.value, self.limit = tag, code, i, value, limit
+    def __init__(self, tag: Tag, code: int, i: int, value: int, limit: int = 0) -> None:
+        # Who catches it knows what the tags of his program are.
+        self.tag: Any = tag  # pyright: ignore[reportExplicitAny]
+        self.code, self.i, self.value, self.limit = code, i, value, limit
         words = TEMPLATES.get(code, "fault {code} at position {i}, value {value}, limit {limit}")
         super().__init__(words.format(code=code, i=i, value=value, limit=limit))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from itertools import repeat
 from math import inf
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,7 +40,9 @@ MAX_RATIO = 0.95  # of the time alone that a pool may take: it keeps other proce
 _METH_NOARGS = 4
 _DATA = 16  # bytes before the address of its elements in a numpy array
 _WORD_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
-_python: dict[str, Any] = {}  # what builtin functions are made of
+_methods: dict[str, _Method] = {}  # what builtin functions are made of
+_makers: list[Callable[..., Callable[[], bool]] | None] = []
+_words: list[int | None] = []  # addresses of functions and objects of Python
 
 
 class PlanRunner:
@@ -146,7 +149,7 @@ class PlanRunner:
 
     def _partition(self, alone: bool = False) -> None:
         """Decides in how many chunks each instruction is run; `alone`, by one thread."""
-        times: list = [None] * len(self.instructions)
+        times: list[float] | None = None
         threads = 1 if alone else self._threads
         if self._times:
             times = per_iteration(self.instructions, self._times)
@@ -154,12 +157,12 @@ class PlanRunner:
             if sum(time for instruction, time in pairs if instruction.split) < MIN_SHARED:
                 threads = 1
         most = len(self._faults)
-        pairs = zip(self.instructions, times, strict=True)
+        pairs = zip(self.instructions, times or repeat(None), strict=False)
         chunks = [min(instruction.chunks(threads, time), most) for instruction, time in pairs]
         self._unfused_table[:, abi.CHUNKS] = self._table[:, abi.CHUNKS] = chunks
         for fusion in self._fusions:
             members = slice(fusion.first, fusion.last + 1)
-            time = sum(times[members]) if self._times else None
+            time = sum(times[members]) if times else None
             self._table[members, abi.CHUNKS] = 0
             chunks.append(min(fusion.chunks(threads, time), most))
             self._table[fusion.first, abi.CHUNKS] = chunks[-1]
@@ -215,10 +218,11 @@ def _function(context: np.ndarray, name: str) -> Callable[[], bool]:
 
     `name` says how: "begin" or "resume".
     """
-    if not _has_builtins(context):
+    make = _builtin_maker(context)
+    if make is None:
         return lambda: bool(_run_by_ctypes(context, name))
-    context[abi.SAVE_THREAD : abi.FALSE + 1] = _python["functions"]
-    return _python["make"](ctypes.byref(_python[name]), context, None)
+    context[abi.SAVE_THREAD : abi.FALSE + 1] = _words
+    return make(ctypes.byref(_methods[name]), context, None)
 
 
 def _run_by_ctypes(context: np.ndarray, name: str) -> int:
@@ -227,22 +231,23 @@ def _run_by_ctypes(context: np.ndarray, name: str) -> int:
     return _WORD_FUNCTION(int(context[abi.RUN]))(arena.address(context))
 
 
-def _has_builtins(context: np.ndarray) -> bool:
-    """Whether builtin functions can be made: arrays are laid out as `begin` takes them to be."""
-    if "make" not in _python:
+def _builtin_maker(context: np.ndarray) -> Callable[..., Callable[[], bool]] | None:
+    """What makes builtin functions; None where arrays are not laid out as `begin` takes them."""
+    if not _makers:
         elements = ctypes.c_int64.from_address(id(context) + _DATA).value
-        _python["make"] = None
+        maker = None
         if sys.implementation.name == "cpython" and elements == arena.address(context):
             python = ctypes.pythonapi
             names = "PyEval_SaveThread", "PyEval_RestoreThread", "Py_IncRef"
             functions = [ctypes.cast(python[name], ctypes.c_void_p).value for name in names]
-            _python["functions"] = (*functions, id(True), id(False))
+            _words[:] = *functions, id(True), id(False)
             kind = ctypes.PYFUNCTYPE(
                 ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
             )
             for name in ("begin", "resume"):
                 address = image.loaded("launch").addresses[name]
-                method = _python[name] = _Method(name.encode(), address, _METH_NOARGS, None)
+                method = _methods[name] = _Method(name.encode(), address, _METH_NOARGS, None)
                 python.Py_IncRef(ctypes.py_object(method))  # functions need it to the very end
-            _python["make"] = kind(("PyCFunction_NewEx", python))
-    return _python["make"] is not None
+            maker = kind(("PyCFunction_NewEx", python))
+        _makers.append(maker)
+    return _makers[0]

@@ -60,7 +60,7 @@ class ThreadPool:
             state[slot + abi.INDEX], state[slot + abi.POOL_OF] = i, address
         work, self._native_halt = (_native(name) for name in ("work", "halt"))
         self._wake_locks = [threading.Lock() for _ in range(threads - 1)]
-        self._workers = []
+        self._workers: list[threading.Thread] = []
         with contextlib.suppress(RuntimeError):  # the system has no more threads: do with fewer
             for slot, lock in zip(slots[1:], self._wake_locks, strict=True):
                 lock.acquire()

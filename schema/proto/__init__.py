@@ -12,17 +12,36 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import resources
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor_pool import DescriptorPool
+    from google.protobuf.message import Message as _Message
+
+    # The classes are made of descriptors: no checker knows what is in them and of which type.
+
+    class _MessageClass(type):
+        def __getattr__(cls, name: str) -> Any: ...  # pyright: ignore[reportExplicitAny]
+
+    class Message(_Message, metaclass=_MessageClass):
+        """A message; its fields, and messages inside it, are those of its .proto file."""
+
+        def __init__(self, **fields: Any) -> None: ...  # pyright: ignore[reportExplicitAny]
+        def __getattr__(self, name: str) -> Any: ...  # pyright: ignore[reportExplicitAny]
+        def __setattr__(self, name: str, value: Any) -> None: ...  # pyright: ignore[reportExplicitAny]
+
 
 PACKAGE = "tensorflow"
 DESCRIPTORS = "messages.pb"
 
 
 @cache
-def message(name: str) -> type:
+def message(name: str) -> type[Message]:
     """The class of a message, such as "GraphDef" or "TensorShapeProto.Dim"."""
     from google.protobuf.message_factory import GetMessageClass
 
-    return GetMessageClass(pool().FindMessageTypeByName(f"{PACKAGE}.{name}"))
+    class_ = GetMessageClass(pool().FindMessageTypeByName(f"{PACKAGE}.{name}"))
+    return cast("type[Message]", class_)
 
 
 @cache
@@ -33,7 +52,7 @@ def enum(name: str) -> dict[str, int]:
 
 
 @cache
-def pool():
+def pool() -> DescriptorPool:
     """The descriptor pool that holds the messages, and what they import, and nothing else."""
     from google.protobuf.descriptor_pb2 import FileDescriptorSet
     from google.protobuf.descriptor_pool import DescriptorPool
@@ -45,7 +64,7 @@ def pool():
     return descriptors
 
 
-def parse(name: str, content: bytes):
+def parse(name: str, content: bytes) -> Message:
     """The message `name` that serialized `content` holds.
 
     Raises ValueError with the reason when the bytes are no such message.
@@ -58,7 +77,7 @@ def parse(name: str, content: bytes):
         raise ValueError(f"{len(content)} bytes that are not a {name} ({error})") from None
 
 
-def parse_text(name: str, content: bytes):
+def parse_text(name: str, content: bytes) -> Message:
     """The message `name` that text `content` holds.
 
     Raises ValueError with the line and the reason when the text is no such message.
@@ -72,7 +91,7 @@ def parse_text(name: str, content: bytes):
         raise ValueError(f"text that is not a {name} ({error})") from None
 
 
-def __getattr__(name: str) -> type:
+def __getattr__(name: str) -> type[Message]:
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

@@ -26,7 +26,7 @@ def run(scheme, steps, x, weights, bias, shape, dtype, *, plain=False, dealt=Fal
     """The result, and the kernels that took part."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(instruction, "LONG", 0)
+            patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
         if plain:
             patch.setattr(depthwise_i8, "fits", lambda *_: False)
             patch.setattr(depthwise_i8, "in_strips", lambda *_: True)

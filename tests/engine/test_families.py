@@ -29,7 +29,7 @@ def run(build, shape, *arrays, dtype=np.float32, dealt=False):
     """The result of what `build(program, *buffers, out)` appends; `dealt` in many parts."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(instruction, "LONG", 0)
+            patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
         made = Program()
         buffers = [x if x is None else bound(x.shape, x.dtype) for x in arrays]
         out = arena(shape, dtype)

@@ -28,7 +28,7 @@ def run(emit, x, weights, bias, shape, *, plain=False, dealt=False):
     """What `emit(program, x, weights, bias, out)` gives: by plain kernels, or in many parts."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(instruction, "LONG", 0)
+            patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
         for name in ("fits_dots", "fits_matmul", "fits_convolution", "fits_depthwise"):
             if plain:
                 patch.setattr(gemm_f32, name, lambda *_: False)

@@ -54,7 +54,7 @@ def run(emit, x, weights, bias, shape, dtype, *, plain=False, dealt=False):
     """
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(instruction, "LONG", 0)
+            patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
         if plain:
             patch.setattr(quantized_gemm, "_TILED", ())
         program = Program(guard=guard.START if dealt else guard.END)
@@ -367,7 +367,7 @@ def test_rounded(vectors, asymmetric):
         x[-1] *= random.integers(0, 2)
         for dealt in (False, True):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(instruction, "LONG", 0 if dealt else instruction.LONG)
+                patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0 if dealt else 1 << 18)
                 program, fed = Program(guard=not dealt), bound(x.shape, x.dtype)
                 pitch = count + 7 * dealt
                 made = quantization.quantize_rows(program, fed, rows_of_x, 3, asymmetric, pitch)

@@ -23,7 +23,7 @@ def run(emit, inputs, shape, dtype=np.float32, dealt=False):
     """What `emit(program, *buffers, out)` writes, in memory that ends where it ends."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(instruction, "LONG", 0)
+            patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
         program, fed, copies = Program(guard=True), {}, []
         for x in inputs:
             buffer = bound(x.shape, x.dtype)

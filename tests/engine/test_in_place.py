@@ -51,8 +51,8 @@ SIZES = (1, 7, 64, 333)
 
 @pytest.fixture(autouse=True)
 def everything_is_shared(monkeypatch):
-    monkeypatch.setattr(instruction, "LONG", 0)
-    monkeypatch.setattr(instruction, "SHARED", 0)
+    monkeypatch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
+    monkeypatch.setattr(instruction, "MIN_PARALLEL_TIME", 0)
     monkeypatch.setattr(plan_runner, "MIN_SHARED", 0)
 
 

@@ -25,7 +25,7 @@ def run(build, x, out, dealt=False):
     """What `build(program, bound x, out)` computes, in one part or many."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(instruction, "LONG", 0)
+            patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
         program, given_x = Program(), bound(x.shape, x.dtype)
         build(program, given_x, out)
         program.keep(out)

@@ -25,7 +25,7 @@ def run(build, out, *arrays, dealt):
     """The memory of `out` after the instructions that `build(program, *buffers)` appends."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(instruction, "LONG", 0)
+            patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
         made = Program()
         buffers = [bound(x.shape, x.dtype) for x in arrays]
         fill(made, constant(np.full(1, 77, out.dtype)), out)
@@ -200,7 +200,7 @@ def test_a_scale_too_small_is_zero():
 
 def test_squares(monkeypatch, vectors):
     """Transposed matrices, in memory that ends where it ends, for each kind of vectors."""
-    monkeypatch.setattr(instruction, "LONG", 0)
+    monkeypatch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
     for dtype in (np.uint8, np.int16, np.float32, np.int64):
         for shape in ((2, 16, 16), (2, 35, 50), (1, 48, 17), (3, 15, 64)):
             x = np.random.default_rng(1).integers(0, 250, shape).astype(dtype)

@@ -44,7 +44,7 @@ def run(kernel, operands, out, *more, dealt=False):
     """The result, in memory that ends where it ends; `dealt` in many parts."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(instruction, "LONG", 0)
+            patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
         program = Program(guard=True)
         given = [bound(x.shape, x.dtype) for x in operands]
         inner, out = [arena(x.shape, x.dtype) for x in given], arena(*out)

@@ -18,8 +18,8 @@ SHAPES += [(1, 400, 16, 40), (1, 30, 600, 700)]
 def everything_is_shared(monkeypatch):
     """Instructions are shared however short they are."""
     for module, name in (
-        (instruction, "LONG"),
-        (instruction, "SHARED"),
+        (instruction, "MIN_PARALLEL_BYTES"),
+        (instruction, "MIN_PARALLEL_TIME"),
         (plan_runner, "MIN_SHARED"),
         (plan_runner, "MAX_COMPARED"),
     ):

@@ -19,7 +19,7 @@ def run(kind, x, shape, plain=False, dealt=False, **how):
     """The result and the kernel, in memory that ends where it ends."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(instruction, "LONG", 0)
+            patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
         if plain:
             patch.setattr(windows, "fits", lambda *_: False)
         program, fed = Program(guard=True), bound(x.shape, x.dtype)

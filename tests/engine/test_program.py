@@ -227,7 +227,7 @@ def test_items_are_all_dealt_out_once():
     program.close({out: got})
     program.run()
     chunks = np.unique(got, axis=0)
-    assert len(chunks) == instruction.CHUNKS
+    assert len(chunks) == instruction.UNTIMED_CHUNKS
     assert chunks[0, 0] == 0
     assert chunks[-1, 1] == n
     np.testing.assert_array_equal(chunks[1:, 0], chunks[:-1, 1])

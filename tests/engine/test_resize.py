@@ -11,7 +11,7 @@ MODULES = ("resize",)
 
 def test_bilinear(monkeypatch, vectors):
     """Larger and smaller, with and without half pixels, in memory that ends where it ends."""
-    monkeypatch.setattr(instruction, "LONG", 0)
+    monkeypatch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
     random = np.random.default_rng(6)
     for shape, size in (((2, 5, 7, 3), (11, 4)), ((1, 9, 6, 35), (3, 20)), ((1, 1, 4, 64), (5, 9))):
         x = random.integers(-128, 127, shape, endpoint=True).astype(np.int8)

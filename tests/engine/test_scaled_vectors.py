@@ -43,7 +43,7 @@ def run(kind, a, b, terms, *, plain=False, dealt=False, guard=False):
     shape = np.broadcast_shapes(a.shape, b.shape)
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
-            patch.setattr(instruction, "LONG", 0)
+            patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
         if plain:
             patch.setattr(rescaled, "simd_form", lambda *_: None)
         program = Program(guard=guard)

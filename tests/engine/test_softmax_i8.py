@@ -15,7 +15,7 @@ MODULES = ("softmax_i8",)
 def many_parts():
     """Rows are dealt out in parts, however short they are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(instruction, "LONG", 0)
+        patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
         yield
 
 

@@ -15,7 +15,7 @@ MODULES = ("lookup",)
 @pytest.mark.parametrize("size", [1, 63, 64, 65, 1000])
 def test_look_up(monkeypatch, vectors, dtype, size):
     """Whole vectors and tails, in memory that ends where it ends, however the items are dealt."""
-    monkeypatch.setattr(instruction, "LONG", 0)
+    monkeypatch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
     random = np.random.default_rng(size)
     x, table = (random.integers(0, 256, n).astype(np.uint8).view(dtype) for n in (size, 256))
     program, fed = Program(guard=True), bound(x.shape, dtype)

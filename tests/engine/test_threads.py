@@ -30,8 +30,8 @@ FORKS = hasattr(os, "fork")
 @pytest.fixture(autouse=True)
 def everything_is_shared(testing, monkeypatch):
     """Instructions are shared however short they are."""
-    monkeypatch.setattr(instruction, "LONG", 0)
-    monkeypatch.setattr(instruction, "SHARED", 0)
+    monkeypatch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
+    monkeypatch.setattr(instruction, "MIN_PARALLEL_TIME", 0)
     monkeypatch.setattr(plan_runner, "MIN_SHARED", 0)
     monkeypatch.setattr(plan_runner, "MAX_COMPARED", 0)
 
@@ -164,8 +164,8 @@ def test_one_thread_starts_no_workers(alone):
 
 
 def test_what_is_too_short_to_share_starts_no_workers(alone, monkeypatch):
-    monkeypatch.setattr(instruction, "LONG", 1 << 40)
-    monkeypatch.setattr(instruction, "SHARED", 1 << 40)
+    monkeypatch.setattr(instruction, "MIN_PARALLEL_BYTES", 1 << 40)
+    monkeypatch.setattr(instruction, "MIN_PARALLEL_TIME", 1 << 40)
     program, _ = chain(4, 0)
     for _ in range(TRIALS + 1):
         program.run()
@@ -176,16 +176,16 @@ def test_rows_are_dealt_out_by_the_time_they_take():
     program = Program(threads=3)
     program.call("testing.dealt", bound((1000, 2), np.int64), split=1000)
     (copy,) = program.instructions
-    assert copy.chunks(3, instruction.UNEVEN - 1) == 3
+    assert copy.chunks(3, instruction.MIN_STEALING_TIME - 1) == 3
     assert (
-        copy.chunks(3, instruction.PART // 2)
-        == copy.chunks(3, 2 * instruction.PART)
+        copy.chunks(3, instruction.MAX_CHUNK_TIME // 2)
+        == copy.chunks(3, 2 * instruction.MAX_CHUNK_TIME)
         == 3 * abi.MAX_PER_THREAD
     )
-    assert copy.chunks(3, 9 * instruction.PART) == 27
-    assert copy.chunks(1, instruction.PART // 2) == 1
-    assert copy.chunks(1, 5 * instruction.PART) == 5
-    assert copy.chunks(3, 10_000 * instruction.PART) == 1000
+    assert copy.chunks(3, 9 * instruction.MAX_CHUNK_TIME) == 27
+    assert copy.chunks(1, instruction.MAX_CHUNK_TIME // 2) == 1
+    assert copy.chunks(1, 5 * instruction.MAX_CHUNK_TIME) == 5
+    assert copy.chunks(3, 10_000 * instruction.MAX_CHUNK_TIME) == 1000
     assert copy.chunks(3) == 33
 
 
@@ -202,7 +202,7 @@ def test_little_work_is_not_shared(monkeypatch):
 
 @pytest.mark.parametrize(("better", "chunks"), [(np.inf, 3), (0, 1)])
 def test_a_pool_that_is_not_quicker_is_not_used(better, chunks, monkeypatch):
-    monkeypatch.setattr(instruction, "UNEVEN", 1 << 40)
+    monkeypatch.setattr(instruction, "MIN_STEALING_TIME", 1 << 40)
     monkeypatch.setattr(plan_runner, "MAX_COMPARED", 1 << 40)
     monkeypatch.setattr(plan_runner, "MAX_RATIO", better)
     got = np.zeros((1000, 2), np.int64)
@@ -266,7 +266,7 @@ def test_a_program_takes_another_pool_when_its_own_is_busy():
 
 
 def test_a_row_that_turned_out_short_is_not_shared(monkeypatch):
-    monkeypatch.setattr(instruction, "SHARED", 1 << 40)
+    monkeypatch.setattr(instruction, "MIN_PARALLEL_TIME", 1 << 40)
     got = np.zeros((1000, 2), np.int64)
     program, out = Program(threads=3), bound((1000, 2), np.int64)
     program.call("testing.dealt", out, split=1000)
@@ -355,7 +355,7 @@ def test_an_interrupted_run_goes_on_where_it_was(monkeypatch):
 def test_rows_of_different_chunk_counts(n_threads, budget, monkeypatch):
     """Every item is done once per run however late a thread sees the next instruction."""
     monkeypatch.setattr(plan_runner, "BUDGET", budget)
-    monkeypatch.setattr(instruction, "PART", 1)  # as many chunks as items
+    monkeypatch.setattr(instruction, "MAX_CHUNK_TIME", 1)  # as many chunks as items
     sizes = np.random.default_rng(budget).integers(1, 9, 60).tolist()
     program, states = Program(threads=n_threads), {n: bound((n,), i32) for n in range(1, 9)}
     for n in sizes:
@@ -432,7 +432,7 @@ from flatlite.engine.plan.buffer import arena, bound
 from flatlite.engine.plan.program import Program
 
 warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads that are not ours
-instruction.LONG = instruction.SHARED = 0
+instruction.MIN_PARALLEL_BYTES = instruction.MIN_PARALLEL_TIME = 0
 plan_runner.MIN_SHARED = plan_runner.MAX_COMPARED = 0
 N = 1 << 16
 

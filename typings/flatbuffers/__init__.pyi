@@ -1,0 +1,2 @@
+from . import flexbuffers as flexbuffers
+from .builder import Builder as Builder

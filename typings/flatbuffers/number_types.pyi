@@ -1,0 +1,2 @@
+class UOffsetTFlags:
+    py_type: type[int]

@@ -1,0 +1,6 @@
+from ..codegen import CodeLibrary
+
+class _Runtime:
+    library: CodeLibrary
+
+rtsys: _Runtime

@@ -1,0 +1,3 @@
+from .ir import Block
+
+def canonicalize_cfg(blocks: dict[int, Block]) -> dict[int, Block]: ...

@@ -1,0 +1,3 @@
+from inspect import signature as pysignature
+
+__all__ = ["pysignature"]
