@@ -118,9 +118,9 @@ def as_json(converter: Any, summary: dict, arguments: argparse.Namespace) -> dic
     keys = ("file", "bytes", "operators", "signatures", "inputs", "outputs")
     result = {key: summary[key] for key in keys} | {"verified": converter.verified}
     result["verified_on"] = {
-        key: dataclasses.asdict(one) for key, one in converter.verified_on.items()
+        key: dataclasses.asdict(verified) for key, verified in converter.verified_on.items()
     }
-    result["passes"] = {key: one._asdict() for key, one in converter.pass_statistics.items()}
+    result["passes"] = {key: row._asdict() for key, row in converter.pass_statistics.items()}
     if arguments.quantize:
         measured = ("signal_to_noise", "reader_signal_to_noise", "measured_on", "float_operators")
         result |= {name: getattr(converter, name) for name in measured}
@@ -138,9 +138,9 @@ def show(converter: Any, summary: dict, arguments: argparse.Namespace) -> None:
     for noise in (converter.signal_to_noise, converter.reader_signal_to_noise):
         for key, by_name in noise.items():
             for name, decibels in by_name.items():
-                where = name if " -> " in name else f"'{name}'"
+                tensor = name if " -> " in name else f"'{name}'"
                 inputs = converter.measured_on[key]
-                say(f"quantized: {decibels:.1f} dB signal to noise at {where}, on {inputs}")
+                say(f"quantized: {decibels:.1f} dB signal to noise at {tensor}, on {inputs}")
     if arguments.quantize and converter.float_operators:
         kinds = ", ".join(f"{kind} x {n}" for kind, n in converter.float_operators.items())
         say(f"in float: {kinds}")

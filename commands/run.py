@@ -43,7 +43,7 @@ def execute(arguments: argparse.Namespace) -> None:
         threads=arguments.threads,
         delegates=delegates_of(arguments),
     )
-    arrays = running.chosen_inputs(model, read_arrays(arguments.input))
+    arrays = running.input_arrays(model, read_arrays(arguments.input))
     with Progress("running", quiet=arguments.json):
         outputs = running.run(model, arrays)
     if arguments.output:

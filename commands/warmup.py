@@ -21,7 +21,7 @@ def execute(arguments: argparse.Namespace) -> None:
     modules = cache.modules()
     missing = image.missing(modules)
     with Progress("compiling kernels", len(missing), quiet=arguments.json) as progress:
-        driver.build_all(lambda done, total, left: progress.reach(done))
+        driver.build_all(lambda done, total, remaining: progress.reach(done))
     if arguments.json:
         return show_json({"modules": modules, "compiled": missing})
     print(f"{len(modules)} kernel modules are ready, {len(missing)} of them compiled now")

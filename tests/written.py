@@ -25,7 +25,7 @@ class Written:
     def __init__(self, monkeypatch):
         self.files = set()
         self.runs = {}
-        write, run = Conversion._written, Function.run
+        write, run = Conversion._write, Function.run
 
         def recorded_write(*arguments):
             written, functions = write(*arguments)
@@ -39,7 +39,7 @@ class Written:
                 self.runs[function.content, function.signature] = arrays, results, quantized
             return results
 
-        monkeypatch.setattr(Conversion, "_written", recorded_write)
+        monkeypatch.setattr(Conversion, "_write", recorded_write)
         monkeypatch.setattr(Function, "run", recorded_run)
 
     def problems(self, litert):

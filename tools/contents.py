@@ -73,23 +73,23 @@ def operator_row(subgraph: Any, index: int) -> dict[str, Any]:
         "version": op.version,
         "inputs": [int(i) for i in op.inputs],
         "outputs": [int(i) for i in op.outputs],
-        "options": {} if op.options is None else stated(op.options),
+        "options": {} if op.options is None else non_default(op.options),
     }
 
 
-def stated(options: Any) -> dict[str, Any]:
+def non_default(options: Any) -> dict[str, Any]:
     """The fields of an options record that are not at their default, enums by name."""
     kinds = {name: kind for name, kind, *_ in tables.TABLES[type(options).__name__]}
     default = type(options)()
-    said = {}
+    fields = {}
     for name in type(options).__slots__:
         value = getattr(options, name)
         if not np.array_equal(value, getattr(default, name)):
             is_enum = kinds.get(name) in tables.ENUMS
-            said[name] = (
+            fields[name] = (
                 tables.name_of(kinds[name], value) if is_enum else np.asarray(value).tolist()
             )
-    return said
+    return fields
 
 
 def tensor_row(subgraph: Any, index: int) -> dict[str, Any]:

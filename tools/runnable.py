@@ -35,7 +35,7 @@ class Flatbuffer:
             first subgraph of a file without signatures.
         threads: threads for the kernels.
         by_name: False runs the first subgraph, whatever signatures there are.
-        delegates: who may run parts of it.
+        delegates: who may run partitions of it.
 
     Raises:
         ValueError: the file is no model, or has no such signature.
@@ -59,8 +59,10 @@ class Flatbuffer:
         if signature is None and keys and by_name:
             signature = keys[0] if len(keys) == 1 else "serving_default"
         if signature is not None and signature not in keys:
-            there = ", ".join(f"'{key}'" for key in keys) or "none"
-            raise ValueError(f"'{path}' has no signature '{signature}'; its signatures are {there}")
+            available = ", ".join(f"'{key}'" for key in keys) or "none"
+            raise ValueError(
+                f"'{path}' has no signature '{signature}'; its signatures are {available}"
+            )
         self.runner: Any = None
         if signature is None:
             self.inputs = [port_of(d) for d in self.interpreter.get_input_details()]
@@ -76,8 +78,8 @@ class Flatbuffer:
             try:
                 return self._run(arrays)
             except (ValueError, RuntimeError) as error:
-                unlike = [port.unlike(x) for port, x in zip(self.inputs, arrays, strict=True)]
-                error.args = ("\n".join([str(error).rstrip(), *filter(None, unlike)]),)
+                mismatches = [port.mismatch(x) for port, x in zip(self.inputs, arrays, strict=True)]
+                error.args = ("\n".join([str(error).rstrip(), *filter(None, mismatches)]),)
                 raise
 
     def _run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -109,15 +111,15 @@ def open_runnable(path: str, signature: str | None = None) -> Runnable:
     """A .tflite file, or a source of any kind on its oracle, ready to be run."""
     from ..converter.sources import frozen, keras, onnx, saved_model
 
-    kind, place = kind_of(path)
+    kind, model_path = kind_of(path)
     if kind == "tflite":
-        return Flatbuffer(place, signature)
+        return Flatbuffer(model_path, signature)
     with naming(path):
         if kind != "saved_model":
             module = {"frozen": frozen, "keras": keras, "onnx": onnx}[kind]
-            return SourceModel(path, module.load(place))
+            return SourceModel(path, module.load(model_path))
         keys = None if signature is None else [signature]
-        return SourceModel(path, saved_model.load(place, signature_keys=keys)[0])
+        return SourceModel(path, saved_model.load(model_path, signature_keys=keys)[0])
 
 
 def _source_port(port: Any) -> Port:

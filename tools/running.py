@@ -11,7 +11,7 @@ from .runnable import Runnable
 SEED = 20
 
 
-def chosen_inputs(model: Runnable, files: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+def input_arrays(model: Runnable, files: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     """An array for each input: one of `files` by any of its names, else a seeded random one.
 
     The name "" stands for the only input. Raises ValueError for a name that no input has.

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..interpreter.profile import profile
 from .runnable import Flatbuffer
-from .running import chosen_inputs
+from .running import input_arrays
 
 PERCENTILES = (50, 90, 99)
 N_PROFILED = 5  # profiled runs, of which the medians are shown
@@ -26,11 +26,12 @@ def benchmark(
 ) -> dict[str, Any]:
     """Times of `runs` invokes after `warmup` ones, in milliseconds, and those of each operator.
 
-    `advance` is called after every invoke, for a progress bar. A delegate's part is one operator.
+    `advance` is called after every invoke, for a progress bar. A delegate's partition is one
+    operator.
     """
     started = time.perf_counter()
     model = Flatbuffer(path, threads=threads, by_name=False, delegates=delegates)
-    arrays = chosen_inputs(model, {})
+    arrays = input_arrays(model, {})
     loaded = time.perf_counter()
     model.run(arrays)
     first = time.perf_counter()

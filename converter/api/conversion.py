@@ -73,7 +73,7 @@ class Conversion:
             if self._wants_known_shapes(source):
                 fix_shapes(source)
             check_size(source)
-        first = check_verify_inputs(self.settings.verify_inputs, self.sources)
+        verify_inputs = check_verify_inputs(self.settings.verify_inputs, self.sources)
         calibrates = recipe is not None and not recipe.weights_only
         is_read = calibrates or self.settings.verify
         dataset = self.settings.representative_dataset if is_read else None
@@ -81,17 +81,17 @@ class Conversion:
         graphs = self._graphs()
         if self.settings.output_format == constants.GRAPHVIZ_DOT:
             return drawing(graphs).encode()
-        written, functions = self._written(graphs)
+        written, functions = self._write(graphs)
         if recipe is None:
-            self._verify(graphs, functions, samples, first)
+            self._verify(graphs, functions, samples, verify_inputs)
             return functions[0].content
         ranges = []
         if calibrates:
             ranges = self._calibrate(functions, written, samples)
-        self._verify(graphs, functions, samples, first)
+        self._verify(graphs, functions, samples, verify_inputs)
         return self._quantized(graphs, recipe, ranges, (written, functions), samples)
 
-    def _written(
+    def _write(
         self, graphs: list[Graph], recipe: Recipe | None = None
     ) -> tuple[Written, list[Function]]:
         """The file of some graphs, and its functions, one for each source."""
@@ -132,13 +132,13 @@ class Conversion:
 
         calibrated = not recipe.weights_only  # so that the float file has run on the samples
         self.float_operators = dict(quantize(graphs, recipe, ranges))
-        quantized = self._written(graphs, recipe)
+        quantized = self._write(graphs, recipe)
         if self.verified or (self.settings.verify and calibrated):
             self._compare(graphs, plain, quantized, samples)
         return quantized[1][0].content
 
     def _graphs(self) -> list[Graph]:
-        """The sources lowered and made short."""
+        """The sources lowered and optimized."""
         from ..ir.check_sizes import check_sizes
         from ..ir.graphviz import write_drawing
         from ..passes import optimize
@@ -156,13 +156,13 @@ class Conversion:
         if folder is not None:
             write_drawing(folder, "before_passes", graphs)
         for graph in graphs:
-            optimize(graph, self._saw)
+            optimize(graph, self._note_run)
             check_sizes(graph)
         if folder is not None:
             write_drawing(folder, "after_passes", graphs)
         return graphs
 
-    def _saw(self, run: Run) -> None:
+    def _note_run(self, run: Run) -> None:
         """Notes one run of a pass, and draws what it changed where a video is asked for."""
         from ..ir.graphviz import write_drawing
         from ..passes.driver import PassStatistics
@@ -170,12 +170,12 @@ class Conversion:
         before = self.pass_statistics.get(run.name, PassStatistics())
         self.pass_statistics[run.name] = before.after(run)
         if run.changes and self.settings.dump_graphviz_video:
-            number = sum(one.runs for one in self.pass_statistics.values())
+            number = sum(statistics.runs for statistics in self.pass_statistics.values())
             name = f"pass_{number:05}_{run.name}"
             write_drawing(self.settings.dump_graphviz_dir, name, [run.graph])
 
     def _lowered(self, source: Source, allow_custom_ops: bool) -> Graph:
-        with among_signatures([str(one.key) for one in self.sources], source.key):
+        with among_signatures([str(signature.key) for signature in self.sources], source.key):
             return source.lower(allow_custom_ops)
 
     def _wants_known_shapes(self, source: Source) -> bool:
@@ -223,7 +223,7 @@ class Conversion:
         graphs: list[Graph],
         functions: list[Function],
         samples: Samples,
-        first: Sequence[list[list[np.ndarray]]],
+        verify_inputs: Sequence[list[list[np.ndarray]]],
     ) -> None:
         """Compares every function of the float file with its source, unless told not to."""
         from ..verify.verification import custom_ops_are_there, verify
@@ -231,9 +231,9 @@ class Conversion:
         if not self.settings.verify or not custom_ops_are_there(graphs):
             return
         for i, (source, function) in enumerate(zip(self.sources, functions, strict=True)):
-            kept = samples.first(i) or None
-            done = verify(source.oracle(), function, kept, first=first[i])
-            self.verified_on[source.key or ""] = done
+            sample_inputs = samples.first(i) or None
+            verified = verify(source.oracle(), function, sample_inputs, first=verify_inputs[i])
+            self.verified_on[source.key or ""] = verified
         self.verified = all(self.verified_on.values())
 
     def _compare(
@@ -251,16 +251,17 @@ class Conversion:
             key = self.sources[i].key or ""
             before, after = plain[1][i], quantized[1][i]
             tensors = plain[0].tensors[i], quantized[0].tensors[i]
-            given = samples.first(i)
+            sample_inputs = samples.first(i)
             oracle = self.sources[i].oracle()
-            inputs = given or [next(trial_inputs(oracle, before.sizes, before.is_empty))]
+            inputs = sample_inputs or [next(trial_inputs(oracle, before.sizes, before.is_empty))]
             self.signal_to_noise[key] = compare(before, after, inputs)
             self.reader_signal_to_noise[key] = compare_readers(
                 graph, before, after, tensors, inputs
             )
+            n_samples = len(sample_inputs)
             self.measured_on[key] = (
-                f"{len(given)} sample{'s' * (len(given) > 1)} of representative_dataset"
-                if given
+                f"{n_samples} sample{'s' * (n_samples > 1)} of representative_dataset"
+                if n_samples
                 else "seeded random inputs"
             )
 

@@ -196,8 +196,10 @@ class TFLiteConverter(Settings):
             raise ValueError("Give either signature_key or signature_keys, not both.")
         if tag_set is not None and tags is not None:
             raise ValueError("Give either tag_set or tags, not both.")
-        of_version_1 = (input_arrays, input_shapes, output_arrays, tag_set, signature_key)
-        api_version = 1 if any(one is not None for one in of_version_1) else cls._api_version
+        version_1_arguments = (input_arrays, input_shapes, output_arrays, tag_set, signature_key)
+        api_version = (
+            1 if any(argument is not None for argument in version_1_arguments) else cls._api_version
+        )
         path_of("saved_model_dir", saved_model_dir)
         check_kinds(
             input_shapes,
@@ -358,7 +360,7 @@ class TFLiteConverter(Settings):
         functions = list(funcs) if isinstance(funcs, Iterable) else [funcs]
         if not all(map(is_concrete, functions)):
             text = "This function takes in a list of ConcreteFunction."
-            if any(hasattr(one, "get_concrete_function") for one in functions):
+            if any(hasattr(function, "get_concrete_function") for function in functions):
                 text += " To get the ConcreteFunction from a Function, call get_concrete_function."
             raise noted(ValueError(text), f"Given is {funcs}")
         if not functions:
@@ -421,7 +423,7 @@ class TFLiteConverter(Settings):
 
     @property
     def float_operators(self) -> dict[str, int]:
-        """How many operators, by kind, the last quantized model computes with real numbers."""
+        """How many operators, by kind, the last quantized model computes in float."""
         return {} if self._last is None else self._last.float_operators
 
     def convert(self) -> bytes:

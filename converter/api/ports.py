@@ -1,4 +1,4 @@
-"""Inputs and outputs of models that can be run, with the real numbers that they stand for."""
+"""Inputs and outputs of models that can be run, quantized ones as the numbers they mean."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..sources.source import short_name
 
-FREE = (1, 64)  # sizes given to an unknown first dimension and to any other
+RANDOM_SIZES = (1, 64)  # sizes given to an unknown first dimension and to any other
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class Port:
     dtype: np.dtype
     quantization: tuple[float, int] = (0.0, 0)
 
-    def unlike(self, array: np.ndarray) -> str:
+    def mismatch(self, array: np.ndarray) -> str:
         """How an array differs from what the model declares; empty when it does not."""
-        fits = len(self.shape) == array.ndim and all(
+        shape_matches = len(self.shape) == array.ndim and all(
             n in (-1, size) for n, size in zip(self.shape, array.shape, strict=True)
         )
-        if fits and array.dtype == self.dtype:
+        if shape_matches and array.dtype == self.dtype:
             return ""
         sizes = ", ".join("?" if n == -1 else str(n) for n in self.shape)
         return (
@@ -56,7 +56,7 @@ class Port:
 
         Raises ValueError for a type that has no random values.
         """
-        sizes = (FREE[0], *[FREE[1]] * len(self.shape))
+        sizes = (RANDOM_SIZES[0], *[RANDOM_SIZES[1]] * len(self.shape))
         shape = tuple(n if s < 0 else s for s, n in zip(self.shape, sizes, strict=False))
         kind, dtype = self.dtype.kind, self.dtype
         if kind in "fcV" and dtype.names is None:
@@ -68,13 +68,13 @@ class Port:
             return generator.integers(0, 2, shape).astype(dtype)
         raise ValueError(f"input '{self.names[0]}' has the type {dtype}; give it with --input")
 
-    def real(self, array: np.ndarray) -> np.ndarray:
-        """What a quantized array stands for; any other array as it is."""
+    def dequantize(self, array: np.ndarray) -> np.ndarray:
+        """The values of a quantized array in float64; any other array as it is."""
         scale, zero_point = self.quantization
         return (array.astype(np.float64) - zero_point) * scale if scale else array
 
-    def stored(self, array: np.ndarray) -> np.ndarray:
-        """Real numbers as this port takes them."""
+    def quantize(self, array: np.ndarray) -> np.ndarray:
+        """Float values as this port takes them."""
         scale, zero_point = self.quantization
         if scale and self.dtype.kind in "iu":
             limits = np.iinfo(self.dtype)

@@ -11,9 +11,9 @@ import numpy as np
 from ...schema.errors import CalibrationError
 from ..sources.source import Port, Source, full_name, short_name, some
 
-MANY = 5  # inputs, above which no other order of a sample's arrays is tried
+MAX_PERMUTED = 5  # inputs, above which no other order of a sample's arrays is tried
 
-WANTED = (
+VERIFY_INPUTS_FORM = (
     "verify_inputs must be a dict of arrays by input name, a list with one array for each input, "
     "or a list of such"
 )
@@ -54,12 +54,12 @@ class Samples:
     def __init__(self, dataset: Any, sources: Sequence[Source], limit: int) -> None:
         self._limit = limit
         self._sources = sources
-        self._kept: list[list[list[np.ndarray]]] = [[] for _ in sources]
+        self._first: list[list[list[np.ndarray]]] = [[] for _ in sources]
         function = dataset_function(dataset)
         self._stream = iter(()) if function is None else _each_sample(function, sources)
-        self._read: list[Sample] = []
+        self._ahead: list[Sample] = []
         for sample in self._stream:
-            self._read.append(sample)
+            self._ahead.append(sample)
             break
 
     def each(self) -> Iterator[Sample]:
@@ -68,7 +68,7 @@ class Samples:
         Raises CalibrationError when a source got none.
         """
         yield from self._numbered()
-        missing = [str(source.key) for i, source in enumerate(self._sources) if not self._kept[i]]
+        missing = [str(source.key) for i, source in enumerate(self._sources) if not self._first[i]]
         if missing:
             raise CalibrationError(
                 f"representative_dataset gave no samples for the signatures {some(missing)}; yield "
@@ -77,18 +77,18 @@ class Samples:
 
     def first(self, i: int) -> list[list[np.ndarray]]:
         """The first samples of source `i`, at most as many as are kept."""
-        if len(self._kept[i]) < self._limit:
+        if len(self._first[i]) < self._limit:
             for _ in self._numbered():
-                if all(len(rows) == self._limit for rows in self._kept):
+                if all(len(rows) == self._limit for rows in self._first):
                     break
-        return self._kept[i]
+        return self._first[i]
 
     def _numbered(self) -> Iterator[Sample]:
         """The samples not read before."""
-        ahead, self._read = self._read, []
-        for i, label, arrays in chain(ahead, self._stream):
-            if len(self._kept[i]) < self._limit:
-                self._kept[i].append(arrays)
+        read, self._ahead = self._ahead, []
+        for i, label, arrays in chain(read, self._stream):
+            if len(self._first[i]) < self._limit:
+                self._first[i].append(arrays)
             yield i, label, arrays
 
 
@@ -114,7 +114,7 @@ def _verify_rows(verify_inputs: Any) -> list[Any]:
     if isinstance(verify_inputs, Mapping) or _is_pair(verify_inputs):
         return [verify_inputs]
     if not isinstance(verify_inputs, list | tuple):
-        raise CalibrationError(f"{WANTED}, got {type(verify_inputs).__name__}")
+        raise CalibrationError(f"{VERIFY_INPUTS_FORM}, got {type(verify_inputs).__name__}")
     is_list = all(isinstance(row, Mapping | list | tuple) for row in verify_inputs)
     return list(verify_inputs) if is_list else [verify_inputs]
 
@@ -122,8 +122,8 @@ def _verify_rows(verify_inputs: Any) -> list[Any]:
 def _each_sample(
     function: Callable[[], Iterable[Any]], sources: Sequence[Source]
 ) -> Iterator[Sample]:
-    for i, label, given in _labelled(function, sources):
-        yield i, label, _arrays(label, given, sources[i])
+    for i, label, arrays in _labelled(function, sources):
+        yield i, label, _arrays(label, arrays, sources[i])
 
 
 def _labelled(
@@ -139,8 +139,8 @@ def _labelled(
     number = -1
     for number, sample in enumerate(samples):
         label = f"sample {number} of representative_dataset"
-        i, given = _signature(label, sample, sources)
-        yield i, label, given
+        i, arrays = _signature(label, sample, sources)
+        yield i, label, arrays
     if number < 0:
         raise CalibrationError(
             "representative_dataset gave no samples; a generator that was used up gives none the "
@@ -175,22 +175,22 @@ def _arrays(label: str, sample: Any, source: Source) -> list[np.ndarray]:
     """A sample's arrays, in input order and checked."""
     names = [short_name(port.name) for port in source.inputs]
     if isinstance(sample, Mapping):
-        given = _by_name(label, sample, source.inputs)
+        arrays = _by_name(label, sample, source.inputs)
     elif isinstance(sample, list | tuple):
-        given = list(sample)
+        arrays = list(sample)
     else:
         raise CalibrationError(
             f"{label} must be a list with one array for each input or a dict of arrays, got "
             f"{type(sample).__name__}; yield [x]"
         )
-    if len(given) != len(names):
+    if len(arrays) != len(names):
         raise CalibrationError(
-            f"{label} must have {len(names)} arrays, for {some(names)}, got {len(given)}"
+            f"{label} must have {len(names)} arrays, for {some(names)}, got {len(arrays)}"
         )
     try:
-        return [_array(label, a, port) for a, port in zip(given, source.inputs, strict=True)]
+        return [_array(label, a, port) for a, port in zip(arrays, source.inputs, strict=True)]
     except CalibrationError as error:
-        order = None if isinstance(sample, Mapping) else _fitting_order(given, source.inputs)
+        order = None if isinstance(sample, Mapping) else _fitting_order(arrays, source.inputs)
         if order is None:
             raise
         raise CalibrationError(
@@ -199,14 +199,14 @@ def _arrays(label: str, sample: Any, source: Source) -> list[np.ndarray]:
         ) from None
 
 
-def _fitting_order(given: Sequence[Any], ports: Sequence[Port]) -> tuple[int, ...] | None:
+def _fitting_order(arrays: Sequence[Any], ports: Sequence[Port]) -> tuple[int, ...] | None:
     """An order in which the arrays would be what the inputs take; None when there is none."""
-    if len(ports) > MANY:
+    if len(ports) > MAX_PERMUTED:
         return None
     for order in permutations(range(len(ports))):
         try:
             for i, port in zip(order, ports, strict=True):
-                _array("", given[i], port)
+                _array("", arrays[i], port)
         except CalibrationError:
             continue
         return order
@@ -215,18 +215,18 @@ def _fitting_order(given: Sequence[Any], ports: Sequence[Port]) -> tuple[int, ..
 
 def _by_name(label: str, sample: Mapping, ports: Sequence[Port]) -> list[Any]:
     """The values of a dict in input order."""
-    given, left = [], dict(sample)
+    arrays, remaining = [], dict(sample)
     for port in ports:
         for name in (port.key, short_name(port.name), full_name(port.name)):
-            if name in left:
-                given.append(left.pop(name))
+            if name in remaining:
+                arrays.append(remaining.pop(name))
                 break
-    if left or len(given) != len(ports):
+    if remaining or len(arrays) != len(ports):
         raise CalibrationError(
             f"{label} must have the keys {some(port.key for port in ports)}, got "
             f"{some(map(str, sample))}"
         )
-    return given
+    return arrays
 
 
 def _array(label: str, value: Any, port: Port) -> np.ndarray:
@@ -239,30 +239,32 @@ def _array(label: str, value: Any, port: Port) -> np.ndarray:
         raise CalibrationError(
             f"{where} must have the type {dtype}, got {array.dtype}; use x.astype(np.{dtype})"
         )
-    fitted = array if shape is None else _fitted(array, shape)
-    lacks_batch = fitted is not None and shape and shape[0] is None and array.ndim == len(shape) - 1
-    if fitted is None or lacks_batch:
+    reshaped = array if shape is None else _reshaped(array, shape)
+    lacks_batch = (
+        reshaped is not None and shape and shape[0] is None and array.ndim == len(shape) - 1
+    )
+    if reshaped is None or lacks_batch:
         hint = "; the batch is missing: yield x[np.newaxis]" if lacks_batch else ""
-        shown = "(" + ", ".join("?" if n is None else str(n) for n in shape or ()) + ")"
-        raise CalibrationError(f"{where} must have the shape {shown}, got {array.shape}{hint}")
+        shape_text = "(" + ", ".join("?" if n is None else str(n) for n in shape or ()) + ")"
+        raise CalibrationError(f"{where} must have the shape {shape_text}, got {array.shape}{hint}")
     if dtype.kind == "f" and not np.isfinite(array).all():
         raise CalibrationError(f"{where} must be finite, got NaN or infinity")
-    return fitted
+    return reshaped
 
 
-def _fitted(array: np.ndarray, shape: tuple[int | None, ...]) -> np.ndarray | None:
+def _reshaped(array: np.ndarray, shape: tuple[int | None, ...]) -> np.ndarray | None:
     """An array in the shape of an input; None when it is not of that shape.
 
     As in TensorFlow, an array of another rank may lack dimensions of 1, or have more of them.
     """
     if array.ndim == len(shape):
-        fits = all(n in (None, size) for n, size in zip(shape, array.shape, strict=True))
-        return array if fits else None
+        matches = all(n in (None, size) for n, size in zip(shape, array.shape, strict=True))
+        return array if matches else None
     sizes = [size for size in array.shape if size != 1]
-    fitted: list[int] = []
+    new_sizes: list[int] = []
     for n in reversed(shape):
-        takes = sizes and n in (None, sizes[-1])
-        fitted.insert(0, sizes.pop() if takes else 1 if n is None else n)
-    if sizes or np.prod(fitted, dtype=int) != array.size:
+        matches = sizes and n in (None, sizes[-1])
+        new_sizes.insert(0, sizes.pop() if matches else 1 if n is None else n)
+    if sizes or np.prod(new_sizes, dtype=int) != array.size:
         return None
-    return array.reshape(fitted)
+    return array.reshape(new_sizes)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..quantize.recipe import Recipe
 
 KNOWN_SETS = {OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS, OpsSet.TFLITE_BUILTINS_INT8}
-OWN = ("_sources", "_path", "_api_version", "_last", "_is_complete")
+INTERNAL = ("_sources", "_path", "_api_version", "_last", "_is_complete")
 """What is no setting."""
 
 
@@ -60,9 +60,9 @@ class Settings:
 
     def __setattr__(self, name: str, value: Any) -> None:
         is_known = name in self.__dict__ or hasattr(type(self), name)
-        if self._is_complete and not is_known and name not in OWN:
-            near = difflib.get_close_matches(name, set(self.__dict__) - set(OWN), 1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
+        if self._is_complete and not is_known and name not in INTERNAL:
+            similar = difflib.get_close_matches(name, set(self.__dict__) - set(INTERNAL), 1)
+            hint = f"; did you mean '{similar[0]}'?" if similar else ""
             raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
         super().__setattr__(name, value)
 
@@ -96,10 +96,10 @@ class Settings:
         from ..quantize.recipe import recipe_of
 
         check_choices(self)
-        asked = [name for name, is_asked in NOT_YET.items() if is_asked(self)]
-        if asked:
+        unsupported = [name for name, is_set in UNSUPPORTED.items() if is_set(self)]
+        if unsupported:
             raise ValueError(
-                f"{', '.join(asked)}: this way to quantize is not supported yet; "
+                f"{', '.join(unsupported)}: this way to quantize is not supported yet; "
                 "optimizations = [Optimize.DEFAULT] stores weights in 8 bits, and with a "
                 "representative_dataset everything"
             )
@@ -171,17 +171,17 @@ def check_qdq_mode(mode: Any) -> None:
 
 def check_bias_type(settings: Settings, recipe: Recipe | None) -> None:
     """Raises ValueError unless the type of biases is the one that int8 models have."""
-    asked = settings._experimental_full_integer_quantization_bias_type
-    if asked is None:
+    bias_type = settings._experimental_full_integer_quantization_bias_type
+    if bias_type is None:
         return
     if recipe is None or recipe.weights_only:
         raise ValueError(
             "`full_integer_quantization_bias_type` is only supported for full integer quantization."
         )
-    if as_dtype("_experimental_full_integer_quantization_bias_type", asked) != constants.INT32:
+    if as_dtype("_experimental_full_integer_quantization_bias_type", bias_type) != constants.INT32:
         raise ValueError(
             "Expected bias type to be `dtypes.int32` for Int8Quant. Current setting bias type: "
-            f"{asked}"
+            f"{bias_type}"
         )
 
 
@@ -206,7 +206,7 @@ def is_quantized(name: str) -> Callable[[Settings], bool]:
     return lambda settings: as_dtype(name, getattr(settings, name)) not in (None, np.float32)
 
 
-NOT_YET: dict[str, Callable[[Settings], object]] = {
+UNSUPPORTED: dict[str, Callable[[Settings], object]] = {
     "optimizations": lambda s: Optimize.EXPERIMENTAL_SPARSITY in s.optimizations,
     "inference_type": is_quantized("inference_type"),
     "quantized_input_stats": lambda s: bool(s.quantized_input_stats),

@@ -108,10 +108,12 @@ def compare(
     seen: set[int] = set()
     for arrays in samples:
         wanted = before.run(real, arrays)
-        given = [port.stored(array) for port, array in zip(inputs, arrays, strict=True)]
+        given = [port.quantize(array) for port, array in zip(inputs, arrays, strict=True)]
         for i, (want, got) in enumerate(zip(wanted, after.run(quantized, given), strict=True)):
             if want.dtype == np.float32 and np.isfinite(want).all():
-                found[i].note(want.astype(np.float64), outputs[i].real(got).astype(np.float64))
+                found[i].note(
+                    want.astype(np.float64), outputs[i].dequantize(got).astype(np.float64)
+                )
                 seen.add(i)
     for i in sorted(seen):
         found[i].check(step=outputs[i].quantization[0])
@@ -175,7 +177,7 @@ def compare_readers(
     comparisons = [Comparison(f"{form.source.name} -> {form.reader}") for form in written]
     for arrays in samples:
         before.run(real, arrays)
-        stored = [port.stored(array) for port, array in zip(inputs, arrays, strict=True)]
+        stored = [port.quantize(array) for port, array in zip(inputs, arrays, strict=True)]
         after.run(quantized, stored)
         for form, one in zip(written, comparisons, strict=True):
             params = form.stored.quantization

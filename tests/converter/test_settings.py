@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import flatlite.lite
-from flatlite.converter.api.settings import OWN
+from flatlite.converter.api.settings import INTERNAL
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.lite import OpsSet, Optimize, TargetSpec
@@ -142,7 +142,7 @@ WORDS = (
 
 
 def test_the_tables_have_all_settings():
-    assert set(CHANGED) == set(vars(converter())) - set(OWN)
+    assert set(CHANGED) == set(vars(converter())) - set(INTERNAL)
     assert set(TARGET) == set(TargetSpec.__slots__)
 
 
