@@ -44,6 +44,6 @@ def execute(arguments: argparse.Namespace) -> None:
         print(f"input {name}: {'x'.join(map(str, shape))}")
     print("  ".join(f"{k} {v:.3f}" for k, v in result.items() if k.endswith("_ms")))
     if "delegates" in result:
-        show_table("parts of delegates", result["delegates"]["parts"])
+        show_table("partitions of delegates", result["delegates"]["parts"])
     show_table("time by operator", timing.by_kind(rows))
     return show_table(f"the {min(N_SLOWEST, len(rows))} slowest of {len(rows)}", rows[:N_SLOWEST])

@@ -42,13 +42,15 @@ def execute(arguments: argparse.Namespace) -> None:
     show_table("outputs", result["outputs"])
     show_table("operators", [{"name": k, "count": n} for k, n in result["operators"].items()])
     for i, subgraph in enumerate(result["subgraphs"]):
-        place = f" of subgraph {i} '{subgraph['name']}'" if len(result["subgraphs"]) > 1 else ""
-        show_table(f"operators in order{place}", subgraph["operators"])
-        show_table(f"tensors{place}", subgraph["tensors"])
+        suffix = f" of subgraph {i} '{subgraph['name']}'" if len(result["subgraphs"]) > 1 else ""
+        show_table(f"operators in order{suffix}", subgraph["operators"])
+        show_table(f"tensors{suffix}", subgraph["tensors"])
     return None
 
 
 def show_delegates(summary: dict[str, Any]) -> None:
     """Who runs which operator, and what is copied."""
     show_table("operators in order", summary["operators"])
-    show_table(f"parts; {summary['bytes_copied']:,} bytes copied in each run", summary["parts"])
+    show_table(
+        f"partitions; {summary['bytes_copied']:,} bytes copied in each run", summary["parts"]
+    )

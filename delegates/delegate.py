@@ -1,4 +1,4 @@
-"""Delegate: the base class of what runs parts of a model elsewhere than on the CPU engine."""
+"""Delegate: the base class of what runs partitions of a model elsewhere than on the CPU engine."""
 
 from __future__ import annotations
 
@@ -65,12 +65,14 @@ class Delegate:
         reasons = {op.index: self._reason(op) for op in offered}
         claimed = {op for op in offered if reasons[op.index] is None}
         groups = partition_graph(ops, claimed, self.minimum_size)
-        taken = {op.index for group in groups for op in group}
-        small = "its part would compute nothing"
+        partitioned = {op.index for group in groups for op in group}
+        too_small = "its partition would compute nothing"
         if self.minimum_size > 1:
-            small = f"its part would be smaller than minimum_size, {self.minimum_size} operators"
+            too_small = (
+                f"its partition would be smaller than minimum_size, {self.minimum_size} operators"
+            )
         return Partitioning(
-            groups, {i: why or small for i, why in reasons.items() if i not in taken}
+            groups, {i: why or too_small for i, why in reasons.items() if i not in partitioned}
         )
 
     def _reason(self, op: Node) -> str | None:

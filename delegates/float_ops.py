@@ -63,16 +63,16 @@ class Uploaded(Generic[T]):
 
     def __init__(self, upload: Callable[[np.ndarray], T]):
         self._upload = upload
-        self._known: WeakKeyDictionary[Storage, dict[Any, T]] = WeakKeyDictionary()
+        self._uploaded: WeakKeyDictionary[Storage, dict[Any, T]] = WeakKeyDictionary()
 
     def __call__(self, operand: Operand) -> T:
         """The value of a constant operand on the device."""
-        shapes = self._known.setdefault(operand.storage, {})
+        shapes = self._uploaded.setdefault(operand.storage, {})
         if operand.shape not in shapes:
             shapes[operand.shape] = self._upload(np.asarray(operand.value))
         return shapes[operand.shape]
 
 
 def _kind(x: Operand) -> str:
-    small = x.quantization is not None and x.is_integer
-    return f"quantized {x.dtype}" if small else str(x.dtype)
+    is_quantized = x.quantization is not None and x.is_integer
+    return f"quantized {x.dtype}" if is_quantized else str(x.dtype)

@@ -7,12 +7,12 @@ import importlib
 import os
 from typing import Any
 
-HOMES = {
+DELEGATES = {
     "cuda": ("flatlite.delegates.cuda.delegate", "CudaDelegate"),
     "xla": ("flatlite.delegates.xla.delegate", "XlaDelegate"),
 }
 """Name -> the module and class of a delegate that comes with flatlite."""
-KNOWN = f"{', '.join(map(repr, HOMES))} and 'module:Class'"
+KNOWN = f"{', '.join(map(repr, DELEGATES))} and 'module:Class'"
 
 
 def load_delegate(library: str | os.PathLike[str], options: dict[str, Any] | None = None) -> Any:
@@ -28,11 +28,11 @@ def load_delegate(library: str | os.PathLike[str], options: dict[str, Any] | Non
         OSError: `library` is the path of a shared library, and there is none.
     """
     name = os.fspath(library)
-    chosen = dict(options or {})
-    home, colon, attribute = name.rpartition(":")
-    if name in HOMES:
-        home, attribute = HOMES[name]
-    elif not colon or os.sep in name or not home or not attribute.isidentifier():
+    arguments = dict(options or {})
+    module, colon, attribute = name.rpartition(":")
+    if name in DELEGATES:
+        module, attribute = DELEGATES[name]
+    elif not colon or os.sep in name or not module or not attribute.isidentifier():
         _open(name)
         raise _failed(
             name,
@@ -40,15 +40,15 @@ def load_delegate(library: str | os.PathLike[str], options: dict[str, Any] | Non
             f"have; known delegates are {KNOWN}",
         )
     try:
-        cls = getattr(importlib.import_module(home), attribute)
+        cls = getattr(importlib.import_module(module), attribute)
     except ImportError as error:
         raise _failed(name, _missing(name, error)) from error
     except AttributeError as error:
-        raise _failed(name, f"module {home} has no {attribute}") from error
+        raise _failed(name, f"module {module} has no {attribute}") from error
     try:
-        delegate = cls(**chosen)
+        delegate = cls(**arguments)
     except (TypeError, ValueError) as error:
-        raise _failed(name, f"options {chosen} are not accepted: {error}") from error
+        raise _failed(name, f"options {arguments} are not accepted: {error}") from error
     return delegate
 
 
@@ -65,7 +65,7 @@ def _open(name: str) -> None:
 def _missing(name: str, error: ImportError) -> str:
     if not isinstance(error, ModuleNotFoundError):
         return str(error)
-    if name in HOMES:
+    if name in DELEGATES:
         return f"{error.name} is not installed; pip install 'flatlite[{name}]'"
     return f"module {error.name} is not there; a module must be on Python's path"
 

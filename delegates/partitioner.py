@@ -1,4 +1,4 @@
-"""Cutting a graph into parts: as few as the claims allow, and none that waits for itself."""
+"""Partitioning a graph: as few partitions as the claims allow, none that waits for itself."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ def partition_graph(
         minimum: the smallest size of a group.
     """
     claimed = set(claimed)
-    before = _before(ops)
+    dependencies = _dependencies(ops)
     while True:
-        levels = _levels(ops, before, claimed)
+        levels = _levels(ops, dependencies, claimed)
         groups: dict[int, list[Any]] = {}
         for op in ops:
             if op in claimed:
                 groups.setdefault(levels[op], []).append(op)
-        small = [level for level in groups if _size(groups[level]) < minimum]
+        small = [level for level in groups if _n_computing(groups[level]) < minimum]
         if not small:
             return [groups[level] for level in sorted(groups)]
-        after = _after(ops, before)
+        readers = _readers(ops, dependencies)
         for level in sorted(small):
-            if _size(groups[level]) >= minimum:  # others moved into it
+            if _n_computing(groups[level]) >= minimum:  # others moved into it
                 continue
-            stuck = _move(groups, level, levels, after, claimed)
-            if stuck:
-                claimed.difference_update(stuck)
+            unmovable = _move(groups, level, levels, readers, claimed)
+            if unmovable:
+                claimed.difference_update(unmovable)
                 break
         else:
             groups = {level: group for level, group in groups.items() if group}
@@ -55,38 +55,38 @@ def is_view(op: Any) -> bool:
     return all(x.storage in shared for x in op.results)
 
 
-def _before(ops: Sequence[Any]) -> dict[Any, list[Any]]:
+def _dependencies(ops: Sequence[Any]) -> dict[Any, list[Any]]:
     """What each operator has to wait for."""
-    maker = {x: op for op in ops for x in op.results}
-    before, last = {}, None
+    producer = {x: op for op in ops for x in op.results}
+    dependencies, last = {}, None
     for op in ops:
-        before[op] = [maker[x] for x in op.inputs if x in maker]
+        dependencies[op] = [producer[x] for x in op.inputs if x in producer]
         if op.stateful:
-            before[op] += [] if last is None else [last]
+            dependencies[op] += [] if last is None else [last]
             last = op
-    return before
+    return dependencies
 
 
-def _after(ops: Sequence[Any], before: dict[Any, list[Any]]) -> dict[Any, list[Any]]:
-    after: dict[Any, list[Any]] = {op: [] for op in ops}
-    for op, others in before.items():
-        for other in others:
-            after[other].append(op)
-    return after
+def _readers(ops: Sequence[Any], dependencies: dict[Any, list[Any]]) -> dict[Any, list[Any]]:
+    readers: dict[Any, list[Any]] = {op: [] for op in ops}
+    for op, producers in dependencies.items():
+        for producer in producers:
+            readers[producer].append(op)
+    return readers
 
 
 def _levels(
-    ops: Sequence[Any], before: dict[Any, list[Any]], claimed: Collection[Any]
+    ops: Sequence[Any], dependencies: dict[Any, list[Any]], claimed: Collection[Any]
 ) -> dict[Any, int]:
     """The earliest level of each operator; on a level, the others run before the claimed."""
     levels: dict[Any, int] = {}
     for op in ops:
-        passes = ((levels[p], p in claimed and op not in claimed) for p in before[op])
-        levels[op] = max((level + left for level, left in passes), default=0)
+        passes = ((levels[p], p in claimed and op not in claimed) for p in dependencies[op])
+        levels[op] = max((level + is_boundary for level, is_boundary in passes), default=0)
     return levels
 
 
-def _size(group: Sequence[Any]) -> int:
+def _n_computing(group: Sequence[Any]) -> int:
     return sum(not is_view(op) for op in group)
 
 
@@ -94,29 +94,29 @@ def _move(
     groups: dict[int, list[Any]],
     level: int,
     levels: dict[Any, int],
-    after: dict[Any, list[Any]],
+    readers: dict[Any, list[Any]],
     claimed: Collection[Any],
 ) -> list[Any]:
     """Moves a level's group to later levels that have one; if some cannot, gives those instead."""
     others = [n for n in groups if n > level and groups[n]]
     targets: dict[Any, int] = {}
-    stuck = []
+    unmovable = []
     for op in reversed(groups[level]):
         latest = max(others, default=level)
-        for reader in after[op]:
-            at = targets.get(reader, levels[reader])
-            latest = min(latest, at if reader in claimed else at - 1)
-        fitting = [n for n in others if n <= latest]
-        if fitting:
-            targets[op] = max(fitting)
+        for reader in readers[op]:
+            reader_level = targets.get(reader, levels[reader])
+            latest = min(latest, reader_level if reader in claimed else reader_level - 1)
+        candidates = [n for n in others if n <= latest]
+        if candidates:
+            targets[op] = max(candidates)
         else:
-            stuck.append(op)
-    if not stuck:
+            unmovable.append(op)
+    if not unmovable:
         for op, target in targets.items():
             groups[target].append(op)
             levels[op] = target
         groups[level] = []
-    return stuck
+    return unmovable
 
 
 def _sorted(ops: Sequence[Any], group: Collection[Any]) -> list[Any]:

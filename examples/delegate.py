@@ -31,14 +31,14 @@ class NumpyDelegate(flatlite.lite.Delegate):
             return f"its result is {op.results[0].dtype}, not float32"
         return None
 
-    def compile(self, part):
-        constants = {x: x.value for x in part.constants}
+    def compile(self, partition):
+        constants = {x: x.value for x in partition.constants}
 
         def run(*arrays):
-            values = {**constants, **dict(zip(part.inputs, arrays, strict=True))}
-            for op in part.ops:
+            values = {**constants, **dict(zip(partition.inputs, arrays, strict=True))}
+            for op in partition.ops:
                 values[op.results[0]] = FUNCTIONS[op.kind](*(values[x] for x in op.inputs))
-            return [values[x] for x in part.outputs]
+            return [values[x] for x in partition.outputs]
 
         return run
 

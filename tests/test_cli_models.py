@@ -224,7 +224,7 @@ def test_delegates_run_what_they_can(cli, lenet):
     assert "CONV_2D" in out
     status, out, err = cli("benchmark", lenet, "--runs", 2, "--delegate", "xla")
     assert (status, err) == (0, "")
-    assert "parts of delegates" in out
+    assert "partitions of delegates" in out
     status, out, _ = cli("run", lenet, "--delegate", "xla", "--json")
     assert status == 0
     ours, engine = (json.loads(x)["values"] for x in (out, cli("run", lenet, "--json")[1]))

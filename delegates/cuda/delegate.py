@@ -20,7 +20,7 @@ from . import launches
 FLOAT: Any = np.float32
 SIMULATED = getattr(config, "ENABLE_CUDASIM", False)
 THREADS = 128  # of a block
-MOST_BLOCKS = 65_535
+MAX_BLOCKS = 65_535
 
 
 class CudaDelegate(Delegate):
@@ -107,16 +107,18 @@ class DeviceArena:
 
     def __init__(self, partition: Partition, rows: Sequence[launches.Launch]):
         end = len(rows)
-        alive = {x.storage: [0, 0] for x in partition.inputs}
+        lifetimes = {x.storage: [0, 0] for x in partition.inputs}
         for i, row in enumerate(rows):
             for x in (row.out, *row.inputs):
                 if isinstance(x, Operand) and x.value is None:
-                    alive.setdefault(x.storage, [i, i])[1] = i
+                    lifetimes.setdefault(x.storage, [i, i])[1] = i
         for x in partition.outputs:
-            alive[x.storage][1] = end
-        stand_ins = {storage: Storage(ARENA, storage.nbytes) for storage in alive}
-        offsets, n_bytes = planner.assign({stand_ins[s]: span for s, span in alive.items()})
-        self._first = {storage: offsets[stand_ins[storage]] for storage in alive}
+            lifetimes[x.storage][1] = end
+        device_storages = {storage: Storage(ARENA, storage.nbytes) for storage in lifetimes}
+        offsets, n_bytes = planner.assign(
+            {device_storages[s]: span for s, span in lifetimes.items()}
+        )
+        self._first = {storage: offsets[device_storages[storage]] for storage in lifetimes}
         self._memory = cuda.device_array(max(n_bytes // 4, 1), dtype=FLOAT)
 
     def view(self, operand: Operand) -> Any:
@@ -151,7 +153,7 @@ def _grid(n: int) -> tuple[int, int]:
     """Blocks and threads for `n` results; the simulator's threads are Python's, so one."""
     if SIMULATED:
         return 1, 1
-    return min(-(-n // THREADS), MOST_BLOCKS), THREADS
+    return min(-(-n // THREADS), MAX_BLOCKS), THREADS
 
 
 def _missing(device: int) -> str | None:

@@ -27,7 +27,7 @@ def convolution(out, x, weights, bias, sizes, low, high):
     """
     h, w, c = sizes[1], sizes[2], sizes[3]
     out_h, out_w, n = sizes[4], sizes[5], sizes[6]
-    taps_h, taps_w, depth, together = sizes[7], sizes[8], sizes[9], sizes[10]
+    taps_h, taps_w, depth, group_filters = sizes[7], sizes[8], sizes[9], sizes[10]
     stride_h, stride_w, dilation_h, dilation_w = sizes[11], sizes[12], sizes[13], sizes[14]
     before_h, before_w = sizes[15], sizes[16]
     step_n, step_h, step_w, step_c = sizes[17], sizes[18], sizes[19], sizes[20]
@@ -36,7 +36,7 @@ def convolution(out, x, weights, bias, sizes, low, high):
         column = i // n % out_w
         row = i // n // out_w % out_h
         batch = i // n // out_w // out_h
-        first = o // together * depth
+        first = o // group_filters * depth
         total = bias[o]
         for tap_h in range(taps_h):
             y = row * stride_h - before_h + tap_h * dilation_h
@@ -46,15 +46,15 @@ def convolution(out, x, weights, bias, sizes, low, high):
                 z = column * stride_w - before_w + tap_w * dilation_w
                 if z < 0 or z >= w:
                     continue
-                at = ((batch * h + y) * w + z) * c + first
-                of = o * step_n + tap_h * step_h + tap_w * step_w
+                x_start = ((batch * h + y) * w + z) * c + first
+                weights_start = o * step_n + tap_h * step_h + tap_w * step_w
                 for k in range(depth):
-                    total += x[at + k] * weights[of + k * step_c]
+                    total += x[x_start + k] * weights[weights_start + k * step_c]
         out[i] = min(max(total, low), high)
 
 
 @cuda.jit
-def average(out, x, sizes, low, high):
+def average_pool(out, x, sizes, low, high):
     """The mean of a window of `x`, padding left out.
 
     sizes: results, height and width and channels of x, height and width of out, height and width
@@ -76,19 +76,19 @@ def average(out, x, sizes, low, high):
 
 
 @cuda.jit
-def largest(out, x, sizes, low, high):
-    """The largest element of a window of `x`; sizes as for `average`."""
+def max_pool(out, x, sizes, low, high):
+    """The largest element of a window of `x`; sizes as for `average_pool`."""
     h, w, c, out_h, out_w = sizes[1], sizes[2], sizes[3], sizes[4], sizes[5]
     taps_h, taps_w, stride_h, stride_w = sizes[6], sizes[7], sizes[8], sizes[9]
     for i in range(cuda.grid(1), sizes[0], cuda.gridsize(1)):
         top = i // c // out_w % out_h * stride_h - sizes[10]
         left = i // c % out_w * stride_w - sizes[11]
         image = i // c // out_w // out_h * h
-        best = low
+        maximum = low
         for y in range(max(top, 0), min(top + taps_h, h)):
             for z in range(max(left, 0), min(left + taps_w, w)):
-                best = max(best, x[((image + y) * w + z) * c + i % c])
-        out[i] = min(best, high)
+                maximum = max(maximum, x[((image + y) * w + z) * c + i % c])
+        out[i] = min(maximum, high)
 
 
 @cuda.jit
@@ -100,17 +100,17 @@ def mean(out, x, sizes):
     """
     count = sizes[1]
     for i in range(cuda.grid(1), sizes[0], cuda.gridsize(1)):
-        start, left = 0, i
+        x_start, index = 0, i
         for k in range(5):
-            start += left % sizes[6 - k] * sizes[16 - k]
-            left //= sizes[6 - k]
+            x_start += index % sizes[6 - k] * sizes[16 - k]
+            index //= sizes[6 - k]
         total = ZERO
         for j in range(count):
-            at, left = start, j
+            x_index, index = x_start, j
             for k in range(5):
-                at += left % sizes[11 - k] * sizes[16 - k]
-                left //= sizes[11 - k]
-            total += x[at]
+                x_index += index % sizes[11 - k] * sizes[16 - k]
+                index //= sizes[11 - k]
+            total += x[x_index]
         out[i] = total / np.float32(count)
 
 
@@ -120,39 +120,39 @@ def softmax(out, x, sizes, beta):
     n = sizes[1]
     for row in range(cuda.grid(1), sizes[0], cuda.gridsize(1)):
         first = row * n
-        top = x[first] * beta
+        maximum = x[first] * beta
         for j in range(n):
-            top = max(top, x[first + j] * beta)
+            maximum = max(maximum, x[first + j] * beta)
         total = ZERO
         for j in range(n):
-            total += np.float32(math.exp(x[first + j] * beta - top))
+            total += np.float32(math.exp(x[first + j] * beta - maximum))
         for j in range(n):
-            out[first + j] = np.float32(math.exp(x[first + j] * beta - top)) / total
+            out[first + j] = np.float32(math.exp(x[first + j] * beta - maximum)) / total
 
 
 @cuda.jit
 def pad(out, x, sizes, value):
     """`x` with a border; sizes: results, dimensions of out (5), of x (5), borders before (5)."""
     for i in range(cuda.grid(1), sizes[0], cuda.gridsize(1)):
-        at, step, left, inside = 0, 1, i, True
+        x_index, step, index, inside = 0, 1, i, True
         for k in range(5):
-            j = left % sizes[5 - k] - sizes[15 - k]
-            left //= sizes[5 - k]
+            j = index % sizes[5 - k] - sizes[15 - k]
+            index //= sizes[5 - k]
             inside = inside and j >= 0 and j < sizes[10 - k]
-            at += j * step
+            x_index += j * step
             step *= sizes[10 - k]
-        out[i] = x[at] if inside else value
+        out[i] = x[x_index] if inside else value
 
 
 @cuda.jit
-def place(out, x, sizes):
+def concat_rows(out, x, sizes):
     """Rows of `x` into longer rows; sizes: elements of x, of its row, of out's row, first."""
     short, long, first = sizes[1], sizes[2], sizes[3]
     for i in range(cuda.grid(1), sizes[0], cuda.gridsize(1)):
         out[i // short * long + first + i % short] = x[i]
 
 
-def of_pairs(function):
+def binary_kernel(function):
     """The kernel of a function of two elements, within two limits.
 
     sizes: results, dimensions of out (5), steps in a (5), steps in b (5), 0 where repeated.
@@ -161,18 +161,18 @@ def of_pairs(function):
     @cuda.jit
     def kernel(out, a, b, sizes, low, high):
         for i in range(cuda.grid(1), sizes[0], cuda.gridsize(1)):
-            in_a, in_b, left = 0, 0, i
+            a_index, b_index, index = 0, 0, i
             for k in range(5):
-                j = left % sizes[5 - k]
-                left //= sizes[5 - k]
-                in_a += j * sizes[10 - k]
-                in_b += j * sizes[15 - k]
-            out[i] = min(max(function(a[in_a], b[in_b]), low), high)
+                j = index % sizes[5 - k]
+                index //= sizes[5 - k]
+                a_index += j * sizes[10 - k]
+                b_index += j * sizes[15 - k]
+            out[i] = min(max(function(a[a_index], b[b_index]), low), high)
 
     return kernel
 
 
-def of_elements(function):
+def unary_kernel(function):
     """The kernel of a function of one element; sizes: results."""
 
     @cuda.jit
@@ -210,8 +210,8 @@ def _tanh(x):
 
 @cuda.jit(device=True)
 def _logistic(x):
-    small = np.float32(math.exp(-abs(x)))  # at most 1, whatever the sign of x
-    return (ONE if x >= ZERO else small) / (ONE + small)
+    exp_minus_abs = np.float32(math.exp(-abs(x)))  # at most 1, whatever the sign of x
+    return (ONE if x >= ZERO else exp_minus_abs) / (ONE + exp_minus_abs)
 
 
 @cuda.jit(device=True)
@@ -233,5 +233,5 @@ def leaky_relu(out, x, sizes, alpha):
         out[i] = x[i] if x[i] >= ZERO else x[i] * alpha
 
 
-add, subtract, multiply, divide = map(of_pairs, (_add, _subtract, _multiply, _divide))
-tanh, logistic, hard_swish = map(of_elements, (_tanh, _logistic, _hard_swish))
+add, subtract, multiply, divide = map(binary_kernel, (_add, _subtract, _multiply, _divide))
+tanh, logistic, hard_swish = map(unary_kernel, (_tanh, _logistic, _hard_swish))

@@ -14,7 +14,7 @@ from ...interpreter.ops.activation import CLAMPS
 from ...schema.registry import Registry
 from ..float_ops import paddings, reason_against_types, window_of
 
-MOST_DIMENSIONS = 5
+MAX_DIMENSIONS = 5
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -26,7 +26,7 @@ class Launch(NamedTuple):
         out: the operand it writes.
         inputs: what it reads, operands or arrays.
         sizes: integers, the first of them the number of results.
-        numbers: real numbers.
+        numbers: floats.
     """
 
     kernel: str
@@ -70,26 +70,26 @@ def reason_against(op: Node) -> str | None:
     if row is None:
         return f"{op.kind} has no CUDA kernel"
     rank = max(x.ndim for x in (*op.inputs[:1], *op.results) if x is not None)
-    if row.by_index and rank > MOST_DIMENSIONS:
-        return f"its kernel takes {MOST_DIMENSIONS} dimensions, got {rank}"
+    if row.by_index and rank > MAX_DIMENSIONS:
+        return f"its kernel takes {MAX_DIMENSIONS} dimensions, got {rank}"
     return reason_against_types(op, row.parameters)
 
 
-PAIRS = {"ADD": "add", "SUB": "subtract", "MUL": "multiply", "DIV": "divide"}
+BINARY = {"ADD": "add", "SUB": "subtract", "MUL": "multiply", "DIV": "divide"}
 """Operators on two inputs with a fused activation -> kernel."""
 
-ELEMENTS = {"TANH": "tanh", "LOGISTIC": "logistic", "HARD_SWISH": "hard_swish"}
+UNARY = {"TANH": "tanh", "LOGISTIC": "logistic", "HARD_SWISH": "hard_swish"}
 """Operators on one element -> kernel."""
 
-POOLS = {"AVERAGE_POOL_2D": "average", "MAX_POOL_2D": "largest"}
+POOLS = {"AVERAGE_POOL_2D": "average_pool", "MAX_POOL_2D": "max_pool"}
 """Operators on a window of one channel -> kernel."""
 
 
-@launches(*ELEMENTS)
-def element(op):
+@launches(*UNARY)
+def unary(op):
     """A function of each element."""
     out = op.results[0]
-    return [Launch(ELEMENTS[op.kind], out, op.inputs, (out.size,))]
+    return [Launch(UNARY[op.kind], out, op.inputs, (out.size,))]
 
 
 @launches(*CLAMPS)
@@ -106,14 +106,14 @@ def leaky_relu(op):
     return [Launch("leaky_relu", out, op.inputs, (out.size,), (float(op.options.alpha),))]
 
 
-@launches(*PAIRS, by_index=True)
-def pair(op):
+@launches(*BINARY, by_index=True)
+def binary(op):
     """A function of each pair of elements, within the limits of the fused activation."""
     out = op.results[0]
-    shape = _five(out.shape)
-    steps = [n for x in op.inputs for n in _repeated_steps(x.shape, shape)]
+    shape = _padded_shape(out.shape)
+    strides = [n for x in op.inputs for n in _broadcast_strides(x.shape, shape)]
     limits = tuple(float("inf") * x if abs(x) >= _LARGEST else x for x in clamp_of(op))
-    return [Launch(PAIRS[op.kind], out, op.inputs, (out.size, *shape, *steps), limits)]
+    return [Launch(BINARY[op.kind], out, op.inputs, (out.size, *shape, *strides), limits)]
 
 
 @launches("CONV_2D")
@@ -121,8 +121,8 @@ def conv_2d(op):
     """Filters [n, height, width, channels] over the input, in groups of channels."""
     x, weights = op.inputs[:2]
     n, taps_h, taps_w, depth = weights.shape
-    steps = (taps_h * taps_w * depth, taps_w * depth, depth, 1)
-    return [_convolution(op, weights, depth, n * depth // x.shape[3], steps)]
+    strides = (taps_h * taps_w * depth, taps_w * depth, depth, 1)
+    return [_convolution(op, weights, depth, n * depth // x.shape[3], strides)]
 
 
 @launches("DEPTHWISE_CONV_2D")
@@ -163,9 +163,9 @@ def mean(op):
     """The mean along some dimensions."""
     x, out = op.inputs[0], op.results[0]
     axes = {int(axis) % x.ndim for axis in op.constant(1).ravel()} if x.ndim else set()
-    out_shape = _five([1 if i in axes else n for i, n in enumerate(x.shape)])
-    folded = _five([n if i in axes else 1 for i, n in enumerate(x.shape)])
-    sizes = (out.size, prod(folded), *out_shape, *folded, *_steps(_five(x.shape)))
+    out_shape = _padded_shape([1 if i in axes else n for i, n in enumerate(x.shape)])
+    reduced = _padded_shape([n if i in axes else 1 for i, n in enumerate(x.shape)])
+    sizes = (out.size, prod(reduced), *out_shape, *reduced, *_strides(_padded_shape(x.shape)))
     return [Launch("mean", out, (x,), sizes)]
 
 
@@ -181,8 +181,8 @@ def softmax(op):
 def pad(op):
     """The input with a border of zeros."""
     x, out = op.inputs[0], op.results[0]
-    before = (0,) * (MOST_DIMENSIONS - x.ndim) + tuple(map(int, op.constant(1)[:, 0]))
-    sizes = (out.size, *_five(out.shape), *_five(x.shape), *before)
+    before = (0,) * (MAX_DIMENSIONS - x.ndim) + tuple(map(int, op.constant(1)[:, 0]))
+    sizes = (out.size, *_padded_shape(out.shape), *_padded_shape(x.shape), *before)
     return [Launch("pad", out, (x,), sizes, (0.0,))]
 
 
@@ -197,7 +197,7 @@ def concatenation(op):
         if x.size:
             row = x.shape[axis] * inner
             sizes = (x.size, row, out.shape[axis] * inner, first)
-            copies.append(Launch("place", out, (x,), sizes))
+            copies.append(Launch("concat_rows", out, (x,), sizes))
             first += row
     return copies
 
@@ -208,16 +208,16 @@ def reshape(op):
     return []
 
 
-def _convolution(op, weights, depth, together, steps):
+def _convolution(op, weights, depth, group_filters, strides):
     x, out = op.inputs[0], op.results[0]
     spans, borders = window_of(op), paddings(op)
     sizes = (
         *(out.size, *x.shape[1:], *out.shape[1:]),
-        *(*weights.shape[1:3], depth, together),
+        *(*weights.shape[1:3], depth, group_filters),
         *(span.stride for span in spans),
         *(span.dilation for span in spans),
         *(before for before, _ in borders),
-        *steps,
+        *strides,
     )
     inputs = (x, weights, _bias(op, out.shape[3]))
     return Launch("convolution", out, inputs, sizes, clamp_of(op))
@@ -228,16 +228,16 @@ def _bias(op, n):
     return np.zeros(n, np.float32) if bias is None else bias
 
 
-def _five(shape):
-    return (1,) * (MOST_DIMENSIONS - len(shape)) + tuple(shape)
+def _padded_shape(shape):
+    return (1,) * (MAX_DIMENSIONS - len(shape)) + tuple(shape)
 
 
-def _steps(shape):
+def _strides(shape):
     return tuple(prod(shape[i + 1 :]) for i in range(len(shape)))
 
 
-def _repeated_steps(shape, out_shape):
+def _broadcast_strides(shape, out_shape):
     """Steps through an array of `shape` repeated to `out_shape`."""
-    shape = _five(shape)
-    pairs = zip(shape, out_shape, _steps(shape), strict=True)
-    return [0 if n == 1 and n != m else step for n, m, step in pairs]
+    shape = _padded_shape(shape)
+    pairs = zip(shape, out_shape, _strides(shape), strict=True)
+    return [0 if n == 1 and n != m else stride for n, m, stride in pairs]

@@ -15,7 +15,7 @@ from ..delegate import Delegate
 from ..float_ops import Uploaded, reason_against_types
 from .lowerings import LOWERINGS
 
-MOST_PROGRAMS = 64
+MAX_PROGRAMS = 64
 """Compiled programs kept; one for each partition and set of shapes, whatever the weights."""
 
 
@@ -45,7 +45,7 @@ class XlaDelegate(Delegate):
         if not isinstance(device, int) or not 0 <= device < len(devices):
             raise ValueError(f"device must be in [0, {len(devices)}), got {device!r}")
         self.device = devices[device]
-        self._place = jax.sharding.SingleDeviceSharding(self.device)
+        self._sharding = jax.sharding.SingleDeviceSharding(self.device)
         self._constants = Uploaded(self._to_device)
         self._programs: OrderedDict[str, Callable] = OrderedDict()
 
@@ -91,16 +91,16 @@ class XlaDelegate(Delegate):
         if program is None:
             program = lowered.compile()
         self._programs[text] = program
-        if len(self._programs) > MOST_PROGRAMS:
+        if len(self._programs) > MAX_PROGRAMS:
             self._programs.popitem(last=False)
         return program
 
     def _shape(self, operand: Any) -> Any:
-        return jax.ShapeDtypeStruct(operand.shape, operand.dtype, sharding=self._place)
+        return jax.ShapeDtypeStruct(operand.shape, operand.dtype, sharding=self._sharding)
 
     def _to_device(self, array: Any) -> Any:
         # never a view: the interpreter's memory changes while the program may still be running
-        return jax.device_put(np.asarray(array), self._place, may_alias=False)
+        return jax.device_put(np.asarray(array), self._sharding, may_alias=False)
 
 
 def _make(cls: type[XlaDelegate], options: dict[str, Any]) -> XlaDelegate:

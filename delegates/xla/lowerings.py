@@ -43,10 +43,10 @@ def lower(*kinds: str, parameters: tuple[int, ...] = ()) -> Callable[[Any], Any]
     return register
 
 
-PAIRS = {"ADD": jnp.add, "SUB": jnp.subtract, "MUL": jnp.multiply, "DIV": jnp.divide}
+BINARY = {"ADD": jnp.add, "SUB": jnp.subtract, "MUL": jnp.multiply, "DIV": jnp.divide}
 """Operators on two inputs with a fused activation."""
 
-ELEMENTS = {
+UNARY = {
     "ABS": jnp.abs,
     "ELU": jax.nn.elu,
     "EXP": jnp.exp,
@@ -63,10 +63,10 @@ ELEMENTS = {
 """Operators on one element."""
 
 
-@lower(*ELEMENTS)
-def element(op, x):
+@lower(*UNARY)
+def unary(op, x):
     """A function of each element."""
-    return ELEMENTS[op.kind](x)
+    return UNARY[op.kind](x)
 
 
 @lower("LEAKY_RELU")
@@ -75,12 +75,12 @@ def leaky_relu(op, x):
     return jnp.where(x >= 0, x, x * op.options.alpha)
 
 
-@lower(*PAIRS)
-def pair(op, a, b):
+@lower(*BINARY)
+def binary(op, a, b):
     """A function of each pair of elements, within the limits of the fused activation."""
     low, high = clamp_of(op)
     limits = [None if abs(x) >= jnp.finfo(jnp.float32).max else x for x in (low, high)]
-    return jnp.clip(PAIRS[op.kind](a, b), *limits)
+    return jnp.clip(BINARY[op.kind](a, b), *limits)
 
 
 @lower("CONV_2D")
@@ -176,5 +176,5 @@ def _pooled(op, x, start, function):
     spans = window_of(op)
     sizes = (1, *(span.size for span in spans), 1)
     strides = (1, *(span.stride for span in spans), 1)
-    around = [(0, 0), *paddings(op), (0, 0)]
-    return lax.reduce_window(x, jnp.float32(start), function, sizes, strides, around)
+    padding = [(0, 0), *paddings(op), (0, 0)]
+    return lax.reduce_window(x, jnp.float32(start), function, sizes, strides, padding)

@@ -160,7 +160,7 @@ def test_options():
     assert again.device == delegate.device
     interpreter = prepared(network("a: ADD x x\nb: MUL a a", "b"), [delegate])
     (reason,) = {row.reason for row in interpreter.delegate_report().operators}
-    assert reason == "xla: its part would be smaller than minimum_size, 3 operators"
+    assert reason == "xla: its partition would be smaller than minimum_size, 3 operators"
     for options, words in (
         ({"platform": "abacus"}, "JAX has no platform 'abacus'"),
         ({"device": 99}, "device must be in "),
