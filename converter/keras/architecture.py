@@ -101,21 +101,21 @@ def read_model(spec: dict) -> Model:
     return model
 
 
-def flat(structure: Any) -> list:
+def flatten(structure: Any) -> list:
     """What nested lists and dicts hold, in order."""
     if isinstance(structure, dict):
         structure = list(structure.values())
     if isinstance(structure, list):
-        return [leaf for item in structure for leaf in flat(item)]
+        return [leaf for item in structure for leaf in flatten(item)]
     return [structure]
 
 
-def mapped(structure: Any, function: Callable) -> Any:
+def map_structure(structure: Any, function: Callable) -> Any:
     """The same nested lists and dicts with `function` of what they hold."""
     if isinstance(structure, dict):
-        return {key: mapped(item, function) for key, item in structure.items()}
+        return {key: map_structure(item, function) for key, item in structure.items()}
     if isinstance(structure, list):
-        return [mapped(item, function) for item in structure]
+        return [map_structure(item, function) for item in structure]
     return function(structure)
 
 
@@ -220,8 +220,10 @@ def _connect(model: Model, rows: list[dict]) -> None:
         layer.calls = skipped + [_arguments(layer, node) for node in nodes]
     for end in ("inputs", "outputs"):
         declared = model.config.get(f"{end[:-1]}_layers")
-        structure = mapped(_references(declared), lambda item: _without_first(model, item, rows))
-        if not flat(structure) or any(not isinstance(r, Reference) for r in flat(structure)):
+        structure = map_structure(
+            _references(declared), lambda item: _without_first(model, item, rows)
+        )
+        if not flatten(structure) or any(not isinstance(r, Reference) for r in flatten(structure)):
             raise ModelError(f"{model.title}: its {end} must be layers, got {str(declared)[:80]}")
         setattr(model, end, structure)
 

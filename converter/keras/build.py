@@ -12,7 +12,7 @@ from ...graph.core.order import Cycle, ordered
 from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ..sources.source import some
 from .activation import activation_name
-from .architecture import INPUT, Layer, Model, Reference, flat, mapped
+from .architecture import INPUT, Layer, Model, Reference, flatten, map_structure
 from .registry import LAYERS, LIST, PAIR, TENSOR, Call, inner_scope, is_number
 
 MAX_LISTED = 8
@@ -99,13 +99,13 @@ class Writer:
 
     def write(self, model: Model, inputs: Sequence[Tensor], scope: str) -> Any:
         """The outputs of a model for `inputs`, in the order of its own."""
-        references = flat(model.inputs)
+        references = flatten(model.inputs)
         if len(inputs) != len(references):
             raise ModelError(f"{model.title}: takes {len(references)} tensors, got {len(inputs)}")
         values: dict[tuple[str, int], list] = {}
         for reference, tensor in zip(references, inputs, strict=True):
             values[reference.layer, reference.node] = [tensor]
-        outputs = [(r.layer, r.node) for r in flat(model.outputs)]
+        outputs = [(r.layer, r.node) for r in flatten(model.outputs)]
 
         def before(key: tuple[str, int]) -> list[tuple[str, int]]:
             return [] if key in values else [(r.layer, r.node) for r in _reads(model, key)]
@@ -118,7 +118,7 @@ class Writer:
             if key not in values:
                 values[key] = self._call(model, key, scope, values)
         self.results = {layer: result for (layer, _), result in values.items()}
-        return mapped(model.outputs, lambda reference: _value(model, reference, values))
+        return map_structure(model.outputs, lambda reference: _value(model, reference, values))
 
     def _call(self, model: Model, key: tuple[str, int], scope: str, values: dict) -> list:
         self._n_calls += 1
@@ -131,17 +131,19 @@ class Writer:
             is_tensor = isinstance(item, Reference)
             return _value(model, item, values) if is_tensor else item
 
-        args, kwargs = mapped(args, value), mapped(kwargs, value)
+        args, kwargs = map_structure(args, value), map_structure(kwargs, value)
         row = LAYERS.get(layer.kind)
         if row is not None and row.takes == PAIR:
             args = _with_constants(Call(layer, self.graph, scope, self.is_keras3), args)
         _check_arguments(layer, args, kwargs)
         if isinstance(layer, Model):
-            return flat(self.write(layer, _flat_like(layer, args), inner_scope(scope, layer.name)))
+            return flatten(
+                self.write(layer, _flatten_like(layer, args), inner_scope(scope, layer.name))
+            )
         row = LAYERS.known(layer.kind)
         if _form(args) != row.takes:
             raise ModelError(f"{layer.title}: takes {row.takes}, got {_form(args)}")
-        return flat(row.write(Call(layer, self.graph, scope, self.is_keras3), *args))
+        return flatten(row.write(Call(layer, self.graph, scope, self.is_keras3), *args))
 
 
 def _reads(model: Model, key: tuple[str, int]) -> list[Reference]:
@@ -150,7 +152,7 @@ def _reads(model: Model, key: tuple[str, int]) -> list[Reference]:
     layer = model.layers.get(name)
     if layer is None or node >= len(layer.calls):
         raise ModelError(f"{model.title}: call {node} of layer '{name}' is read, and there is none")
-    return [item for item in flat(list(layer.calls[node])) if isinstance(item, Reference)]
+    return [item for item in flatten(list(layer.calls[node])) if isinstance(item, Reference)]
 
 
 def _value(model: Model, reference: Reference, values: dict) -> Tensor:
@@ -163,12 +165,12 @@ def _value(model: Model, reference: Reference, values: dict) -> Tensor:
     return results[reference.tensor]
 
 
-def _flat_like(model: Model, args: list) -> list[Tensor]:
+def _flatten_like(model: Model, args: list) -> list[Tensor]:
     """The tensors a nested model is called with, in the order of its inputs."""
     arguments = args[0] if len(args) == 1 else args
     if isinstance(arguments, dict) and isinstance(model.inputs, dict):
         arguments = [arguments[key] for key in model.inputs if key in arguments]
-    return flat(arguments)
+    return flatten(arguments)
 
 
 def _with_constants(call: Call, args: list) -> list:
@@ -191,8 +193,8 @@ def _check_arguments(layer: Layer, args: list, kwargs: dict) -> None:
     names = [name for name, value in kwargs.items() if not (name in IGNORED and not _is_set(value))]
     if names:
         raise ConverterError(f"{layer.title}: is called with {some(names)}, which is not supported")
-    if not args or any(not isinstance(item, Tensor) for item in flat(args)):
-        kinds = some(sorted({type(a).__name__ for a in flat(args) if not isinstance(a, Tensor)}))
+    if not args or any(not isinstance(item, Tensor) for item in flatten(args)):
+        kinds = some(sorted({type(a).__name__ for a in flatten(args) if not isinstance(a, Tensor)}))
         raise ConverterError(
             f"{layer.title}: is called with something that is no tensor ({kinds or 'nothing'}), "
             f"which is not supported; {EXPORT}"

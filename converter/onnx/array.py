@@ -237,7 +237,7 @@ def range_(node, b):
     return b.RANGE(*node.inputs)
 
 
-MIRRORS = {"reflect": "REFLECT"}
+MIRROR_MODES = {"reflect": "REFLECT"}
 
 
 @lower("Pad")
@@ -257,8 +257,8 @@ def pad(node, b):
         pairs = np.maximum(pairs, 0)
         if not pairs.any():
             return x
-    if mode in MIRRORS:
-        return b.MIRROR_PAD(x, pairs, mode=MIRRORS[mode])
+    if mode in MIRROR_MODES:
+        return b.MIRROR_PAD(x, pairs, mode=MIRROR_MODES[mode])
     node.require(mode == "constant", f"mode must be constant or reflect, got '{mode}'")
     if not value:
         return b.PAD(x, pairs)

@@ -14,14 +14,14 @@ REDUCTIONS = {
     "ReduceProd": "REDUCE_PROD",
     "ReduceSum": "SUM",
 }
-BEFORE = {
+PRE_REDUCTION = {
     "ReduceL1": lambda x, b: b.ABS(x),
     "ReduceL2": lambda x, b: b.SQUARE(x),
     "ReduceLogSum": lambda x, b: x,
     "ReduceSumSquare": lambda x, b: b.SQUARE(x),
 }
-AFTER = {"ReduceL2": "SQRT", "ReduceLogSum": "LOG"}
-ARGUMENT = {"ArgMax": "ARG_MAX", "ArgMin": "ARG_MIN"}
+POST_REDUCTION = {"ReduceL2": "SQRT", "ReduceLogSum": "LOG"}
+ARG_REDUCTIONS = {"ArgMax": "ARG_MAX", "ArgMin": "ARG_MIN"}
 
 
 def axes_of(node, b):
@@ -51,21 +51,21 @@ def reduce(node, b):
     return getattr(b, REDUCTIONS[node.type])(node.inputs[0], axes, keep_dims=keep_dims)
 
 
-@lower(*BEFORE)
-def reduce_changed(node, b):
+@lower(*PRE_REDUCTION)
+def reduce_mapped(node, b):
     """A sum of changed elements, changed once more."""
-    x, axes = BEFORE[node.type](node.inputs[0], b), axes_of(node, b)
+    x, axes = PRE_REDUCTION[node.type](node.inputs[0], b), axes_of(node, b)
     if axes is not None:
         x = b.SUM(x, axes, keep_dims=bool(node.attr("keepdims", 1)))
-    return getattr(b, AFTER[node.type])(x) if node.type in AFTER else x
+    return getattr(b, POST_REDUCTION[node.type])(x) if node.type in POST_REDUCTION else x
 
 
-@lower(*ARGUMENT)
+@lower(*ARG_REDUCTIONS)
 def arg_reduce(node, b):
     """The index of the first largest or smallest element along an axis, as int64."""
     node.require(not node.attr("select_last_index", 0), "select_last_index=1 is not supported")
     axis = np.int32(node.axis(node.attr("axis", 0)))
     dtype = np.dtype(np.int64)
-    kind = getattr(b, ARGUMENT[node.type])
+    kind = getattr(b, ARG_REDUCTIONS[node.type])
     index = kind(node.inputs[0], axis, dtype=dtype, output_type=b.tensor_type(dtype))
     return b.EXPAND_DIMS(index, axis) if node.attr("keepdims", 1) else index

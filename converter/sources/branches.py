@@ -11,7 +11,7 @@ from ...graph.format.inline import inline
 from ...graph.format.rebuild import Copy, rebuild
 from ...schema.errors import ModelError
 
-SWITCH, MERGE, DEFAULT = "Switch", "Merge", "PlaceholderWithDefault"
+SWITCH, MERGE, PLACEHOLDER_WITH_DEFAULT = "Switch", "Merge", "PlaceholderWithDefault"
 KINDS = ("Enter", MERGE, SWITCH)
 CALLING = ("If", "StatelessIf", "Case", "StatelessCase")
 
@@ -34,7 +34,7 @@ def resolve_branches(graph: Graph) -> Graph:
 
     Raises ModelError when an output belongs to a branch that is not taken.
     """
-    while any(op.type in (SWITCH, DEFAULT, *CALLING) for op in graph.operations):
+    while any(op.type in (SWITCH, PLACEHOLDER_WITH_DEFAULT, *CALLING) for op in graph.operations):
         resolver = _Resolver(graph)
         resolved = rebuild(graph, None, resolver)
         for tensor in graph.outputs or ():
@@ -64,7 +64,7 @@ class _Resolver:
         if waits or any(tensor in self.dead_tensors for tensor in op.inputs):
             self._drop(op, copy, op.outputs)
             return True
-        if op.type == DEFAULT and op.outputs[0] not in self.inputs:
+        if op.type == PLACEHOLDER_WITH_DEFAULT and op.outputs[0] not in self.inputs:
             value = copy.tensors[op.inputs[0]]
             copy.stands_for(op, [value], [value.op])
             return True

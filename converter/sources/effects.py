@@ -177,13 +177,13 @@ def closure(
     """`operations` and all they need, up to `inputs`."""
     reached: set[Operation] = set()
     ends = set(inputs)
-    waiting = list(operations)
-    while waiting:
-        op = waiting.pop()
+    stack = list(operations)
+    while stack:
+        op = stack.pop()
         if op not in reached:
             reached.add(op)
-            waiting += [tensor.op for tensor in op.inputs if tensor not in ends]
-            waiting += op.control_inputs if with_control else ()
+            stack += [tensor.op for tensor in op.inputs if tensor not in ends]
+            stack += op.control_inputs if with_control else ()
     return reached
 
 

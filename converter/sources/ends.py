@@ -8,7 +8,7 @@ from .source import op_name, some
 
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
 DEFAULTED = ("PlaceholderWithDefault",)
-SILENT = frozenset((*PLACEHOLDERS, *DEFAULTED, "Assert", "Const", "NoOp"))
+NEVER_OUTPUTS = frozenset((*PLACEHOLDERS, *DEFAULTED, "Assert", "Const", "NoOp"))
 """Operations that are never an output, whether or not somebody reads them."""
 _EXITS = ("Exit", "RefExit")
 
@@ -31,7 +31,7 @@ def unread_operations(graph_def, input_arrays: Iterable[str] | None) -> list[str
     needs = {
         name: reached & stops
         for name, node in nodes.items()
-        if name not in read and node.op not in SILENT and name not in stops
+        if name not in read and node.op not in NEVER_OUTPUTS and name not in stops
         if (reached := _closure(nodes, [name], stops)) & stops and not _is_in_a_loop(nodes, name)
     }
     # what loops leave behind is an output only when there is no other

@@ -145,7 +145,7 @@ class _Freezer:
 
     def build(self) -> Graph:
         """The frozen graph, after all its inputs were added."""
-        order = ordered([op for op in self.old.operations if op in self.needed], self._before)
+        order = ordered([op for op in self.old.operations if op in self.needed], self._producers)
         self._refuse_placeholders(order)
         variables = [op for op in order if op.type in REFERENCES + HANDLES]
         arrays = self.values(variables) if variables else {}
@@ -236,7 +236,7 @@ class _Freezer:
         library.add(Function.of(frozen, freezer.build()))
         return FunctionRef(frozen)
 
-    def _before(self, op: Operation) -> list[Operation]:
+    def _producers(self, op: Operation) -> list[Operation]:
         producers = [
             tensor.op
             for tensor in op.inputs
@@ -245,9 +245,9 @@ class _Freezer:
         return producers + op.control_inputs if self.has_branches else producers
 
     def _refuse_placeholders(self, order: Iterable[Operation]) -> None:
-        unfed = [op.name for op in order if op.type in ("Placeholder", "PlaceholderV2")]
-        if unfed:
+        missing = [op.name for op in order if op.type in ("Placeholder", "PlaceholderV2")]
+        if missing:
             raise ValueError(
-                f"The outputs need the placeholders {some(unfed)}, which are not among the inputs; "
-                "add them to input_arrays, or make them constants before the graph is frozen"
+                f"The outputs need the placeholders {some(missing)}, which are not among the "
+                "inputs; add them to input_arrays, or make them constants before the graph is frozen"
             )

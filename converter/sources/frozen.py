@@ -16,8 +16,8 @@ from .source import (
     Shapes,
     check_names,
     find_tensors,
-    keep_needed,
     op_name,
+    prune_nodes,
     set_shapes,
     short_name,
     some,
@@ -90,7 +90,7 @@ def _ends(
         roots = unread_operations(message, input_arrays)
     if input_arrays is None:
         input_arrays = needed_placeholders(message, roots) if are_known else []
-    keep_needed(message, [*map(op_name, input_arrays), *roots])
+    prune_nodes(message, [*map(op_name, input_arrays), *roots])
     graph = import_graph_def(message)
     if output_arrays is None:
         output_arrays = [t.name for root in roots for t in _results(graph, root)]

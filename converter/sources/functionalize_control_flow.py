@@ -123,11 +123,11 @@ def _loop(graph: Graph, enters: Sequence[Operation]) -> _Call:
     """
     merges = [_reader(enter.outputs[0], "Merge") for enter in enters]
     variables = [(e, m) for e, m in zip(enters, merges, strict=True) if m is not None]
-    fixed = [e for e, m in zip(enters, merges, strict=True) if m is None]
+    invariant_enters = [e for e, m in zip(enters, merges, strict=True) if m is None]
     if not variables:
         raise _NotFunctionalizable
     states = {merge.outputs[0]: i for i, (_, merge) in enumerate(variables)}
-    invariants = {e.outputs[0]: len(variables) + i for i, e in enumerate(fixed)}
+    invariants = {e.outputs[0]: len(variables) + i for i, e in enumerate(invariant_enters)}
     conditions, switches, next_values = [], {}, []
     for i, (enter, merge) in enumerate(variables):
         ends = [t for t in merge.inputs if t.op is not enter]
@@ -141,7 +141,7 @@ def _loop(graph: Graph, enters: Sequence[Operation]) -> _Call:
     if not conditions or len({op for op, _, _ in conditions}) != 1:
         raise _NotFunctionalizable
     condition = conditions[0][0]
-    inputs = [enter.inputs[0] for enter in [e for e, _ in variables] + fixed]
+    inputs = [enter.inputs[0] for enter in [e for e, _ in variables] + invariant_enters]
     name = condition.name.rpartition("/")[0] or condition.name
     cond = _function(graph, f"{name}_cond", condition.inputs, {**states, **invariants}, inputs)
     body = _function(

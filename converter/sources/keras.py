@@ -8,7 +8,7 @@ from typing import Any
 
 from ...graph.core.graph import Graph, Tensor
 from ...schema.errors import ModelError
-from ..keras.architecture import INPUT, Model, flat, read_model
+from ..keras.architecture import INPUT, Model, flatten, read_model
 from ..keras.archive import open_archive
 from ..keras.build import Writer, placeholder, refuse_unsupported
 from ..keras.registry import INVALID, inner_scope
@@ -85,7 +85,7 @@ def load(
 def _inputs(graph: Graph, model: Model, shapes: Shapes | None) -> dict[str, Tensor]:
     """The placeholders of a model's inputs by their layers' names."""
     inputs = {}
-    for reference in flat(model.inputs):
+    for reference in flatten(model.inputs):
         layer = model.layers.get(reference.layer)
         if layer is None or layer.kind != INPUT or reference.layer in inputs:
             raise ModelError(f"{model.title}: input '{reference.layer}' must be one InputLayer")
@@ -108,12 +108,12 @@ def _input_name(key: str) -> str:
 def _outputs(model: Model, results: Any, is_keras3: bool) -> dict[str, Tensor]:
     """A model's results by the keys that its Keras gives them."""
     if isinstance(results, dict):
-        return dict(zip(results, flat(results), strict=False))
-    tensors = flat(results)
+        return dict(zip(results, flatten(results), strict=False))
+    tensors = flatten(results)
     if is_keras3:
         return {f"output_{i}": tensor for i, tensor in enumerate(tensors)}
     keys: dict[str, Tensor] = {}
-    for reference, tensor in zip(flat(model.outputs), tensors, strict=True):
+    for reference, tensor in zip(flatten(model.outputs), tensors, strict=True):
         key, n = reference.layer, 0
         while key in keys:
             n += 1

@@ -19,8 +19,8 @@ SUFFIXES = {
     ".keras": "keras",
     ".onnx": "onnx",
 }
-LEADING = ((0, b"\x89HDF", "keras"), (0, b"PK\x03\x04", "keras"), (4, b"TFL3", "tflite"))
-"""Bytes that tell a kind, and where they stand."""
+MAGIC_BYTES = ((0, b"\x89HDF", "keras"), (0, b"PK\x03\x04", "keras"), (4, b"TFL3", "tflite"))
+"""Offset, bytes there and the kind that they tell."""
 SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
 
 
@@ -41,7 +41,10 @@ def kind_of(source: str | os.PathLike) -> tuple[str, str]:
         raise FileNotFoundError(f"'{source}' does not exist.")
     if kind is None and path.is_file():
         head = bytes(map_file(path)[:8])
-        kind = next((k for at, mark, k in LEADING if head[at : at + len(mark)] == mark), None)
+        kind = next(
+            (k for offset, magic, k in MAGIC_BYTES if head[offset : offset + len(magic)] == magic),
+            None,
+        )
     if kind is not None:
         return kind, os.fspath(source)
     raise ValueError(

@@ -25,8 +25,8 @@ from .source import (
     check_names,
     find_tensors,
     full_name,
-    keep_needed,
     op_name,
+    prune_nodes,
     set_shapes,
     short_name,
     some,
@@ -80,7 +80,7 @@ def load(
     restore_op = op_name(meta.saver_def.restore_op_name)
     roots = [op_name(name) for signature in signatures for name in signature.names()]
     known = {node.name: node.op for node in meta.graph_def.node}
-    keep_needed(meta.graph_def, [restore_op, *roots])
+    prune_nodes(meta.graph_def, [restore_op, *roots])
     graph = import_graph_def(meta.graph_def)
     variables = Variables(graph, restore_op, _inside(folder, CHECKPOINT))
     ports = [_tensors(graph, signature, known) for signature in signatures]

@@ -9,7 +9,7 @@ from .fingerprint import fingerprint64
 
 DEFAULT_SIGNATURE = "serving_default"
 INTERNAL_PREFIX = "__"  # __saved_model_init_op and its like are no computations
-HOW_TO_NAME = {
+NAMING_HINTS = {
     1: "Name one with signature_key='...', or several with signature_keys=[...] (--signature KEY).",
     2: "Name signatures with signature_keys=[...] (--signature KEY).",
 }
@@ -47,7 +47,7 @@ def choose_signatures(meta, keys: Sequence[str] | None, api_version: int) -> lis
             text = (
                 f"No '{key}' in the SavedModel's SignatureDefs. Possible values are '{available}'."
             )
-        raise noted(ValueError(text), HOW_TO_NAME[api_version])
+        raise noted(ValueError(text), NAMING_HINTS[api_version])
     return list(dict.fromkeys(keys))
 
 

@@ -276,7 +276,7 @@ def find_tensors(graph: Graph, names: Iterable[str], known: Mapping[str, str]) -
     return matches
 
 
-def keep_needed(graph_def, roots: Iterable[str]) -> None:
+def prune_nodes(graph_def, roots: Iterable[str]) -> None:
     """Drops the nodes of a GraphDef message that the nodes `roots` neither are nor wait for.
 
     What nobody asked for, such as the training part of a graph, is not even looked at.
