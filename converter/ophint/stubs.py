@@ -173,10 +173,10 @@ def interior(function: HintedFunction) -> list[Operation]:
     inputs, reached = set(function.input_identities), dict.fromkeys(function.output_identities)
     stack = list(reached)
     while stack:
-        for before in data_and_control_inputs(stack.pop()):
-            if before not in inputs and before not in reached:
-                reached[before] = None
-                stack.append(before)
+        for producer in data_and_control_inputs(stack.pop()):
+            if producer not in inputs and producer not in reached:
+                reached[producer] = None
+                stack.append(producer)
     return [op for op in reached if op not in set(function.output_identities)]
 
 

@@ -249,5 +249,6 @@ class _Freezer:
         if missing:
             raise ValueError(
                 f"The outputs need the placeholders {some(missing)}, which are not among the "
-                "inputs; add them to input_arrays, or make them constants before the graph is frozen"
+                "inputs; add them to input_arrays, or make them constants before the graph is "
+                "frozen"
             )

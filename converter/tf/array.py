@@ -336,9 +336,8 @@ def roll(node, b):
 
 def _roll_dynamic(x, axis, shift, b):
     """`x` rolled along an axis of unknown size."""
-    size = b.MAXIMUM(
-        dimension(x, axis, b), b.constant(np.int32(1))
-    )  # FLOOR_MOD by 0 is not defined
+    # FLOOR_MOD by 0 is not defined
+    size = b.MAXIMUM(dimension(x, axis, b), b.constant(np.int32(1)))
     before = b.SUB(positions(x, axis, b), b.constant(np.int32(shift)))
     return b.GATHER(x, b.FLOOR_MOD(before, size), axis=axis)
 
