@@ -1,13 +1,17 @@
 """Layer normalisation is written in one form, however a source spells it."""
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 from rewriting import answers, feeds_of, graph_of
+from running import kinds as kinds_of_file
 
 from flatlite.converter.passes import optimize
 from flatlite.converter.passes.fold import remove_dead_code
 from flatlite.converter.passes.layer_norm import fuse_layer_norm
 from flatlite.converter.quantize.rules import RULES
+from flatlite.lite import OpsSet, Optimize, RepresentativeDataset, TFLiteConverter
 
 AXES = "int32[1]{2}"
 MOMENTS = f"""
@@ -142,3 +146,52 @@ def test_what_is_replaced_is_dead_code():
     assert fuse_layer_norm(graph) == 1
     remove_dead_code(graph)
     assert kinds(graph) == ["ADD", "LAYER_NORM", "MUL"]
+
+
+ONNX = {
+    "operator": "LayerNormalization(x, gamma, beta) -> y",
+    "parts": """
+        ReduceMean(x) -> m
+        Sub(x, m) -> d
+        Pow(d, two) -> s
+        ReduceMean(s) -> v
+        Add(v, epsilon) -> e
+        Sqrt(e) -> r
+        Div(d, r) -> z
+        Mul(z, gamma) -> g
+        Add(g, beta) -> y""",
+}
+
+
+def onnx_model(text):
+    nodes = []
+    for line in text.strip().splitlines():
+        call, _, result = line.strip().partition(" -> ")
+        kind, _, operands = call.rstrip(")").partition("(")
+        attributes = {"axes": [-1]} if kind == "ReduceMean" else {}
+        nodes.append(helper.make_node(kind, operands.split(", "), [result], **attributes))
+    arrays = {
+        "gamma": np.linspace(0.5, 2, 8, dtype=np.float32),
+        "beta": np.linspace(-1, 1, 8, dtype=np.float32),
+        "two": np.array(2, np.float32),
+        "epsilon": np.array(1e-5, np.float32),
+    }
+    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 5, 8]) for name in "xy"]
+    constants = [numpy_helper.from_array(array, name) for name, array in arrays.items()]
+    graph = helper.make_graph(nodes, "main", ports[:1], ports[1:], constants)
+    opset = [helper.make_opsetid("", 17)]
+    return helper.make_model(graph, opset_imports=opset, ir_version=8)
+
+
+@pytest.mark.parametrize("name", ONNX)
+def test_onnx_is_quantized_whole(name):
+    model = onnx_model(ONNX[name])
+    onnx.checker.check_model(model)
+    converter = TFLiteConverter.from_onnx_model(model)
+    converter.optimizations = [Optimize.DEFAULT]
+    converter.target_spec.supported_ops = {OpsSet.TFLITE_BUILTINS_INT8}
+    generator = np.random.default_rng(1)
+    samples = [[generator.normal(size=(1, 5, 8)).astype(np.float32)] for _ in range(4)]
+    converter.representative_dataset = RepresentativeDataset(lambda: samples)
+    kinds = sorted(kinds_of_file(converter.convert()))
+    assert kinds == sorted([*FORM, "MUL", "ADD", "QUANTIZE", "DEQUANTIZE"])
