@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,17 +12,22 @@ from ..schema.errors import noted
 from ..schema.files import map_with_status
 from .spec import TensorSpec
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+    from .partition import AnyDelegate
+
+_BYTES: Sequence[type] = (np.int8, np.uint8)
 MAX_ELEMENTS = 2**31 - 1
 
 
 def content_of(
-    path: str | os.PathLike[str] | None, content: Any
-) -> tuple[Any, os.stat_result | None]:
+    path: str | os.PathLike[str] | None, content: ReadableBuffer | None
+) -> tuple[ReadableBuffer, os.stat_result | None]:
     """The bytes of the model that the constructor was given, and the status of their file."""
-    has_content = content is not None and _view(content).nbytes > 0
-    if path and has_content:
-        raise ValueError("Can't both provide `model_path` and `model_content`")
-    if has_content:
+    if content is not None and _view(content).nbytes > 0:
+        if path:
+            raise ValueError("Can't both provide `model_path` and `model_content`")
         return content, None
     if path is None or path == "":
         raise ValueError("`model_path` or `model_content` must be specified.")
@@ -37,7 +42,7 @@ def content_of(
     return mapped, status
 
 
-def _view(content: Any) -> memoryview:
+def _view(content: ReadableBuffer) -> memoryview:
     try:
         view = memoryview(content)
     except TypeError:
@@ -48,7 +53,7 @@ def _view(content: Any) -> memoryview:
     return view
 
 
-def usable_delegates(delegates: Sequence[Any] | None) -> list[Any]:
+def usable_delegates(delegates: Sequence[AnyDelegate] | None) -> list[AnyDelegate]:
     """The delegates as a list; raises ValueError for an object that is none."""
     for delegate in delegates or ():
         methods = (getattr(delegate, name, None) for name in ("parts", "compile"))
@@ -117,7 +122,7 @@ def check_type(declared: TensorSpec, dtype: np.dtype) -> None:
     Integers of less than a byte are given as int8, uint8 or ml_dtypes' own.
     """
     got = _type_name(dtype)
-    packed = declared.bits and dtype in (np.int8, np.uint8)
+    packed = declared.bits and dtype in _BYTES
     if got != declared.type_name and dtype != declared.dtype and not packed:
         raise ValueError(
             f"Cannot set tensor: Got value of type {got} but expected type "

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engine.sizes import largest
 from ..schema.tables import name_of
 from .node import Node, Operand
+
+if TYPE_CHECKING:
+    from ..schema.quantization import Quantization
+    from .node import Dimension
+    from .scope import Scope
 
 NO_LIMIT = float(np.finfo(np.float32).max)
 """The size of a limit that cuts off nothing but infinity."""
@@ -22,15 +28,28 @@ CLAMPS = {
 }
 """Fused activation -> the limits of the result. As in TFLite's kernels, no result is infinite."""
 
-_SMALL = (np.int8, np.uint8, np.int16)
+BYTES: Sequence[type] = (np.int8, np.uint8)
+_SMALL: Sequence[type] = (*BYTES, np.int16)
 
 
 def required(node: Node, count: int) -> list[Operand]:
     """The first `count` inputs, none of which may be omitted."""
-    operands = [operand for operand in node.inputs[:count] if operand is not None]
-    for i in range(count):
-        node.require(node.optional(i) is not None, f"input {i} is missing")
-    return operands
+    return [required_input(node, i) for i in range(count)]
+
+
+def required_input(node: Node, i: int) -> Operand:
+    """Input `i`, which may not be omitted."""
+    operand = node.optional(i)
+    if operand is None:
+        node.fail(f"input {i} is missing")
+    return operand
+
+
+def scope_of(node: Node) -> Scope:
+    """What runs other subgraphs and keeps variables; refuses a node outside an interpreter."""
+    if node.scope is None:
+        node.fail("needs an interpreter, which runs subgraphs and keeps variables")
+    return node.scope
 
 
 def supported(
@@ -44,9 +63,13 @@ def supported(
                 node.fail(f"{operand.dtype} is not supported yet")
 
 
-def one_scale(node: Node, *operands: Operand) -> None:
-    """Refuses operands, or a first output, without one scale and a zero point of its type."""
+def one_scale(node: Node, *operands: Operand) -> list[Quantization]:
+    """The quantization of each of some operands, then that of the first output.
+
+    Refuses those without one scale and a zero point of their type.
+    """
     result = node.outputs[0]
+    quantizations: list[Quantization] = []
     for tensor in (*operands, result):
         quantization, name = tensor.quantization, tensor.name
         if (
@@ -60,6 +83,8 @@ def one_scale(node: Node, *operands: Operand) -> None:
             lowest, highest = limits_of(tensor.dtype)
             if not lowest <= zero_point <= highest:
                 node.fail(f"the zero point of '{name}' must be {tensor.dtype}, got {zero_point}")
+        quantizations.append(quantization)
+    return quantizations
 
 
 @cache
@@ -84,7 +109,7 @@ def same_dtype(node: Node, operands: Iterable[Operand | None]) -> None:
 
 
 def rank(node: Node, name: str, operand: Operand, expected_rank: int) -> None:
-    """Refuses an operand that has not `wanted` dimensions."""
+    """Refuses an operand that has not `expected_rank` dimensions."""
     node.require(
         operand.ndim == expected_rank,
         f"{name} must have {expected_rank} dimensions, got shape {operand.shape}",
@@ -133,8 +158,9 @@ class Window:
         """Number of positions over `n` elements; negative when they are far too few."""
         if self.padding == "SAME":
             return -(-n // self.stride)
-        room = n + self.stride - self.reach
-        return largest(room // self.stride, 0) if room > -self.stride else room // self.stride
+        last_start = n + self.stride - self.reach
+        count = last_start // self.stride
+        return largest(count, 0) if last_start > -self.stride else count
 
     def before(self, n: int) -> int:
         """Padding before the first of `n` elements."""
@@ -143,10 +169,10 @@ class Window:
         return max((self.positions(n) - 1) * self.stride + self.reach - n, 0) // 2
 
 
-def windows(node: Node, sizes: Sequence[int], axes: str = "hw") -> tuple[Window, ...]:
+def windows(node: Node, sizes: Sequence[Dimension], axes: str = "hw") -> tuple[Window, ...]:
     """The windows of `sizes` along `axes`, by the options for strides, dilations and padding."""
     padding = name_of("Padding", node.options.padding)
-    axis_windows = []
+    axis_windows: list[Window] = []
     for size, axis in zip(sizes, axes, strict=True):
         stride = int(getattr(node.options, f"stride_{axis}"))
         dilation = int(getattr(node.options, f"dilation_{axis}_factor", 1))

@@ -1,6 +1,9 @@
 """Running one operator at once: folding of what is known before the model runs."""
 
-from collections.abc import Callable, Hashable
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,13 +11,20 @@ from ..engine.plan.program import Program
 from ..schema.flatbuffer import Record
 from .node import DynamicResult, Node, NodeError, Operand
 
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from .node import Emit, Prepared
+
+    OptionValue: TypeAlias = np.ndarray | Record | list[Record] | str | bytes | float | None
+
 SMALL = 64  # elements of all operands of an operator whose results are remembered
 REMEMBERED = 4096  # results; all of them are forgotten when there are more
 
 _VALUES: dict[Hashable, list[np.ndarray]] = {}
 
 
-def run_now(node: Node, emit: Callable[[Program], None] | DynamicResult | None) -> None:
+def run_now(node: Node, emit: Prepared) -> None:
     """Computes the results of `node`, whose inputs are all known, and sets their values.
 
     Args:
@@ -58,11 +68,8 @@ def _key(node: Node, results: list[Operand]) -> Hashable:
         return None
     values = [None if operand is None else operand.value for operand in node.inputs]
     known = tuple(None if x is None else (x.dtype, x.shape, x.tobytes()) for x in values)
-    fields = (
-        []
-        if node.options is None
-        else [getattr(node.options, name) for name in node.options.__slots__]
-    )
+    names = getattr(node.options, "__slots__", ())
+    fields: list[OptionValue] = [getattr(node.options, name) for name in names]
     if any(isinstance(field, list | Record) for field in fields):
         return None
     stated = tuple(
@@ -73,9 +80,7 @@ def _key(node: Node, results: list[Operand]) -> Hashable:
     return node.kind, node.version, stated, known, declared
 
 
-def _computed(
-    node: Node, emit: Callable[[Program], None], pending: list[Operand]
-) -> list[np.ndarray]:
+def _computed(node: Node, emit: Emit, pending: list[Operand]) -> list[np.ndarray]:
     """The values of some results of a node."""
     program = Program()
     program.tag = node

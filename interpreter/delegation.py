@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from heapq import heapify, heappop, heappush
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from .node import Node, NodeError
-from .partition import Partition, Run, counted, failure_of, take_over
+from .partition import Partition, counted, failure_of, take_over
+
+if TYPE_CHECKING:
+    from ..engine.plan.buffer import Storage
+    from .partition import AnyDelegate, Run
 
 
 class Placement(NamedTuple):
@@ -41,6 +45,14 @@ class PartitionSize(NamedTuple):
     bytes_out: int
 
 
+class ReportContents(TypedDict):
+    """A DelegateReport as plain data: the fields of each Placement and PartitionSize by name."""
+
+    operators: list[dict[str, str | int | None]]
+    parts: list[dict[str, str | int]]
+    bytes_copied: int
+
+
 class DelegateReport(NamedTuple):
     """Which operators of a subgraph the delegates run, why not the others, and what is copied.
 
@@ -57,7 +69,7 @@ class DelegateReport(NamedTuple):
         """Bytes that go to and come from the delegates in each run."""
         return sum(partition.bytes_in + partition.bytes_out for partition in self.parts)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> ReportContents:
         """Everything as plain data."""
         return {
             "operators": [row._asdict() for row in self.operators],
@@ -100,7 +112,9 @@ class Delegation:
         NodeError: a delegate without fallback to the CPU failed to compile a partition.
     """
 
-    def __init__(self, nodes: Sequence[Node], delegates: Sequence[Any], readable: Collection[int]):
+    def __init__(
+        self, nodes: Sequence[Node], delegates: Sequence[AnyDelegate], readable: Collection[int]
+    ):
         self.steps: list[Node | Partition] = list(nodes)
         self.runs: dict[Partition, Run] = {}
         self.reasons: dict[int, list[str]] = {}
@@ -120,7 +134,7 @@ class Delegation:
         offered, the reason.
         """
         where = {op.index: partition for partition in self.partitions for op in partition.ops}
-        rows = []
+        rows: list[Placement] = []
         for position, kind, name, reason in operators:
             partition = where.get(position)
             if partition is None:
@@ -132,9 +146,10 @@ class Delegation:
                 )
         return DelegateReport(rows, [_size(partition) for partition in self.partitions])
 
-    def _offer(self, delegate: Any) -> None:
+    def _offer(self, delegate: AnyDelegate) -> None:
         """Lets `delegate` take partitions of the operators still on the CPU."""
-        before, partitions = self.steps, []
+        before = self.steps
+        partitions: list[Partition] = []
         try:
             groups, reasons = delegate.parts(tuple(before))
             for number, group in enumerate(groups, self._number):
@@ -142,8 +157,8 @@ class Delegation:
             self.steps = _in_order(_grouped(before, partitions))
         except Exception as error:  # a delegate is foreign code, whatever it raises
             self.steps = before
-            left = [step for step in before if isinstance(step, Node)]
-            self._left_out(delegate, left, failure_of(delegate, None, "choose its parts", error))
+            nodes = [step for step in before if isinstance(step, Node)]
+            self._left_out(delegate, nodes, failure_of(delegate, None, "choose its parts", error))
             return
         for index, reason in reasons.items():
             self.reasons.setdefault(index, []).append(f"{delegate.name}: {reason}")
@@ -161,7 +176,7 @@ class Delegation:
             i = self.steps.index(partition)
             self.steps[i : i + 1] = partition.ops
 
-    def _left_out(self, delegate: Any, ops: Sequence[Node], failure: NodeError) -> None:
+    def _left_out(self, delegate: AnyDelegate, ops: Sequence[Node], failure: NodeError) -> None:
         take_over(delegate, failure)
         for op in ops:
             self.reasons.setdefault(op.index, []).append(f"{delegate.name}: {failure}")
@@ -180,7 +195,7 @@ class Delegation:
         that lies in the memory of an input is there already.
         """
         maker = {x: partition for partition in self.partitions for x in partition.outputs}
-        on_host = set()
+        on_host: set[Storage] = set()
         for step in self.steps:
             for x in step.inputs:
                 if x is not None and (x not in maker or not _same_owner(maker[x], step)):
@@ -244,7 +259,7 @@ def _in_order(steps: Sequence[Node | Partition]) -> list[Node | Partition]:
             readers[j].append(i)
     ready = [i for i, n in enumerate(n_missing) if not n]
     heapify(ready)
-    order = []
+    order: list[Node | Partition] = []
     while ready:
         i = heappop(ready)
         order.append(steps[i])

@@ -1,16 +1,72 @@
 """The dictionaries that describe tensors and operators, key by key as LiteRT gives them."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
 from ..schema.quantization import Quantization
 from .spec import OperatorSpec, SubgraphSpec, TensorSpec
 
+if TYPE_CHECKING:
+    from ..schema.flatbuffer import Record
+
+
+class QuantizationParameters(TypedDict):
+    """How a tensor is quantized; empty arrays where it is not."""
+
+    scales: np.ndarray
+    zero_points: np.ndarray
+    quantized_dimension: int
+    block_size: int
+
+
+class DimensionDetails(TypedDict, total=False):
+    """How one dimension of a sparse tensor is stored: with its size when it is dense."""
+
+    format: int
+    dense_size: int
+    array_segments: np.ndarray
+    array_indices: np.ndarray
+
+
+class SparsityParameters(TypedDict, total=False):
+    """How a sparse tensor is stored; nothing for a dense one."""
+
+    traversal_order: np.ndarray
+    block_map: np.ndarray
+    dim_metadata: list[DimensionDetails]
+
+
+class TensorDetails(TypedDict):
+    """One tensor."""
+
+    name: str
+    index: int
+    shape: np.ndarray
+    shape_signature: np.ndarray
+    dtype: type[np.generic]
+    quantization: tuple[float, int]
+    quantization_parameters: QuantizationParameters
+    sparsity_parameters: SparsityParameters
+
+
+class OperatorDetails(TypedDict):
+    """One operator."""
+
+    index: int
+    op_name: str
+    inputs: np.ndarray
+    outputs: np.ndarray
+    operand_types: list[type[np.generic]]
+    result_types: list[type[np.generic]]
+
+
 _NONE = Quantization(np.empty(0, np.float32), np.empty(0, np.int64))
 
 
-def tensor_details(tensor: TensorSpec, shape: tuple[int, ...]) -> dict[str, Any]:
+def tensor_details(tensor: TensorSpec, shape: tuple[int, ...]) -> TensorDetails:
     """The description of one tensor whose shape is now `shape`."""
     quantization = tensor.quantization or _NONE
     per_tensor = len(quantization.scales) == 1
@@ -31,7 +87,7 @@ def tensor_details(tensor: TensorSpec, shape: tuple[int, ...]) -> dict[str, Any]
     }
 
 
-def operator_details(spec: SubgraphSpec, operator: OperatorSpec) -> dict[str, Any]:
+def operator_details(spec: SubgraphSpec, operator: OperatorSpec) -> OperatorDetails:
     """The description of one operator."""
     return {
         "index": operator.position,
@@ -43,7 +99,7 @@ def operator_details(spec: SubgraphSpec, operator: OperatorSpec) -> dict[str, An
     }
 
 
-def numpy_type(tensor: TensorSpec) -> type:
+def numpy_type(tensor: TensorSpec) -> type[np.generic]:
     """The numpy scalar type a user sees; integers of less than a byte are seen as int8."""
     if tensor.dtype.names:
         return np.object_
@@ -52,7 +108,7 @@ def numpy_type(tensor: TensorSpec) -> type:
     return np.int8 if tensor.bits else tensor.dtype.type
 
 
-def _sparsity(record: Any) -> dict[str, Any]:
+def _sparsity(record: Record | None) -> SparsityParameters:
     if record is None:
         return {}
     return {
@@ -62,7 +118,7 @@ def _sparsity(record: Any) -> dict[str, Any]:
     }
 
 
-def _dimension(level: Any) -> dict[str, Any]:
+def _dimension(level: Record) -> DimensionDetails:
     if level.format == 0:
         return {"format": 0, "dense_size": int(level.dense_size)}
     return {
@@ -72,5 +128,5 @@ def _dimension(level: Any) -> dict[str, Any]:
     }
 
 
-def _vector(values: Any) -> np.ndarray:
+def _vector(values: np.ndarray | None) -> np.ndarray:
     return np.array([] if values is None else values, np.int32)

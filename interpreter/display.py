@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .interpreter import Interpreter
     from .spec import SignatureSpec
 
-MOST = 4
+MAX_ENDS = 4
 """Inputs or outputs that stand in one line."""
 
 
@@ -38,7 +38,7 @@ class End:
 
 def as_text(interpreter: Interpreter, signature: SignatureSpec | None = None) -> str:
     """One line: `<Interpreter of 'a.tflite', allocated: x float32[2,3] -> y float32[3,2]>`."""
-    title, *sides = _contents(interpreter, signature)
+    title, sides = _contents(interpreter, signature)
     return f"<{title}: {' -> '.join(map(_line, sides))}>" if sides else f"<{title}>"
 
 
@@ -46,7 +46,7 @@ def as_html(interpreter: Interpreter, signature: SignatureSpec | None = None) ->
     """A table with a row for each input and output; whatever a file says is escaped."""
     from html import escape  # with a long table of names
 
-    title, *sides = _contents(interpreter, signature)
+    title, sides = _contents(interpreter, signature)
     head = "".join(f"<th>{word}</th>" for word in ("", "name", "type", "shape", "quantization"))
     rows = [f"<tr>{head}</tr>"]
     for side, ends in zip(("input", "output"), sides, strict=False):
@@ -56,26 +56,30 @@ def as_html(interpreter: Interpreter, signature: SignatureSpec | None = None) ->
     return f"<table><caption>{escape(title)}</caption>{''.join(rows)}</table>"
 
 
-def _contents(interpreter: Interpreter, signature: SignatureSpec | None) -> tuple[Any, ...]:
-    """What it is, and its inputs and outputs; no more than what it is when it is closed."""
+def _contents(
+    interpreter: Interpreter, signature: SignatureSpec | None
+) -> tuple[str, list[list[End]]]:
+    """What it is, and its inputs and outputs; neither of these when it is closed."""
     kind = type(interpreter).__name__ if signature is None else f"SignatureRunner {signature.key!r}"
     if interpreter._closed:
-        return (f"{kind}, closed",)
+        return f"{kind}, closed", []
     model, path, subgraph = interpreter._model, interpreter._path, 0
-    sides = [[(None, tensor) for tensor in ends] for ends in model.ends(0)]
+    sides: list[Iterable[tuple[str | None, int]]] = [
+        [(None, tensor) for tensor in ends] for ends in model.ends(0)
+    ]
     if signature is not None:
         subgraph = signature.subgraph
         sides = [signature.inputs.items(), signature.outputs.items()]
     source = f"{memoryview(model.content).nbytes:,} bytes" if path is None else repr(path)
     state = "allocated" if subgraph in interpreter._plans else "not allocated"
-    ends = ([End(interpreter, subgraph, *named) for named in side] for side in sides)
-    return (f"{kind} of {source}, {state}", *ends)
+    ends = [[End(interpreter, subgraph, *named) for named in side] for side in sides]
+    return f"{kind} of {source}, {state}", ends
 
 
 def _line(ends: Sequence[End]) -> str:
-    words = [f"{_name(end)} {_kind(end)}[{_shape(end)}]" for end in ends[:MOST]]
-    if len(ends) > MOST:
-        words.append(f"and {len(ends) - MOST} more")
+    words = [f"{_name(end)} {_kind(end)}[{_shape(end)}]" for end in ends[:MAX_ENDS]]
+    if len(ends) > MAX_ENDS:
+        words.append(f"and {len(ends) - MAX_ENDS} more")
     return ", ".join(words) or "nothing"
 
 

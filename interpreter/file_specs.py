@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
 from ..schema import tables
 from ..schema.dtypes import PACKED_BITS, numpy_dtype
-from ..schema.flatbuffer import options_class
+from ..schema.flatbuffer import Record, options_class
 from ..schema.quantization import Quantization
 from .spec import NOTHING, OperatorSpec, SignatureSpec, SubgraphSpec, TensorSpec
 
 
-def subgraph_of(model: Any, index: int) -> SubgraphSpec:
+def subgraph_of(model: Record, index: int) -> SubgraphSpec:
     """Subgraph `index` of the schema's record of a model."""
     record, buffers = model.subgraphs[index], model.buffers or ()
     codes = [_code(code) for code in model.operator_codes or ()]
@@ -33,7 +33,7 @@ def subgraph_of(model: Any, index: int) -> SubgraphSpec:
     )
 
 
-def signatures_of(model: Any) -> dict[str, SignatureSpec]:
+def signatures_of(model: Record) -> dict[str, SignatureSpec]:
     """The signatures of a model's record by key; their names in alphabetical order as in LiteRT."""
     signatures = [
         SignatureSpec(
@@ -47,7 +47,7 @@ def signatures_of(model: Any) -> dict[str, SignatureSpec]:
     return {signature.key: signature for signature in signatures}
 
 
-def _tensor(index: int, record: Any, data: np.ndarray | None) -> TensorSpec:
+def _tensor(index: int, record: Record, data: np.ndarray | None) -> TensorSpec:
     type_name, shape = tables.name_of("TensorType", record.type), _ints(record.shape)
     return TensorSpec(
         index,
@@ -64,7 +64,7 @@ def _tensor(index: int, record: Any, data: np.ndarray | None) -> TensorSpec:
     )
 
 
-def _operator(position: int, record: Any, code: tuple[str, int, bool]) -> OperatorSpec:
+def _operator(position: int, record: Record, code: tuple[str, int, bool]) -> OperatorSpec:
     kind, _, is_custom = code
     options = record.builtin_options or record.builtin_options_2
     if options is None and not is_custom:
@@ -82,16 +82,16 @@ def _operator(position: int, record: Any, code: tuple[str, int, bool]) -> Operat
     )
 
 
-def _ints(vector: Any) -> tuple[int, ...]:
+def _ints(vector: np.ndarray | None) -> tuple[int, ...]:
     return () if vector is None else tuple(np.asarray(vector).tolist())
 
 
-def _by_name(maps: Any) -> dict[str, int]:
+def _by_name(maps: Iterable[Record] | None) -> dict[str, int]:
     pairs = {entry.name or "": int(entry.tensor_index) for entry in maps or ()}
     return dict(sorted(pairs.items()))
 
 
-def _quantization(record: Any) -> Quantization | None:
+def _quantization(record: Record | None) -> Quantization | None:
     if record is None or record.scale is None or not len(record.scale):
         return None
     scales = np.asarray(record.scale, np.float32)
@@ -102,7 +102,7 @@ def _quantization(record: Any) -> Quantization | None:
     return Quantization(scales, zero_points, int(record.quantized_dimension))
 
 
-def _code(record: Any) -> tuple[str, int, bool]:
+def _code(record: Record) -> tuple[str, int, bool]:
     builtin = max(record.builtin_code, record.deprecated_builtin_code)
     kind = tables.name_of("BuiltinOperator", builtin)
     if kind == "CUSTOM":

@@ -6,18 +6,21 @@ others are run by Python, one after the other (scope.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engine.families.layout import move
 from ..engine.plan.buffer import Buffer, arena, persistent
-from ..engine.plan.program import Program
 from .node import Node, NodeError, Operand
 from .planner import Planner, Recording
 from .stage import PlanError
 
-Emit = Callable[[Program], None]
+if TYPE_CHECKING:
+    from ..engine.plan.program import Program
+    from .node import Emit
+    from .scope import OperandKey
 
 MAX_INLINED = 2048
 """Operators that one subgraph, with all it calls, may add to its caller's program."""
@@ -36,7 +39,9 @@ def call(node: Node, subgraph: int, inputs: Sequence[Operand]) -> Emit | None:
     return recording.emit
 
 
-def branch(node: Node, flag: Operand, subgraphs: Sequence[int], inputs: Sequence[Operand]):
+def branch(
+    node: Node, flag: Operand, subgraphs: Sequence[int], inputs: Sequence[Operand]
+) -> Emit | None:
     """`emit` of whichever of two subgraphs the flag chooses, `then` and `otherwise`."""
     then = _record(node, subgraphs[0], inputs)
     otherwise = then and _record(node, subgraphs[1], inputs)
@@ -68,8 +73,8 @@ def loop(node: Node, condition: int, body: int, inputs: Sequence[Operand]) -> Em
         operand if same else Operand.of(persistent(operand.shape, operand.dtype), operand.name)
         for operand, same in zip(inputs, fixed, strict=True)
     ]
-    for operand, given in zip(carried, inputs, strict=True):
-        operand.quantization = given.quantization
+    for operand, initial in zip(carried, inputs, strict=True):
+        operand.quantization = initial.quantization
     check = _record(node, condition, carried)
     iteration = check and _record(node, body, carried)
     if check is None or iteration is None or _kinds(iteration.values) != _kinds(carried):
@@ -126,7 +131,7 @@ def _record(node: Node, subgraph: int, inputs: Sequence[Operand]) -> Recording |
     return recording
 
 
-def _nature(operand: Operand) -> tuple:
+def _nature(operand: Operand) -> OperandKey:
     """What `prepare` may look at: type, shape, and which constant it is."""
     return operand.dtype.num, operand.shape, None if operand.value is None else operand.storage
 
@@ -137,6 +142,8 @@ def _moves(dtype: np.dtype) -> bool:
 
 def _unchanged(node: Node, body: int) -> list[bool]:
     """Whether the body of a loop gives each of its inputs back as it is."""
+    if node.scope is None:
+        return []
     try:
         spec = node.scope.callee(body)
     except (AttributeError, NodeError):
@@ -147,19 +154,19 @@ def _unchanged(node: Node, body: int) -> list[bool]:
     return [once and x == y for x, y in zip(spec.inputs, spec.outputs, strict=True)]
 
 
-def _kinds(operands: Sequence[Operand]) -> list[tuple]:
+def _kinds(operands: Sequence[Operand]) -> list[tuple[tuple[int, ...], np.dtype]]:
     return [(operand.shape, operand.dtype) for operand in operands]
 
 
 def _move_all(program: Program, values: Sequence[Buffer], targets: Sequence[Buffer]) -> None:
     """target = value for all at once, also where a value lies in another's target."""
     storages = [target.storage for target in targets]
-    sources = []
+    sources: list[Buffer] = []
     for value, target in zip(values, targets, strict=True):
         if value.storage in storages and value.storage is not target.storage:
-            kept = arena(value.shape, value.dtype)
-            move(program, value, kept)
-            value = kept
+            copied = arena(value.shape, value.dtype)
+            move(program, value, copied)
+            value = copied
         sources.append(value)
     for value, target in zip(sources, targets, strict=True):
         if value.storage is not target.storage:

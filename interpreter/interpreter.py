@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, unique
 from functools import partial
 from operator import index as as_index
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypedDict
 
 import numpy as np
 
@@ -32,9 +32,15 @@ from .signature import SignatureRunner
 from .views import Views
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+    from _typeshed import ReadableBuffer
+
     from ..engine.run.disk_cache import CacheEntry
     from .delegation import DelegateReport
+    from .details import OperatorDetails, TensorDetails
+    from .partition import AnyDelegate
     from .planner import LayoutCallback
+    from .scope import Variables
     from .spec import SignatureSpec
 
 _NULL = "Tensor data is null. Run allocate_tensors() first"
@@ -52,6 +58,32 @@ class OpResolverType(Enum):
     BUILTIN = 1
     BUILTIN_REF = 2
     BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
+
+
+class Arguments(TypedDict, total=False):
+    """What `Interpreter` takes, by keyword."""
+
+    model_path: str | os.PathLike[str] | None
+    model_content: ReadableBuffer | None
+    experimental_delegates: Sequence[AnyDelegate] | None
+    num_threads: int | None
+    experimental_op_resolver_type: OpResolverType
+    experimental_preserve_all_tensors: bool
+    experimental_disable_delegate_clustering: bool
+    experimental_default_delegate_latest_features: bool
+    experimental_compress_quantization_zero_points: bool
+    experimental_disable_delegate_node_fusion: bool
+    experimental_force_delegate_node_profiling: bool
+
+
+class State(TypedDict):
+    """A pickled interpreter."""
+
+    content: bytes
+    options: Arguments
+    delegates: list[AnyDelegate]
+    custom_ops: dict[str, type]
+    variables: Variables
 
 
 class Interpreter:
@@ -85,8 +117,8 @@ class Interpreter:
     def __init__(
         self,
         model_path: str | os.PathLike[str] | None = None,
-        model_content: Any = None,
-        experimental_delegates: Sequence[Any] | None = None,
+        model_content: ReadableBuffer | None = None,
+        experimental_delegates: Sequence[AnyDelegate] | None = None,
         num_threads: int | None = None,
         experimental_op_resolver_type: OpResolverType = OpResolverType.AUTO,
         experimental_preserve_all_tensors: bool = False,
@@ -105,7 +137,7 @@ class Interpreter:
                 raise ValueError("type of num_threads should be int")
             if num_threads < 1:
                 raise ValueError("num_threads should >= 1")
-        self._options = {
+        self._options: Arguments = {
             "num_threads": num_threads,
             "experimental_op_resolver_type": experimental_op_resolver_type,
             "experimental_preserve_all_tensors": experimental_preserve_all_tensors,
@@ -140,8 +172,8 @@ class Interpreter:
         self._shapes: dict[tuple[int, int], tuple[int, ...]] = {}
         self._inputs: dict[int, dict[int, np.ndarray]] = {}
         self._forget()
-        preserve = self._options["experimental_preserve_all_tensors"]
-        self._scope = Scope(model, self._options["num_threads"] or 1, preserve)
+        preserve = self._options.get("experimental_preserve_all_tensors", False)
+        self._scope = Scope(model, self._options.get("num_threads") or 1, preserve)
         self._scope.custom_ops.update(self._custom_ops)
 
     def allocate_tensors(self) -> None:
@@ -184,7 +216,7 @@ class Interpreter:
         with self._call_lock:
             self._scope.reset_states()
 
-    def get_input_details(self) -> list[dict[str, Any]]:
+    def get_input_details(self) -> list[TensorDetails]:
         """A dictionary for each input.
 
         Keys: name, index, shape (int32 array), shape_signature (with -1 for what is unknown),
@@ -194,11 +226,11 @@ class Interpreter:
         """
         return [self._details(0, tensor) for tensor in self._model.ends(0)[0]]
 
-    def get_output_details(self) -> list[dict[str, Any]]:
+    def get_output_details(self) -> list[TensorDetails]:
         """A dictionary for each output, with the keys of `get_input_details`."""
         return [self._details(0, tensor) for tensor in self._model.ends(0)[1]]
 
-    def get_tensor_details(self, subgraph_index: int = 0) -> list[dict[str, Any]]:
+    def get_tensor_details(self, subgraph_index: int = 0) -> list[TensorDetails]:
         """A dictionary for each tensor of a subgraph, with the keys of `get_input_details`."""
         if not 0 <= subgraph_index < self._model.n_subgraphs:
             raise ValueError(
@@ -208,7 +240,7 @@ class Interpreter:
         tensors = self._model.subgraph(subgraph_index).tensors
         return [self._details(subgraph_index, tensor) for tensor in range(len(tensors))]
 
-    def set_tensor(self, tensor_index: int, value: Any) -> None:
+    def set_tensor(self, tensor_index: int, value: npt.ArrayLike) -> None:
         """Copies `value`, of the tensor's own type and shape, into an input tensor.
 
         Raises ValueError when type or shape differ, or before `allocate_tensors`.
@@ -329,7 +361,7 @@ class Interpreter:
         The constants of the model are shared; the copy is not allocated.
         """
         other = type(self).__new__(type(self))
-        other._options, other._path = dict(self._options), self._path
+        other._options, other._path = self._options.copy(), self._path
         other._delegates = list(self._delegates)
         other._custom_ops = self._custom_ops
         with self._call_lock:
@@ -340,22 +372,22 @@ class Interpreter:
     @property
     def experimental_compress_quantization_zero_points(self) -> bool:
         """What the constructor was given under this name."""
-        return self._options["experimental_compress_quantization_zero_points"]
+        return self._options.get("experimental_compress_quantization_zero_points", False)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Interpreter:
+    def __deepcopy__(self, memo: dict[int, object]) -> Interpreter:
         return self.clone()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> State:
         with self._call_lock:
             return {
                 "content": bytes(self._model.content),
-                "options": dict(self._options),
+                "options": self._options.copy(),
                 "delegates": list(self._delegates),
                 "custom_ops": dict(self._custom_ops),
                 "variables": self._scope.snapshot(),
             }
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: State) -> None:
         self._options, self._path = state["options"], None
         self._delegates = state["delegates"]
         self._custom_ops = state["custom_ops"]
@@ -381,22 +413,22 @@ class Interpreter:
             for key, signature in self._model.signatures.items()
         }
 
-    def _get_op_details(self, op_index: int) -> dict[str, Any]:
+    def _get_op_details(self, op_index: int) -> OperatorDetails:
         """Index, op_name, inputs, outputs, operand_types and result_types of an operator."""
         spec = self._model.subgraph(0)
         if not 0 <= op_index < len(spec.operators):
             raise ValueError("Invalid node index")
         return operator_details(spec, spec.operators[op_index])
 
-    def _get_ops_details(self) -> list[dict[str, Any]]:
+    def _get_ops_details(self) -> list[OperatorDetails]:
         """`_get_op_details` of every operator."""
         return [self._get_op_details(i) for i in range(len(self._model.subgraph(0).operators))]
 
-    def _get_tensor_details(self, tensor_index: int, subgraph_index: int) -> dict[str, Any]:
+    def _get_tensor_details(self, tensor_index: int, subgraph_index: int) -> TensorDetails:
         """The dictionary of one tensor, with the keys of `get_input_details`."""
         return self._details(int(subgraph_index), int(tensor_index))
 
-    def _details(self, subgraph: int, tensor: int) -> dict[str, Any]:
+    def _details(self, subgraph: int, tensor: int) -> TensorDetails:
         declared = self._model.tensor(subgraph, tensor)
         shape = self._shapes.get((subgraph, tensor))
         plan = self._plans.get(subgraph)
@@ -460,11 +492,11 @@ class Interpreter:
             raise RuntimeError("Invoke called on model that is not ready.")
         return plan
 
-    def _resize(self, subgraph: int, tensor: int, size: Any, strict: bool) -> None:
-        size = np.array(size, dtype=np.int32)
-        if size.ndim != 1:
-            raise ValueError(f"Shape should be 1D instead of {size.ndim}.")
-        shape = tuple(size.tolist())
+    def _resize(self, subgraph: int, tensor: int, size: npt.ArrayLike, strict: bool) -> None:
+        sizes = np.array(size, dtype=np.int32)
+        if sizes.ndim != 1:
+            raise ValueError(f"Shape should be 1D instead of {sizes.ndim}.")
+        shape = tuple(sizes.tolist())
         try:
             declared = self._model.tensor(subgraph, tensor)
         except ValueError as error:
@@ -484,7 +516,7 @@ class Interpreter:
             self._forget()
             self._inputs[subgraph] = {t: plan.first.arrays[t] for t in plan.inputs}
 
-    def _set(self, subgraph: int, tensor: int, value: Any) -> None:
+    def _set(self, subgraph: int, tensor: int, value: npt.ArrayLike) -> None:
         declared = self._model.tensor(subgraph, tensor)
         array = np.asarray(value, object if isinstance(value, (str, bytes)) else None)
         check_type(declared, array.dtype)
@@ -548,7 +580,7 @@ class Interpreter:
             return self._views.give(memory)
 
     def _call(
-        self, subgraph: int, values: Mapping[int, Any], outputs: Sequence[int]
+        self, subgraph: int, values: Mapping[int, np.ndarray], outputs: Sequence[int]
     ) -> list[np.ndarray]:
         """The outputs of one run of a subgraph, resized to the shapes of `values`."""
         self._ensure_safe()
@@ -563,6 +595,6 @@ class Interpreter:
             return [self._get(subgraph, tensor) for tensor in outputs]
 
 
-def _alike(value: Any, memory: np.ndarray) -> bool:
+def _alike(value: npt.ArrayLike, memory: np.ndarray) -> bool:
     """Whether `value` is an array of the very type and shape of `memory`."""
     return type(value) is np.ndarray and value.dtype is memory.dtype and value.shape == memory.shape

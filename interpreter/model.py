@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..schema import files
 
 if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+    from ..schema.flatbuffer import Record
     from .plan_cache import CachedPlan
     from .spec import SignatureSpec, SubgraphSpec, TensorSpec
 
@@ -24,7 +27,7 @@ class LoadedModel:
         ModelError: it is no model, or damaged.
     """
 
-    def __init__(self, content: Any, cached_plan: CachedPlan | None = None):
+    def __init__(self, content: ReadableBuffer, cached_plan: CachedPlan | None = None):
         self.content = content
         self.cached_plan = cached_plan
         self._subgraphs: dict[int, SubgraphSpec] = {}
@@ -34,7 +37,7 @@ class LoadedModel:
             self.n_subgraphs = cached_plan.n_subgraphs
 
     @cached_property
-    def _record(self) -> Any:
+    def _record(self) -> Record:
         from ..schema.flatbuffer import parse
 
         return parse(self.content)

@@ -1,14 +1,33 @@
 """What an operator's `prepare` sees: its inputs, options and declared outputs."""
 
-from collections.abc import Callable, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 import numpy as np
 
 from ..engine import sizes
 from ..engine.plan.buffer import CONSTANT, Buffer, Storage, arena, constant
 from ..schema.quantization import Quantization
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from ..engine.plan.program import Program
+    from ..schema.flatbuffer import Record
+    from .partition import Partition
+    from .planner import Planner
+    from .scope import Scope
+
+    Emit: TypeAlias = Callable[[Program], object]
+    """Adds the instructions of a prepared operator to a program."""
+    Prepared: TypeAlias = "Emit | DynamicResult | None"
+    """What `prepare` returns; None where the results need no instruction."""
+    SizeOrShape: TypeAlias = int | Sequence[int] | None
+    """What has to be equal to another one; None for a shape of the wrong rank."""
+    Dimension: TypeAlias = int | np.integer
 
 
 class NodeError(ValueError):
@@ -19,7 +38,12 @@ class NodeError(ValueError):
         unequal: two sizes that must be equal and are not; None when it is about something else.
     """
 
-    def __init__(self, message: str, node: Any = None, unequal: tuple[int, int] | None = None):
+    def __init__(
+        self,
+        message: str,
+        node: Node | Partition | None = None,
+        unequal: tuple[int, int] | None = None,
+    ):
         super().__init__(message)
         self.node = node
         self.unequal = unequal
@@ -81,14 +105,16 @@ class Operand(Buffer):
         self.sizes: list[int] | None = None
 
     @classmethod
-    def of(cls, buffer: Buffer, name: str = "", quantization: Quantization | None = None):
+    def of(
+        cls, buffer: Buffer, name: str = "", quantization: Quantization | None = None
+    ) -> Operand:
         """The operand over `buffer`'s memory."""
         return cls(buffer.dtype, buffer.shape, buffer.storage, buffer.offset, name, quantization)
 
     @classmethod
     def known(
         cls, value: np.ndarray, name: str = "", quantization: Quantization | None = None
-    ) -> "Operand":
+    ) -> Operand:
         """A constant operand; `value` must not change afterwards."""
         operand = cls(value.dtype, value.shape, _NO_STORAGE, 0, name, quantization)
         operand.settle(value)
@@ -140,7 +166,7 @@ class Node:
         version: the operator's version.
         inputs: an Operand for each input; None for an omitted optional one.
         options: the schema's options record, with defaults when the file has none; None for
-            ops without options.
+            ops without options, whose `prepare` reads none.
         custom_options: bytes of a custom op's options.
         outputs: the outputs as the file declares them.
         intermediates: tensors that only tell the quantization of values inside the operator.
@@ -157,13 +183,13 @@ class Node:
         kind: str,
         inputs: Sequence[Operand | None],
         outputs: Sequence[TensorDeclaration],
-        options: Any = None,
+        options: Record | None = None,
         *,
         index: int = 0,
         version: int = 1,
         custom_options: bytes = b"",
         intermediates: Sequence[TensorDeclaration] = (),
-        scope: Any = None,
+        scope: Scope | None = None,
         stateful: bool = False,
     ):
         self.kind = kind
@@ -171,36 +197,36 @@ class Node:
         self.index = index
         self.version = version
         self.inputs = list(inputs)
-        self.options = options
+        self.options = cast("Record", options)  # None only where no `prepare` reads it
         self.custom_options = custom_options
         self.outputs = list(outputs)
         self.intermediates = list(intermediates)
         self.results: list[Operand] = []
-        self.equalities: list[tuple[Any, Any]] = []
+        self.equalities: list[tuple[SizeOrShape, SizeOrShape]] = []
         self.scope = scope
         self.stateful = stateful
-        self.planner: Any = None
+        self.planner: Planner | None = None
         self.caller: Node | None = None
 
     def fail(self, message: str) -> NoReturn:
         """Raises NodeError "<OP> '<name>': <message>"."""
         raise NodeError(f"{self.kind} '{self.name}': {message}", self)
 
-    def require(self, condition: Any, message: str) -> None:
+    def require(self, condition: object, message: str) -> None:
         """Raises NodeError "<OP> '<name>': <message>" unless `condition` holds."""
         if not condition:
             self.fail(message)
 
-    def require_equal(self, first: Any, second: Any, message: str) -> None:
+    def require_equal(self, first: SizeOrShape, second: SizeOrShape, message: str) -> None:
         """Raises NodeError "<OP> '<name>': <message>" unless two sizes, or shapes, are equal."""
         self.equalities.append((first, second))
         if first == second:
             return
         unequal = None
-        if isinstance(first, int):
+        if isinstance(first, int) and isinstance(second, int):
             unequal = (first, second)
-        elif first is not None and len(first) == len(second):
-            unequal = next(pair for pair in zip(first, second, strict=True) if pair[0] != pair[1])
+        elif isinstance(first, Sequence) and isinstance(second, Sequence):
+            unequal = _first_difference(first, second)
         raise NodeError(f"{self.kind} '{self.name}': {message}", self, unequal)
 
     def optional(self, i: int) -> Operand | None:
@@ -236,7 +262,7 @@ class Node:
 
     def result(
         self,
-        shape: Sequence[int],
+        shape: Iterable[Dimension],
         dtype: np.dtype | type | None = None,
         value: np.ndarray | None = None,
     ) -> Operand:
@@ -268,7 +294,7 @@ class Node:
         return self._add(Operand.of(buffer, declaration.name, declaration.quantization))
 
     def alias(
-        self, operand: Buffer, shape: Sequence[int], dtype: np.dtype | type | None = None
+        self, operand: Buffer, shape: Iterable[Dimension], dtype: np.dtype | type | None = None
     ) -> Operand:
         """The next output, sharing the memory of `operand` under another shape (or type)."""
         declaration = self._declaration()
@@ -285,9 +311,9 @@ class Node:
         self.require_equal(prod(shape) * dtype.itemsize, operand.nbytes, message)
         value = operand.value
         if value is not None:
-            seen = np.ascontiguousarray(value)
-            seen = (seen if dtype == seen.dtype else seen.ravel().view(dtype)).reshape(shape)
-            return self._add(Operand.known(seen, declaration.name, declaration.quantization))
+            array = np.ascontiguousarray(value)
+            array = (array if dtype == array.dtype else array.ravel().view(dtype)).reshape(shape)
+            return self._add(Operand.known(array, declaration.name, declaration.quantization))
         buffer = Buffer(dtype, shape, operand.storage, operand.offset)
         return self._add(Operand.of(buffer, declaration.name, declaration.quantization))
 
@@ -314,6 +340,13 @@ class Node:
         return operand
 
 
-def _whole(shape: Sequence[int]) -> tuple[int, ...]:
+def _first_difference(first: Sequence[int], second: Sequence[int]) -> tuple[int, int] | None:
+    """The first sizes that differ in two shapes; None where these are of different ranks."""
+    if len(first) != len(second):
+        return None
+    return next(pair for pair in zip(first, second, strict=True) if pair[0] != pair[1])
+
+
+def _whole(shape: Iterable[Dimension]) -> tuple[int, ...]:
     """Dimensions as ints, those that know how they come from others as they are."""
     return tuple(n if isinstance(n, int) else int(n) for n in shape)

@@ -8,13 +8,52 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
 from .node import LostResultError, Node, NodeError, Operand
 
-Run = Callable[..., Sequence[Any]]
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Run: TypeAlias = "Callable[..., Sequence[DeviceArray]]"
+    """Gives the results of a partition from its inputs."""
+
+
+class DeviceArray(Protocol):
+    """A result of a delegate, wherever it lies; numpy can read it."""
+
+    @property
+    def shape(self) -> Sequence[int]:
+        """Its dimensions."""
+        ...
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Its type."""
+        ...
+
+    def __array__(self) -> np.ndarray: ...
+
+
+class AnyDelegate(Protocol):
+    """What a delegate has; it need not have a base class."""
+
+    @property
+    def name(self) -> str:
+        """What reports and messages call it."""
+        ...
+
+    def parts(
+        self, ops: Sequence[Node | Partition], /
+    ) -> tuple[Sequence[Sequence[Node]], dict[int, str]]:
+        """A Partitioning of the operators it is shown."""
+        ...
+
+    def compile(self, partition: Partition, /) -> Run:
+        """The function that runs a partition."""
+        ...
 
 
 class Partitioning(NamedTuple):
@@ -49,7 +88,9 @@ class Partition:
     kind = "DELEGATE"
     caller = None  # subgraphs that join their caller's program have no partitions
 
-    def __init__(self, delegate: Any, number: int, ops: Sequence[Node], needed: Collection[int]):
+    def __init__(
+        self, delegate: AnyDelegate, number: int, ops: Sequence[Node], needed: Collection[int]
+    ):
         self.delegate = delegate
         self.number = number
         self.ops = tuple(sorted(ops, key=lambda op: op.index))
@@ -80,7 +121,7 @@ class SharedResults:
     """
 
     def __init__(self):
-        self.values: dict[Operand, Any] = {}
+        self.values: dict[Operand, DeviceArray] = {}
         self.steps: list[PartitionStep] = []
 
 
@@ -146,7 +187,7 @@ class PartitionStep:
             self._delegated = False
             self._run = self._engine(self.partition)
 
-    def _put(self, results: Sequence[Any], arrays: Sequence[np.ndarray]) -> None:
+    def _put(self, results: Sequence[DeviceArray], arrays: Sequence[np.ndarray]) -> None:
         """Stores the results of a run: in the arrays, and as they are for other partitions."""
         partition, n = self.partition, len(self.partition.read)
         if len(results) != len(partition.outputs):
@@ -162,14 +203,18 @@ class PartitionStep:
             array[...] = np.asarray(results_by_operand[operand])
         for operand in partition.shared:
             result = results_by_operand[operand]
-            if isinstance(result, np.ndarray) and any(
+            if _is_on_host(result) and any(
                 np.may_share_memory(result, array) for array in arrays[:n]
             ):
                 result = result.copy()  # the program uses its inputs' memory again
             self._shared_results.values[operand] = result
 
 
-def take_over(delegate: Any, failure: NodeError) -> None:
+def _is_on_host(result: DeviceArray) -> TypeGuard[np.ndarray]:
+    return isinstance(result, np.ndarray)
+
+
+def take_over(delegate: AnyDelegate, failure: NodeError) -> None:
     """Warns that the CPU runs what a delegate could not, or raises if the delegate wants that."""
     if not getattr(delegate, "fallback", True):
         raise failure
@@ -177,7 +222,7 @@ def take_over(delegate: Any, failure: NodeError) -> None:
 
 
 def failure_of(
-    delegate: Any, partition: Partition | None, verb: str, error: Exception
+    delegate: AnyDelegate, partition: Partition | None, verb: str, error: Exception
 ) -> NodeError:
     """The error of a delegate that failed to compile, to run or to choose its partitions."""
     what = (

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from math import prod
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -22,11 +22,18 @@ from .node import DynamicResult, LostResultError, Node, NodeError, Operand
 from .stage import PlanError, Stage
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+    from typing import TypeAlias
+
     from .delegation import DelegateReport
+    from .partition import AnyDelegate, Partition
     from .plan_cache import CachedPlan
     from .planner import LayoutCallback, Planner
     from .scope import Scope
     from .spec import OperatorSpec, SubgraphSpec
+
+    Tag: TypeAlias = "Node | Partition | tuple[tuple[int, int], ...]"
+    """What an instruction comes from; in a cached plan the places of a node and of its callers."""
 
 MAX_FOLLOWING = 4
 """Stages cached after each stage, one for each value or shape that was met."""
@@ -53,7 +60,7 @@ class Plan:
         spec: SubgraphSpec,
         shapes: Mapping[int, tuple[int, ...]],
         inputs: Mapping[int, np.ndarray] | None = None,
-        delegates: Sequence[Any] = (),
+        delegates: Sequence[AnyDelegate] = (),
         on_layout: LayoutCallback | None = None,
     ):
         self._begin(scope, spec.index)
@@ -87,7 +94,7 @@ class Plan:
     def _begin(self, scope: Scope, subgraph: int) -> None:
         self._scope, self._subgraph = scope, subgraph
         self.finished = True
-        self._times: list[tuple[Node, float]] | None = None
+        self._times: list[tuple[Node | Partition, float]] | None = None
 
     @cached_property
     def spec(self) -> SubgraphSpec:
@@ -100,9 +107,10 @@ class Plan:
 
         return Planner(self._scope, self.spec)
 
-    def _node(self, tag: Any) -> Any:
+    def _node(self, tag: object) -> Node | Partition:
         """The node, or partition of a delegate, of an instruction, by its tag."""
-        return self._planner.node_at(tag) if isinstance(tag, tuple) else tag
+        source = cast("Tag", tag)  # the planner sets no others
+        return self._planner.node_at(source) if isinstance(source, tuple) else source
 
     @property
     def report(self) -> DelegateReport | None:
@@ -137,9 +145,10 @@ class Plan:
             stage = self._next(stage)
         self.finished = True
 
-    def profile(self) -> list[tuple[Node, float]]:
+    def profile(self) -> list[tuple[Node | Partition, float]]:
         """Runs every operator; gives (node, seconds) of each instruction and step, in order."""
-        self._times = times = []
+        times: list[tuple[Node | Partition, float]] = []
+        self._times = times
         try:
             self.run()
         finally:
@@ -182,7 +191,8 @@ class Plan:
 
     def _outputs(self) -> list[tuple[np.ndarray, bool]]:
         """The outputs' arrays, and whether an input or a variable lends its memory."""
-        tensors, outputs = self.spec.tensors, []
+        tensors = self.spec.tensors
+        outputs: list[tuple[np.ndarray, bool]] = []
         lenders = [self.first.arrays[t] for t in self.inputs]
         lenders += [x for t, x in self.reached.arrays.items() if tensors[t].is_variable]
         for tensor in self.spec.outputs:
@@ -261,7 +271,7 @@ class Plan:
             following.arrays[tensor][...] = results_by_tensor[tensor]
         return following
 
-    def _recall(self, stage: Stage, key: Any) -> Stage | None:
+    def _recall(self, stage: Stage, key: Hashable) -> Stage | None:
         following = stage.following.pop(key, None)
         if following is not None:
             stage.following[key] = following
@@ -278,7 +288,7 @@ class Plan:
                 f"the model declares {len(operator.outputs)}"
             )
             raise self._planner.failed(node, error, "invoke")
-        results_by_tensor = {}
+        results_by_tensor: dict[int, np.ndarray] = {}
         for tensor, array in zip(operator.outputs, results, strict=True):
             if tensor < 0:
                 continue
@@ -307,5 +317,5 @@ def aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     return memory[start : start + size].view(dtype).reshape(shape)
 
 
-def _key(value: np.ndarray) -> Any:
+def _key(value: np.ndarray) -> Hashable:
     return value.shape, tuple(value.ravel()) if value.dtype.hasobject else value.tobytes()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import marshal
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,9 +22,18 @@ from .stage import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import TypeAlias
 
+    from _typeshed import ReadableBuffer
+
+    from ..engine.plan.planner import Layout
     from .model import LoadedModel
+    from .node import Node
     from .scope import Scope
+
+    Shape: TypeAlias = tuple[int, ...]
+    ScaleFields: TypeAlias = tuple[bytes, bytes, int]
+    TensorFields: TypeAlias = tuple[int, str, Shape, Shape, str, str, int, bool, ScaleFields | None]
 
 _SOURCES = ("engine", "interpreter", "schema")  # what has a say in plans, subpackages included
 
@@ -43,13 +52,13 @@ class CachedPlan:
         content: those of the model file.
     """
 
-    def __init__(self, serialized: Any, content: Any):
+    def __init__(self, serialized: ReadableBuffer, content: ReadableBuffer):
         fields = marshal.loads(serialized)
         self.n_subgraphs, self.inputs, self.outputs, tensors, signatures, *stage = fields
         self.tensors = {fields[0]: _tensor(fields) for fields in tensors}
         self.signatures = {fields[0]: SignatureSpec(*fields) for fields in signatures}
         self._stop, self._bound, self._readable, self._shapes, self._instructions = stage
-        self._content = np.frombuffer(content, np.uint8)
+        self._content = np.frombuffer(memoryview(content), np.uint8)
 
     def stage(self, scope: Scope) -> Stage | None:
         """The plan's only stage for inputs of the shapes in the file.
@@ -82,18 +91,22 @@ def cache_entry_of(status: os.stat_result, n_threads: int) -> CacheEntry:
 
 
 def store_plan(
-    cache_entry: CacheEntry, model: LoadedModel, stage: Stage, readable: Iterable[int], layout: Any
+    cache_entry: CacheEntry,
+    model: LoadedModel,
+    stage: Stage,
+    readable: Iterable[int],
+    layout: Layout,
 ) -> None:
     """Stores a model's plan, whose first stage is about to be closed, if it can be serialized."""
     serialized = _serialize(model, stage, readable, layout)
     if serialized is not None:
-        cache_entry.store(marshal.dumps(serialized))
+        cache_entry.store(serialized)
 
 
 def _serialize(
-    model: LoadedModel, stage: Stage, readable: Iterable[int], layout: Any
-) -> tuple | None:
-    """What `CachedPlan` is made of, as plain data; None for a stage that cannot be cached.
+    model: LoadedModel, stage: Stage, readable: Iterable[int], layout: Layout
+) -> bytes | None:
+    """What `CachedPlan` is made of; None for a stage that cannot be cached.
 
     Args:
         model: the file.
@@ -105,48 +118,54 @@ def _serialize(
     readable = sorted(readable)
     results = {tensor for operator in spec.operators for tensor in operator.outputs}
     ends = dict.fromkeys((*spec.inputs, *spec.outputs, *stage.bound))
-    tensors = [_fields(spec.tensors[t]) for t in ends]
+    tensors = [fields for t in ends if (fields := _fields(spec.tensors[t])) is not None]
     has_initial_values = not results.isdisjoint(stage.bound)  # computed ones, of variables
-    if stage.cut is not None or has_initial_values or None in tensors:
+    if stage.cut is not None or has_initial_values or len(tensors) < len(ends):
         return None
     if not ends.keys() <= {*stage.bound, *readable}:
         return None
     bound = [stage.operands[tensor] for tensor in stage.bound]
     outputs = [stage.operands[tensor] for tensor in readable]
-    content = np.frombuffer(model.content, np.uint8)
+    content = np.frombuffer(memoryview(model.content), np.uint8)
     instructions = serialize(stage.program, layout, content, bound, outputs, _trace)
     if instructions is None:
         return None
     shapes = {t: x.shape for t, x in stage.operands.items() if x.shape != spec.tensors[t].shape}
-    return (
+    fields = (
         *(model.n_subgraphs, spec.inputs, spec.outputs, tensors),
         [(s.key, s.inputs, s.outputs, s.subgraph) for s in model.signatures.values()],
         *(stage.stop, [*stage.bound], readable, shapes, instructions),
     )
+    return marshal.dumps(fields)
 
 
-def _trace(node: Any) -> tuple[tuple[int, int], ...]:
+def _trace(node: Node) -> tuple[tuple[int, int], ...]:
     """(subgraph, position) of a node, after those of the nodes that call it."""
     before = () if node.caller is None else _trace(node.caller)
+    assert node.planner is not None  # it is in a plan
     return (*before, (node.planner.spec.index, node.index))
 
 
-def _fields(tensor: TensorSpec) -> tuple | None:
+def _fields(tensor: TensorSpec) -> TensorFields | None:
     if tensor.has_data or tensor.sparsity is not None or np.dtype(tensor.dtype.str) != tensor.dtype:
         return None
     scales = tensor.quantization
     return (
         *(tensor.index, tensor.name, tensor.shape, tensor.signature),
         *(tensor.dtype.str, tensor.type_name, tensor.bits, tensor.is_variable),
-        scales and (scales.scales.tobytes(), scales.zero_points.tobytes(), scales.axis),
+        None
+        if scales is None
+        else (scales.scales.tobytes(), scales.zero_points.tobytes(), scales.axis),
     )
 
 
-def _tensor(fields: tuple) -> TensorSpec:
+def _tensor(fields: TensorFields) -> TensorSpec:
     index, name, shape, signature, dtype, type_name, bits, is_variable, scales = fields
-    quantization = scales and Quantization(
-        np.frombuffer(scales[0], np.float32), np.frombuffer(scales[1], np.int64), scales[2]
-    )
+    quantization = None
+    if scales is not None:
+        quantization = Quantization(
+            np.frombuffer(scales[0], np.float32), np.frombuffer(scales[1], np.int64), scales[2]
+        )
     kind = np.dtype(dtype)
     return TensorSpec(
         index, name, shape, signature, kind, type_name, bits, quantization, is_variable

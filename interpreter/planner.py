@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,12 +17,16 @@ from .spec import OperatorSpec, SubgraphSpec
 from .stage import PlanError, Stage
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from ..engine.plan.planner import Layout
     from .delegation import DelegateReport
-    from .partition import Partition, Run
+    from .node import Emit, Prepared
+    from .partition import AnyDelegate, DeviceArray, Partition, Run
     from .scope import Scope
 
-LayoutCallback = Callable[[Stage, set[int], Any], None]
-"""Called with a stage, the tensors that stay readable after it, and its program's layout."""
+    LayoutCallback: TypeAlias = Callable[[Stage, set[int], Layout], None]
+    """Called with a stage, the tensors that stay readable after it, and its program's layout."""
 
 REFUSALS = (
     ValueError,
@@ -104,7 +108,7 @@ class Planner:
         position: int,
         operands: dict[int, Operand],
         arrays: dict[int, np.ndarray],
-        delegates: Sequence[Any] = (),
+        delegates: Sequence[AnyDelegate] = (),
         on_layout: LayoutCallback | None = None,
     ) -> Stage:
         """The stage that starts at operator `position`, with what is known there.
@@ -163,19 +167,18 @@ class Planner:
         operand = stage.bound[tensor] = self.bound(tensor, array)
         return operand
 
-    def _fold(self, node: Node, emit: Any) -> None:
+    def _fold(self, node: Node, emit: Prepared) -> None:
         """Computes the results of a pure node; from the same constants only once."""
         constants = [None if x is None else x.storage for x in node.inputs]
-        known, results = self.spec.folded.get(node.index, (None, []))
-        if known != constants:
+        folded = self.spec.folded.get(node.index)
+        if folded is None or folded[0] != constants:
             from .compute import run_now
 
             run_now(node, emit)
-            results = node.results
-            self.spec.folded[node.index] = constants, results
-        node.results = results
+            folded = self.spec.folded[node.index] = constants, node.results
+        node.results = folded[1]
 
-    def _prepare(self, node: Node, operator: OperatorSpec) -> tuple[bool, Any]:
+    def _prepare(self, node: Node, operator: OperatorSpec) -> tuple[bool, Prepared]:
         if operator.is_custom:
             from .custom import prepare_custom
 
@@ -257,7 +260,7 @@ class Planner:
         spec = self.spec.tensors[tensor]
         return Operand.of(bound(array.shape, array.dtype, spec.name), spec.name, spec.quantization)
 
-    def _emit(self, stage: Stage, steps: Iterable[tuple[Node, Any]]) -> None:
+    def _emit(self, stage: Stage, steps: Iterable[tuple[Node, Emit | None]]) -> None:
         """Adds the rows of prepared operators to the stage's program."""
         for node, emit in steps:
             if emit is None:
@@ -268,7 +271,9 @@ class Planner:
             except REFUSALS as error:
                 raise self.failed(node, error, "prepare") from error
 
-    def _emit_with(self, delegates: Sequence[Any], stage: Stage, readable: set[int]) -> None:
+    def _emit_with(
+        self, delegates: Sequence[AnyDelegate], stage: Stage, readable: set[int]
+    ) -> None:
         """As `_emit`, with partitions of the stage as Python steps of `delegates`."""
         from .delegation import Delegation
         from .partition import Partition, PartitionStep, SharedResults
@@ -297,7 +302,8 @@ class Planner:
         self, stage: Stage, nodes: Collection[Node]
     ) -> list[tuple[int, str, str, str]]:
         """Position, kind and name of every operator, and why no delegate was asked about it."""
-        asked, rows = {node.index for node in nodes}, []
+        asked = {node.index for node in nodes}
+        rows: list[tuple[int, str, str, str]] = []
         for operator in self.spec.operators:
             outputs = [self.spec.tensors[t].name for t in operator.outputs if t >= 0]
             if operator.position in asked:
@@ -333,7 +339,7 @@ class Planner:
         self._emit(alone, alone.steps)
         self._close(alone, set(outputs).difference(arrays))
 
-        def run(*values):
+        def run(*values: DeviceArray) -> list[np.ndarray]:
             for array, value in zip(arrays.values(), values, strict=True):
                 array[...] = np.asarray(value)
             alone.program.run()
@@ -373,13 +379,14 @@ class Planner:
         operands = {t: x for t, x in stage.operands.items() if x.storage.kind == CONSTANT}
         for tensor, array in stage.arrays.items():
             operand = stage.operands[tensor]
-            kept = operand.storage.kind == BOUND and operand.nbytes == operand.storage.nbytes
-            operands[tensor] = operand if kept else self.bound(tensor, array)
+            is_whole = operand.storage.kind == BOUND and operand.nbytes == operand.storage.nbytes
+            operands[tensor] = operand if is_whole else self.bound(tensor, array)
         return operands, dict(stage.arrays)
 
-    def failed(self, node: Node | None, error: BaseException, verb: str) -> PlanError:
+    def failed(self, node: Node | Partition | None, error: BaseException, verb: str) -> PlanError:
         """The error to raise when `node` failed to "prepare" or "invoke" because of `error`."""
-        if node is not None and node.caller is not None and node.planner is not self:
+        if isinstance(node, Node) and node.caller is not None and node.planner is not self:
+            assert node.planner is not None  # a node with a caller is one of a planner
             return self.failed(node.caller, node.planner.failed(node, error, verb), verb)
         words = str(error) if isinstance(error, (NodeError, PlanError, Fault)) else _plain(error)
         if node is None:
@@ -398,7 +405,7 @@ def _plain(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else str(error)
 
 
-def _inputs(node: Node) -> str:
+def _inputs(node: Node | Partition) -> str:
     """The inputs as part of a message: names, types and shapes."""
     words = ["none" if x is None else f"'{x.name}' {x.dtype} {x.shape}" for x in node.inputs]
     return f"\ninputs: {', '.join(words)}" if words else ""

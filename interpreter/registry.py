@@ -1,14 +1,21 @@
 """Operators by name; a family's module is imported when a model first uses one of its operators."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..schema.operators import operator
 from ..schema.registry import Registry
-from .node import Node
 
-Prepare = Callable[[Node], Any]
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from .node import Node, Prepared
+
+    Prepare: TypeAlias = Callable[[Node], Prepared]
+    """Checks a Node and infers its results."""
 
 
 def family_of(kind: str) -> str:

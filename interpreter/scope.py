@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -13,12 +13,27 @@ from .node import NodeError
 from .plan import Plan
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from ..engine.plan.buffer import Storage
     from .model import LoadedModel
     from .spec import OperatorSpec, SubgraphSpec
+
+    OperandKey: TypeAlias = tuple[int, tuple[int, ...], Storage | None]
+    """Number of the type, shape, and storage of a constant."""
 
 MAX_CALL_DEPTH = 64
 MAX_PLANS = 4
 """Plans kept for each called subgraph, one for each set of input shapes it was called with."""
+
+
+class Variables(TypedDict):
+    """Copies of all variables of a Scope, and which subgraphs ran once."""
+
+    states: dict[tuple[int, int], np.ndarray]
+    resources: dict[int, np.ndarray]
+    resource_ids: dict[tuple[str, str], int]
+    called: set[int]
 
 
 class Scope:
@@ -39,12 +54,12 @@ class Scope:
         self.preserve = preserve
         self.resources: dict[int, np.ndarray] = {}
         self.custom_ops: dict[str, type] = {}
-        self.plans: dict[int, dict[tuple, Plan]] = {}
+        self.plans: dict[int, dict[tuple[tuple[int, ...], ...], Plan]] = {}
         self._states: dict[tuple[int, int], np.ndarray] = {}
         self._resource_ids: dict[tuple[str, str], int] = {}
         self._live: dict[int, frozenset[int]] = {}
         self._called: set[int] = set()
-        self.not_inlined: set[tuple] = set()
+        self.not_inlined: set[tuple[int, tuple[OperandKey, ...]]] = set()
         self._n_inlined: dict[int, tuple[float, int]] = {}
         self._active: list[int] = []
 
@@ -112,7 +127,7 @@ class Scope:
         for (subgraph, tensor), array in self._states.items():
             array[...] = self.model.tensor(subgraph, tensor).initial()
 
-    def snapshot(self) -> dict:
+    def snapshot(self) -> Variables:
         """Copies of all variables, as `restore` takes them."""
         return {
             "states": {key: array.copy() for key, array in self._states.items()},
@@ -121,7 +136,7 @@ class Scope:
             "called": set(self._called),
         }
 
-    def restore(self, snapshot: dict) -> None:
+    def restore(self, snapshot: Variables) -> None:
         """Gives all variables the values of `snapshot`."""
         for key, array in snapshot["states"].items():
             self.state(*key)[...] = array
@@ -191,7 +206,8 @@ class Scope:
 def _live_operators(spec: SubgraphSpec, preserve: bool) -> frozenset[int]:
     if preserve:
         return frozenset(range(len(spec.operators)))
-    needed, live = set(spec.outputs), set()
+    needed: set[int] = set(spec.outputs)
+    live: set[int] = set()
     for operator in reversed(spec.operators):
         if not needed.isdisjoint(operator.outputs) or not _is_pure(spec, operator):
             live.add(operator.position)

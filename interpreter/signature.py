@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .display import as_html, as_text
 
 if TYPE_CHECKING:
+    from .details import TensorDetails
     from .interpreter import Interpreter
 
 
@@ -34,7 +35,7 @@ class SignatureRunner:
         self._outputs = signature.outputs
         self._subgraph_index = signature.subgraph
 
-    def __call__(self, **kwargs: Any) -> dict[str, np.ndarray]:
+    def __call__(self, **kwargs: np.ndarray) -> dict[str, np.ndarray]:
         """The results by name.
 
         Args:
@@ -65,14 +66,14 @@ class SignatureRunner:
         """What notebooks show."""
         return as_html(self._interpreter, self._signature)
 
-    def get_input_details(self) -> dict[str, dict[str, Any]]:
+    def get_input_details(self) -> dict[str, TensorDetails]:
         """Input name -> the dictionary `Interpreter.get_input_details` describes."""
         return self._details(self._inputs)
 
-    def get_output_details(self) -> dict[str, dict[str, Any]]:
+    def get_output_details(self) -> dict[str, TensorDetails]:
         """Output name -> the dictionary `Interpreter.get_output_details` describes."""
         return self._details(self._outputs)
 
-    def _details(self, names: dict[str, int]) -> dict[str, dict[str, Any]]:
+    def _details(self, names: dict[str, int]) -> dict[str, TensorDetails]:
         details = self._interpreter._get_tensor_details
         return {name: details(tensor, self._subgraph_index) for name, tensor in names.items()}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from .node import Operand, TensorDeclaration
 
 if TYPE_CHECKING:
     from ..engine.plan.buffer import Storage
+    from ..schema.flatbuffer import Record
 
 NOTHING = np.empty(0, np.uint8)
 
@@ -48,7 +49,7 @@ class TensorSpec:
         bits: int = 0,
         quantization: Quantization | None = None,
         is_variable: bool = False,
-        sparsity: Any = None,
+        sparsity: Record | None = None,
         data: np.ndarray = NOTHING,
     ):
         self.index = index
@@ -139,7 +140,7 @@ class OperatorSpec:
         inputs: tuple[int, ...],
         outputs: tuple[int, ...],
         intermediates: tuple[int, ...],
-        options: Any,
+        options: Record | None,
         custom_options: bytes,
     ):
         self.position = position

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     import numpy as np
 
     from ..engine.plan.program import Program
-    from .node import DynamicResult, Node, Operand
+    from .node import DynamicResult, Emit, Node, Operand
 
 
 class PlanError(RuntimeError):
@@ -47,7 +49,7 @@ class Stage:
         program: Program,
     ):
         self.program = program
-        self.steps: list[tuple[Node, Any]] = []
+        self.steps: list[tuple[Node, Emit | None]] = []
         self.repeatable = True
         self.operands = operands
         self.arrays = arrays
@@ -55,6 +57,6 @@ class Stage:
         self.stop = stop
         self.cut: tuple[Node, DynamicResult | int] | None = None
         self.results: tuple[int, ...] = ()
-        self.following: dict[Any, Stage] = {}
+        self.following: dict[Hashable, Stage] = {}
         self.outputs: list[tuple[np.ndarray, bool]] | None = None
         self.shapes: dict[int, tuple[int, ...]] = {}

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .interpreter import Interpreter
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from typing_extensions import Unpack
+
+    from .interpreter import Arguments
+
+    Decorator: TypeAlias = Callable[[str], Callable[[type], type]]
+    """Like `custom_op`: gives what registers a class under a name."""
 
 
 class InterpreterWithCustomOps(Interpreter):
@@ -19,8 +29,8 @@ class InterpreterWithCustomOps(Interpreter):
 
     def __init__(
         self,
-        custom_op_registerers: Sequence[Callable[[Callable[[str], Any]], Any]] | None = None,
-        **kwargs: Any,
+        custom_op_registerers: Sequence[Callable[[Decorator], object]] | None = None,
+        **kwargs: Unpack[Arguments],
     ):
         custom_ops: dict[str, type] = {}
 
