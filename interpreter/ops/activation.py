@@ -1,6 +1,9 @@
 """Activation functions: one element in, one element out."""
 
+from __future__ import annotations
+
 from math import inf, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,10 +11,15 @@ from ...engine.families.layout import move
 from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import arena
 from ...engine.plan.view import View
-from ..checks import one_scale, required, supported
+from ..checks import BYTES, one_scale, required, supported
 from ..registry import op
 from .quantized import is_quantized, quotient
 from .tables import look_up
+
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..node import Emit, Node, Operand, Prepared
+
 
 CLAMPS = {
     "RELU": (0.0, inf),
@@ -28,32 +36,32 @@ KERNELS = {
 
 
 @op(*CLAMPS)
-def clamp(node):
+def clamp(node: Node) -> Prepared:
     """`x` within two limits."""
     low, high = CLAMPS[node.kind]
     return _each(node, "unary.clamp", low=low, high=high)
 
 
 @op(*KERNELS)
-def plain(node):
+def plain(node: Node) -> Prepared:
     """A function without options."""
     return _each(node, KERNELS[node.kind])
 
 
 @op("LEAKY_RELU")
-def leaky_relu(node):
+def leaky_relu(node: Node) -> Prepared:
     """`x`, times `alpha` where it is negative."""
     return _each(node, "unary.leaky", alpha=float(node.options.alpha))
 
 
 @op("GELU")
-def gelu(node):
+def gelu(node: Node) -> Prepared:
     """`x` times the chance of a normal variable below it, or the tanh approximation of that."""
     return _each(node, "unary.gelu_tanh" if node.options.approximate else "unary.gelu")
 
 
 @op("PRELU")
-def prelu(node):
+def prelu(node: Node) -> Emit:
     """`x`, times `alpha` where it is negative; `alpha` is repeated to the shape of `x`."""
     x, alpha = required(node, 2)
     quantized = is_quantized(x)
@@ -65,7 +73,7 @@ def prelu(node):
         and all(a in (1, n) for a, n in zip(alpha.shape, x.shape[missing:], strict=True)),
         f"alpha must be repeatable to the input's shape {x.shape}, got {alpha.shape}",
     )
-    terms = _slopes(node, x, alpha) if quantized else {}
+    terms: dict[str, int] = _slopes(node, x, alpha) if quantized else {}
     out = node.result(x.shape, x.dtype)
     slope_shape = alpha.shape
     while slope_shape and slope_shape[0] == 1:
@@ -73,7 +81,7 @@ def prelu(node):
     tail = x.shape[x.ndim - len(slope_shape) :]
     rows = (prod(x.shape[: x.ndim - len(slope_shape)]), prod(tail))
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if not x.size:
             return
         repeated = alpha
@@ -93,21 +101,20 @@ def prelu(node):
     return emit
 
 
-def _slopes(node, x, alpha):
+def _slopes(node: Node, x: Operand, alpha: Operand) -> dict[str, int]:
     """The numbers of quantized.leaky_rows."""
-    output_params = node.outputs[0].quantization
     node.require(
-        x.dtype in (np.int8, np.uint8) and alpha.dtype == x.dtype,
+        x.dtype in BYTES and alpha.dtype == x.dtype,
         f"quantized {x.dtype} and {alpha.dtype} are not supported, only int8 or uint8",
     )
-    one_scale(node, x, alpha)
-    scale, slope_scale = x.quantization.scale, alpha.quantization.scale
+    input_params, alpha_params, output_params = one_scale(node, x, alpha)
+    scale, slope_scale = input_params.scale, alpha_params.scale
     multiplier, shift = quantize_multiplier(quotient((scale,), (output_params.scale,)))
     slope, slope_shift = quantize_multiplier(quotient((scale, slope_scale), (output_params.scale,)))
-    limits = np.iinfo(x.dtype)
+    limits = np.iinfo(x.dtype.name)
     return {
-        "x_zero": x.quantization.zero_point,
-        "alpha_zero": alpha.quantization.zero_point,
+        "x_zero": input_params.zero_point,
+        "alpha_zero": alpha_params.zero_point,
         "multiplier": multiplier,
         "shift": shift,
         "slope": slope,
@@ -118,7 +125,7 @@ def _slopes(node, x, alpha):
     }
 
 
-def _each(node, kernel, **numbers):
+def _each(node: Node, kernel: str, **numbers: float) -> Emit:
     """What emits `kernel` over all elements."""
     (x,) = required(node, 1)
     if is_quantized(x):
@@ -126,7 +133,7 @@ def _each(node, kernel, **numbers):
     supported(node, (x,))
     out = node.result(x.shape, x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if x.size:
             program.call(kernel, x.ravel(), out.ravel(), split=x.size, **numbers)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ...engine.families import gemm, quantization, quantized_gemm
 from ...engine.plan.buffer import Buffer, constant
 from ..checks import NO_LIMIT, name_of_dtype, one_scale
 from ..node import Node, Operand
-from .quantized import quantized_limits
+from .quantized import quantization_of, quantized_limits
 
 _SUM_TYPES = {
     ("int8", "int8"): np.int32,
@@ -27,6 +27,13 @@ _HYBRID = ("int8", "uint8", "int4")
 _BIASES = {"int8": ("int32",), "uint8": ("int32",), "int16": ("int32", "int64")}
 
 
+class Epilogue(TypedDict, total=False):
+    """What is done with the sums of products; by keyword for the module with the products."""
+
+    scheme: quantization.Scheme
+    clamp: tuple[float, float]
+
+
 def arithmetic(
     node: Node,
     x: Operand,
@@ -34,7 +41,7 @@ def arithmetic(
     bias: Operand | None,
     clamp: tuple[float, float] | None = None,
     **rounding: bool,
-) -> tuple[ModuleType, Buffer, dict[str, Any]]:
+) -> tuple[ModuleType, Buffer, Epilogue]:
     """The module with the products, the weights for it, and its clamp or quantization by keyword.
 
     Args:
@@ -67,31 +74,37 @@ def arithmetic(
     return quantized_gemm, bytes_of(weights), {"scheme": scheme}
 
 
-def one_scale_each(node: Node, how: dict[str, Any], n: int) -> None:
+def one_scale_each(node: Node, epilogue: Epilogue, n: int) -> None:
     """Refuses scales that are neither one nor one for each of `n` output channels."""
-    quantization = how.get("scheme")
+    scheme = epilogue.get("scheme")
     node.require(
-        quantization is None or len(quantization.scales) in (1, n),
-        f"weights must have 1 or {n} scales, got {quantization and len(quantization.scales)}",
+        scheme is None or len(scheme.scales) in (1, n),
+        f"weights must have 1 or {n} scales, got {scheme and len(scheme.scales)}",
     )
 
 
-def _without_ends(clamp):
+def _without_ends(clamp: tuple[float, float]) -> tuple[float, ...]:
     """`clamp` with infinities for limits that are none."""
     return tuple(float(np.copysign(np.inf, x)) if abs(x) >= NO_LIMIT else x for x in clamp)
 
 
-def _requantization(node, x, weights, bias, clamp, rounding):
-    result = node.outputs[0].quantization
-    one_scale(node, x)
-    sums = _SUM_TYPES[name_of_dtype(x.dtype), name_of_dtype(weights.dtype)]
+def _requantization(
+    node: Node,
+    x: Operand,
+    weights: Operand,
+    bias: Operand | None,
+    clamp: tuple[float, float] | None,
+    rounding: dict[str, bool],
+) -> quantization.Quantized:
+    x_params, result = one_scale(node, x)
+    sums: type[np.generic] = _SUM_TYPES[name_of_dtype(x.dtype), name_of_dtype(weights.dtype)]
     if bias is not None:
         allowed = _BIASES[name_of_dtype(x.dtype)]
         if name_of_dtype(bias.dtype) not in allowed:
             node.fail(f"bias must be {' or '.join(allowed)}, got {bias.dtype}")
         sums = bias.dtype.type
     scales = scales_of(node, weights)
-    before, after = x.quantization.scale, result.scale
+    before, after = x_params.scale, result.scale
     factors = before * scales.astype(np.float64) / after
     if rounding.get("narrow") or (x.dtype == np.uint8 and not rounding.get("exact")):
         with np.errstate(all="ignore"):
@@ -100,7 +113,7 @@ def _requantization(node, x, weights, bias, clamp, rounding):
     many = "wide" if sums is np.int64 else "narrow"
     return quantization.Quantized(
         factors,
-        (x.quantization.zero_point, _zero_point(weights), result.zero_point),
+        (x_params.zero_point, _zero_point(node, weights), result.zero_point),
         quantized_limits(node, node.outputs[0].dtype or x.dtype, result, fused=clamp is not None),
         sums,
         "exact" if rounding.get("exact") else many,
@@ -109,17 +122,14 @@ def _requantization(node, x, weights, bias, clamp, rounding):
 
 def scales_of(node: Node, weights: Operand) -> np.ndarray:
     """The scales of quantized weights, none of them negative."""
-    quantization = weights.quantization
-    if quantization is None:
-        node.fail("weights must have a scale")
-    scales = np.asarray(quantization.scales, np.float32)
+    scales = np.asarray(quantization_of(node, weights, "weights").scales, np.float32)
     node.require((scales >= 0).all(), f"scales must not be negative, got {scales.min()}")
     return scales
 
 
-def _zero_point(weights):
-    quantization = weights.quantization
-    return 0 if quantization.is_per_channel else quantization.zero_point
+def _zero_point(node: Node, weights: Operand) -> int:
+    weights_params = quantization_of(node, weights, "weights")
+    return 0 if weights_params.is_per_channel else weights_params.zero_point
 
 
 def bytes_of(weights: Operand) -> Buffer:

@@ -1,6 +1,9 @@
 """ADD, SUB, MUL, DIV and other operators on two operands, the smaller repeated by numpy's rule."""
 
+from __future__ import annotations
+
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,6 +12,12 @@ from ...engine.plan.buffer import constant
 from ..checks import clamp_of, required, same_dtype
 from ..registry import op
 from .quantized import QUANTIZED, is_quantized, quantized_pair
+
+if TYPE_CHECKING:
+    from ...engine.plan.buffer import Buffer
+    from ...engine.plan.program import Program
+    from ..node import Emit, Node, Operand, Prepared
+
 
 _NUMBERS = ("float32", "int32", "int64")
 _LARGEST = float(np.finfo(np.float32).max)
@@ -21,7 +30,7 @@ ARITHMETIC = {
 }
 """Operator with a fused activation -> kernel of kernels/arithmetic.py."""
 
-PLAIN = {
+PLAIN: dict[str, dict[str, str]] = {
     "MAXIMUM": dict.fromkeys((*_NUMBERS, "int8", "uint8", "int16"), "arithmetic.maximum"),
     "MINIMUM": dict.fromkeys((*_NUMBERS, "int8", "uint8", "int16"), "arithmetic.minimum"),
     "SQUARED_DIFFERENCE": dict.fromkeys(("float32", "int32"), "arithmetic.squared_difference"),
@@ -50,7 +59,7 @@ _SAME_SCALE = ("MAXIMUM", "MINIMUM")
 
 
 @op(*ARITHMETIC)
-def arithmetic(node):
+def arithmetic(node: Node) -> Prepared:
     """The result for each pair of elements, within the limits of the fused activation."""
     a, b = required(node, 2)
     shape = _common(node, a, b)
@@ -60,7 +69,7 @@ def arithmetic(node):
     low, high = clamp_of(node)
     out = node.result(shape, a.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         limits = limits_of(a.dtype, low, high)
         if node.kind == "DIV" and a.is_integer:
             elementwise(program, f"division.divide_{a.dtype}", (a, b), out)
@@ -75,7 +84,7 @@ def arithmetic(node):
 
 
 @op(*PLAIN)
-def plain(node):
+def plain(node: Node) -> Prepared:
     """The result for each pair of elements."""
     a, b = required(node, 2)
     shape = _common(node, a, b)
@@ -91,7 +100,7 @@ def plain(node):
         node.require(lowest >= 0, f"powers must not be negative, got {lowest}")
     out = node.result(shape, a.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         operands = [x.view(np.uint8) if x.dtype == np.bool_ else x for x in (a, b, out)]
         elementwise(program, kernel, operands[:2], operands[2])
 
@@ -99,7 +108,7 @@ def plain(node):
 
 
 @op("ADD_N")
-def add_n(node):
+def add_n(node: Node) -> Emit | None:
     """The sum of all inputs."""
     first, *others = required(node, max(1, len(node.inputs)))
     same_dtype(node, node.inputs)
@@ -115,7 +124,7 @@ def add_n(node):
         return None
     out = node.result(first.shape, first.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         limits, total = _ends(first.dtype), first
         for other in others:
             elementwise(program, "arithmetic.add", (total, other), out, limits)
@@ -125,7 +134,7 @@ def add_n(node):
 
 
 @lru_cache(64)
-def limits_of(dtype, low, high):
+def limits_of(dtype: np.dtype, low: float, high: float) -> Buffer:
     """A buffer with both limits; those that are no limit let infinite results stay infinite."""
     if dtype.kind == "f":
         low, high = (-np.inf if low <= -_LARGEST else low, np.inf if high >= _LARGEST else high)
@@ -134,24 +143,25 @@ def limits_of(dtype, low, high):
     return constant(np.array([int(max(low, known.min)), int(min(high, known.max))], dtype))
 
 
-def _ends(dtype):
+def _ends(dtype: np.dtype) -> Buffer:
     """A buffer with the lowest and highest finite number: no sum of ADD_N exceeds them."""
     known = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
     return constant(np.array([known.min, known.max], dtype))
 
 
-def _common(node, a, b):
+def _common(node: Node, a: Operand, b: Operand) -> tuple[int, ...]:
     """The shape both operands broadcast to."""
     same_dtype(node, (a, b))
     shape = broadcast_shape(a.shape, b.shape)
-    node.require(shape is not None, f"shapes {a.shape} and {b.shape} do not broadcast")
+    if shape is None:
+        node.fail(f"shapes {a.shape} and {b.shape} do not broadcast")
     return shape
 
 
-def _require_scale(node):
+def _require_scale(node: Node) -> None:
     """Refuses operands that do not have the output's scale."""
     output_params = node.outputs[0].quantization
-    for x in node.inputs:
+    for x in required(node, len(node.inputs)):
         input_params = x.quantization
         node.require(
             output_params is None
@@ -164,5 +174,5 @@ def _require_scale(node):
         )
 
 
-def _kind(x):
+def _kind(x: Operand) -> str:
     return f"{'quantized ' if is_quantized(x) else ''}{x.dtype}"

@@ -1,6 +1,9 @@
 """CAST, BITCAST, QUANTIZE, DEQUANTIZE, FAKE_QUANT: numbers of one type as numbers of another."""
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +17,18 @@ from ..checks import required
 from ..registry import op
 from .quantized import quantization_of
 
-_QUANTIZED = (np.int8, np.uint8, np.int16)
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from ...engine.plan.buffer import Buffer
+    from ...engine.plan.program import Program
+    from ...schema.quantization import Quantization
+    from ..node import Emit, Node, Operand, Prepared
+
+
+_QUANTIZED: Sequence[type] = (np.int8, np.uint8, np.int16)
 _REQUANTIZED = {
     "int8": ("int8", "uint8", "int16"),
     "uint8": ("int8", "uint8", "int16"),
@@ -27,11 +41,12 @@ _BEYOND = 4  # ranges of a type, that all results beyond are the lowest or the h
 
 
 @op("CAST")
-def cast(node):
+def cast(node: Node) -> Emit | None:
     """`x` as numbers of the declared type; floats lose their fraction and stay within limits."""
     (x,) = required(node, 1)
     dtype = node.outputs[0].dtype
-    node.require(dtype is not None, "the output's type is not declared")
+    if dtype is None:
+        node.fail("the output's type is not declared")
     for kind in (x.dtype, dtype):
         node.require(_castable(kind), f"{kind} is not supported yet")
     if dtype == x.dtype:
@@ -42,11 +57,12 @@ def cast(node):
 
 
 @op("BITCAST")
-def bitcast(node):
+def bitcast(node: Node) -> None:
     """The bytes of `x` read as the declared type; the last dimension splits or closes up."""
     (x,) = required(node, 1)
     dtype = node.outputs[0].dtype
-    node.require(dtype is not None, "the output's type is not declared")
+    if dtype is None:
+        node.fail("the output's type is not declared")
     shape = x.shape
     if dtype.itemsize < x.itemsize:
         shape = (*shape, x.itemsize // dtype.itemsize)
@@ -60,7 +76,7 @@ def bitcast(node):
 
 
 @op("QUANTIZE")
-def quantize(node):
+def quantize(node: Node) -> Prepared:
     """float32 as integers with the output's scale, or integers with another scale than before."""
     (x,), declaration = required(node, 1), node.outputs[0]
     quantization, dtype = quantization_of(node, declaration, "the output"), declaration.dtype
@@ -69,12 +85,12 @@ def quantize(node):
         return _requantize(node, x, quantization)
     node.require(dtype in _QUANTIZED, f"float32 cannot be quantized to {dtype} yet")
     out = node.result(x.shape, dtype)
-    limits = np.iinfo(out.dtype)
+    limits = np.iinfo(out.dtype.name)
     scale = float(np.float32(quantization.scale))
     quick = not quantization.is_per_channel and _LEAST <= scale <= _MOST
     quick = quick and limits.min <= quantization.zero_point <= limits.max
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if out.size and quick:
             zero = int(quantization.zero_point)
             ends = {"low": int(limits.min), "high": int(limits.max)}
@@ -104,7 +120,7 @@ def quantize(node):
     return emit
 
 
-def _requantize(node, x, quantization):
+def _requantize(node: Node, x: Operand, quantization: Quantization) -> Emit:
     """Integers with another scale than before."""
     dtype = node.outputs[0].dtype
     known = _REQUANTIZED.get(x.dtype.name, ())
@@ -115,7 +131,7 @@ def _requantize(node, x, quantization):
         "integers must have one scale before and after",
     )
     out = node.result(x.shape, dtype)
-    limits = np.iinfo(out.dtype)
+    limits = np.iinfo(out.dtype.name)
     ratio = float(np.float32(before.scale)) / float(np.float32(quantization.scale))
     multiplier, shift = quantize_multiplier(ratio)
     if x.itemsize == out.itemsize == 1:
@@ -127,7 +143,7 @@ def _requantize(node, x, quantization):
         table = constant(np.clip(values, limits.min, limits.max).astype(out.dtype))
         return lambda program: look_up(program, x, table, out)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if out.size:
             program.call(
                 "quantize.requantize",
@@ -146,7 +162,7 @@ def _requantize(node, x, quantization):
 
 
 @op("DEQUANTIZE")
-def dequantize(node):
+def dequantize(node: Node) -> Emit:
     """The float32 values of quantized integers, or of float16."""
     (x,) = required(node, 1)
     if x.dtype == np.float16:
@@ -157,7 +173,7 @@ def dequantize(node):
     _require_fit(node, x.shape, quantization)
     out = node.result(x.shape, np.float32)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if out.size:
             shape, scales, zero_points = _by_channel(x.shape, quantization)
             program.call(
@@ -173,7 +189,7 @@ def dequantize(node):
 
 
 @op("FAKE_QUANT")
-def fake_quant(node):
+def fake_quant(node: Node) -> Emit:
     """float32 rounded to what `num_bits` can tell apart between `min` and `max`."""
     (x,) = required(node, 1)
     options = node.options
@@ -187,7 +203,7 @@ def fake_quant(node):
     zero_point = np.floor(min(max(first - low / scale, first), last) + np.float32(0.5))
     out = node.result(x.shape, x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if out.size:
             program.call(
                 "quantize.round_to_steps",
@@ -202,7 +218,7 @@ def fake_quant(node):
     return emit
 
 
-def _require_fit(node, shape, quantization):
+def _require_fit(node: Node, shape: tuple[int, ...], quantization: Quantization) -> None:
     if quantization.is_per_channel:
         node.require(
             0 <= quantization.axis < len(shape)
@@ -211,7 +227,9 @@ def _require_fit(node, shape, quantization):
         )
 
 
-def _by_channel(shape, quantization):
+def _by_channel(
+    shape: tuple[int, ...], quantization: Quantization
+) -> tuple[tuple[int, int, int], Buffer, Buffer]:
     """The shape [before, channels, inside], and the scale and zero point of each channel."""
     scales = constant(np.array(quantization.scales, np.float32))
     zero_points = constant(np.broadcast_to(quantization.zero_points, scales.shape).astype(np.int32))
@@ -226,7 +244,7 @@ _FLOATS = frozenset(map(np.dtype, ("f4", "f8")))
 _HALF, _SINGLE, _BOOL = np.dtype("f2"), np.dtype("f4"), np.dtype("?")
 
 
-def convert(program, x, dtype, out=None):
+def convert(program: Program, x: Buffer, dtype: npt.DTypeLike, out: Buffer | None = None) -> Buffer:
     """Adds what makes `x` numbers of `dtype`; gives where they lie, `out` when given."""
     dtype = np.dtype(dtype)
     if dtype == x.dtype and out is None:
@@ -250,7 +268,7 @@ def convert(program, x, dtype, out=None):
     return out
 
 
-def _step(source, target) -> tuple[str, dict[str, int]] | None:
+def _step(source: np.dtype, target: np.dtype) -> tuple[str, dict[str, int]] | None:
     """The kernel from one type to another and its numbers; None when it takes two."""
     if _HALF in (source, target):
         halves = {(_HALF, _SINGLE): "cast.from_half", (_SINGLE, _HALF): "cast.to_half"}
@@ -270,5 +288,5 @@ def _step(source, target) -> tuple[str, dict[str, int]] | None:
     return ("cast.widen", {}) if target.name in ("int32", "int64") else None
 
 
-def _castable(dtype):
+def _castable(dtype: np.dtype) -> bool:
     return dtype in _INTEGERS or dtype in _FLOATS or dtype in (_HALF, _BOOL)

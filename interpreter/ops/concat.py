@@ -1,6 +1,9 @@
 """CONCATENATION, PACK, SPLIT, SPLIT_V, UNPACK: tensors put together and taken apart."""
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +17,16 @@ from ..checks import one_scale, required, same_dtype
 from ..registry import op
 from .tables import rounded
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...engine.plan.program import Program
+    from ...schema.quantization import Quantization
+    from ..node import Emit, Node, Operand, Prepared
+
 
 @op("CONCATENATION")
-def concatenation(node):
+def concatenation(node: Node) -> Emit:
     """The inputs one after the other along `axis`; those of uint8 may have scales of their own."""
     parts = required(node, max(1, len(node.inputs)))
     first = parts[0]
@@ -42,20 +52,21 @@ def concatenation(node):
     size = sum(part.shape[axis] for part in parts)
     out = node.result((*first.shape[:axis], size, *first.shape[axis + 1 :]), first.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         start = 0
         for part, table in zip(parts, tables, strict=True):
-            count = part.shape[axis]
+            count, source = part.shape[axis], View.of(part)
             if table is not None:
-                source, part = part, arena(part.shape, part.dtype)
-                look_up(program, source, table, part)
-            move(program, View.of(part), View.of(out).part(axis, start, count))
+                rescaled = arena(part.shape, part.dtype)
+                look_up(program, part, table, rescaled)
+                source = View.of(rescaled)
+            move(program, source, View.of(out).part(axis, start, count))
             start += count
 
     return emit
 
 
-def _table(node, part):
+def _table(node: Node, part: Operand) -> Buffer | None:
     """Bytes on the output's scale by bytes on the part's; None where these are the same."""
     input_params, output_params = part.quantization, node.outputs[0].quantization
     if input_params is None or output_params is None or _equal(input_params, output_params):
@@ -69,12 +80,12 @@ def _table(node, part):
     return constant(values.astype(np.uint8))
 
 
-def _equal(first, second):
+def _equal(first: Quantization, second: Quantization) -> bool:
     return first.scale == second.scale and first.zero_point == second.zero_point
 
 
 @op("PACK")
-def pack(node):
+def pack(node: Node) -> Emit:
     """The inputs along a new dimension `axis`."""
     parts = required(node, max(1, len(node.inputs)))
     first = parts[0]
@@ -89,7 +100,7 @@ def pack(node):
     _same_quantization(node)
     out = node.result((*first.shape[:axis], len(parts), *first.shape[axis:]), first.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         for i, part in enumerate(parts):
             move(program, View.of(part), View.of(out).pick(axis, i))
 
@@ -97,7 +108,7 @@ def pack(node):
 
 
 @op("UNPACK")
-def unpack(node):
+def unpack(node: Node) -> Emit:
     """The slices of `x` along `axis`, without that dimension."""
     (x,) = required(node, 1)
     axis = node.axis("axis", x)
@@ -108,7 +119,7 @@ def unpack(node):
     shape = x.shape[:axis] + x.shape[axis + 1 :]
     outs = [node.result(shape, x.dtype) for _ in range(count)]
 
-    def emit(program):
+    def emit(program: Program) -> None:
         for i, out in enumerate(outs):
             move(program, View.of(x).pick(axis, i), View.of(out))
 
@@ -116,7 +127,7 @@ def unpack(node):
 
 
 @op("SPLIT")
-def split(node):
+def split(node: Node) -> Prepared:
     """`x` in `num_splits` equal parts along the axis of the first input."""
     _, x = required(node, 2)
     axis = _axis_input(node, 0, x)
@@ -128,7 +139,7 @@ def split(node):
 
 
 @op("SPLIT_V")
-def split_v(node):
+def split_v(node: Node) -> Prepared:
     """`x` in parts of the sizes of the second input; one -1 takes what is left."""
     (x,) = required(node, 1)
     sizes = node.sizes(1)
@@ -147,7 +158,7 @@ def split_v(node):
     return _cut(node, x, axis, sizes)
 
 
-def _cut(node, x, axis, sizes):
+def _cut(node: Node, x: Operand, axis: int, sizes: Sequence[int]) -> Emit | None:
     """Results of the given sizes along `axis`, and the rows that fill them.
 
     Parts that lie in one piece each are left where they are.
@@ -161,7 +172,7 @@ def _cut(node, x, axis, sizes):
         return None
     outs = [node.result(shape, x.dtype) for shape in shapes]
 
-    def emit(program):
+    def emit(program: Program) -> None:
         start = 0
         for out, n in zip(outs, sizes, strict=True):
             move(program, View.of(x).part(axis, start, n), View.of(out))
@@ -170,22 +181,22 @@ def _cut(node, x, axis, sizes):
     return emit
 
 
-def _axis_input(node, i, x):
+def _axis_input(node: Node, i: int, x: Operand) -> int:
     value = node.constant(i)
     node.require(value.size == 1, f"axis must be one number, got shape {value.shape}")
     return node.axis("axis", x, int(value.ravel()[0]))
 
 
-def _new_axis(node, rank):
+def _new_axis(node: Node, rank: int) -> int:
     axis = int(node.options.axis)
     node.require(-rank <= axis < rank, f"axis must be in [{-rank}, {rank}), got {axis}")
     return axis % rank
 
 
-def _same_quantization(node):
+def _same_quantization(node: Node) -> None:
     """Refuses inputs whose integers mean other real numbers than those of the output."""
     output_params = node.outputs[0].quantization
-    for part in node.inputs:
+    for part in required(node, len(node.inputs)):
         input_params = part.quantization
         if part.is_integer and input_params is not None and output_params is not None:
             node.require(

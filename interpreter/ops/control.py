@@ -1,16 +1,29 @@
 """IF, WHILE, CALL, CALL_ONCE: operators that run other subgraphs."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .. import inline
+from ..checks import required_input, scope_of
 from ..registry import op
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
+    from ..node import DynamicResult, Node, Operand, Prepared
 
 
 @op("IF")
-def if_(node):
+def if_(node: Node) -> Prepared:
     """The results of the `then` or the `else` subgraph, as the first input says."""
-    _require_flag(node, node.inputs[0])
+    flag = required_input(node, 0)
+    _require_flag(node, flag)
     branches = node.options.then_subgraph_index, node.options.else_subgraph_index
-    flag, *inputs = node.inputs
-    if all(inputs) or not inputs:
+    inputs = [x for x in node.inputs[1:] if x is not None]
+    if len(inputs) == len(node.inputs) - 1:
         chosen = flag.value
         if chosen is None:
             emit = inline.branch(node, flag, branches, inputs)
@@ -19,64 +32,70 @@ def if_(node):
         if emit is not None:
             return emit
 
-    def run(condition, *inputs):
+    def run(condition: np.ndarray, *inputs: np.ndarray) -> list[np.ndarray]:
         then, otherwise = branches
-        return node.scope.run(then if condition.ravel()[0] else otherwise, inputs)
+        return scope_of(node).run(then if condition.ravel()[0] else otherwise, inputs)
 
     return node.dynamic_result(run, _declared_shapes(node))
 
 
 @op("WHILE")
-def while_(node):
+def while_(node: Node) -> Prepared:
     """The inputs, sent through the `body` subgraph as long as the `cond` subgraph says so."""
     condition, body = node.options.cond_subgraph_index, node.options.body_subgraph_index
-    if all(node.inputs):
-        emit = inline.loop(node, condition, body, node.inputs)
+    inputs = [x for x in node.inputs if x is not None]
+    if len(inputs) == len(node.inputs):
+        emit = inline.loop(node, condition, body, inputs)
         if emit is not None:
             return emit
 
-    def run(*values):
+    def run(*initial: np.ndarray) -> Sequence[np.ndarray]:
+        scope, values = scope_of(node), initial
         while True:
-            flag = node.scope.run(condition, values)[0]
+            flag = scope.run(condition, values)[0]
             if flag.dtype != bool or flag.size != 1:
                 node.fail(f"the condition must give one bool, got {flag.dtype} {flag.shape}")
             if not flag.ravel()[0]:
                 return values
-            values = node.scope.run(body, values)
+            values = scope.run(body, values)
 
     return node.dynamic_result(run, _declared_shapes(node))
 
 
 @op("CALL")
-def call(node):
+def call(node: Node) -> Prepared:
     """The results of a subgraph."""
     subgraph = node.options.subgraph
-    emit = inline.call(node, subgraph, node.inputs) if all(node.inputs) else None
-    if emit is not None:
-        return emit
-    return node.dynamic_result(
-        lambda *inputs: node.scope.run(subgraph, inputs), _declared_shapes(node)
-    )
+    operands = [x for x in node.inputs if x is not None]
+    if len(operands) == len(node.inputs):
+        emit = inline.call(node, subgraph, operands)
+        if emit is not None:
+            return emit
+
+    def run(*inputs: np.ndarray) -> list[np.ndarray]:
+        return scope_of(node).run(subgraph, inputs)
+
+    return node.dynamic_result(run, _declared_shapes(node))
 
 
 @op("CALL_ONCE")
-def call_once(node):
+def call_once(node: Node) -> DynamicResult:
     """Runs a subgraph the first time the model is invoked, to initialise variables."""
     subgraph = node.options.init_subgraph_index
 
-    def run():
-        node.scope.run_once(subgraph)
+    def run() -> list[np.ndarray]:
+        scope_of(node).run_once(subgraph)
         return []
 
     return node.dynamic_result(run, ())
 
 
-def _require_flag(node, condition):
+def _require_flag(node: Node, condition: Operand) -> None:
     node.require(
         condition.dtype == bool and condition.size == 1,
         f"the condition must be one bool, got {condition.dtype} {condition.shape}",
     )
 
 
-def _declared_shapes(node):
+def _declared_shapes(node: Node) -> list[tuple[int, ...]]:
     return [declared.shape or () for declared in node.outputs]

@@ -1,6 +1,8 @@
 """CONV_2D, DEPTHWISE_CONV_2D, TRANSPOSE_CONV, CONV_3D, CONV_3D_TRANSPOSE."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
 
 from ...engine.families import gemm
 from ...engine.sizes import is_plain, negative
@@ -8,8 +10,23 @@ from ..checks import clamp_of, rank, required, slide, supported, windows
 from ..registry import op
 from .arithmetic import arithmetic, one_scale_each
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def _bias(node, i, n):
+    from ...engine.plan.program import Program
+    from ..checks import Window
+    from ..node import Emit, Node, Operand
+
+
+class Steps(TypedDict):
+    """How windows slide, for the families' functions by keyword."""
+
+    stride: tuple[int, ...]
+    dilation: tuple[int, ...]
+    before: tuple[int, ...]
+
+
+def _bias(node: Node, i: int, n: int) -> Operand | None:
     """Input `i`: one element for each of `n` output channels, or None."""
     bias = node.optional(i)
     if bias is not None:
@@ -20,7 +37,7 @@ def _bias(node, i, n):
 
 
 @op("CONV_2D")
-def conv_2d(node):
+def conv_2d(node: Node) -> Emit:
     """Filters [n, height, width, channels] over `x`; fewer channels than `x` has mean groups."""
     x, weights = required(node, 2)
     rank(node, "input", x, 4)
@@ -40,49 +57,49 @@ def conv_2d(node):
         f"the {groups} groups must divide the {n} filters",
     )
     bias = _bias(node, 2, n)
-    family, weights, how = arithmetic(
+    family, kernel, epilogue = arithmetic(
         node, x, weights, bias, clamp_of(node), asymmetric=_differ(weights)
     )
-    one_scale_each(node, how, n)
+    one_scale_each(node, epilogue, n)
     spans = windows(node, taps)
     out = node.result((x.shape[0], *slide(node, spans, x.shape[1:3]), n), x.dtype)
     steps = _steps(spans, x.shape[1:3])
 
-    def emit(program):
-        family.conv2d(program, x, weights, bias, out, groups=groups, **how, **steps)
+    def emit(program: Program) -> None:
+        family.conv2d(program, x, kernel, bias, out, groups=groups, **epilogue, **steps)
 
     return emit
 
 
 @op("DEPTHWISE_CONV_2D")
-def depthwise_conv_2d(node):
+def depthwise_conv_2d(node: Node) -> Emit:
     """A filter [1, height, width, channels * multiplier], for each channel its own."""
     x, weights = required(node, 2)
     rank(node, "input", x, 4)
     rank(node, "filter", weights, 4)
-    one, *taps, n = weights.shape
+    first, *taps, n = weights.shape
     channels = x.shape[3]
-    node.require(one == 1, f"filter must have 1 as first dimension, got shape {weights.shape}")
+    node.require(first == 1, f"filter must have 1 as first dimension, got shape {weights.shape}")
     node.require(
         channels > 0 and n % channels == 0,
         f"channels of the filter must be a multiple of the input's {channels}, got {n}",
     )
     bias = _bias(node, 2, n)
-    family, weights, how = arithmetic(node, x, weights, bias, clamp_of(node), asymmetric=True)
-    one_scale_each(node, how, n)
+    family, kernel, epilogue = arithmetic(node, x, weights, bias, clamp_of(node), asymmetric=True)
+    one_scale_each(node, epilogue, n)
     spans = windows(node, taps)
     out = node.result((x.shape[0], *slide(node, spans, x.shape[1:3]), n), x.dtype)
     steps = _steps(spans, x.shape[1:3])
 
-    def emit(program):
-        kernel = weights.reshape(weights.shape[1:])
-        family.depthwise(program, x, kernel, bias, out, **how, **steps)
+    def emit(program: Program) -> None:
+        filters = kernel.reshape(kernel.shape[1:])
+        family.depthwise(program, x, filters, bias, out, **epilogue, **steps)
 
     return emit
 
 
 @op("CONV_3D")
-def conv_3d(node):
+def conv_3d(node: Node) -> Emit:
     """Filters [depth, height, width, channels, n] over `x`."""
     x, weights = required(node, 2)
     rank(node, "input", x, 5)
@@ -96,14 +113,14 @@ def conv_3d(node):
     out = node.result((x.shape[0], *slide(node, spans, x.shape[1:4]), n), x.dtype)
     steps = _steps(spans, x.shape[1:4])
 
-    def emit(program):
+    def emit(program: Program) -> None:
         gemm.convolution(program, x, weights, bias, out, clamp=clamp, **steps)
 
     return emit
 
 
 @op("TRANSPOSE_CONV")
-def transpose_conv(node):
+def transpose_conv(node: Node) -> Emit:
     """The convolution with filters [n, height, width, channels] turned round: `x` spread out."""
     _, weights, x = required(node, 3)
     rank(node, "input", x, 4)
@@ -111,21 +128,23 @@ def transpose_conv(node):
     n, *taps, channels = weights.shape
     _same_channels(node, channels, x)
     bias = _bias(node, 3, n)
-    family, weights, how = arithmetic(node, x, weights, bias, clamp_of(node), asymmetric=True)
-    one_scale_each(node, how, n)
+    family, kernel, epilogue = arithmetic(node, x, weights, bias, clamp_of(node), asymmetric=True)
+    one_scale_each(node, epilogue, n)
     spans = windows(node, taps)
     out = node.result(_spread_shape(node, x, n, spans), x.dtype)
     before = _steps(spans, out.shape[1:3])["before"]
     stride = tuple(span.stride for span in spans)
 
-    def emit(program):
-        family.transpose_conv2d(program, x, weights, bias, out, stride=stride, before=before, **how)
+    def emit(program: Program) -> None:
+        family.transpose_conv2d(
+            program, x, kernel, bias, out, stride=stride, before=before, **epilogue
+        )
 
     return emit
 
 
 @op("CONV_3D_TRANSPOSE")
-def conv_3d_transpose(node):
+def conv_3d_transpose(node: Node) -> Emit:
     """The convolution with filters [depth, height, width, n, channels] turned round."""
     _, weights, x = required(node, 3)
     rank(node, "input", x, 5)
@@ -139,26 +158,26 @@ def conv_3d_transpose(node):
     out = node.result(_spread_shape(node, x, n, spans), x.dtype)
     steps = _steps(spans, out.shape[1:4])
 
-    def emit(program):
+    def emit(program: Program) -> None:
         filters = gemm.permute(program, weights, (0, 1, 2, 4, 3))
         gemm.transposed_convolution(program, x, filters, bias, out, clamp=clamp, **steps)
 
     return emit
 
 
-def _differ(weights):
+def _differ(weights: Operand) -> bool:
     """Whether filters have different scales: only then float32 inputs get a zero point."""
     scheme = weights.quantization
     return scheme is not None and bool((scheme.scales != scheme.scales[0]).any())
 
 
-def _same_channels(node, channels, x):
+def _same_channels(node: Node, channels: int, x: Operand) -> None:
     message = f"filter and input must have equal channels, got {channels} and {x.shape[-1]}"
     node.require(channels > 0, message)
     node.require_equal(x.shape[-1], channels, message)
 
 
-def _steps(spans, sizes) -> dict[str, Any]:
+def _steps(spans: Sequence[Window], sizes: Sequence[int]) -> Steps:
     """Strides, dilations and leading padding of windows that slide over `sizes`."""
     return {
         "stride": tuple(span.stride for span in spans),
@@ -167,7 +186,7 @@ def _steps(spans, sizes) -> dict[str, Any]:
     }
 
 
-def _spread_shape(node, x, n, spans):
+def _spread_shape(node: Node, x: Operand, n: int, spans: Sequence[Window]) -> tuple[int, ...]:
     """The first input, if a convolution takes that shape to the shape of `x`."""
     shape = tuple(node.sizes(0))
     node.require_equal(

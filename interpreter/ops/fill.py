@@ -1,7 +1,10 @@
 """SHAPE, RANK, FILL, ZEROS_LIKE, RANGE, ONE_HOT, TILE, BROADCAST_TO, BROADCAST_ARGS."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from math import ceil, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,42 +18,50 @@ from ..checks import required, same_dtype
 from ..node import Node
 from ..registry import op
 
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..node import Emit, Prepared
+
+
+_SIZES: Sequence[type] = (np.int32, np.int64)
 MANY = 1 << 20
 """Elements from which a RANGE is not made before the model runs."""
 
 
 @op("SHAPE")
-def shape(node):
+def shape(node: Node) -> None:
     """The dimensions of `x`."""
     (x,) = required(node, 1)
     dtype = numpy_dtype(int(node.options.out_type))
-    dtype = dtype if dtype in (np.int32, np.int64) else np.dtype(np.int32)
+    dtype = dtype if dtype in _SIZES else np.dtype(np.int32)
     largest = np.iinfo(dtype).max  # which only numbers that stand for unknown sizes exceed
     node.result((x.ndim,), dtype, value=np.array([min(n, largest) for n in x.shape], dtype))
 
 
 @op("RANK")
-def rank(node):
+def rank(node: Node) -> None:
     """The number of dimensions of `x`."""
     node.result((), np.int32, value=np.array(required(node, 1)[0].ndim, np.int32))
 
 
 @op("FILL")
-def fill_(node):
+def fill_(node: Node) -> Prepared:
     """The second input repeated to the shape of the first."""
     _, value = required(node, 2)
     dims = _dims(node, 0)
     node.require(value.size == 1, f"the value must be one element, got shape {value.shape}")
     if value.dtype.hasobject:
-        return node.dynamic_result(
-            lambda _, text: [np.full(dims, text.item(), object)], [tuple(dims)]
-        )
+
+        def repeat(_: np.ndarray, text: np.ndarray) -> list[np.ndarray]:
+            return [np.full(dims, text.item(), object)]
+
+        return node.dynamic_result(repeat, [tuple(dims)])
     out = node.result(dims, value.dtype)
     return lambda program: fill(program, value, out)
 
 
 @op("ZEROS_LIKE")
-def zeros_like(node):
+def zeros_like(node: Node) -> Emit:
     """Zeros of the shape and type of `x`."""
     (x,) = required(node, 1)
     out = node.result(x.shape, x.dtype)
@@ -58,11 +69,12 @@ def zeros_like(node):
 
 
 @op("RANGE")
-def range_(node):
+def range_(node: Node) -> Prepared:
     """`start`, `start + delta`, ... below `limit`; floats are added up one by one, as in TFLite."""
-    same_dtype(node, required(node, 3))
-    dtype = node.inputs[0].dtype
-    if any(operand.sizes is not None for operand in node.inputs) and dtype.kind == "i":
+    operands = required(node, 3)
+    same_dtype(node, operands)
+    dtype = operands[0].dtype
+    if any(operand.sizes is not None for operand in operands) and dtype.kind == "i":
         (start,), (limit,), (delta,) = map(node.sizes, range(3))
         node.result((steps(start, limit, delta),), dtype)
         return None
@@ -76,7 +88,11 @@ def range_(node):
     else:
         count = len(range(int(start), int(limit), int(delta)))
     if count > MANY:
-        return node.dynamic_result(lambda *numbers: [_counted(numbers, count)], [(count,)])
+
+        def run(*numbers: np.ndarray) -> list[np.ndarray]:
+            return [_counted(numbers, count)]
+
+        return node.dynamic_result(run, [(count,)])
     value = _counted((start, limit, delta), count)
     node.result(value.shape, dtype, value=value)
     return None
@@ -94,7 +110,7 @@ def _counted(numbers: Sequence[np.ndarray], count: int) -> np.ndarray:
 
 
 @op("ONE_HOT")
-def one_hot(node):
+def one_hot(node: Node) -> Emit:
     """`on` where the new dimension `axis` counts the index, `off` elsewhere."""
     indices, _, on, off = required(node, 4)
     (depth,) = node.sizes(1)
@@ -111,7 +127,7 @@ def one_hot(node):
     before, after = indices.shape[:axis], indices.shape[axis:]
     out = node.result((*before, depth, *after), on.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         fill(program, off, out)
         if out.size:
             program.call(
@@ -126,7 +142,7 @@ def one_hot(node):
 
 
 @op("TILE")
-def tile(node):
+def tile(node: Node) -> Emit:
     """`x` repeated along each dimension as often as the second input says."""
     (x,) = required(node, 1)
     times = _dims(node, 1)
@@ -136,7 +152,7 @@ def tile(node):
     )
     out = node.result([n * m for n, m in zip(x.shape, times, strict=True)], x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         source, target = View.of(x), View.of(out)
         for axis in reversed(range(x.ndim)):
             source = source.insert(axis, times[axis])
@@ -147,15 +163,15 @@ def tile(node):
 
 
 @op("BROADCAST_TO")
-def broadcast_to(node):
+def broadcast_to(node: Node) -> Emit:
     """`x` repeated to the shape of the second input by numpy's rule."""
     (x,) = required(node, 1)
     dims = tuple(_dims(node, 1))
-    met = broadcast_shape(x.shape, dims)
+    shape = broadcast_shape(x.shape, dims)
     node.require(
-        met is not None
-        and len(met) == len(dims)
-        and all(n == m or not is_plain(m) for n, m in zip(met, dims, strict=True)),
+        shape is not None
+        and len(shape) == len(dims)
+        and all(n == m or not is_plain(m) for n, m in zip(shape, dims, strict=True)),
         f"shape {x.shape} does not broadcast to {dims}",
     )
     out = node.result(dims, x.dtype)
@@ -163,7 +179,7 @@ def broadcast_to(node):
 
 
 @op("BROADCAST_ARGS")
-def broadcast_args(node: Node):
+def broadcast_args(node: Node) -> None:
     """The shape to which the shapes in both inputs broadcast."""
     x, y = required(node, 2)
     same_dtype(node, (x, y))
@@ -174,7 +190,7 @@ def broadcast_args(node: Node):
     node.result((len(dims),), x.dtype, value=np.array(dims, x.dtype))
 
 
-def _dims(node, i):
+def _dims(node: Node, i: int) -> list[int]:
     """Input `i` as a list of sizes."""
     dims = node.sizes(i)
     node.require(not negative(dims), f"sizes must not be negative, got {dims}")

@@ -1,6 +1,9 @@
 """GATHER, GATHER_ND, EMBEDDING_LOOKUP, SCATTER_ND, SPARSE_TO_DENSE, DYNAMIC_UPDATE_SLICE."""
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,15 +11,24 @@ from ...engine.families.layout import fill, move
 from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View
 from ...engine.sizes import is_plain
-from ..checks import required, same_dtype
+from ..checks import BYTES, required, same_dtype
 from ..node import NeedsValue
 from ..registry import op
 from .cast import convert
 from .quantized import quantization_of
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...engine.plan.buffer import Buffer
+    from ...engine.plan.program import Program
+    from ..node import Emit, Node, Operand, Prepared
+
+_INDICES: Sequence[type] = (np.int16, np.int32, np.int64)
+
 
 @op("GATHER")
-def gather(node):
+def gather(node: Node) -> Prepared:
     """Slices of `params` along `axis`, one for each of `indices`."""
     params, indices = required(node, 2)
     axis = node.axis("axis", params)
@@ -34,7 +46,11 @@ def gather(node):
     )
     shape = params.shape[:axis] + indices.shape[batch:] + params.shape[axis + 1 :]
     if params.dtype.hasobject:
-        return node.dynamic_result(lambda text, at: [np.take(text, at, axis)], [shape])
+
+        def take(texts: np.ndarray, positions: np.ndarray) -> list[np.ndarray]:
+            return [np.take(texts, positions, axis)]
+
+        return node.dynamic_result(take, [shape])
     out = node.result(shape, params.dtype)
     batches, outer, inner = (
         prod(params.shape[:batch]),
@@ -43,7 +59,7 @@ def gather(node):
     )
     count = prod(indices.shape[batch:])
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if indices.size:
             program.call(
                 "gather.slices",
@@ -57,7 +73,7 @@ def gather(node):
 
 
 @op("GATHER_ND")
-def gather_nd(node):
+def gather_nd(node: Node) -> Prepared:
     """The slices of `params` at the points that the rows of `indices` name."""
     params, indices = required(node, 2)
     _require_indices(node, indices)
@@ -68,11 +84,15 @@ def gather_nd(node):
     depth = _depth(indices)
     shape = indices.shape[:-1] + params.shape[depth:]
     if params.dtype.hasobject:
-        return node.dynamic_result(lambda text, at: [text[tuple(np.moveaxis(at, -1, 0))]], [shape])
+
+        def take(texts: np.ndarray, points: np.ndarray) -> list[np.ndarray]:
+            return [texts[tuple(np.moveaxis(points, -1, 0))]]
+
+        return node.dynamic_result(take, [shape])
     out = node.result(shape, params.dtype)
     count, inner = prod(indices.shape[:-1]), prod(params.shape[depth:])
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if count:
             program.call(
                 "gather.points",
@@ -87,7 +107,7 @@ def gather_nd(node):
 
 
 @op("SCATTER_ND")
-def scatter_nd(node):
+def scatter_nd(node: Node) -> Emit:
     """Zeros of the shape of the third input, with `updates` added at the points of `indices`."""
     indices, updates = required(node, 2)
     shape = node.sizes(2)
@@ -103,7 +123,7 @@ def scatter_nd(node):
     out = node.result(shape, updates.dtype)
     count, inner = prod(indices.shape[:-1]), prod(shape[depth:])
 
-    def emit(program):
+    def emit(program: Program) -> None:
         fill(program, constant(np.zeros(1, updates.dtype)), out)
         if count:
             program.call(
@@ -118,7 +138,7 @@ def scatter_nd(node):
 
 
 @op("SPARSE_TO_DENSE")
-def sparse_to_dense(node):
+def sparse_to_dense(node: Node) -> Emit:
     """The fourth input everywhere, but the values of the third at the points of the first."""
     indices, _, values, default = required(node, 4)
     shape = node.sizes(1)
@@ -137,7 +157,7 @@ def sparse_to_dense(node):
     node.require(default.size == 1, f"the default must be one value, got shape {default.shape}")
     out = node.result(shape, values.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         fill(program, default, out)
         if count:
             program.call(
@@ -152,7 +172,7 @@ def sparse_to_dense(node):
 
 
 @op("EMBEDDING_LOOKUP")
-def embedding_lookup(node):
+def embedding_lookup(node: Node) -> Emit:
     """The rows of the second input that the first one names, as floats when so declared."""
     rows, table = required(node, 2)
     node.require(
@@ -164,22 +184,22 @@ def embedding_lookup(node):
     quantized = out.dtype != table.dtype
     row_scales = _row_scales(node, table, out) if quantized else np.ones(1)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if not out.size:
             return
         entries = arena(out.shape, table.dtype) if quantized else out
         _take(program, table, rows, entries)
         if quantized:
             scales = constant(row_scales.astype(np.float32))
-            each = arena((rows.size,), np.float32)
+            row_scale = arena((rows.size,), np.float32)
             if scales.size == 1:
-                fill(program, scales, each)
+                fill(program, scales, row_scale)
             else:
-                _take(program, scales.reshape((scales.size, 1)), rows, each)
+                _take(program, scales.reshape((scales.size, 1)), rows, row_scale)
             program.call(
                 "quantize.dequantize",
                 entries.reshape((1, rows.size, prod(table.shape[1:]))),
-                each,
+                row_scale,
                 constant(np.zeros(rows.size, np.int32)),
                 out.reshape((1, rows.size, prod(table.shape[1:]))),
                 split=rows.size,
@@ -189,7 +209,7 @@ def embedding_lookup(node):
 
 
 @op("DYNAMIC_UPDATE_SLICE")
-def dynamic_update_slice(node):
+def dynamic_update_slice(node: Node) -> Emit:
     """`x` with `update` written over it at the start indices, held so that it fits."""
     x, update, starts = required(node, 3)
     same_dtype(node, (x, update))
@@ -203,7 +223,7 @@ def dynamic_update_slice(node):
     )
     out = node.result(x.shape, x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         move(program, x, out)
         if update.size:
             view = View.of(out)
@@ -222,7 +242,7 @@ def dynamic_update_slice(node):
     return emit
 
 
-def _take(program, table, rows, out):
+def _take(program: Program, table: Buffer, rows: Buffer, out: Buffer) -> None:
     """Adds the instruction out = table[rows], along the first dimension."""
     inner = prod(table.shape[1:])
     program.call(
@@ -234,11 +254,11 @@ def _take(program, table, rows, out):
     )
 
 
-def _row_scales(node, table, out):
+def _row_scales(node: Node, table: Operand, out: Operand) -> np.ndarray:
     """The scales by which the lookup turns `table` to floats: one, or one for each row."""
     quantization = quantization_of(node, table, "the table")
     node.require(
-        out.dtype == np.float32 and table.dtype in (np.int8, np.uint8),
+        out.dtype == np.float32 and table.dtype in BYTES,
         f"a table of {table.dtype} cannot give {out.dtype}",
     )
     node.require(
@@ -251,20 +271,20 @@ def _row_scales(node, table, out):
     return quantization.scales
 
 
-def _depth(indices):
+def _depth(indices: Operand) -> int:
     """How many dimensions a row of indices names."""
     if not is_plain(indices.shape[-1]):
         raise NeedsValue(1)
     return indices.shape[-1]
 
 
-def _require_indices(node, indices):
+def _require_indices(node: Node, indices: Operand) -> None:
     node.require(
-        indices.dtype in (np.int16, np.int32, np.int64),
+        indices.dtype in _INDICES,
         f"indices must be integers, got {indices.dtype}",
     )
 
 
-def _wide(program, indices):
+def _wide(program: Program, indices: Operand) -> Buffer:
     """The indices in a type the kernels take."""
     return convert(program, indices, np.int32) if indices.dtype == np.int16 else indices

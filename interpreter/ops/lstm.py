@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,12 +20,20 @@ from .recurrent import (
     auxiliary,
     dequantized,
     in_directions,
+    layout_of,
     require_float32,
     require_float32_input,
     state_of,
-    walk_of,
     weights_of,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ...engine.plan.buffer import Buffer
+    from ...engine.plan.program import Program
+    from ..node import Emit, Prepared
+
 
 ORDER = (0, 1, 3, 2)
 """Gates as the kernels have them, input, forget, output, new, among those of the file."""
@@ -81,14 +90,14 @@ class Parts:
 
 
 @op("UNIDIRECTIONAL_SEQUENCE_LSTM")
-def unidirectional_sequence_lstm(node):
+def unidirectional_sequence_lstm(node: Node) -> Prepared:
     """LSTM at each step of a sequence [batch, steps, k], or the other way when `time_major`."""
     x, *_ = required(node, 1)
-    return _one_direction(node, x, walk_of(node, x))
+    return _one_direction(node, x, layout_of(node, x))
 
 
 @op("LSTM")
-def lstm(node):
+def lstm(node: Node) -> Prepared:
     """One step of long short-term memory, of [batch, k]."""
     if node.options.kernel_type:
         return basic_lstm(node)
@@ -98,7 +107,7 @@ def lstm(node):
 
 
 @op("BIDIRECTIONAL_SEQUENCE_LSTM")
-def bidirectional_sequence_lstm(node):
+def bidirectional_sequence_lstm(node: Node) -> Emit:
     """A sequence forwards and backwards; the results lie side by side with `merge_outputs`.
 
     An auxiliary input with its own weights is added in both directions; without, it is what the
@@ -106,31 +115,31 @@ def bidirectional_sequence_lstm(node):
     """
     x, *_ = required(node, 1)
     backward_input, auxiliary_input = auxiliary(node, x, 39, 41, 45)
-    walk = walk_of(node, x)
+    layout = layout_of(node, x)
     first, second = _parts(node, FORWARD), _parts(node, BACKWARD)
     units = [_sizes(node, parts)[1] for parts in (first, second)]
     merged = bool(node.options.merge_outputs)
-    walks = in_directions(walk, units[0], merged)
+    layouts = in_directions(layout, units[0], merged)
     out = node.result((*x.shape[:2], sum(units)), np.float32) if merged else None
     more = [] if auxiliary_input is None else [auxiliary_input]
-    forward = _real(node, [x, *more], first, FORWARD, walks[0], out)
-    backward = _real(node, [backward_input, *more], second, BACKWARD, walks[1], out)
+    forward = _real(node, [x, *more], first, FORWARD, layouts[0], out)
+    backward = _real(node, [backward_input, *more], second, BACKWARD, layouts[1], out)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         forward(program)
         backward(program)
 
     return emit
 
 
-def _one_direction(node, x, walk):
+def _one_direction(node: Node, x: Operand, layout: recurrent.SequenceLayout) -> Emit:
     parts = _parts(node, ONE)
     if x.dtype == np.int8:
-        return lstm_quantized(node, x, parts, ONE.states, walk, _sizes(node, parts))
-    return _real(node, [x], parts, ONE, walk)
+        return lstm_quantized(node, x, parts, ONE.states, layout, _sizes(node, parts))
+    return _real(node, [x], parts, ONE, layout)
 
 
-def _parts(node, places):
+def _parts(node: Node, places: Places) -> Parts:
     """The inputs of one direction; refuses a set of them that makes no cell."""
     first = places.first
     peepholes = [node.optional(first + i) for i in (9, 10, 11)]
@@ -171,9 +180,10 @@ def _parts(node, places):
     return parts
 
 
-def _sizes(node, parts):
+def _sizes(node: Node, parts: Parts) -> tuple[int, int]:
     """(cells, elements of a result); refuses parts of other sizes."""
-    n, depth = parts.weights[1].shape if parts.weights[1].ndim == 2 else (0, 0)
+    forget = parts.weights[1]
+    n, depth = forget.shape if forget is not None and forget.ndim == 2 else (0, 0)
     node.require(n > 0, "input weights must have 2 dimensions and at least one row")
     n_out = n if parts.projection is None else parts.projection.shape[0]
     square = (n, n_out)
@@ -194,10 +204,17 @@ def _sizes(node, parts):
     return n, n_out
 
 
-def _real(node, inputs, parts, places, walk, out=None):
+def _real(
+    node: Node,
+    inputs: Sequence[Operand],
+    parts: Parts,
+    places: Places,
+    layout: recurrent.SequenceLayout,
+    out: Operand | None = None,
+) -> Emit:
     """`emit` of one direction over float32."""
     n, n_out = _sizes(node, parts)
-    pairs = []
+    pairs: list[tuple[Buffer, recurrent.Weights]] = []
     for x, gate_weights in zip(inputs, (parts.weights, parts.auxiliary), strict=False):
         require_float32_input(node, x)
         weights = weights_of(node, parts.gates(gate_weights))
@@ -208,20 +225,20 @@ def _real(node, inputs, parts, places, walk, out=None):
             )
         pairs.append((recurrent.rows_of(x), weights))
     states = (
-        state_of(node, places.states[0], walk.batch, n_out),
-        state_of(node, places.states[1], walk.batch, n),
+        state_of(node, places.states[0], layout.batch, n_out),
+        state_of(node, places.states[1], layout.batch, n),
     )
     if out is None:
         out = node.result((*inputs[0].shape[:-1], n_out), np.float32)
     build = _cell(node, parts, n, places.first)
 
-    def emit(program):
-        recurrent.lstm(program, pairs, build(program), states, recurrent.rows_of(out), walk)
+    def emit(program: Program) -> None:
+        recurrent.lstm(program, pairs, build(program), states, recurrent.rows_of(out), layout)
 
     return emit
 
 
-def _cell(node, parts, n, first):
+def _cell(node: Node, parts: Parts, n: int, first: int) -> Callable[[Program], recurrent.LSTM]:
     """A function that adds to a program what makes an engine's LSTM of the parts."""
     options = node.options
     diagonal = bool(getattr(options, "diagonal_recurrent_tensors", False))
@@ -238,7 +255,7 @@ def _cell(node, parts, n, first):
     bias = None if bias is None else require_float32(node, bias)
     clips = max(float(options.cell_clip), 0.0), max(float(options.proj_clip), 0.0)
 
-    def build(program):
+    def build(program: Program) -> recurrent.LSTM:
         with_norms = any(norms)
         return recurrent.LSTM(
             _diagonals(program, weights.rows, n) if diagonal else weights,
@@ -255,7 +272,7 @@ def _cell(node, parts, n, first):
     return build
 
 
-def _stacked(program, parts, n):
+def _stacked(program: Program, parts: Sequence[Buffer | None], n: int) -> Buffer:
     """Rows of `n` elements as a matrix, an omitted one as zeros."""
     rows = [
         constant(np.zeros((1, n), np.float32)) if x is None else x.reshape((1, n)) for x in parts
@@ -263,16 +280,18 @@ def _stacked(program, parts, n):
     return recurrent.concatenate_rows(program, rows, len(rows), np.float32)
 
 
-def _norms(program, norms, biases, n):
+def _norms(
+    program: Program, norms: Sequence[Buffer | None], biases: Sequence[Buffer], n: int
+) -> Buffer:
     """Coefficients and biases of each gate: [4, 2, n]."""
-    biases = [None] * (len(norms) - len(biases)) + list(biases)
-    rows = [row for pair in zip(norms, biases, strict=True) for row in pair]
+    all_biases = [*[None] * (len(norms) - len(biases)), *biases]
+    rows = [row for pair in zip(norms, all_biases, strict=True) for row in pair]
     return _stacked(program, rows, n).reshape((len(norms), 2, n))
 
 
-def _diagonals(program, diagonals, n):
+def _diagonals(program: Program, diagonals: Sequence[Buffer], n: int) -> recurrent.Weights:
     """Weights whose matrices have `diagonals` and are 0 elsewhere."""
-    matrices = []
+    matrices: list[Buffer] = []
     for diagonal in diagonals:
         matrix = arena((n, n), np.float32)
         fill(program, constant(np.zeros(1, np.float32)), matrix)

@@ -1,5 +1,9 @@
 """LSTM of kernel_type BASIC: one matrix for all gates, in float32 or uint8."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ...engine.families import gemm, quantization, quantized_gemm
@@ -7,6 +11,11 @@ from ...engine.families.layout import move
 from ...engine.plan.view import View
 from ..checks import rank, required
 from .quantized import quantization_of
+
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..node import Emit, Node, Operand
+
 
 _MIDDLE = 128
 """The zero point of inputs and results of uint8."""
@@ -19,7 +28,7 @@ _TYPES = {
 """Type of the input -> those of input, last result, weights, bias and state."""
 
 
-def basic_lstm(node):
+def basic_lstm(node: Node) -> Emit:
     """(result, state, input and last result side by side, sums of the gates).
 
     Result and state also go to the inputs they are given as.
@@ -45,18 +54,18 @@ def basic_lstm(node):
         )
     out = node.result((batch, n), x.dtype)
     new_state = node.result((batch, n), state.dtype)
-    both = node.result((batch, depth + n), x.dtype)
+    joined = node.result((batch, depth + n), x.dtype)
     sums = node.result((batch, 4 * n), np.int16 if quantized else x.dtype)
 
-    def emit(program):
-        move(program, x, View.of(both).part(1, 0, depth))
-        move(program, last, View.of(both).part(1, depth, n))
+    def emit(program: Program) -> None:
+        move(program, x, View.of(joined).part(1, 0, depth))
+        move(program, last, View.of(joined).part(1, depth, n))
         if requantization is not None:
             quantized_gemm.matmul(
-                program, both, weights, bias, sums, transpose_b=True, scheme=requantization
+                program, joined, weights, bias, sums, transpose_b=True, scheme=requantization
             )
         else:
-            gemm.matmul(program, both, weights, bias, sums, transpose_b=True)
+            gemm.matmul(program, joined, weights, bias, sums, transpose_b=True)
         kernel = "recurrent_i8.basic" if quantized else "recurrent_f32.basic"
         program.call(kernel, sums, state, out, new_state, split=batch)
         move(program, out, last)
@@ -64,7 +73,7 @@ def basic_lstm(node):
     return emit
 
 
-def _requantization(node, weights, bias):
+def _requantization(node: Node, weights: Operand, bias: Operand) -> quantization.Quantized:
     """How sums become gates with 12 bits after the point."""
     scale = np.float32(quantization_of(node, bias, f"'{bias.name}'").scale)
     zero_point = quantization_of(node, weights, f"'{weights.name}'").zero_point

@@ -3,12 +3,28 @@
 The scales stand at the tensors and, for values inside the cell, at five intermediate tensors.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ...engine.families import recurrent, recurrent_i8
 from ...engine.plan.buffer import constant
+from ..checks import required_input
 from .quantized import quantization_of
 from .recurrent import state_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from ...engine.plan.buffer import Buffer
+    from ...engine.plan.program import Program
+    from ..node import Emit, Node, Operand, TensorDeclaration
+    from .lstm import Parts
+
 
 GATE_SCALE = np.float32(2.0**-12)
 """Of the gates' sums, where no layer norm says another."""
@@ -16,7 +32,14 @@ GATE_SCALE = np.float32(2.0**-12)
 _INTERMEDIATES = 5
 
 
-def lstm_quantized(node, x, parts, places, walk, sizes):
+def lstm_quantized(
+    node: Node,
+    x: Operand,
+    parts: Parts,
+    places: tuple[int, int],
+    layout: recurrent.SequenceLayout,
+    sizes: tuple[int, int],
+) -> Emit:
     """`emit` of one direction over int8; `places` are of the states, `sizes` cells and results."""
     n, n_out = sizes
     node.require(
@@ -25,9 +48,9 @@ def lstm_quantized(node, x, parts, places, walk, sizes):
         f"got {len(node.intermediates)}",
     )
     _check_types(node, parts)
-    hidden = state_of(node, places[0], walk.batch, n_out)
-    memory = state_of(node, places[1], walk.batch, n)
-    initial_states = [node.inputs[i] for i in places]
+    hidden = state_of(node, places[0], layout.batch, n_out)
+    memory = state_of(node, places[1], layout.batch, n)
+    initial_states = [required_input(node, i) for i in places]
     for state, dtype in zip(initial_states, (np.int8, np.int16), strict=True):
         node.require(
             state.dtype == dtype, f"'{state.name}' must be {np.dtype(dtype)}, got {state.dtype}"
@@ -36,7 +59,7 @@ def lstm_quantized(node, x, parts, places, walk, sizes):
     out = node.result((*x.shape[:-1], n_out), np.int8)
     weights = recurrent.Weights(tuple(parts.gates(parts.weights)))
 
-    def emit(program):
+    def emit(program: Program) -> None:
         recurrent_i8.lstm(
             program,
             recurrent.rows_of(x),
@@ -44,17 +67,20 @@ def lstm_quantized(node, x, parts, places, walk, sizes):
             cell(program),
             (hidden, memory),
             recurrent.rows_of(out),
-            walk,
+            layout,
         )
 
     return emit
 
 
-def _check_types(node, parts):
+def _check_types(node: Node, parts: Parts) -> None:
     """Refuses inputs that are not of the types the integer cell takes."""
     int8_weights = [*parts.weights, *parts.recurrent, parts.projection]
-    rows = [(int8_weights, np.int8), ([*parts.peepholes, *parts.norms], np.int16)]
-    rows.append(([*parts.biases, parts.projection_bias], np.int32))
+    rows: list[tuple[list[Operand | None], type[np.signedinteger]]] = [
+        (int8_weights, np.int8),
+        ([*parts.peepholes, *parts.norms], np.int16),
+        ([*parts.biases, parts.projection_bias], np.int32),
+    ]
     for operands, dtype in rows:
         for part in operands:
             node.require(
@@ -63,7 +89,7 @@ def _check_types(node, parts):
             )
 
 
-def _scale(node, part):
+def _scale(node: Node, part: Operand | TensorDeclaration | None) -> np.float32:
     """The one scale of an input, 1 of an omitted one."""
     if part is None:
         return np.float32(1)
@@ -75,7 +101,9 @@ def _scale(node, part):
     return np.float32(quantization.scale)
 
 
-def _cell(node, x, parts, hidden, memory):
+def _cell(
+    node: Node, x: Operand, parts: Parts, hidden: Operand, memory: Operand
+) -> Callable[[Program], recurrent_i8.LSTM]:
     """A function that adds to a program what makes an engine's LSTM of the parts."""
     inner = [node.intermediates[i] for i in (0, 1, 3, 2)]
     if any(parts.norms):
@@ -89,7 +117,7 @@ def _cell(node, x, parts, hidden, memory):
     hidden_scale, exponent = np.float32(hidden_params.scale), _exponent(node, memory)
     x_scale, state_scale = _scale(node, x), _scale(node, hidden)
 
-    def scales(operands, factor):
+    def scales(operands: Sequence[Operand | None], factor: np.float32) -> tuple[np.float32, ...]:
         return tuple(
             np.float32(_scale(node, part) * factor / gate)
             for part, gate in zip(operands, gates, strict=True)
@@ -119,7 +147,7 @@ def _cell(node, x, parts, hidden, memory):
     )
     biases = tuple(parts.gates(parts.biases))
 
-    def build(program):
+    def build(program: Program) -> recurrent_i8.LSTM:
         n = biases[0].shape[0]
         peeps = _stacked(program, parts.peepholes, n, np.int16) if any(parts.peepholes) else None
         norms = None
@@ -141,7 +169,7 @@ def _cell(node, x, parts, hidden, memory):
     return build
 
 
-def _exponent(node, memory):
+def _exponent(node: Node, memory: Operand) -> int:
     """The power of two that is the scale of the cell state."""
     scale = _scale(node, memory)
     fraction, exponent = np.frexp(scale)
@@ -156,9 +184,9 @@ def _exponent(node, memory):
     return exponent
 
 
-def _clips(node, memory):
+def _clips(node: Node, memory: Operand) -> tuple[int, int]:
     """Quantized limits of cell and projection."""
-    options, clips = node.options, []
+    options = node.options
     limits = (
         (options.cell_clip, _scale(node, memory), 1 << 15),
         (
@@ -167,13 +195,18 @@ def _clips(node, memory):
             1 << 7,
         ),
     )
-    for clip, scale, reach in limits:
-        steps = float(np.float32(clip) / scale) if clip > 0 else 0.0
-        clips.append(int(min(max(steps, -reach), reach - 1)))
-    return tuple(clips)
+    cell, projection = (_clip(*limit) for limit in limits)
+    return cell, projection
 
 
-def _stacked(program, parts, n, dtype):
+def _clip(clip: float, scale: np.float32, reach: int) -> int:
+    steps = float(np.float32(clip) / scale) if clip > 0 else 0.0
+    return int(min(max(steps, -reach), reach - 1))
+
+
+def _stacked(
+    program: Program, parts: Sequence[Buffer | None], n: int, dtype: npt.DTypeLike
+) -> Buffer:
     """Rows of `n` elements as a matrix, an omitted one as zeros."""
     rows = [constant(np.zeros((1, n), dtype)) if x is None else x.reshape((1, n)) for x in parts]
     return recurrent.concatenate_rows(program, rows, len(rows), dtype)

@@ -1,6 +1,9 @@
 """FULLY_CONNECTED and BATCH_MATMUL."""
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,9 +12,13 @@ from ..checks import clamp_of, rank, required
 from ..registry import op
 from .arithmetic import arithmetic, one_scale_each
 
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..node import Emit, Node
+
 
 @op("FULLY_CONNECTED")
-def fully_connected(node):
+def fully_connected(node: Node) -> Emit:
     """Rows of `x` times the transpose of weights [n, depth], plus bias.
 
     With `keep_num_dims` the result keeps all dimensions of `x` but the last; else `x` is cut into
@@ -26,7 +33,7 @@ def fully_connected(node):
             bias.size, n, f"bias must have {n} elements, one a unit, got shape {bias.shape}"
         )
     node.require(not node.options.weights_format, "shuffled weights are not supported")
-    family, weights, how = arithmetic(
+    family, matrix, epilogue = arithmetic(
         node,
         x,
         weights,
@@ -36,7 +43,7 @@ def fully_connected(node):
         asymmetric=bool(node.options.asymmetric_quantize_inputs),
         infinite=True,
     )
-    one_scale_each(node, how, n)
+    one_scale_each(node, epilogue, n)
     if node.options.keep_num_dims:
         node.require_equal(
             x.shape[-1] if x.ndim else None,
@@ -55,15 +62,15 @@ def fully_connected(node):
     out = node.result(shape, np.int16 if wide else x.dtype)
     n_rows = prod(shape[:-1])
 
-    def emit(program):
+    def emit(program: Program) -> None:
         rows, results = x.reshape((n_rows, depth)), out.reshape((n_rows, n))
-        family.matmul(program, rows, weights, bias, results, transpose_b=True, **how)
+        family.matmul(program, rows, matrix, bias, results, transpose_b=True, **epilogue)
 
     return emit
 
 
 @op("BATCH_MATMUL")
-def batch_matmul(node):
+def batch_matmul(node: Node) -> Emit:
     """Matrix products of the last two dimensions, the others repeated by numpy's rule."""
     x, y = required(node, 2)
     for name, operand in (("left", x), ("right", y)):
@@ -80,15 +87,17 @@ def batch_matmul(node):
         f"inner dimensions must agree, got {depth} and {same_depth} in {x.shape} and {y.shape}",
     )
     batch = broadcast_shape(x.shape[:-2], y.shape[:-2])
-    message = f"batch dimensions must be equal or 1, got {x.shape} and {y.shape}"
-    node.require(batch is not None, message)
-    family, y, how = arithmetic(
+    if batch is None:
+        node.fail(f"batch dimensions must be equal or 1, got {x.shape} and {y.shape}")
+    family, matrices, epilogue = arithmetic(
         node, x, y, None, asymmetric=bool(node.options.asymmetric_quantize_inputs), narrow=True
     )
-    one_scale_each(node, how, 1)
-    out = node.result((*(batch or ()), rows, columns), x.dtype)
+    one_scale_each(node, epilogue, 1)
+    out = node.result((*batch, rows, columns), x.dtype)
 
-    def emit(program):
-        family.matmul(program, x, y, None, out, transpose_a=adj_x, transpose_b=adj_y, **how)
+    def emit(program: Program) -> None:
+        family.matmul(
+            program, x, matrices, None, out, transpose_a=adj_x, transpose_b=adj_y, **epilogue
+        )
 
     return emit

@@ -1,19 +1,27 @@
 """L2_NORMALIZATION and LOCAL_RESPONSE_NORMALIZATION along the last dimension."""
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import clamp_of, one_scale, rank, required, supported
+from ..checks import BYTES, clamp_of, one_scale, rank, required, supported
 from ..registry import op
 from .quantized import is_quantized, require_prescribed
+
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..node import Emit, Node, Operand, Prepared
+
 
 SMALLEST_LENGTH = 1e-6
 """What L2_NORMALIZATION divides by at least."""
 
 
 @op("L2_NORMALIZATION")
-def l2_normalization(node):
+def l2_normalization(node: Node) -> Prepared:
     """`x` divided by its length."""
     (x,) = required(node, 1)
     node.require(x.ndim >= 1, "input must have 1 dimension or more, got a scalar")
@@ -26,7 +34,7 @@ def l2_normalization(node):
 
 
 @op("LOCAL_RESPONSE_NORMALIZATION")
-def local_response_normalization(node):
+def local_response_normalization(node: Node) -> Prepared:
     """`x` divided by a power of the sum of squares of its neighbours among the channels."""
     (x,) = required(node, 1)
     rank(node, "input", x, 4)
@@ -37,28 +45,28 @@ def local_response_normalization(node):
     return _rows(node, "softmax.local_response", radius=int(options.radius), **numbers)
 
 
-def _rows(node, kernel, **numbers):
+def _rows(node: Node, kernel: str, **numbers: float) -> Emit:
     """What emits `kernel` for each row of the last dimension."""
-    x = node.inputs[0]
+    (x,) = required(node, 1)
     out = node.result(x.shape, x.dtype)
     rows = (prod(x.shape[:-1]), x.shape[-1])
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if x.size:
             program.call(kernel, x.reshape(rows), out.reshape(rows), split=rows[0], **numbers)
 
     return emit
 
 
-def _stored_rows(node, x):
+def _stored_rows(node: Node, x: Operand) -> Emit:
     """What emits the kernel for quantized integers; the result is in steps of 1 / 128."""
-    one_scale(node, x)
-    node.require(x.dtype in (np.int8, np.uint8), f"quantized {x.dtype} is not supported")
-    limits, zero_point = np.iinfo(x.dtype), require_prescribed(node, x.dtype).zero_point
+    input_params, _ = one_scale(node, x)
+    node.require(x.dtype in BYTES, f"quantized {x.dtype} is not supported")
+    limits, zero_point = np.iinfo(x.dtype.name), require_prescribed(node, x.dtype).zero_point
     return _rows(
         node,
         "quantized.l2_normalize",
-        x_zero=x.quantization.zero_point,
+        x_zero=input_params.zero_point,
         left=7 if zero_point else 0,
         out_zero=zero_point,
         low=int(limits.min),

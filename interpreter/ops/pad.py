@@ -1,7 +1,10 @@
 """PAD, PADV2, MIRROR_PAD, SPACE_TO_BATCH_ND, BATCH_TO_SPACE_ND: borders added and cut off."""
 
+from __future__ import annotations
+
 from itertools import product
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +15,18 @@ from ...engine.sizes import negative
 from ..checks import required
 from ..registry import op
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ...engine.plan.program import Program
+    from ..node import Emit, Node, Operand
+
+
 REFLECT, SYMMETRIC = 0, 1
 
 
 @op("PAD", "PADV2")
-def pad(node):
+def pad(node: Node) -> Emit:
     """`x` with the second input's rows and columns of zeros, or of the third input, around it."""
     (x,) = required(node, 1)
     borders = _borders(node, x)
@@ -29,7 +39,7 @@ def pad(node):
     )
     out = node.result([before + n + after for n, (before, after) in borders], x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         inside = View.of(out)
         for axis, (n, (before, after)) in enumerate(borders):
             fill(program, value, inside.part(axis, 0, before))
@@ -41,7 +51,7 @@ def pad(node):
 
 
 @op("MIRROR_PAD")
-def mirror_pad(node):
+def mirror_pad(node: Node) -> Emit:
     """`x` with its own rows and columns mirrored around it, the outermost too when SYMMETRIC."""
     (x,) = required(node, 1)
     borders = _borders(node, x)
@@ -55,7 +65,7 @@ def mirror_pad(node):
         )
     out = node.result([before + n + after for n, (before, after) in borders], x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         inside = View.of(out)
         for axis, (n, (before, _)) in enumerate(borders):
             inside = inside.part(axis, before, n)
@@ -75,7 +85,7 @@ def mirror_pad(node):
 
 
 @op("SPACE_TO_BATCH_ND")
-def space_to_batch(node):
+def space_to_batch(node: Node) -> Emit:
     """Each block of rows and columns, zeros added around, shared out among as many batches."""
     (x,) = required(node, 1)
     blocks, paddings = _blocks(node, x, "paddings")
@@ -87,7 +97,7 @@ def space_to_batch(node):
     inner_shape = x.shape[1 + len(blocks) :]
     out = node.result((x.shape[0] * prod(blocks), *steps, *inner_shape), x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if any(map(any, paddings)):
             fill(program, constant(np.full(1, _zero(x), x.dtype)), out)
         batches = View.of(out).split(0, *blocks, x.shape[0])
@@ -99,7 +109,7 @@ def space_to_batch(node):
 
 
 @op("BATCH_TO_SPACE_ND")
-def batch_to_space(node):
+def batch_to_space(node: Node) -> Emit:
     """Batches put back as blocks of rows and columns, with borders cut off."""
     (x,) = required(node, 1)
     blocks, crops = _blocks(node, x, "crops")
@@ -114,7 +124,7 @@ def batch_to_space(node):
     inner_shape = x.shape[1 + len(blocks) :]
     out = node.result((x.shape[0] // prod(blocks), *sizes, *inner_shape), x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         batches = View.of(x).split(0, *blocks, out.shape[0])
         starts = [before for before, _ in crops]
         for space, batch in _interleaved(View.of(out), batches, blocks, starts):
@@ -123,7 +133,9 @@ def batch_to_space(node):
     return emit
 
 
-def _interleaved(space, batches, blocks, starts):
+def _interleaved(
+    space: View, batches: View, blocks: Sequence[int], starts: Sequence[int]
+) -> Iterator[tuple[View, View]]:
     """Pairs of views of the same elements: in the image, and in the batch of each block offset.
 
     Image position p along an axis lies in the batch of offset (p + start) % block, at
@@ -142,7 +154,7 @@ def _interleaved(space, batches, blocks, starts):
         yield image, batch
 
 
-def _borders(node, x):
+def _borders(node: Node, x: Operand) -> list[tuple[int, tuple[int, int]]]:
     """(size, (before, after)) of each dimension, from the second input."""
     (_, paddings), sizes = required(node, 2), node.sizes(1)
     node.require(
@@ -156,7 +168,7 @@ def _borders(node, x):
     return list(zip(x.shape, pairs, strict=True))
 
 
-def _blocks(node, x, name):
+def _blocks(node: Node, x: Operand, name: str) -> tuple[list[int], list[tuple[int, int]]]:
     """The block size and the (before, after) of each blocked dimension."""
     blocks = [int(n) for n in node.constant(1).ravel()]
     (_, _, edges), sizes = required(node, 3), node.sizes(2)
@@ -172,6 +184,6 @@ def _blocks(node, x, name):
     return blocks, pairs
 
 
-def _zero(x):
+def _zero(x: Operand) -> int:
     """The quantized value of 0."""
     return x.quantization.zero_point if x.is_integer and x.quantization is not None else 0

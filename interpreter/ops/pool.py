@@ -1,10 +1,19 @@
 """AVERAGE_POOL_2D, MAX_POOL_2D, L2_POOL_2D."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ...engine.families.windows import pool
 from ...engine.sizes import largest
 from ..checks import clamp_of, one_scale, rank, required, supported, windows
 from ..registry import op
 from .quantized import is_quantized, quantized_limits
+
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..node import Emit, Node, Operand
+
 
 POOLS = {
     "AVERAGE_POOL_2D": "average",
@@ -14,7 +23,7 @@ POOLS = {
 
 
 @op(*POOLS)
-def pool_2d(node):
+def pool_2d(node: Node) -> Emit:
     """One value for each position of the window; padding takes no part in it."""
     (x,) = required(node, 1)
     rank(node, "input", x, 4)
@@ -31,7 +40,7 @@ def pool_2d(node):
     stride = tuple(span.stride for span in spans)
     before = tuple(span.before(size) for span, size in zip(spans, sizes, strict=True))
 
-    def emit(program):
+    def emit(program: Program) -> None:
         pool(
             program, POOLS[node.kind], x, out, size=taps, stride=stride, before=before, clamp=clamp
         )
@@ -39,13 +48,11 @@ def pool_2d(node):
     return emit
 
 
-def same_limits(node, x):
+def same_limits(node: Node, x: Operand) -> tuple[int, int]:
     """The quantized limits of a result that must have the scale of `x`."""
-    one_scale(node, x)
-    quantization = node.outputs[0].quantization
+    before, after = one_scale(node, x)
     node.require(
-        abs(x.quantization.scale - quantization.scale) <= 1e-6
-        and x.quantization.zero_point == quantization.zero_point,
+        abs(before.scale - after.scale) <= 1e-6 and before.zero_point == after.zero_point,
         "input and output must have one scale and zero point",
     )
-    return quantized_limits(node, x.dtype, quantization)
+    return quantized_limits(node, x.dtype, after)

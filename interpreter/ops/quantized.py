@@ -1,7 +1,10 @@
 """Arithmetic of quantized integers, for the families that have it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from math import copysign, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +14,10 @@ from ...schema.operators import known
 from ...schema.quantization import Quantization
 from ..checks import NO_LIMIT, clamp_of, limits_of, name_of_dtype
 from ..node import Node, Operand, TensorDeclaration
+
+if TYPE_CHECKING:
+    from ..node import Emit
+
 
 QUANTIZED_TYPES = ("int8", "uint8", "int16")
 _CODES = {"int8": "i8", "uint8": "u8", "int16": "i16"}
@@ -28,14 +35,14 @@ _LEFT = {"int8": 20, "uint8": 20, "int16": 15}
 _LEFT_SQUARED = 7
 
 
-def is_quantized(x):
+def is_quantized(x: Operand) -> bool:
     """Whether `x` holds small integers with a scale."""
     return x.quantization is not None and name_of_dtype(x.dtype) in QUANTIZED_TYPES
 
 
-def quantized_pair(node, a, b, shape):
+def quantized_pair(node: Node, a: Operand, b: Operand, shape: tuple[int, ...]) -> Emit:
     """The result of `node.kind` for each pair of elements, on the output's scale."""
-    quantizations = []
+    quantizations: list[Quantization] = []
     for i, tensor in enumerate((a, b, node.outputs[0])):
         quantization = quantization_of(node, tensor, f"input {i}" if i < 2 else "the output")
         node.require(
@@ -96,10 +103,12 @@ def require_prescribed(node: Node, dtype: np.dtype, tolerance: float = 0.0) -> Q
     return output
 
 
-def quantized_limits(node, dtype, quantization, fused=True):
+def quantized_limits(
+    node: Node, dtype: np.dtype, quantization: Quantization, fused: bool = True
+) -> tuple[int, int]:
     """The lowest and highest quantized value: those of the type, or of the fused activation."""
-    limits = clamp_of(node) if fused else (-np.inf, np.inf)
-    return tuple(quantize_limit(limit, dtype, quantization) for limit in limits)
+    low, high = clamp_of(node) if fused else (-np.inf, np.inf)
+    return quantize_limit(low, dtype, quantization), quantize_limit(high, dtype, quantization)
 
 
 def quantize_limit(limit: float, dtype: np.dtype, quantization: Quantization) -> int:

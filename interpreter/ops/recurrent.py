@@ -1,47 +1,59 @@
 """RNN, UNIDIRECTIONAL_SEQUENCE_RNN, BIDIRECTIONAL_SEQUENCE_RNN and SVDF."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ...engine.families import recurrent
 from ...engine.plan.buffer import Buffer, constant
-from ..checks import rank, required
+from ..checks import rank, required, required_input
 from ..node import Node
 from ..registry import op
 from .arithmetic import bytes_of, scales_of
 from .svdf_quantized import svdf_quantized
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...engine.plan.program import Program
+    from ..node import Emit, Operand, Prepared
+
+
 _HYBRID = ("int8", "uint8", "int4")
 
 
 @op("RNN")
-def rnn(node):
+def rnn(node: Node) -> Prepared:
     """hidden = activation(x @ weights + hidden @ recurrent + bias), which is also the result."""
     x, *_ = required(node, 5)
     rank(node, "input", x, 2)
-    walk = recurrent.SequenceLayout(x.shape[0], 1, True)
-    return _emit_all([_cell(node, [(x, 1)], (2, 3, 4), walk)])
+    layout = recurrent.SequenceLayout(x.shape[0], 1, True)
+    return _emit_all([_cell(node, [(x, 1)], (2, 3, 4), layout)])
 
 
 @op("UNIDIRECTIONAL_SEQUENCE_RNN")
-def unidirectional_sequence_rnn(node):
+def unidirectional_sequence_rnn(node: Node) -> Prepared:
     """RNN at each step of a sequence [batch, steps, k], or the other way when `time_major`."""
     x, *_ = required(node, 5)
-    return _emit_all([_cell(node, [(x, 1)], (2, 3, 4), walk_of(node, x))])
+    return _emit_all([_cell(node, [(x, 1)], (2, 3, 4), layout_of(node, x))])
 
 
 @op("BIDIRECTIONAL_SEQUENCE_RNN")
-def bidirectional_sequence_rnn(node):
+def bidirectional_sequence_rnn(node: Node) -> Prepared:
     """A sequence forwards and backwards; the results lie side by side with `merge_outputs`.
 
     An auxiliary input with weights of its own is added in both directions; without, TFLite does not
     look at it.
     """
-    x, *_ = required(node, 9)
+    operands = required(node, 9)
+    x = operands[0]
     _, other = auxiliary(node, x, 9, 10, 11)
-    walk = walk_of(node, x)
-    units = [node.inputs[i].shape[0] for i in (1, 5)]
+    layout = layout_of(node, x)
+    units = [operands[i].shape[0] for i in (1, 5)]
     merged = bool(node.options.merge_outputs)
-    forward, backward = in_directions(walk, units[0], merged)
+    forward, backward = in_directions(layout, units[0], merged)
     first, second = [(x, 1)], [(x, 5)]
     if other is not None:
         first.append((other, 10))
@@ -55,7 +67,7 @@ def bidirectional_sequence_rnn(node):
 
 
 @op("SVDF")
-def svdf(node):
+def svdf(node: Node) -> Prepared:
     """Filters over the features of the last inputs: rank of them make a result, by sums.
 
     `weights_feature` [filters, k] make a feature of each input, `weights_time` [filters, memory]
@@ -93,7 +105,7 @@ def svdf(node):
     bias = None if bias is None else require_float32(node, bias)
     out = node.result((batch, units), np.float32)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         recurrent.svdf(
             program,
             x,
@@ -109,7 +121,7 @@ def svdf(node):
     return emit
 
 
-def dequantized(node, i):
+def dequantized(node: Node, i: int) -> Buffer | None:
     """Weights that are input `i`, those of 8 bits as float32."""
     part = node.optional(i)
     if part is None or part.dtype == np.float32:
@@ -120,7 +132,7 @@ def dequantized(node, i):
     return constant(quantized.astype(np.float32) * scales_of(node, part)[0])
 
 
-def auxiliary(node, x, place, *weights):
+def auxiliary(node: Node, x: Operand, place: int, *weights: int) -> tuple[Operand, Operand | None]:
     """(what the second direction takes, what is added to both or None)."""
     other = node.optional(place)
     if other is None:
@@ -137,7 +149,7 @@ def auxiliary(node, x, place, *weights):
     return (x, other) if all(has_weights) else (other, None)
 
 
-def walk_of(node, x):
+def layout_of(node: Node, x: Operand) -> recurrent.SequenceLayout:
     """How the sequence `x` lies in memory."""
     rank(node, "input", x, 3)
     time_major = bool(node.options.time_major)
@@ -145,11 +157,13 @@ def walk_of(node, x):
     return recurrent.SequenceLayout(batch, steps, time_major)
 
 
-def in_directions(walk, units, merged):
-    """`walk` forwards, and backwards beside `units` columns of it when `merged`."""
+def in_directions(
+    layout: recurrent.SequenceLayout, units: int, merged: bool
+) -> tuple[recurrent.SequenceLayout, recurrent.SequenceLayout]:
+    """`layout` forwards, and backwards beside `units` columns of it when `merged`."""
     column = units if merged else 0
-    backward = recurrent.SequenceLayout(walk.batch, walk.steps, walk.time_major, True, column)
-    return walk, backward
+    backward = recurrent.SequenceLayout(layout.batch, layout.steps, layout.time_major, True, column)
+    return layout, backward
 
 
 def state_of(node: Node, i: int, batch: int, n: int) -> Buffer:
@@ -168,7 +182,7 @@ def state_of(node: Node, i: int, batch: int, n: int) -> Buffer:
     return state.reshape((batch, n))
 
 
-def weights_of(node, operands):
+def weights_of(node: Node, operands: Sequence[Operand]) -> recurrent.Weights:
     """The Weights of operands [n, k], all float32 or all quantized to 8 bits or less."""
     quantized = {operand.dtype.name in _HYBRID for operand in operands}
     for operand in operands:
@@ -180,7 +194,7 @@ def weights_of(node, operands):
     node.require(len(quantized) == 1, "weights must be all of reals or all of 8 bits")
     if quantized == {False}:
         return recurrent.Weights(tuple(operands))
-    scales = []
+    scales: list[float] = []
     for operand in operands:
         matrix_scales = scales_of(node, operand)
         node.require(
@@ -191,7 +205,7 @@ def weights_of(node, operands):
     return recurrent.Weights(tuple(map(bytes_of, operands)), tuple(scales))
 
 
-def require_float32(node, operand):
+def require_float32(node: Node, operand: Operand) -> Operand:
     """`operand`, which must be of float32."""
     node.require(
         operand.dtype == np.float32, f"'{operand.name}' must be float32, got {operand.dtype}"
@@ -199,18 +213,24 @@ def require_float32(node, operand):
     return operand
 
 
-def _cell(node, inputs, places, walk, out=None):
+def _cell(
+    node: Node,
+    inputs: Sequence[tuple[Operand, int]],
+    places: tuple[int, int, int],
+    layout: recurrent.SequenceLayout,
+    out: Operand | None = None,
+) -> Emit:
     """`emit` of one direction: `places` are of recurrent weights, bias and state."""
-    inputs = [(x, node.inputs[i]) for x, i in inputs]
-    state_weights, bias = (node.inputs[i] for i in places[:2])
+    state_weights, bias = (required_input(node, i) for i in places[:2])
     n = state_weights.shape[0]
     rank(node, "recurrent weights", state_weights, 2)
     node.require(
         state_weights.shape[1] == n,
         f"recurrent weights must be square, got shape {state_weights.shape}",
     )
-    pairs = []
-    for x, weights in inputs:
+    pairs: list[tuple[Buffer, recurrent.Weights]] = []
+    for x, position in inputs:
+        weights = required_input(node, position)
         require_float32_input(node, x)
         node.require(
             weights.ndim == 2 and weights.shape == (n, x.shape[-1]),
@@ -218,21 +238,22 @@ def _cell(node, inputs, places, walk, out=None):
         )
         pairs.append((recurrent.rows_of(x), weights_of(node, [weights])))
     node.require(bias.size == n, f"bias must have {n} elements, got shape {bias.shape}")
-    hidden = state_of(node, places[2], walk.batch, n)
+    hidden = state_of(node, places[2], layout.batch, n)
     before = inputs[0][0].shape[:-1]
     if out is None:
         out = node.result((*before, n), np.float32)
-    recurrent_weights, bias = weights_of(node, [state_weights]), require_float32(node, bias).ravel()
+    recurrent_weights = weights_of(node, [state_weights])
+    bias_row = require_float32(node, bias).ravel()
 
-    def emit(program):
+    def emit(program: Program) -> None:
         recurrent.rnn(
             program,
             pairs,
             recurrent_weights,
-            bias,
+            bias_row,
             hidden,
             recurrent.rows_of(out),
-            walk,
+            layout,
             activation=int(node.options.fused_activation_function),
             asymmetric=bool(node.options.asymmetric_quantize_inputs),
         )
@@ -240,14 +261,14 @@ def _cell(node, inputs, places, walk, out=None):
     return emit
 
 
-def require_float32_input(node, x):
+def require_float32_input(node: Node, x: Operand) -> None:
     """Refuses inputs of another dtype than float32."""
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported yet")
 
 
-def _emit_all(emits):
-    def emit(program):
-        for one in emits:
-            one(program)
+def _emit_all(emits: Sequence[Emit]) -> Emit:
+    def emit(program: Program) -> None:
+        for emit_direction in emits:
+            emit_direction(program)
 
     return emit

@@ -1,6 +1,9 @@
 """SUM, MEAN, REDUCE_*, ARG_MAX, ARG_MIN, CUMSUM: along some of the dimensions."""
 
+from __future__ import annotations
+
 from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -12,8 +15,17 @@ from ..checks import one_scale, required, supported
 from ..registry import op
 from .quantized import is_quantized
 
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from ...engine.plan.buffer import Buffer
+    from ...engine.plan.program import Program
+    from ...schema.quantization import Quantization
+    from ..node import Emit, Node, Operand
+
+
 NUMBERS = (np.float32, np.int32, np.int64)
-_STORED = (np.int8, np.uint8, np.int16)
+_STORED: Sequence[type] = (np.int8, np.uint8, np.int16)
 REDUCTIONS = {
     "SUM": ("add", NUMBERS),
     "MEAN": ("mean", NUMBERS),
@@ -26,16 +38,25 @@ REDUCTIONS = {
 """Operator -> what engine/families/reductions.py calls it, dtypes."""
 
 
-_COMPARED = (np.float32, np.int32, np.int8, np.uint8, np.bool_)
+class Reduction(Protocol):
+    """What adds the instructions of a reduction to a program."""
+
+    def __call__(self, program: Program, *, x: Buffer, axes: Collection[int], out: Buffer) -> None:
+        """Adds out = the reduction of `x` over the dimensions `axes`."""
+        ...
+
+
+_POSITIONS: Sequence[type] = (np.int32, np.int64)
+_COMPARED: Sequence[type] = (np.float32, np.int32, np.int8, np.uint8, np.bool_)
 
 
 @op(*REDUCTIONS)
-def reduce(node):
+def reduce(node: Node) -> Emit:
     """The dimensions `axes` of `x` folded into one value each, kept as 1 or left out."""
     x, axes = required(node, 2)[0], node.constant(1)
     kind, dtypes = REDUCTIONS[node.kind]
     node.require(axes.dtype == np.int32, f"axes must be int32, got {axes.dtype}")
-    folded = set()
+    folded: set[int] = set()
     if x.ndim:  # a scalar has nothing to fold, whatever the axes say
         folded = {node.axis("axes", x, int(axis)) for axis in axes.ravel()}
     quantized = is_quantized(x)
@@ -49,17 +70,16 @@ def reduce(node):
         _quantized(node, kind, x, out) if quantized else partial(reductions.reduce, kind=kind)
     )
 
-    def emit(program):
+    def emit(program: Program) -> None:
         add_rows(program, x=x, axes=folded, out=out)
 
     return emit
 
 
-def _quantized(node, kind, x, out):
+def _quantized(node: Node, kind: str, x: Operand, out: Operand) -> Reduction:
     """The family's function for quantized integers, with its numbers."""
-    one_scale(node, x)
-    before, after = x.quantization, out.quantization
-    name, limits = x.dtype.name, np.iinfo(x.dtype)
+    before, after = one_scale(node, x)
+    name, limits = x.dtype.name, np.iinfo(x.dtype.name)
     if kind in ("maximum", "minimum"):
         node.require(
             before.scale == after.scale and before.zero_point == after.zero_point,
@@ -92,7 +112,7 @@ def _quantized(node, kind, x, out):
     return partial(reductions.multiply_quantized, **numbers)
 
 
-def _empty_reduction(kind, quantization, limits):
+def _empty_reduction(kind: str, quantization: Quantization, limits: np.iinfo) -> Reduction:
     """What fills the result of an empty tensor: a sum of 0, a product of 1.
 
     A mean has no value: it is quantized to 0, as TFLite leaves it.
@@ -105,7 +125,7 @@ def _empty_reduction(kind, quantization, limits):
     )
     value = np.array([quantized], limits.dtype)
 
-    def add_rows(program, x, axes, out):
+    def add_rows(program: Program, x: Buffer, axes: Collection[int], out: Buffer) -> None:
         if out.size:
             fill(program, constant(value), out)
 
@@ -113,7 +133,7 @@ def _empty_reduction(kind, quantization, limits):
 
 
 @op("ARG_MAX", "ARG_MIN")
-def arg_max(node):
+def arg_max(node: Node) -> Emit:
     """Where along the axis the largest or smallest element comes first."""
     x, axes = required(node, 2)[0], node.constant(1)
     node.require(axes.size == 1, f"axis must be one number, got shape {axes.shape}")
@@ -121,10 +141,10 @@ def arg_max(node):
     node.require(x.dtype in _COMPARED, f"{x.dtype} is not supported")
     node.require(x.shape[axis] > 0, f"dimension {axis} must not be empty, got shape {x.shape}")
     out = node.result(x.shape[:axis] + x.shape[axis + 1 :])
-    node.require(out.dtype in (np.int32, np.int64), f"result must be an integer, got {out.dtype}")
+    node.require(out.dtype in _POSITIONS, f"result must be an integer, got {out.dtype}")
     source, smallest = x.view(np.uint8) if x.dtype == np.bool_ else x, node.kind == "ARG_MIN"
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if out.size:
             reductions.position(program, source, axis, out, smallest=smallest)
 
@@ -132,7 +152,7 @@ def arg_max(node):
 
 
 @op("CUMSUM")
-def cumsum(node):
+def cumsum(node: Node) -> Emit:
     """Sums of the elements up to each one, without it if `exclusive`, from the end if `reverse`."""
     x, axes = required(node, 2)[0], node.constant(1)
     node.require(axes.size == 1, f"axis must be one number, got shape {axes.shape}")
@@ -141,7 +161,7 @@ def cumsum(node):
     out = node.result(x.shape, x.dtype)
     options = {name: getattr(node.options, name) for name in ("exclusive", "reverse")}
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if x.size:
             reductions.cumulate(program, x, axis, out, **options)
 

@@ -1,15 +1,21 @@
 """RESHAPE, SQUEEZE, EXPAND_DIMS: the same memory under another shape."""
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
 
 from ...engine.sizes import is_plain, negative
 from ..checks import required
 from ..node import NeedsValue
 from ..registry import op
 
+if TYPE_CHECKING:
+    from ..node import Node
+
 
 @op("RESHAPE")
-def reshape(node):
+def reshape(node: Node) -> None:
     """`x` under the shape of the second input or the option; one -1 takes what is left."""
     (x,) = required(node, 1)
     if node.optional(1) is not None:
@@ -35,7 +41,7 @@ def reshape(node):
 
 
 @op("SQUEEZE")
-def squeeze(node):
+def squeeze(node: Node) -> None:
     """`x` without the dimensions `squeeze_dims`, or without all of size 1."""
     (x,) = required(node, 1)
     dims = node.options.squeeze_dims
@@ -51,7 +57,7 @@ def squeeze(node):
 
 
 @op("EXPAND_DIMS")
-def expand_dims(node):
+def expand_dims(node: Node) -> None:
     """`x` with a dimension of size 1 put in before `axis`."""
     (x,) = required(node, 1)
     axis = int(node.constant(1).ravel()[0])

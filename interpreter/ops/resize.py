@@ -1,22 +1,34 @@
 """RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR: images of another size."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ...engine.families.resizing import bilinear
 from ...engine.sizes import negative
-from ..checks import rank, required
+from ..checks import rank, required, required_input
 from ..registry import op
 
-_INTEGERS = (np.int8, np.int16)
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...engine.plan.program import Program
+    from ..node import Emit, Node, Operand
+
+
+_INTEGERS: Sequence[type] = (np.int8, np.int16)
+_SUPPORTED: Sequence[type] = (np.float32, np.uint8, *_INTEGERS)
 
 
 @op("RESIZE_NEAREST_NEIGHBOR")
-def resize_nearest(node):
+def resize_nearest(node: Node) -> Emit:
     """Each pixel of the result is the nearest one of the input."""
     x, out = _images(node)
     align, half = bool(node.options.align_corners), bool(node.options.half_pixel_centers)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if out.size:
             program.call(
                 "resize.nearest",
@@ -33,18 +45,19 @@ def resize_nearest(node):
 
 
 @op("RESIZE_BILINEAR")
-def resize_bilinear(node):
+def resize_bilinear(node: Node) -> Emit:
     """Each pixel of the result is a weighted mean of the four around its place in the input."""
     x, out = _images(node)
     align, half = bool(node.options.align_corners), bool(node.options.half_pixel_centers)
     node.require(not (align and half), "align_corners and half_pixel_centers must not both be set")
-    node.require(x.dtype in (np.float32, np.uint8, *_INTEGERS), f"{x.dtype} is not supported")
-    kernel, scale, more = "resize.bilinear", _scale, {"rounding": 0.5 if x.is_integer else 0.0}
+    node.require(x.dtype in _SUPPORTED, f"{x.dtype} is not supported")
+    kernel, scale = "resize.bilinear", _scale
+    more = {"rounding": 0.5 if x.is_integer else 0.0}
     if x.dtype in _INTEGERS:
         kernel = "resize.bilinear_int8" if x.dtype == np.int8 else "resize.bilinear_integer"
         scale, more = _scale_integer, {}
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if out.size and x.is_float:
             scales = [scale(*sizes, align) for sizes in zip(x.shape, out.shape, strict=True)]
             bilinear(program, x, out, scales[1:3], half)
@@ -63,13 +76,13 @@ def resize_bilinear(node):
     return emit
 
 
-def _images(node):
+def _images(node: Node) -> tuple[Operand, Operand]:
     """The input and the result of the size that the second input says."""
     (x,) = required(node, 1)
     rank(node, "input", x, 4)
     size = node.sizes(1)
     node.require(
-        node.inputs[1].shape == (2,) and not negative(n - 1 for n in size),
+        required_input(node, 1).shape == (2,) and not negative(n - 1 for n in size),
         f"the size must be two positive numbers, got {size}",
     )
     node.require(
@@ -78,14 +91,14 @@ def _images(node):
     return x, node.result((x.shape[0], *size, x.shape[3]), x.dtype)
 
 
-def _scale(before, after, align):
+def _scale(before: int, after: int, align: bool) -> float:
     """Steps in the input for one step in the result, in float32 as TFLite divides."""
     if align and after > 1:
         before, after = before - 1, after - 1
     return float(np.float32(before) / np.float32(after))
 
 
-def _scale_integer(before, after, align):
+def _scale_integer(before: int, after: int, align: bool) -> int:
     """`_scale` in steps of 1 / 1024, rounded to nearest."""
     if align and after > 1:
         before, after = before - 1, after - 1

@@ -1,6 +1,9 @@
 """WHERE, UNIQUE, TOPK_V2, BUCKETIZE: elements found by their value."""
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,27 +14,36 @@ from ..checks import required
 from ..registry import op
 from .cast import convert
 
-_BUCKETS = (np.float32, np.float64, np.int32, np.int64)
-_TOP = (np.float32, np.int32, np.int64, np.int16, np.int8, np.uint8)
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...engine.plan.program import Program
+    from ..node import DynamicResult, Emit, Node
+
+
+_BUCKETS: Sequence[type] = (np.float32, np.float64, np.int32, np.int64)
+_TOP: Sequence[type] = (np.float32, np.int32, np.int64, np.int16, np.int8, np.uint8)
 
 
 @op("WHERE")
-def where(node):
+def where(node: Node) -> DynamicResult:
     """The indices of the elements that are not zero, in order."""
     (x,) = required(node, 1)
-    return node.dynamic_result(
-        lambda condition: [np.argwhere(condition).astype(np.int64)], [(None, x.ndim)]
-    )
+
+    def find(condition: np.ndarray) -> list[np.ndarray]:
+        return [np.argwhere(condition).astype(np.int64)]
+
+    return node.dynamic_result(find, [(None, x.ndim)])
 
 
 @op("UNIQUE")
-def unique(node):
+def unique(node: Node) -> DynamicResult:
     """The values of a vector as they first come, and for each element which one it is."""
     (x,) = required(node, 1)
     node.require(x.ndim == 1, f"input must have one dimension, got shape {x.shape}")
     dtype = numpy_dtype(int(node.options.idx_out_type))
 
-    def find(values):
+    def find(values: np.ndarray) -> list[np.ndarray]:
         _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
         order = np.argsort(first)
         rank = np.empty_like(order)
@@ -42,7 +54,7 @@ def unique(node):
 
 
 @op("BUCKETIZE")
-def bucketize(node):
+def bucketize(node: Node) -> Emit:
     """For each element, how many of the rising `boundaries` are not above it.
 
     Integers are compared as float32, as TFLite's kernel does.
@@ -55,7 +67,7 @@ def bucketize(node):
     )
     out = node.result(x.shape, np.int32)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         numbers = x if x.dtype.kind == "f" else convert(program, x, np.dtype(np.float32))
         if out.size:
             operands = (numbers.ravel(), constant(boundaries), out.ravel())
@@ -65,7 +77,7 @@ def bucketize(node):
 
 
 @op("TOPK_V2")
-def top_k(node):
+def top_k(node: Node) -> Emit:
     """The k largest of each row in falling order, and where they are."""
     (x,) = required(node, 1)
     node.require(x.dtype in _TOP, f"{x.dtype} is not supported")
@@ -78,7 +90,7 @@ def top_k(node):
     out = node.result(shape, x.dtype)
     where = node.result(shape, node.outputs[1].dtype or np.int32)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if out.size:
             indices = where if where.dtype == np.int32 else arena(shape, np.int32)
             program.call(

@@ -1,6 +1,9 @@
 """SEGMENT_SUM and UNSORTED_SEGMENT_*: rows of the same segment brought together."""
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,9 +13,19 @@ from ...engine.sizes import negative
 from ..checks import required
 from ..registry import op
 
-_TYPES = (np.float32, np.int32, np.int64)
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
 
-SEGMENTS = {
+    from ...engine.plan.program import Program
+    from ..node import Emit, Node
+
+    Limits: TypeAlias = np.iinfo | np.finfo
+
+
+_TYPES: Sequence[type] = (np.float32, np.int32, np.int64)
+
+SEGMENTS: dict[str, tuple[str, Callable[[Limits], float | np.floating]]] = {
     "SEGMENT_SUM": ("sum", lambda limits: 0),
     "UNSORTED_SEGMENT_SUM": ("sum", lambda limits: 0),
     "UNSORTED_SEGMENT_PROD": ("product", lambda limits: 1),
@@ -23,7 +36,7 @@ SEGMENTS = {
 
 
 @op(*SEGMENTS)
-def segments(node):
+def segments(node: Node) -> Emit:
     """One row for each segment, made of the rows of `x` that the second input puts there."""
     x, ids = required(node, 2)
     node.require(x.dtype in _TYPES, f"{x.dtype} is not supported")
@@ -46,7 +59,7 @@ def segments(node):
     kernel, start = SEGMENTS[node.kind]
     limits = np.finfo(np.float32) if x.is_float else np.iinfo(x.dtype.name)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         fill(program, constant(np.full(1, start(limits), x.dtype)), out)
         if x.size:
             program.call(

@@ -1,6 +1,9 @@
 """SLICE, STRIDED_SLICE, REVERSE_V2, REVERSE_SEQUENCE: some elements, or all in another order."""
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,9 +24,20 @@ from ..node import NeedsValue
 from ..registry import op
 from .cast import convert
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    from ...engine.plan.buffer import Buffer
+    from ...engine.plan.program import Program
+    from ..node import Emit, Node, Operand, Prepared
+
+    Entry: TypeAlias = tuple[int | None, int | None]
+    Cut: TypeAlias = tuple[int, int | None, int, bool]
+
 
 @op("SLICE")
-def slice_(node):
+def slice_(node: Node) -> Emit:
     """The box of `x` that begins at the second input and has the size of the third."""
     x, begin = required(node, 2)
     sizes = node.sizes(2)
@@ -44,7 +58,7 @@ def slice_(node):
         )
     out = node.result(sizes, x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if dynamic_result:
             _take_box(program, x, convert(program, begin.ravel(), np.int64), sizes, out)
             return
@@ -56,7 +70,14 @@ def slice_(node):
     return emit
 
 
-def _take_box(program, x, starts, sizes, out, wrap=False):
+def _take_box(
+    program: Program,
+    x: Operand,
+    starts: Buffer,
+    sizes: Sequence[int],
+    out: Operand,
+    wrap: bool = False,
+) -> None:
     """Adds the instructions that copy the part of `x` from `starts` on, whose shape is `sizes`."""
     if not x.ndim:
         move(program, x, out)
@@ -73,7 +94,7 @@ def _take_box(program, x, starts, sizes, out, wrap=False):
 
 
 @op("STRIDED_SLICE")
-def strided_slice(node):
+def strided_slice(node: Node) -> Prepared:
     """`x[begin:end:stride, ...]` with the masks of TF: ellipsis, new axes, single indices."""
     x, begin = required(node, 2)
     node.require(begin.ndim == 1, f"begin must have one dimension, got shape {begin.shape}")
@@ -83,9 +104,9 @@ def strided_slice(node):
     if begin.value is None and _only_picks(node, entries):
         return _dynamic_picks(node, x, begin, entries)
     cuts = _cuts(node, x, entries)
-    out = node.result([count for _, _, count, kept in cuts if kept], x.dtype)
+    out = node.result([count for _, _, count, in_result in cuts if in_result], x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         view = View.of(x)
         for axis, (start, step, count, _) in enumerate(cuts):
             view = view.insert(axis) if step is None else view.part(axis, start, count, step)
@@ -96,7 +117,7 @@ def strided_slice(node):
     return emit
 
 
-def _entries(node, x, count):
+def _entries(node: Node, x: Operand, count: int) -> list[Entry]:
     """(i, axis) in the order of the result: entry `i` of begin cuts dimension `axis` of `x`.
 
     `i` is None where no entry names the dimension, `axis` where the entry makes a new one.
@@ -113,7 +134,8 @@ def _entries(node, x, count):
         unnamed >= 0,
         f"begin must name at most {x.ndim} dimensions of shape {x.shape}, got {x.ndim - unnamed}",
     )
-    entries, axis = [], 0
+    entries: list[Entry] = []
+    axis = 0
     for i in range(count):
         if i in ellipsis:
             entries += [(None, axis + j) for j in range(unnamed)]
@@ -126,24 +148,24 @@ def _entries(node, x, count):
     return entries + [(None, i) for i in range(axis, x.ndim)]
 
 
-def _only_picks(node, entries):
+def _only_picks(node: Node, entries: Sequence[Entry]) -> bool:
     """Whether every dimension is either taken whole or at one index."""
     options = node.options
     whole = options.begin_mask & options.end_mask | options.shrink_axis_mask
-    named = [i for i, axis in entries if None not in (i, axis)]
+    named = [i for i, axis in entries if i is not None and axis is not None]
     strides = node.constant(3).ravel()
     return all(whole >> i & 1 and strides[i] == 1 for i in named)
 
 
-def _dynamic_picks(node, x, begin, entries):
+def _dynamic_picks(node: Node, x: Operand, begin: Operand, entries: Sequence[Entry]) -> Emit:
     """STRIDED_SLICE of single indices known only at run time, and of whole dimensions."""
-    picked = {i: axis for i, axis in entries if None not in (i, axis)}
-    picked = {i: axis for i, axis in picked.items() if node.options.shrink_axis_mask >> i & 1}
+    named = [(i, axis) for i, axis in entries if i is not None and axis is not None]
+    picked = {i: axis for i, axis in named if node.options.shrink_axis_mask >> i & 1}
     sizes = [1 if axis in picked.values() else n for axis, n in enumerate(x.shape)]
     shape = [1 if axis is None else x.shape[axis] for i, axis in entries if i not in picked]
     out = node.result(shape, x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         begin_int64 = convert(program, begin, np.int64)
         starts = arena((x.ndim,), np.int64)
         fill(program, constant(np.zeros(1, np.int64)), starts)
@@ -154,15 +176,15 @@ def _dynamic_picks(node, x, begin, entries):
     return emit
 
 
-def _cuts(node, x, entries):
-    """(start, step, count, kept) of each entry; step is None for a new dimension."""
+def _cuts(node: Node, x: Operand, entries: Sequence[Entry]) -> list[Cut]:
+    """(start, step, count, in_result) of each entry; step is None for a new dimension."""
     begin, end = node.sizes(1), node.sizes(2)
     stride = [int(i) for i in node.constant(3).ravel()]
     node.require(
         len(begin) == len(end) == len(stride),
         f"begin, end and strides must have one length, got {begin}, {end} and {stride}",
     )
-    cuts = []
+    cuts: list[Cut] = []
     for i, axis in entries:
         if axis is None:
             cuts.append((0, None, 1, True))
@@ -173,8 +195,8 @@ def _cuts(node, x, entries):
     return cuts
 
 
-def _cut(node, i, n, begin, end, stride):
-    """(start, step, count, kept) of entry `i`, which cuts a dimension of size `n`."""
+def _cut(node: Node, i: int, n: int, begin: int, end: int, stride: int) -> Cut:
+    """(start, step, count, in_result) of entry `i`, which cuts a dimension of size `n`."""
     options = node.options
     node.require(stride != 0, f"strides must not be zero, got 0 at position {i}")
     if options.offset:
@@ -194,7 +216,7 @@ def _cut(node, i, n, begin, end, stride):
 
 
 @op("REVERSE_V2")
-def reverse(node):
+def reverse(node: Node) -> Emit:
     """`x` backwards along the axes of the second input."""
     (x,) = required(node, 1)
     listed_axes = [int(axis) for axis in node.constant(1).ravel()]
@@ -202,7 +224,7 @@ def reverse(node):
     node.require(len(set(axes)) == len(axes), f"axes must differ, got {listed_axes}")
     out = node.result(x.shape, x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         view = View.of(x)
         for axis in axes:
             view = view.part(axis, x.shape[axis] - 1, x.shape[axis], -1)
@@ -212,7 +234,7 @@ def reverse(node):
 
 
 @op("REVERSE_SEQUENCE")
-def reverse_sequence(node):
+def reverse_sequence(node: Node) -> Emit:
     """`x` with the first `lengths[b]` steps of each batch entry `b` backwards."""
     x, lengths = required(node, 2)
     steps_axis, batch_axis = node.axis("seq_dim", x), node.axis("batch_dim", x)
@@ -228,7 +250,7 @@ def reverse_sequence(node):
     strides = contiguous_strides(x.shape)
     low, high = sorted((steps_axis, batch_axis))
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if not out.size:
             return
         program.call(

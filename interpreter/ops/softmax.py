@@ -1,6 +1,9 @@
 """SOFTMAX and LOG_SOFTMAX along the last dimension."""
 
+from __future__ import annotations
+
 from math import floor, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,32 +14,45 @@ from ...engine.families.fixedpoint import (
 )
 from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import constant
-from ..checks import one_scale, required, supported
+from ..checks import BYTES, one_scale, required, supported
 from ..registry import op
 from .quantized import is_quantized, require_prescribed
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from ...engine.plan.buffer import Buffer
+    from ...engine.plan.program import Program
+    from ..node import Emit, Node, Operand
+
+    Call: TypeAlias = tuple[str, tuple[Buffer, ...], dict[str, float]]
+    """A kernel, its tables and its numbers."""
+
 
 NEAR = 1e-3
 """How far a scale may be from the prescribed one, relative to it, as in TFLite's kernels."""
 
 
 @op("SOFTMAX", "LOG_SOFTMAX")
-def softmax(node):
+def softmax(node: Node) -> Emit:
     """exp(beta * x) (or exp(x)) over its sum, and the logarithm of that."""
     (x,) = required(node, 1)
     node.require(
         x.ndim or node.kind == "LOG_SOFTMAX", "input must have 1 dimension or more, got a scalar"
     )
+    numbers: dict[str, float] = {}
     if is_quantized(x):
         kernel, tables, numbers = _stored(node, x)
         out = node.result(x.shape, node.outputs[0].dtype or x.dtype)
     else:
         supported(node, (x,))
         kernel, tables = f"softmax.{node.kind.lower()}", ()
-        numbers = {"beta": float(node.options.beta)} if node.kind == "SOFTMAX" else {}
+        if node.kind == "SOFTMAX":
+            numbers = {"beta": float(node.options.beta)}
         out = node.result(x.shape, x.dtype)
     rows = (prod(x.shape[:-1]), x.shape[-1] if x.ndim else 1)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         if x.size:
             program.call(
                 kernel, x.reshape(rows), *tables, out.reshape(rows), split=rows[0], **numbers
@@ -49,23 +65,23 @@ _RESULTS = {"int8": ("int8", "int16"), "uint8": ("uint8", "int16"), "int16": ("i
 """Type of the input -> of the result of SOFTMAX."""
 
 
-def _stored(node, x):
+def _stored(node: Node, x: Operand) -> Call:
     """The kernel for quantized integers, its tables and numbers."""
-    one_scale(node, x)
+    input_params, _ = one_scale(node, x)
     result = node.outputs[0].dtype or x.dtype
     if node.kind == "LOG_SOFTMAX":
-        node.require(x.dtype in (np.int8, np.uint8), f"quantized {x.dtype} is not supported")
+        node.require(x.dtype in BYTES, f"quantized {x.dtype} is not supported")
         require_prescribed(node, x.dtype, NEAR)
-        return _log_softmax(x)
+        return _log_softmax(x.dtype, input_params.scale)
     node.require(result.name in _RESULTS[x.dtype.name], f"{x.dtype} cannot give {result}")
     node.require(node.options.beta > 0, f"beta must be positive, got {node.options.beta}")
     limits = np.iinfo(result.name)
     if x.dtype == np.int16 or result != np.int16:
         require_prescribed(node, result, NEAR)
     if x.dtype == np.int16:
-        return _softmax_16(node, x)
-    _, exps, _ = _exponents(x, float(node.options.beta))
-    numbers = {"low": int(limits.min), "high": int(limits.max)}
+        return _softmax_16(input_params.scale, node.options.beta)
+    _, exps, _ = _exponents(input_params.scale, float(node.options.beta))
+    numbers: dict[str, float] = {"low": int(limits.min), "high": int(limits.max)}
     if result == x.dtype:
         rounded = rounding_divide_by_pot(exps.astype(np.int64), 12)[0]
         planes = np.array([rounded >> 8 * i & 255 for i in range(3)], np.uint8)
@@ -78,12 +94,12 @@ _FINEST = 1 + 2.0**-30
 """A step of the input times 2 ** 26: for smaller ones, TFLite's multipliers are not defined."""
 
 
-def _exponents(x, beta):
+def _exponents(scale: float, beta: float) -> tuple[np.ndarray, np.ndarray, tuple[int, int, int]]:
     """Differences 0 to 255 from the largest: times 2 ** 26, exp of them, and the scale.
 
     exp is 0 where the difference is too large for TFLite.
     """
-    real = beta * float(np.float32(x.quantization.scale)) * (1 << 26)
+    real = beta * float(np.float32(scale)) * (1 << 26)
     real = min(max(real, _FINEST), (1 << 31) - 1.0)
     multiplier, shift = quantize_multiplier(real)
     radius = floor(31 * (1 << 26) / (1 << max(shift, 0)))
@@ -94,11 +110,11 @@ def _exponents(x, beta):
     return fine.astype(np.int32)[None], exps.astype(np.int32)[None], (multiplier, shift, radius)
 
 
-def _log_softmax(x):
-    fine, exps, (multiplier, shift, radius) = _exponents(x, 1.0)
+def _log_softmax(dtype: np.dtype, scale: float) -> Call:
+    fine, exps, (multiplier, shift, radius) = _exponents(scale, 1.0)
     reverse, reverse_shift = quantize_multiplier((1 << (31 - shift)) / multiplier)
-    limits = np.iinfo(x.dtype)
-    numbers = {
+    limits = np.iinfo(dtype)
+    numbers: dict[str, float] = {
         "radius": radius,
         "reverse": reverse,
         "reverse_shift": reverse_shift,
@@ -108,13 +124,17 @@ def _log_softmax(x):
     return "quantized.log_softmax", (constant(fine), constant(exps)), numbers
 
 
-def _softmax_16(node, x):
+def _reciprocal_of_next(y: np.ndarray) -> np.ndarray:
+    return 1 / (1 + y)
+
+
+def _softmax_16(scale: float, beta: float) -> Call:
     from .tables import sampled
 
-    rescale = float(np.float32(x.quantization.scale) * np.float32(node.options.beta)) / (10 / 65535)
+    rescale = float(np.float32(scale) * np.float32(beta)) / (10 / 65535)
     multiplier, shift = quantize_multiplier(rescale)
     ends = [(np.float64(-10), np.float64(0)), (np.float64(0), np.float64(1))]
-    functions = (np.exp, lambda y: 1 / (1 + y))
+    functions = (np.exp, _reciprocal_of_next)
     tables = [
         sampled(function, *end, 32768.0) for function, end in zip(functions, ends, strict=True)
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 from math import erfc, log
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,36 +20,51 @@ from ...engine.families.fixedpoint import (
 )
 from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import constant
-from ..checks import one_scale
+from ..checks import one_scale, required_input
 from .quantized import quantize_limit, quotient
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    from ...schema.quantization import Quantization
+    from ..node import Emit, Node, Operand
+
+    Function: TypeAlias = Callable[[np.ndarray], np.ndarray]
+    """Of an array of floats, element by element."""
+    TableOf: TypeAlias = Callable[[Node, np.ndarray, Quantization, Quantization], np.ndarray]
+    """(node, quantized values, input's and output's quantization) -> quantized results."""
+
 
 _F = np.float32
 _STEPS = 512
 """Intervals of a function of 16 bits."""
 
 
-def look_up(node, x):
+def look_up(node: Node, x: Operand) -> Emit:
     """What emits the instruction that replaces each element of `x` by its entry of the table."""
-    one_scale(node, x)
-    output_params = node.outputs[0].quantization
+    input_params, output_params = one_scale(node, x)
     make = TABLES.get(node.kind, {}).get(x.dtype.name)
-    node.require(make is not None, f"quantized {x.dtype} is not supported")
+    if make is None:
+        node.fail(f"quantized {x.dtype} is not supported")
     unsigned = np.dtype(f"uint{8 * x.itemsize}")
     values = np.arange(1 << 8 * x.itemsize).astype(unsigned).view(x.dtype).astype(np.int64)
-    limits = np.iinfo(x.dtype)
-    results = np.clip(make(node, values, x.quantization, output_params), limits.min, limits.max)
+    limits = np.iinfo(x.dtype.name)
+    results = np.clip(make(node, values, input_params, output_params), limits.min, limits.max)
     table = constant(results.astype(x.dtype))
     out = node.result(x.shape, x.dtype)
     return lambda program: elementwise.look_up(program, x, table, out)
 
 
-def rounded(values):
+def rounded(values: np.ndarray) -> np.ndarray:
     """Floats rounded to nearest, halves away from zero."""
     wide = values.astype(np.float64)
     return np.trunc(wide + np.copysign(0.5, wide)).astype(values.dtype)
 
 
-def sampled(function, low, high, inverse):
+def sampled(
+    function: Function, low: np.floating, high: np.floating, inverse: float | np.floating
+) -> np.ndarray:
     """inverse * function at 65536 steps from `low` to `high`, as int16 in rising order.
 
     The function is taken at 513 points; between them is a line, as in TFLite's LUTLookup. A point
@@ -71,22 +87,30 @@ def sampled(function, low, high, inverse):
     return points[at] + (((points[at + 1] - points[at]) * fraction + 64) >> 7)
 
 
-def _through(function):
+def _through(function: Function) -> Function:
     """`function` of float32 computed in float64 and rounded once."""
 
-    def apply(x):
+    def apply(x: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"):
             return function(x.astype(np.float64)).astype(_F)
 
     return apply
 
 
-def _real(make, node, values, input_params, output_params):
+def _real(
+    make: Callable[[Node, Quantization], Function],
+    node: Node,
+    values: np.ndarray,
+    input_params: Quantization,
+    output_params: Quantization,
+) -> np.ndarray:
     """The float function that `make(node, output's quantization)` gives, of quantized values."""
     return _real_by(make(node, output_params), values, input_params, output_params)
 
 
-def _real_by(function, values, input_params, output_params):
+def _real_by(
+    function: Function, values: np.ndarray, input_params: Quantization, output_params: Quantization
+) -> np.ndarray:
     scale = _F(output_params.scale)
     if len(values) > 1 << 8:
         low, high = (
@@ -100,54 +124,69 @@ def _real_by(function, values, input_params, output_params):
     return np.nan_to_num(results, nan=0.0).astype(np.float64) + output_params.zero_point
 
 
-def _log(node, output_params):
-    lowest = np.iinfo(node.inputs[0].dtype).min - output_params.zero_point
-    least = _F(lowest) * _F(output_params.scale)
+def _log(node: Node, output_params: Quantization) -> Function:
+    lowest = np.iinfo(required_input(node, 0).dtype.name).min - output_params.zero_point
+    lowest_result = _F(lowest) * _F(output_params.scale)
     log = _through(np.log)
-    return lambda x: np.where(x > 0, log(np.where(x > 0, x, 1.0)), least)
+
+    def function(x: np.ndarray) -> np.ndarray:
+        return np.where(x > 0, log(np.where(x > 0, x, 1.0)), lowest_result)
+
+    return function
 
 
-def _rsqrt(node, output_params):
-    most = _F(32767) * _F(output_params.scale)
-    return lambda x: np.where(x > 0, 1 / np.sqrt(np.where(x > 0, x, _F(1))), most)
+def _rsqrt(node: Node, output_params: Quantization) -> Function:
+    largest = _F(32767) * _F(output_params.scale)
+
+    def function(x: np.ndarray) -> np.ndarray:
+        return np.where(x > 0, 1 / np.sqrt(np.where(x > 0, x, _F(1))), largest)
+
+    return function
 
 
-def _gelu(node, values, input_params, output_params):
+def _gelu(
+    node: Node, values: np.ndarray, input_params: Quantization, output_params: Quantization
+) -> np.ndarray:
     gelu = _gelu_by_tanh if node.options.approximate else _gelu_by_erfc
     return _real_by(gelu, values, input_params, output_params)
 
 
-def _gelu_by_erfc(x):
+def _gelu_by_erfc(x: np.ndarray) -> np.ndarray:
     """In float32 step by step, as TFLite's GeluTransform."""
     half = [erfc(y) for y in (x.astype(_F) * _F(-(0.5**0.5))).tolist()]
     return _F(0.5) * x.astype(_F) * np.array(half, _F)
 
 
-def _gelu_by_tanh(x):
+def _gelu_by_tanh(x: np.ndarray) -> np.ndarray:
     """In float32 step by step, as TFLite's GeluTransformApproximate."""
     x = x.astype(_F)
     inner = _F((2 / np.pi) ** 0.5) * (x + _F(0.044715) * x * x * x)
     return _F(0.5) * x * (_F(1) + np.tanh(inner.astype(np.float64)).astype(_F))
 
 
-def _elu(x):
+def _elu(x: np.ndarray) -> np.ndarray:
     return np.where(x < 0, _through(np.expm1)(x), x)
 
 
-def _plain(function):
-    return lambda node, output_params: function
+def _plain(function: Function) -> Callable[[Node, Quantization], Function]:
+    def make(node: Node, output_params: Quantization) -> Function:
+        return function
+
+    return make
 
 
-def _sigmoid(x):
+def _sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
 
-def _sigmoid_by_steps(x):
+def _sigmoid_by_steps(x: np.ndarray) -> np.ndarray:
     """In float32 step by step, as TFLite's kernel: half a step may round the other way."""
     return 1 / (1 + _through(np.exp)(-x))
 
 
-def _rescaled(values, input_params, output_params, factor=1.0):
+def _rescaled(
+    values: np.ndarray, input_params: Quantization, output_params: Quantization, factor: float = 1.0
+) -> np.ndarray:
     """Stored values on the output's scale, times `factor`."""
     if factor < 0:  # halves go the other way
         return 2 * output_params.zero_point - _rescaled(
@@ -160,24 +199,31 @@ def _rescaled(values, input_params, output_params, factor=1.0):
     )
 
 
-def _clamp(low, high):
-    def table(node, values, input_params, output_params):
+def _clamp(low: float, high: float) -> TableOf:
+    def table(
+        node: Node, values: np.ndarray, input_params: Quantization, output_params: Quantization
+    ) -> np.ndarray:
         limits = [
-            quantize_limit(limit, node.inputs[0].dtype, output_params) for limit in (low, high)
+            quantize_limit(limit, required_input(node, 0).dtype, output_params)
+            for limit in (low, high)
         ]
         return np.clip(_rescaled(values, input_params, output_params), limits[0], limits[1])
 
     return table
 
 
-def _leaky(node, values, input_params, output_params):
+def _leaky(
+    node: Node, values: np.ndarray, input_params: Quantization, output_params: Quantization
+) -> np.ndarray:
     below = _rescaled(values, input_params, output_params, node.options.alpha)
     return np.where(
         values < input_params.zero_point, below, _rescaled(values, input_params, output_params)
     )
 
 
-def _absolute(node, values, input_params, output_params):
+def _absolute(
+    node: Node, values: np.ndarray, input_params: Quantization, output_params: Quantization
+) -> np.ndarray:
     sizes = abs(values - input_params.zero_point)
     if input_params.scale != output_params.scale:
         sizes = multiply_by_quantized_multiplier(
@@ -186,7 +232,9 @@ def _absolute(node, values, input_params, output_params):
     return sizes + output_params.zero_point
 
 
-def _negative(node, values, input_params, output_params):
+def _negative(
+    node: Node, values: np.ndarray, input_params: Quantization, output_params: Quantization
+) -> np.ndarray:
     node.require(
         input_params.scale == output_params.scale,
         f"input and output must have one scale, got {input_params.scale} and {output_params.scale}",
@@ -194,7 +242,9 @@ def _negative(node, values, input_params, output_params):
     return input_params.zero_point + output_params.zero_point - values
 
 
-def _square_root(node, values, input_params, output_params):
+def _square_root(
+    node: Node, values: np.ndarray, input_params: Quantization, output_params: Quantization
+) -> np.ndarray:
     with np.errstate(over="ignore"):
         x = _F(input_params.scale) * np.maximum(values - input_params.zero_point, 0).astype(_F)
         return (
@@ -203,13 +253,15 @@ def _square_root(node, values, input_params, output_params):
         )
 
 
-def _halved(fixed):
+def _halved(fixed: tuple[int, int]) -> tuple[int, int]:
     """A 31-bit multiplier as 15 bits."""
     multiplier, shift = fixed
     return min((multiplier + (1 << 15)) >> 16, 32767), shift
 
 
-def _hard_swish(node, values, input_params, output_params):
+def _hard_swish(
+    node: Node, values: np.ndarray, input_params: Quantization, output_params: Quantization
+) -> np.ndarray:
     """x * clamp(x + 3, 0, 6) / 6 in 16-bit steps, as TFLite's reference kernel."""
     fine = float(_F(1 / 128) * _F(input_params.scale))
     multiplier, shift = _halved(quantize_multiplier(quotient((fine,), (output_params.scale,))))
@@ -229,16 +281,16 @@ def _hard_swish(node, values, input_params, output_params):
     return rounding_divide_by_pot(product, -shift) + output_params.zero_point
 
 
-def _product_16(a, b):
+def _product_16(a: np.ndarray, b: np.ndarray | int) -> np.ndarray:
     """a * b / 2 ** 15 rounded to nearest, halves up; of int16."""
     return _within_16((a * b + (1 << 14)) >> 15)
 
 
-def _within_16(values):
+def _within_16(values: np.ndarray) -> np.ndarray:
     return np.clip(values, -32768, 32767)
 
 
-def _sigmoids():
+def _sigmoids() -> np.ndarray:
     """65536 / (1 + exp(-i / 24)), moved by half the error in the middle of the interval."""
     here, middle, after = (65536 * _sigmoid((np.arange(256) + part) / 24) for part in (0, 0.5, 1))
     table = np.rint(here - ((here + after) / 2 - middle) / 2).astype(np.int64)
@@ -248,7 +300,9 @@ def _sigmoids():
 _SIGMOIDS = _sigmoids()
 
 
-def _input_steps(values, input_params, whole_shifts):
+def _input_steps(
+    values: np.ndarray, input_params: Quantization, whole_shifts: Sequence[int]
+) -> np.ndarray:
     """Quantized values in steps of 1 / 3 / 4096."""
     rough = _F(log(input_params.scale)) * (_F(1) / _F(log(2)))
     shift = 12 + round(float(rough))
@@ -260,7 +314,7 @@ def _input_steps(values, input_params, whole_shifts):
     return (values * int(factor) + ((1 << places) >> 1)) >> places
 
 
-def _between(sizes, bits):
+def _between(sizes: np.ndarray, bits: int) -> np.ndarray:
     """The sigmoid of sizes / 24 / 2 ** bits, times 2 ** (16 + bits)."""
     at = np.minimum(sizes >> bits, 255)
     fraction = sizes & ((1 << bits) - 1)
@@ -268,20 +322,26 @@ def _between(sizes, bits):
     return np.where(sizes >> bits >= 255, (65535 if bits == 8 else 65534) << bits, line)
 
 
-def _tanh_16(node, values, input_params, output_params):
+def _tanh_16(
+    node: Node, values: np.ndarray, input_params: Quantization, output_params: Quantization
+) -> np.ndarray:
     x = _input_steps(values, input_params, (0, 1))
     y = _between(abs(x), 8)
     y = np.where(x >= 0, y - (1 << 23) + (1 << 7), -y + (1 << 23) + (1 << 7) - 1)
     return y >> 8
 
 
-def _sigmoid_16(node, values, input_params, output_params):
+def _sigmoid_16(
+    node: Node, values: np.ndarray, input_params: Quantization, output_params: Quantization
+) -> np.ndarray:
     x = _input_steps(values, input_params, (0,))
     y = _between(abs(x), 9)
     return np.where(x >= 0, y + (1 << 9), (1 << 25) - y + (1 << 9) - 1) >> 10
 
 
-def _inverse_root(node, values, input_params, output_params):
+def _inverse_root(
+    node: Node, values: np.ndarray, input_params: Quantization, output_params: Quantization
+) -> np.ndarray:
     """1 / sqrt(x); the largest result where x is not positive."""
     sizes = values - input_params.zero_point
     multiplier, shift = quantize_multiplier(
@@ -300,13 +360,13 @@ def _inverse_root(node, values, input_params, output_params):
     return np.where(sizes > 0, results, 127)
 
 
-def _rows(make, *dtypes):
+def _rows(make: TableOf, *dtypes: str) -> dict[str, TableOf]:
     return dict.fromkeys(dtypes, make)
 
 
 _BYTES, _SIGNED, _ALL = ("int8", "uint8"), ("int8", "int16"), ("int8", "uint8", "int16")
 
-TABLES = {
+TABLES: dict[str, dict[str, TableOf]] = {
     "TANH": {**_rows(partial(_real, _plain(_through(np.tanh))), *_BYTES), "int16": _tanh_16},
     "LOGISTIC": {**_rows(partial(_real, _plain(_sigmoid_by_steps)), *_BYTES), "int16": _sigmoid_16},
     "ELU": _rows(partial(_real, _plain(_elu)), "int8"),

@@ -1,5 +1,9 @@
 """TRANSPOSE, SPACE_TO_DEPTH, DEPTH_TO_SPACE, MATRIX_DIAG, MATRIX_SET_DIAG: other places."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ...engine.families.layout import fill, move
@@ -9,9 +13,13 @@ from ...engine.sizes import least
 from ..checks import required, same_dtype
 from ..registry import op
 
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..node import Emit, Node, Operand
+
 
 @op("TRANSPOSE")
-def transpose(node):
+def transpose(node: Node) -> Emit | None:
     """`x` with its dimensions in the order of the second input."""
     (x,) = required(node, 1)
     permutation_axes = [int(axis) for axis in node.constant(1).ravel()]
@@ -28,13 +36,13 @@ def transpose(node):
         return None
     out = node.result(shape, x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         move(program, View.of(x).transpose(permutation), View.of(out))
 
     return emit
 
 
-def _blocks(node):
+def _blocks(node: Node) -> tuple[Operand, int]:
     """The 4-D input and the block size of SPACE_TO_DEPTH and DEPTH_TO_SPACE."""
     (x,) = required(node, 1)
     block = int(node.options.block_size)
@@ -44,7 +52,7 @@ def _blocks(node):
 
 
 @op("SPACE_TO_DEPTH")
-def space_to_depth(node):
+def space_to_depth(node: Node) -> Emit:
     """Each block of rows and columns becomes one pixel with the channels of all."""
     x, block = _blocks(node)
     n, h, w, c = x.shape
@@ -53,7 +61,7 @@ def space_to_depth(node):
         node.require_equal(n_pixels % block, 0, message)
     out = node.result((n, h // block, w // block, block * block * c), x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         tiles = View.of(x, (n, h // block, block, w // block, block, c))
         pixels = View.of(out, (n, h // block, w // block, block, block, c))
         move(program, tiles.transpose((0, 1, 3, 2, 4, 5)), pixels)
@@ -62,7 +70,7 @@ def space_to_depth(node):
 
 
 @op("DEPTH_TO_SPACE")
-def depth_to_space(node):
+def depth_to_space(node: Node) -> Emit:
     """Each pixel becomes a block of rows and columns, its channels shared out among them."""
     x, block = _blocks(node)
     n, h, w, c = x.shape
@@ -73,7 +81,7 @@ def depth_to_space(node):
     depth = c // (block * block)
     out = node.result((n, h * block, w * block, depth), x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         pixels = View.of(x, (n, h, w, block, block, depth))
         tiles = View.of(out, (n, h, block, w, block, depth))
         move(program, pixels.transpose((0, 1, 3, 2, 4, 5)), tiles)
@@ -82,13 +90,13 @@ def depth_to_space(node):
 
 
 @op("MATRIX_DIAG")
-def matrix_diag(node):
+def matrix_diag(node: Node) -> Emit:
     """Square matrices with the rows of `x` as diagonals and zeros elsewhere."""
     (x,) = required(node, 1)
     node.require(x.ndim >= 1, f"input must have a dimension, got shape {x.shape}")
     out = node.result((*x.shape, x.shape[-1]), x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         fill(program, constant(np.zeros(1, x.dtype)), out)
         move(program, x, _diagonal(out))
 
@@ -96,7 +104,7 @@ def matrix_diag(node):
 
 
 @op("MATRIX_SET_DIAG")
-def matrix_set_diag(node):
+def matrix_set_diag(node: Node) -> Emit:
     """The matrices of `x` with the rows of the second input as diagonals."""
     x, diagonals = required(node, 2)
     same_dtype(node, (x, diagonals))
@@ -109,14 +117,14 @@ def matrix_set_diag(node):
     )
     out = node.result(x.shape, x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         move(program, x, out)
         move(program, diagonals, _diagonal(out))
 
     return emit
 
 
-def _diagonal(matrices):
+def _diagonal(matrices: Operand) -> View:
     """The view of the diagonals of the last two dimensions."""
     view = View.of(matrices)
     n = min(view.shape[-2:])

@@ -1,11 +1,20 @@
 """Functions of one element that are no activations."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..checks import required, supported
 from ..registry import op
 from .quantized import is_quantized
 from .tables import TABLES, look_up
+
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..node import Node, Prepared
+
 
 FLOAT = (np.float32,)
 KERNELS = {
@@ -28,7 +37,7 @@ KERNELS = {
 
 
 @op(*KERNELS)
-def unary(node):
+def unary(node: Node) -> Prepared:
     """The function of each element of `x`."""
     kernel, dtypes = KERNELS[node.kind]
     (x,) = required(node, 1)
@@ -37,7 +46,7 @@ def unary(node):
     supported(node, (x,), dtypes)
     out = node.result(x.shape, x.dtype)
 
-    def emit(program):
+    def emit(program: Program) -> None:
         source, target = x.ravel(), out.ravel()
         if x.dtype == np.bool_:
             source, target = source.view(np.uint8), target.view(np.uint8)

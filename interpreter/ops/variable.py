@@ -1,13 +1,21 @@
 """VAR_HANDLE, READ_VARIABLE, ASSIGN_VARIABLE: variables that last from one invoke to the next."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ...schema.dtypes import RESOURCE
+from ..checks import required_input, scope_of
 from ..registry import op
+
+if TYPE_CHECKING:
+    from ..node import DynamicResult, Node
 
 
 @op("VAR_HANDLE")
-def var_handle(node):
+def var_handle(node: Node) -> None:
     """The handle of the variable that `container` and `shared_name` name."""
     shape = node.outputs[0].shape or ()
     value = None
@@ -19,37 +27,38 @@ def var_handle(node):
 
 
 @op("READ_VARIABLE")
-def read_variable(node):
+def read_variable(node: Node) -> DynamicResult:
     """The value of a variable."""
     _require_handle(node)
 
-    def run(handle):
-        value = node.scope.resources.get(_number(handle))
-        node.require(value is not None, "the variable is read before a value was assigned to it")
+    def run(handle: np.ndarray) -> list[np.ndarray]:
+        value = scope_of(node).resources.get(_number(handle))
+        if value is None:
+            node.fail("the variable is read before a value was assigned to it")
         return [value]
 
     return node.dynamic_result(run, [node.outputs[0].shape or ()])
 
 
 @op("ASSIGN_VARIABLE")
-def assign_variable(node):
+def assign_variable(node: Node) -> DynamicResult:
     """Gives a variable the value of the second input."""
     _require_handle(node)
 
-    def run(handle, value):
-        node.scope.resources[_number(handle)] = value.copy()
+    def run(handle: np.ndarray, value: np.ndarray) -> list[np.ndarray]:
+        scope_of(node).resources[_number(handle)] = value.copy()
         return []
 
     return node.dynamic_result(run, ())
 
 
-def _require_handle(node):
-    handle = node.inputs[0]
+def _require_handle(node: Node) -> None:
+    handle = required_input(node, 0)
     node.require(
         handle.dtype == RESOURCE and handle.size == 1,
         f"the first input must be one resource handle, got {handle.dtype} {handle.shape}",
     )
 
 
-def _number(handle):
+def _number(handle: np.ndarray) -> int:
     return int(handle["resource"].ravel()[0])

@@ -17,7 +17,7 @@ from flatlite.interpreter.node import (
     Operand,
     TensorDeclaration,
 )
-from flatlite.schema import operators
+from flatlite.schema import flatbuffer, operators
 from flatlite.schema.flatbuffer import record
 
 F32 = np.dtype(np.float32)
@@ -200,3 +200,12 @@ def test_a_long_range_is_made_when_the_model_runs(dtype):
     run_now(one, emit)
     value = one.results[0].value
     assert (value.dtype, value[0], value[2], len(value)) == (dtype, 1, 5, emit.shapes[0][0])
+
+
+@pytest.mark.parametrize("kind", ["CALL", "CALL_ONCE"])
+def test_what_runs_subgraphs_needs_an_interpreter(kind):
+    options = flatbuffer.options_class(kind)
+    step = registry.prepare_of(kind)(Node(kind, [], [], options()))
+    message = f"^{kind} '': needs an interpreter, which runs subgraphs and keeps variables$"
+    with pytest.raises(NodeError, match=message):
+        step.function()
