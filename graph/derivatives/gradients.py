@@ -235,7 +235,7 @@ def _between(
     starts = {x.op for x in xs}
     between: dict[Operation, bool] = {}
     for op in upstream:
-        inside = any(t is not None and t.op in between and is_trainable(t) for t in op.inputs)
+        inside = any(t is not None and t.op in between and is_trainable(t) for t in op.all_inputs)
         if inside or op in starts:
             between[op] = inside and op not in stops
     return between

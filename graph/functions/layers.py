@@ -22,14 +22,11 @@ from .slices import get_item
 
 if TYPE_CHECKING:
     from ..core.typing import TensorLike
-    from ..variables.variable_scope import _AutoReuse
-    from ..variables.variables import Variable
+    from ..variables.variable_scope import InitializerLike, Regularizer, Reuse
+    from ..variables.variables import Constraint, Variable
     from .creation import DynamicShape
 
 Activation: TypeAlias = Callable[[Tensor], Tensor]
-Initializer: TypeAlias = "Callable[..., TensorLike]"
-Regularizer: TypeAlias = "Callable[[Variable], Tensor | None]"
-Constraint: TypeAlias = Callable[[Tensor], Tensor]
 
 
 def flatten(
@@ -51,8 +48,8 @@ def dense(
     units: int,
     activation: Activation | None = None,
     use_bias: bool = True,
-    kernel_initializer: Initializer | None = None,
-    bias_initializer: Initializer | None = None,
+    kernel_initializer: InitializerLike | None = None,
+    bias_initializer: InitializerLike | None = None,
     kernel_regularizer: Regularizer | None = None,
     bias_regularizer: Regularizer | None = None,
     activity_regularizer: Callable[[Tensor], Tensor] | None = None,
@@ -60,7 +57,7 @@ def dense(
     bias_constraint: Constraint | None = None,
     trainable: bool = True,
     name: str | None = None,
-    reuse: bool | _AutoReuse | None = None,
+    reuse: Reuse = None,
 ) -> Tensor:
     """activation(inputs @ kernel + bias), with variables `<name>/kernel` and `<name>/bias`.
 
@@ -108,7 +105,7 @@ def _product(inputs: Tensor, kernel: Variable, units: int) -> Tensor:
 def _with_bias(
     y: Tensor,
     n: int,
-    initializer: Initializer | None,
+    initializer: InitializerLike | None,
     regularizer: Regularizer | None,
     constraint: Constraint | None,
     trainable: bool,
@@ -157,8 +154,8 @@ def conv2d(
     dilation_rate: int | Sequence[int] = (1, 1),
     activation: Activation | None = None,
     use_bias: bool = True,
-    kernel_initializer: Initializer | None = None,
-    bias_initializer: Initializer | None = None,
+    kernel_initializer: InitializerLike | None = None,
+    bias_initializer: InitializerLike | None = None,
     kernel_regularizer: Regularizer | None = None,
     bias_regularizer: Regularizer | None = None,
     activity_regularizer: Callable[[Tensor], Tensor] | None = None,
@@ -166,7 +163,7 @@ def conv2d(
     bias_constraint: Constraint | None = None,
     trainable: bool = True,
     name: str | None = None,
-    reuse: bool | _AutoReuse | None = None,
+    reuse: Reuse = None,
 ) -> Tensor:
     """A convolution, a bias and an activation, with variables `<name>/kernel`, `<name>/bias`."""
     inputs, layout = convert_to_tensor(inputs), _layout(data_format)

@@ -6,17 +6,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..core.build import ops
 from ..core.create import create, output
-from ..core.graph import Operation, Tensor
 from ..variables.variables import ResourceVariable, Variable
 
 if TYPE_CHECKING:
+    from ..core.graph import Tensor
     from ..core.typing import TensorLike
-
-
-def _read(update: Tensor | Operation) -> Tensor:
-    """The value that a variable was asked to read after an update."""
-    assert isinstance(update, Tensor)
-    return update
 
 
 def assign(
@@ -28,7 +22,7 @@ def assign(
 ) -> Tensor:
     """Gives a variable a value; a tensor with the new one."""
     if isinstance(ref, ResourceVariable):
-        return _read(ref.assign(value, name=name))
+        return ref.assign(value, name=name)
     attrs = {
         "validate_shape": True if validate_shape is None else validate_shape,
         "use_locking": True if use_locking is None else use_locking,
@@ -44,7 +38,7 @@ def assign_add(
 ) -> Tensor:
     """Adds to a variable; a tensor with the new value."""
     if isinstance(ref, ResourceVariable):
-        return _read(ref.assign_add(value))
+        return ref.assign_add(value)
     return output("AssignAdd", [ref, value], {"use_locking": bool(use_locking)}, name)
 
 
@@ -56,7 +50,7 @@ def assign_sub(
 ) -> Tensor:
     """Subtracts from a variable; a tensor with the new value."""
     if isinstance(ref, ResourceVariable):
-        return _read(ref.assign_sub(value))
+        return ref.assign_sub(value)
     return output("AssignSub", [ref, value], {"use_locking": bool(use_locking)}, name)
 
 
@@ -85,7 +79,7 @@ def _scatter(own_name: str, kind: str, what: str) -> Scatter:
     ) -> Tensor:
         if isinstance(ref, ResourceVariable):
             op = create(f"Resource{kind}", [ref.handle, indices, updates], None, name)
-            return _read(ref.after(op))
+            return ref.after(op)
         return output(kind, [ref, indices, updates], {"use_locking": use_locking}, name)
 
     scatter.__name__ = scatter.__qualname__ = own_name
