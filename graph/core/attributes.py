@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         TensorProto,
         TensorShapeProto,
     )
-    from .protocols import AttrValue
+    from .protocols import AttrValue, DTypeAttr
 
     Item: TypeAlias = bytes | float | TensorShapeProto | TensorProto | NameAttrList
 
@@ -135,7 +135,7 @@ class AttributeReader:
 
 def write(value: AttrValue, kind: str | None = None) -> AttrValueMessage:
     """The AttrValue of a Python value; `kind` tells an empty list's or a number's kind."""
-    message = proto.AttrValue()
+    message = cast("AttrValueMessage", proto.AttrValue())
     if (kind and kind.startswith("list(")) or isinstance(value, list):
         message.list.SetInParent()
         for item in cast("Sequence[AttrValue]", value):
@@ -182,7 +182,7 @@ def _write_item(items: Repeated[Item], value: AttrValue, kind: str) -> None:
 
 def _plain(value: AttrValue, kind: str) -> bytes | float:
     if kind == "type":
-        return 0 if value is None else dtypes.tf_enum(value)
+        return 0 if value is None else dtypes.tf_enum(cast("DTypeAttr", value))
     return value.encode() if isinstance(value, str) else cast("bytes | float", value)
 
 
@@ -192,9 +192,9 @@ def _message(value: AttrValue, kind: str) -> TensorProto | NameAttrList | Tensor
     if kind == "func":
         function = cast("FunctionRef", value)
         attrs = {name: write(item) for name, item in function.attrs.items()}
-        return proto.NameAttrList(name=function.name, attr=attrs)
+        return cast("NameAttrList", proto.NameAttrList(name=function.name, attr=attrs))
     sizes = cast("Shape", value)
-    shape = proto.TensorShapeProto(unknown_rank=sizes is None)
+    shape = cast("TensorShapeProto", proto.TensorShapeProto(unknown_rank=sizes is None))
     for size in sizes or ():
         shape.dim.add(size=-1 if size is None else size)
     return shape

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ...schema import proto
 from ...schema.errors import ModelError
@@ -49,7 +49,7 @@ def _indexed(op: Operation, reference: Reference) -> Tensor:
 @hook("to_graph_def")
 def to_graph_def(graph: Graph) -> messages.GraphDef:
     """The GraphDef message of `graph` and its functions."""
-    message: messages.GraphDef = proto.GraphDef()
+    message = cast("messages.GraphDef", proto.GraphDef())
     for op in graph.operations:
         write_node(op, message.node.add(), tensor_name)
     export_library(graph.functions, message.library)

@@ -8,7 +8,7 @@ out only as far as the reader's budget goes.
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -145,7 +145,7 @@ def _listed(message: messages.TensorProto, dtype: np.dtype, where: str) -> np.nd
 def write(array: np.ndarray) -> messages.TensorProto:
     """The TensorProto that holds `array`; strings must be bytes or str."""
     array = np.asarray(array)
-    message: messages.TensorProto = proto.TensorProto(dtype=dtypes.tf_enum(array.dtype))
+    message = cast("messages.TensorProto", proto.TensorProto(dtype=dtypes.tf_enum(array.dtype)))
     for size in array.shape:
         message.tensor_shape.dim.add(size=size)
     message.tensor_shape.SetInParent()

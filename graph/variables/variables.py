@@ -327,7 +327,7 @@ class Variable(Operands):
         """The VariableDef message that describes it, names without the scope `export_scope`."""
         outside = f"{export_scope}/" if export_scope else ""
         initial = "" if self.initial_value is None else self.initial_value.name
-        return proto.VariableDef(
+        message = proto.VariableDef(
             variable_name=self.name.removeprefix(outside),
             initial_value_name=initial.removeprefix(outside),
             initializer_name=self.initializer.name.removeprefix(outside),
@@ -335,6 +335,7 @@ class Variable(Operands):
             is_resource=isinstance(self, ResourceVariable),
             trainable=self.trainable,
         )
+        return cast("VariableDef", message)
 
     @staticmethod
     def from_proto(variable_def: VariableDef, import_scope: str | None = None) -> Variable:

@@ -127,3 +127,9 @@ def test_shapes_equal_lists_and_add(x):
     assert hash(x.shape) == hash((None, 3))
     for one in (tf.TensorShape([2, 3]), tf.Dimension(3), x.shape):
         assert pickle.loads(pickle.dumps(one)) == one
+
+
+def test_variables_of_messages_have_the_dtype_of_those_they_describe():
+    with tf.Graph().as_default():
+        variable = tf.Variable([1.0, 2.0])
+        assert tf.Variable.from_proto(variable.to_proto()).dtype is variable.dtype
