@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from ..graph.functions.control_flow import tuple as tuple_of
 from ..graph.variables.variable_lists import trainable_variables
 from ..graph.variables.variables import Variable
 from .slots import create_slot, create_zeros_slot, is_resource
+
+if TYPE_CHECKING:
+    from ..graph.core.typing import TensorLike
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 
@@ -329,7 +333,7 @@ def deduplicated(slices: IndexedSlices) -> IndexedSlices:
     return IndexedSlices(values, unique, slices.dense_shape)
 
 
-def hyperparameter(value, name: str) -> Tensor:
+def hyperparameter(value: TensorLike | Callable[[], TensorLike], name: str) -> Tensor:
     """A number, tensor, or function that gives one, as a tensor."""
     return convert_to_tensor(value() if callable(value) else value, name=name)
 

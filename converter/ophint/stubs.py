@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ...graph.core.order import data_and_control_inputs
 from ...graph.format.rebuild import Copy, rebuild
@@ -29,7 +29,7 @@ class Argument:
     def tensors(self) -> list[Operation]:
         """The identities in their order, only those that count."""
         key = OpHint.FUNCTION_SORT_INDEX_ATTR
-        identities = sorted(self.identities, key=lambda op: op.attrs.get(key, 0))
+        identities = sorted(self.identities, key=lambda op: cast("int", op.attrs.get(key, 0)))
         if self.aggregate == OpHint.AGGREGATE_FIRST:
             return identities[:1]
         return identities[-1:] if self.aggregate == OpHint.AGGREGATE_LAST else identities
@@ -143,19 +143,21 @@ def hinted_functions(graph: Graph) -> list[HintedFunction]:
         attrs = op.attrs
         if OpHint.FUNCTION_UUID_ATTR not in attrs:
             continue
-        name = attrs[OpHint.FUNCTION_NAME_ATTR].decode()
-        mapping = json.loads(attrs.get(OpHint.CHILDREN_INPUTS_MAPPINGS, b"null"))
+        name = cast("bytes", attrs[OpHint.FUNCTION_NAME_ATTR]).decode()
+        mapping = json.loads(cast("bytes", attrs.get(OpHint.CHILDREN_INPUTS_MAPPINGS, b"null")))
         if attrs.get(OpHint.FUNCTION_LEVEL_ATTR, 1) != 1 or mapping:
             raise ValueError(f"OpHint {name} at '{op.name}': nested hints are not supported yet")
-        function = functions.setdefault(attrs[OpHint.FUNCTION_UUID_ATTR], HintedFunction(name))
+        uuid = cast("bytes", attrs[OpHint.FUNCTION_UUID_ATTR])
+        function = functions.setdefault(uuid, HintedFunction(name))
         for side, key in (
             (function.inputs, OpHint.FUNCTION_INPUT_INDEX_ATTR),
             (function.outputs, OpHint.FUNCTION_OUTPUT_INDEX_ATTR),
         ):
             if key in attrs:
-                argument = side[attrs[key]]
+                argument = side[cast("int", attrs[key])]
                 argument.identities.append(op)
-                argument.aggregate = attrs.get(OpHint.FUNCTION_AGGREGATE_ATTR, b"").decode()
+                aggregate = cast("bytes", attrs.get(OpHint.FUNCTION_AGGREGATE_ATTR, b""))
+                argument.aggregate = aggregate.decode()
         for key, value in attrs.items():
             if key.startswith(ATTRIBUTE):
                 function.attributes[key.removeprefix(ATTRIBUTE)] = value
@@ -250,7 +252,7 @@ def _position(function: HintedFunction, op: Operation) -> int:
     key, position = OpHint.FUNCTION_SORT_INDEX_ATTR, 0
     for i in range(len(function.outputs)):
         output = function.outputs[i]
-        for identity in sorted(output.identities, key=lambda identity: identity.attrs.get(key, 0)):
+        for identity in sorted(output.identities, key=lambda op: cast("int", op.attrs.get(key, 0))):
             if identity is op:
                 return position
             position += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from .handles import (
     follow,
 )
 from .source import some
+
+if TYPE_CHECKING:
+    from ...graph.core.protocols import AttrValue
 
 
 class Ends(NamedTuple):
@@ -130,7 +133,7 @@ class _Freezer:
         self.has_branches = has_branches(self.needed)
         self.variables = follow([op for op in graph.operations if op in self.needed], handles)
 
-    def add_input(self, i: int, kind: str, attrs: Mapping[str, object]) -> Tensor:
+    def add_input(self, i: int, kind: str, attrs: Mapping[str, AttrValue]) -> Tensor:
         """Replaces the i-th input by an operation, which keeps its name where it can."""
         tensor = list(self.inputs)[i]
         name = tensor.op.name
@@ -175,7 +178,7 @@ class _Freezer:
         else:
             self._add(op, REFERENCE_PASSING.get(op.type, op.type), op.attrs)
 
-    def _add(self, op: Operation, kind: str, attrs: Mapping[str, object]) -> None:
+    def _add(self, op: Operation, kind: str, attrs: Mapping[str, AttrValue]) -> None:
         controls = self.copy.control_inputs(op) if self.has_branches else ()
         inputs = self.copy.inputs(op)
         graph, n_outputs = self.copy.graph, len(op.outputs)
@@ -188,7 +191,7 @@ class _Freezer:
         self.copy.maps_to(op, tensors, ends or [tensor.op for tensor in tensors])
         self.copy.tensors.update(inputs)
 
-    def _call_attrs(self, op: Operation) -> dict[str, object]:
+    def _call_attrs(self, op: Operation) -> dict[str, AttrValue]:
         """The attributes of a call whose functions get values where they got handles."""
         skipped = CALLING[op.type]
         inputs = [self.copy.tensors[tensor] for tensor in op.inputs[skipped:]]
@@ -211,7 +214,10 @@ class _Freezer:
             if isinstance(value, FunctionRef):
                 attrs[key] = self._frozen_function(value, inputs, names)
             elif isinstance(value, list) and value and isinstance(value[0], FunctionRef):
-                attrs[key] = [self._frozen_function(item, inputs, names) for item in value]
+                attrs[key] = [
+                    self._frozen_function(cast("FunctionRef", item), inputs, names)
+                    for item in value
+                ]
         return attrs
 
     def _frozen_function(

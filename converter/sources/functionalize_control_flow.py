@@ -9,13 +9,16 @@ x -> Enter -> Merge -> Switch                              becomes    x -> While
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...graph.core.attributes import FunctionRef
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.core.library import Function
 from ...graph.core.order import copied_from, data_inputs, ordered
 from ...graph.format.rebuild import Copy, rebuild
+
+if TYPE_CHECKING:
+    from ...graph.core.protocols import AttrValue
 
 _STARTS = ("Placeholder", "_Arg")
 _CONTROL = frozenset(["Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch"])
@@ -55,7 +58,7 @@ class _Call(NamedTuple):
 
     name: str
     type: str
-    attrs: dict[str, object]
+    attrs: dict[str, AttrValue]
     inputs: list[Tensor]
     results: dict[Tensor, int]
 

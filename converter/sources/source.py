@@ -15,8 +15,7 @@ from ...graph.core.shapes import Shape, merge, shown
 from ...schema.errors import ConverterError, ModelError, noted
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from ...graph.core.protocols import MaybeDType
     from ..ir import graph as ir
     from ..verify.oracle import Oracle
 
@@ -32,7 +31,7 @@ class Typed(Protocol):
     def name(self) -> str: ...  # noqa: D102
 
     @property
-    def dtype(self) -> np.dtype | None: ...  # noqa: D102
+    def dtype(self) -> MaybeDType: ...  # noqa: D102
 
     @property
     def shape(self) -> Shape: ...  # noqa: D102

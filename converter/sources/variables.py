@@ -140,7 +140,7 @@ def _collect(
         reference = called_function(op)
         if reference is not None and reference.name in op.graph.functions and depth:
             body = op.graph.functions.body(reference)
-            body_arguments = dict(zip(body.inputs, map(origin, op.inputs), strict=False))
+            body_arguments = dict(zip(body.inputs or (), map(origin, op.inputs), strict=False))
             _collect(body.operations, body_arguments, entries, depth - 1)
         elif op.type in ASSIGNING:
             variable, value = map(origin, op.inputs)
