@@ -43,8 +43,10 @@ from .. import abi
 if TYPE_CHECKING:
     from ..plan.buffer import Buffer
 
-Number: TypeAlias = "float | np.number | np.bool_"
+Scalar: TypeAlias = "float | np.number | np.bool_"
 """A single number that a kernel is given: an int and a bool, too."""
+Number: TypeAlias = "Scalar | tuple[int, ...]"
+"""A number, or a record of integers (records.py), that a kernel is given by name."""
 Names: TypeAlias = "tuple[str, ...]"
 Dtypes: TypeAlias = "Widths | Iterable[object]"
 """A set of dtypes as it is declared: what numba or numpy call them, or their names."""
@@ -242,14 +244,13 @@ class Declaration:
                 self._check_dims(argument, shape, named)
             start = argument.slot + 1
             record[start : start + len(shape)] = shape
-        if self.has_records:
-            numbers = _by_field(numbers)
-        if len(numbers) != len(self.scalars):
-            self._refuse_numbers(numbers)
+        scalars = _by_field(numbers) if self.has_records else numbers
+        if len(scalars) != len(self.scalars):
+            self._refuse_numbers(scalars)
         for argument in self.scalars:
-            if argument.name not in numbers:
-                self._refuse_numbers(numbers)
-            number = numbers[argument.name]
+            if argument.name not in scalars:
+                self._refuse_numbers(scalars)
+            number = scalars[argument.name]
             if argument.is_word and type(number) is int and _LEAST <= number <= _MOST:
                 record[argument.slot] = number
                 continue
@@ -293,7 +294,7 @@ class Declaration:
             if shape[i] != expected:
                 self._refuse(argument, f"{dim} = {expected}", f"shape {shape}")
 
-    def _bits(self, argument: Argument, dtype: np.dtype, number: Number) -> int:
+    def _bits(self, argument: Argument, dtype: np.dtype, number: object) -> int:
         """A number as the 64 bits that stand in the record."""
         try:
             if dtype in _FLOATS:
@@ -310,32 +311,32 @@ class Declaration:
     def _refuse(self, argument: Argument, expected: object, got: object) -> NoReturn:
         raise ValueError(f"{self.name}: '{argument.name}' must be {expected}, got {got}")
 
-    def _refuse_numbers(self, numbers: Mapping[str, Number]) -> NoReturn:
+    def _refuse_numbers(self, numbers: Mapping[str, object]) -> NoReturn:
         names = ", ".join(a.name for a in self.scalars) or "none"
         raise ValueError(
             f"{self.name}: numbers must be {names}, got {', '.join(numbers) or 'none'}"
         )
 
 
-def expanded(text: str, records: Mapping[str, type]) -> str:
+def expanded(text: str, records: Mapping[str, type[tuple[int, ...]]]) -> str:
     """A declaration with a word for each field of its records, classes by the names there."""
-    words = []
+    words: list[str] = []
     for word in text.replace(", ", ",").split():
         name, _, kind = word.partition(":")
-        fields = records[kind]._fields if kind in records else ()
+        fields: tuple[str, ...] = getattr(records.get(kind), "_fields", ())
         words += [f"{name}.{field}:i" for field in fields] or [word]
     return " ".join(words)
 
 
-def _by_field(numbers: Mapping[str, object]) -> dict[str, object]:
+def _by_field(numbers: Mapping[str, Number]) -> dict[str, Number]:
     """The numbers of a call with those of records apart."""
-    flat = {}
+    flat: dict[str, Number] = {}
     for name, number in numbers.items():
-        fields = getattr(number, "_fields", None)
-        if fields is None:
-            flat[name] = number
-        else:
+        if isinstance(number, tuple):
+            fields: tuple[str, ...] = getattr(number, "_fields", ())
             flat.update(zip([f"{name}.{field}" for field in fields], number, strict=True))
+        else:
+            flat[name] = number
     return flat
 
 

@@ -106,7 +106,7 @@ class Kernel:
         function: Function,
         declaration: Declaration | None,
         arity: int = 0,
-        records: Mapping[str, type] | None = None,
+        records: Mapping[str, type[tuple[int, ...]]] | None = None,
     ) -> None:
         self.name, self.function, self.declaration, self.arity = name, function, declaration, arity
         self.records = records or {}
@@ -115,7 +115,7 @@ class Kernel:
 
 
 def kernel(
-    declaration: str, *, name: str | None = None, **sets: Dtypes | type
+    declaration: str, *, name: str | None = None, **sets: Dtypes | type[tuple[int, ...]]
 ) -> Callable[[Function], Kernel]:
     """Declares a kernel; `name` is the function's unless given.
 

@@ -22,13 +22,8 @@ from .slices import get_item
 
 if TYPE_CHECKING:
     from ..core.typing import TensorLike
-<<<<<<< ours
     from ..variables.variable_scope import InitializerLike, Regularizer, Reuse
     from ..variables.variables import Constraint, Variable
-=======
-    from ..variables.variable_scope import Reuse
-    from ..variables.variables import Variable
->>>>>>> theirs
     from .creation import DynamicShape
 
 Activation: TypeAlias = Callable[[Tensor], Tensor]

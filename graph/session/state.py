@@ -12,9 +12,9 @@ from ...engine.plan.buffer import PERSISTENT, Buffer, Storage, window
 from ...schema.errors import FailedPreconditionError
 
 if TYPE_CHECKING:
+    from ...engine.philox import Philox
     from ..core.graph import Operation
     from ..core.protocols import DTypeAttr
-    from .philox import Philox
 
 
 class State:
