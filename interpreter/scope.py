@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from .model import LoadedModel
     from .spec import OperatorSpec, SubgraphSpec
 
+    Table: TypeAlias = dict[bytes | int, bytes | int]
+    Resource: TypeAlias = np.ndarray | Table
+    """A variable's value, or a hash table."""
     OperandKey: TypeAlias = tuple[int, tuple[int, ...], Storage | None]
     """Number of the type, shape, and storage of a constant."""
 
@@ -31,7 +34,7 @@ class Variables(TypedDict):
     """Copies of all variables of a Scope, and which subgraphs ran once."""
 
     states: dict[tuple[int, int], np.ndarray]
-    resources: dict[int, np.ndarray]
+    resources: dict[int, Resource]
     resource_ids: dict[tuple[str, str], int]
     called: set[int]
 
@@ -52,7 +55,7 @@ class Scope:
         self.model = model
         self.n_threads = n_threads
         self.preserve = preserve
-        self.resources: dict[int, np.ndarray] = {}
+        self.resources: dict[int, Resource] = {}
         self.custom_ops: dict[str, type] = {}
         self.plans: dict[int, dict[tuple[tuple[int, ...], ...], Plan]] = {}
         self._states: dict[tuple[int, int], np.ndarray] = {}

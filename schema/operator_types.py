@@ -26,7 +26,7 @@ BROADCAST_TO f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi1
 BUCKETIZE f32,f64,i32,i64 -> i32
 CAST f32,f16,f64,i8,u8,i16,u16,i32,u32,i64,bool,qi8,qu8,qi16 -> f32,f16,f64,i8,u8,i16,u16,i32,u32,i64,bool,qi8,qu8,qi16 || bf16,i4,c64,qi4 -> f32
 CEIL f32 -> =0
-COMPLEX_ABS c64 -> f32
+COMPLEX_ABS c128 -> f64 | c64 -> f32
 CONCATENATION f32,f16,bf16,i8,u8,i16,i32,u32,i64,i4,bool,qi4,qi8,qu8,qi16 -> =0
 CONV_2D f32 f32,qi4,qi8,qu8 f32 -> =0 | qi16 qi4,qi8 qi64 -> =0 | qi8 qi4,qi8 qi32 -> =0 | qu8 qu8 qi32 -> =0 || f32 f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi16 f32 -> =0 | qu8 qi4,qi8,qi16 qi32 -> =0
 CONV_3D f32 f32 f32,- -> =0
@@ -58,7 +58,7 @@ GREATER f32,i16,i32,i64,qi8,qu8,qi16 =0 -> bool || f16,bf16 =0 -> bool
 GREATER_EQUAL f32,i16,i32,i64,qi8,qu8,qi16 =0 -> bool || f16 f16 -> bool
 HARD_SWISH f32,qi8,qu8 -> =0 || i8,u8 -> =0
 HASHTABLE_LOOKUP i32 i32 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> =2 u8
-IMAG c64 -> f32
+IMAG c128 -> f64 | c64 -> f32
 L2_NORMALIZATION f32,qi8,qu8 -> =0
 L2_POOL_2D f32 -> =0
 LEAKY_RELU f32,qi8,qu8,qi16 -> =0 || i8,u8,i16 -> =0
@@ -96,7 +96,7 @@ RANDOM_STANDARD_NORMAL i32 -> f32
 RANDOM_UNIFORM i32 -> f32
 RANGE f32,i32,i64 =0 =0 -> =0
 RANK f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> i32
-REAL c64 -> f32
+REAL c128 -> f64 | c64 -> f32
 REDUCE_ALL bool i32 -> =0
 REDUCE_ANY bool i32 -> =0
 REDUCE_MAX f32,i8,u8,i16,i32,i64,qi8,qu8,qi16 i32 -> =0 || i64 i32 -> c128 | qi16 i32 -> qi8 | qi8 i32 -> qi16

@@ -64,12 +64,13 @@ def densify(values: np.ndarray, sparsity: Record, shape: tuple[int, ...]) -> np.
     for level, dimension in zip(sparsity.dim_metadata, sparsity.traversal_order, strict=True):
         if level.format == _SPARSE:
             segments, column = _values(level.array_segments), _values(level.array_indices)
+            column = column.astype(np.int64)
             parents = np.repeat(np.arange(count), np.diff(segments))
         else:
             parents = np.repeat(np.arange(count), level.dense_size)
-            column = np.tile(np.arange(level.dense_size), count)
+            column = np.tile(np.arange(int(level.dense_size)), count)
         indices = {d: index[parents] for d, index in indices.items()}
-        indices[int(dimension)] = column.astype(np.int64)
+        indices[int(dimension)] = column
         count = len(parents)
     block_map = () if sparsity.block_map is None else sparsity.block_map
     for block, dimension in enumerate(block_map, len(shape)):

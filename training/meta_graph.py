@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..graph.core.graph import Graph, Operation, Tensor
 from ..graph.core.scopes import GraphKeys, get_default_graph
@@ -14,6 +14,9 @@ from ..graph.variables.variables import Variable
 from ..schema import proto
 from ..schema.files import read_bytes, remove_leftovers, write_atomic
 from .saver import Saver
+
+if TYPE_CHECKING:
+    from ..graph.format.messages import VariableDef
 
 VARIABLES = (
     GraphKeys.GLOBAL_VARIABLES,
@@ -162,7 +165,7 @@ def _item(graph: Graph, key: str, kind: str, value, scope: str | None, made: dic
     """An item of a collection; a variable that several have is one object."""
     if key in VARIABLES and kind == "bytes_list":
         if value not in made:
-            definition = proto.parse("VariableDef", value)
+            definition = cast("VariableDef", proto.parse("VariableDef", value))
             made[value] = Variable.from_proto(definition, import_scope=scope)
         return made[value]
     if kind == "node_list":

@@ -14,6 +14,7 @@ from .ophint import ATTRIBUTE, OpHint
 
 if TYPE_CHECKING:
     from ...graph.core.graph import Graph, Operation, Tensor
+    from ...graph.format.messages import GraphDef
 
 CONSTANTS = frozenset({"Const"})
 """Operations without inputs that a function may have inside: the stub gets their values."""
@@ -82,7 +83,10 @@ def convert_op_hints_to_stubs(
 
     if (session is None) == (graph_def is None):
         raise ValueError("Provide only one of session and graph_def.")
-    graph = session.graph if graph_def is None else import_graph_def(message_of(graph_def))
+    if graph_def is None:
+        graph = session.graph
+    else:
+        graph = import_graph_def(cast("GraphDef", message_of(graph_def)))
     write_callback(to_graph_def(graph), "before")
     collapsed = to_graph_def(collapse(graph))
     write_callback(collapsed, "after")

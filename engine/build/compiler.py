@@ -271,6 +271,7 @@ def _record_entry(made: kernels.Kernel, signature: Types, body: str, symbol: str
     for kind in signature[:-3]:
         argument = next(arguments)
         if argument.record:
+            assert isinstance(kind, types.BaseTuple)
             fields = [argument, *(next(arguments) for _ in range(len(kind) - 1))]
             numbers = [slot(field.slot) for field in fields]
             values.append(_context().make_tuple(builder, kind, numbers))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _const_shape(op: OperationView) -> Shape:
-    return cast("np.ndarray", op.get_attr("value")).shape
+    return op.get_attr("value").shape
 
 
 @op("Const", shape=_const_shape, moves_elements=True)

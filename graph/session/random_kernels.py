@@ -14,7 +14,6 @@ from .hosted import hosted
 
 if TYPE_CHECKING:
     from ..core.graph import Operation
-    from ..core.protocols import DTypeAttr
     from .state import State
 
 _PER_NUMBER = 256
@@ -28,7 +27,7 @@ def _stream(op: Operation, state: State) -> Philox:
     return state.streams[op]
 
 
-def _row(kind: str, draw: Callable[[Philox, int, DTypeAttr], np.ndarray]) -> None:
+def _row(kind: str, draw: Callable[[Philox, int, np.dtype], np.ndarray]) -> None:
     """Registers the kernel of an op that gives numbers of its attribute dtype."""
 
     @hosted(kind)
@@ -37,7 +36,7 @@ def _row(kind: str, draw: Callable[[Philox, int, DTypeAttr], np.ndarray]) -> Non
         if any(size < 0 for size in sizes):
             raise ValueError(f"shape must not have negative sizes, got {sizes}")
         stream, count = _stream(op, state), prod(sizes)
-        numbers = draw(stream, count, op.get_attr("dtype"))
+        numbers = draw(stream, count, cast("np.dtype", op.get_attr("dtype")))
         stream.skip(count * _PER_NUMBER)
         return numbers.reshape(sizes)
 
@@ -56,7 +55,7 @@ def random_uniform_int(
         raise ValueError(f"Need minval < maxval, got {low} >= {high}")
     sizes = tuple(shape.tolist())
     stream, count = _stream(op, state), prod(sizes)
-    dtype = cast("DTypeAttr", op.get_attr("Tout"))
+    dtype = cast("np.dtype", op.get_attr("Tout"))
     numbers = philox.integers(stream, count, int(low), int(high), dtype)
     stream.skip(count * _PER_NUMBER)
     return numbers.reshape(sizes)

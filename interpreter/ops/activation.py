@@ -74,7 +74,7 @@ def prelu(node: Node) -> Emit:
         and all(a in (1, n) for a, n in zip(alpha.shape, x.shape[missing:], strict=True)),
         f"alpha must be repeatable to the input's shape {x.shape}, got {alpha.shape}",
     )
-    terms: dict[str, int] = _slopes(node, x, alpha) if quantized else {}
+    terms = _slopes(node, x, alpha) if quantized else {}
     out = node.result(x.shape, x.dtype)
     slope_shape = alpha.shape
     while slope_shape and slope_shape[0] == 1:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.sizes import is_plain
 from ...schema.fingerprint import fingerprint64
 from ..checks import required
+from ..node import NeedsValue
 from ..registry import op
 
 if TYPE_CHECKING:
@@ -74,16 +76,24 @@ def embedding_lookup_sparse(node: Node) -> DynamicResult:
     counts = (names.size, places.shape[0], weights.size)
     node.require(len(set(counts)) == 1, f"names, places and weights must be as many, got {counts}")
     rank = places.shape[1]
+    if not is_plain(rank):
+        raise NeedsValue(1)
     node.require(shape.size == rank, f"the shape must have {rank} sizes, got {shape.size}")
     combiner = int(node.options.combiner)
 
-    def run(names, places, shape, weights, table) -> list[np.ndarray]:
+    def run(
+        names: np.ndarray,
+        places: np.ndarray,
+        shape: np.ndarray,
+        weights: np.ndarray,
+        table: np.ndarray,
+    ) -> list[np.ndarray]:
         _require_below(node, "names", names, len(table))
         outer = shape[:-1]
         _require_below(node, "places", places[:, :-1], outer)
         buckets = np.zeros(names.size, np.int64)
         if rank > 1:
-            buckets = np.ravel_multi_index(tuple(places[:, :-1].T), outer)
+            buckets[:] = np.ravel_multi_index(tuple(places[:, :-1].T), tuple(outer))
         result = np.zeros((int(np.prod(outer, dtype=np.int64)), *table.shape[1:]), np.float32)
         starts = np.flatnonzero(np.diff(buckets, prepend=-1))
         for start, end in zip(starts, [*starts[1:], names.size], strict=True):
@@ -138,7 +148,9 @@ def lsh_projection(node: Node) -> DynamicResult:
     kind = int(node.options.type)
     node.require(kind in (SPARSE, DENSE), f"type must be SPARSE or DENSE, got {kind}")
 
-    def run(seeds, items, weights=None) -> list[np.ndarray]:
+    def run(
+        seeds: np.ndarray, items: np.ndarray, weights: np.ndarray | None = None
+    ) -> list[np.ndarray]:
         rows = [row.tobytes() for row in np.ascontiguousarray(items)]
         share = [1.0] * len(rows) if weights is None else weights.astype(float).tolist()
         bits = [_sign(seed.tobytes(), rows, share) for seed in seeds.ravel()]

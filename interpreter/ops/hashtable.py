@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...schema.dtypes import RESOURCE, numpy_dtype
-from ..checks import required
+from ..checks import required, scope_of
 from ..registry import op
 
 if TYPE_CHECKING:
-    from ..node import DynamicResult, Node
+    from ..node import DynamicResult, Node, Operand
+    from ..scope import Table
 
 _NAMESPACE = "hash table"
 """What tells a table's number from a variable's in the interpreter's resources."""
@@ -71,12 +72,14 @@ def hashtable_find(node: Node) -> DynamicResult:
 def hashtable_size(node: Node) -> DynamicResult:
     """How many entries a table has."""
     _operands(node, 1)
-    return node.dynamic_result(
-        lambda handle: [np.array([len(_table(node, handle))], np.int64)], [(1,)]
-    )
+
+    def run(handle: np.ndarray) -> list[np.ndarray]:
+        return [np.array([len(_table(node, handle))], np.int64)]
+
+    return node.dynamic_result(run, [(1,)])
 
 
-def _operands(node: Node, count: int) -> list:
+def _operands(node: Node, count: int) -> list[Operand]:
     operands = required(node, count)
     handle = operands[0]
     node.require(
@@ -86,7 +89,8 @@ def _operands(node: Node, count: int) -> list:
     return operands
 
 
-def _table(node: Node, handle: np.ndarray) -> dict:
-    table = node.scope.resources.get(int(handle["resource"].ravel()[0]))
-    node.require(isinstance(table, dict), "the handle is none of a hash table")
+def _table(node: Node, handle: np.ndarray) -> Table:
+    table = scope_of(node).resources.get(int(handle["resource"].ravel()[0]))
+    if not isinstance(table, dict):
+        node.fail("the handle is none of a hash table")
     return table

@@ -12,7 +12,9 @@ import numpy as np
 
 from ...engine import philox
 from ...engine.philox import Philox
+from ...engine.sizes import is_plain
 from ..checks import required
+from ..node import NeedsValue
 from ..registry import op
 
 if TYPE_CHECKING:
@@ -33,9 +35,10 @@ def random(node: Node) -> DynamicResult:
         shape.ndim == 1 and shape.dtype == np.int32,
         f"the shape must be int32 of one dimension, got {shape.dtype} of shape {shape.shape}",
     )
+    if not is_plain(shape.size):
+        raise NeedsValue(0)
     stream = _stream(node)
-    dims = shape.value
-    known = [None] * shape.size if dims is None else node.sizes(0)
+    known = [None] * shape.size if shape.value is None else node.sizes(0)
 
     def run(shape: np.ndarray) -> list[np.ndarray]:
         node.require((shape >= 0).all(), f"sizes must not be negative, got {shape.tolist()}")
@@ -70,11 +73,11 @@ def multinomial(node: Node) -> DynamicResult:
         chances = philox.uniform(stream, rows * samples, np.dtype(np.float64))
         stream.skip(rows * -(-samples // _GROUP) * _GROUP * _PER_SAMPLE)
         totals = np.cumsum(_weights(logits), axis=1)
-        found = [
+        classes = [
             np.searchsorted(total, chance * total[-1], "right")
             for total, chance in zip(totals, chances.reshape(rows, samples), strict=True)
         ]
-        return [np.array(found, dtype).reshape(rows, samples)]
+        return [np.array(classes, dtype).reshape(rows, samples)]
 
     return node.dynamic_result(run, [(logits.shape[0], columns)])
 
@@ -95,7 +98,7 @@ def rng_bit_generator(node: Node) -> DynamicResult:
         f"the state must be uint64 of size {sizes}, got {state.dtype} of shape {state.shape}",
     )
     shape, dtype = node.outputs[1].shape, node.outputs[1].dtype
-    if shape is None or dtype not in _WORDS:
+    if shape is None or dtype is None or dtype not in _WORDS:
         node.fail(f"the result must be declared as integers of 32 or 64 bits, got {dtype} {shape}")
     n_words = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize // 4
     width = 2 if algorithm == _THREEFRY else _GROUP

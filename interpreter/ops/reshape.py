@@ -68,7 +68,7 @@ def expand_dims(node: Node) -> None:
 
 
 @op("DENSIFY")
-def densify(node):
+def densify(node: Node) -> None:
     """`x`, which the file stores as a sparse tensor; it is written out when it is read."""
     (x,) = required(node, 1)
     node.alias(x, x.shape)

@@ -29,6 +29,14 @@ _FLOAT, _ORDERED = ("float32",), ("float32", "int32", "int64", "int16")
 _NUMBERS, _SMALL = ("float32", "int32", "int64"), ("int8", "uint8", "int16")
 
 
+def _logistic(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def _inverse_root(x: np.ndarray) -> np.ndarray:
+    return 1 / np.sqrt(x)
+
+
 def _quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a / b; of integers rounded towards zero, and -1 where b is 0."""
     if a.dtype.kind not in "iu":
@@ -53,9 +61,9 @@ UNARY: dict[str, tuple[str, Sequence[str], Function]] = {
     "EXPONENTIAL": ("unary.exp", _FLOAT, np.exp),
     "FLOOR": ("unary.floor", _FLOAT, np.floor),
     "LOG": ("unary.log", _FLOAT, np.log),
-    "LOGISTIC": ("unary.logistic", _FLOAT, lambda x: 1 / (1 + np.exp(-x))),
+    "LOGISTIC": ("unary.logistic", _FLOAT, _logistic),
     "NEGATE": ("unary.negative", ("float32", "int16", "int32", "int64"), np.negative),
-    "RSQRT": ("unary.rsqrt", _FLOAT, lambda x: 1 / np.sqrt(x)),
+    "RSQRT": ("unary.rsqrt", _FLOAT, _inverse_root),
     "TANH": ("unary.tanh", _FLOAT, np.tanh),
 }
 BINARY: dict[str, tuple[str, Sequence[str], Function]] = {
@@ -167,7 +175,7 @@ def clamp(node: Node) -> Emit | DynamicResult:
         if limit.ndim:
             require_shape(node, x, limit)
     if x.dtype.name not in BINARY["MAXIMUM"][1]:
-        return by_numpy(node, lambda low, x, high: np.clip(x, low, high), x.shape, x.dtype)
+        return by_numpy(node, _clipped, x.shape, x.dtype)
     out = node.result(x.shape, x.dtype)
 
     def emit(program: Program) -> None:
@@ -175,6 +183,10 @@ def clamp(node: Node) -> Emit | DynamicResult:
         elementwise(program, "arithmetic.minimum", (out, high), out)
 
     return emit
+
+
+def _clipped(low: np.ndarray, x: np.ndarray, high: np.ndarray) -> np.ndarray:
+    return np.clip(x, low, high)
 
 
 def operands(node: Node, count: int) -> list[Operand]:

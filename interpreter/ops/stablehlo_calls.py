@@ -9,11 +9,13 @@ LiteRT.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cmp_to_key
+from functools import cmp_to_key, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.sizes import largest
+from ..checks import scope_of
 from ..node import DynamicResult
 from ..registry import op
 from .stablehlo import by_numpy, operands
@@ -77,17 +79,17 @@ def reduce_window(node: Node) -> DynamicResult:
     )
     spans = [(size - 1) * step + 1 for size, step in zip(window, dilations, strict=True)]
     padded = [
-        max((n - 1) * step + 1 if n else 0, 0) + low + high
+        largest((n - 1) * step + 1, 0) + low + high
         for n, step, (low, high) in zip(arrays[0].shape, spread, padding, strict=True)
     ]
     shape = tuple(
-        max((n - span) // stride + 1, 0)
+        largest((n - span) // stride + 1, 0)
         for n, span, stride in zip(padded, spans, strides, strict=True)
     )
     fold = _fold(node, node.options.body_subgraph_index, len(arrays))
 
     def run(*values: np.ndarray) -> list[np.ndarray]:
-        columns = []
+        columns: list[np.ndarray] = []
         for x, start in zip(values[: len(starts)], values[len(starts) :], strict=True):
             view = np.lib.stride_tricks.sliding_window_view(_padded(x, start), spans)
             view = view[tuple(slice(None, None, step) for step in strides)]
@@ -151,6 +153,7 @@ def scatter(node: Node) -> DynamicResult:
         ordered = updates.transpose([*outer, *window_dims])
         starts = index_vectors(indices, vector)
         places = [np.zeros(ordered.shape, np.int64) for _ in range(x.ndim)]
+        column: np.ndarray
         for position, d in enumerate(kept):
             axis = len(outer) + position
             column = np.arange(ordered.shape[axis])
@@ -191,7 +194,7 @@ def sort(node: Node) -> DynamicResult:
     def _order(columns: list[np.ndarray]) -> Callable[[int, int], int]:
         def before(i: int, j: int) -> bool:
             pairs = [x.reshape(()) for column in columns for x in (column[i], column[j])]
-            return bool(node.scope.run(subgraph, pairs)[0].ravel()[0])
+            return bool(scope_of(node).run(subgraph, pairs)[0].ravel()[0])
 
         return lambda i, j: -1 if before(i, j) else int(before(j, i))
 
@@ -205,14 +208,8 @@ Fold = Callable[[Sequence[np.ndarray], Sequence[np.ndarray]], list[np.ndarray]]
 def _fold(node: Node, subgraph: int, count: int) -> Fold:
     """What a subgraph of `count` running values and `count` elements does."""
     function = _function(node, subgraph, 2 * count)
-
-    def at_once(columns: Sequence[np.ndarray], starts: Sequence[np.ndarray]) -> list[np.ndarray]:
-        (column,), (start,) = columns, starts
-        initial = np.full(column.shape[:-1], start.ravel()[0], column.dtype)
-        total = (
-            function.reduce(column, axis=-1, dtype=column.dtype) if column.shape[-1] else initial
-        )
-        return [function(initial, total).astype(column.dtype)] if column.shape[-1] else [initial]
+    if function is not None and count == 1:
+        return partial(_fold_at_once, function)
 
     def one_by_one(columns: Sequence[np.ndarray], starts: Sequence[np.ndarray]) -> list[np.ndarray]:
         results = [np.empty(x.shape[:-1], x.dtype) for x in columns]
@@ -220,12 +217,23 @@ def _fold(node: Node, subgraph: int, count: int) -> Fold:
             values = [np.array(start.ravel()[0]) for start in starts]
             for k in range(columns[0].shape[-1]):
                 elements = [np.array(x[(*index, k)]) for x in columns]
-                values = [np.array(v) for v in node.scope.run(subgraph, [*values, *elements])]
+                values = [np.array(v) for v in scope_of(node).run(subgraph, [*values, *elements])]
             for result, value in zip(results, values, strict=True):
                 result[index] = value
         return results
 
-    return at_once if function is not None and count == 1 else one_by_one
+    return one_by_one
+
+
+def _fold_at_once(
+    function: np.ufunc, columns: Sequence[np.ndarray], starts: Sequence[np.ndarray]
+) -> list[np.ndarray]:
+    (column,), (start,) = columns, starts
+    initial = np.full(column.shape[:-1], start.ravel()[0], column.dtype)
+    if not column.shape[-1]:
+        return [initial]
+    total = function.reduce(column, axis=-1, dtype=column.dtype)
+    return [function(initial, total).astype(column.dtype)]
 
 
 def _combination(
@@ -237,7 +245,7 @@ def _combination(
     def one_by_one(result: np.ndarray, places: tuple[np.ndarray, ...], updates: np.ndarray) -> None:
         for *place, update in zip(*places, updates, strict=True):
             pair = [np.array(result[tuple(place)]), np.array(update)]
-            result[tuple(place)] = node.scope.run(subgraph, pair)[0]
+            result[tuple(place)] = scope_of(node).run(subgraph, pair)[0]
 
     def put(result: np.ndarray, places: tuple[np.ndarray, ...], updates: np.ndarray) -> None:
         result[places] = updates

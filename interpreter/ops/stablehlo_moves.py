@@ -12,6 +12,7 @@ import numpy as np
 
 from ...engine.families.layout import fill, move
 from ...engine.plan.view import View
+from ...engine.sizes import largest
 from ..checks import same_dtype
 from ..node import DynamicResult
 from ..registry import op
@@ -135,8 +136,8 @@ def pad(node: Node) -> Emit:
         f"and {interior}",
     )
     steps = [k + 1 for k in interior]
-    spans = [(n - 1) * k + 1 if n else 0 for n, k in zip(x.shape, steps, strict=True)]
-    shape = [max(a + n + b, 0) for a, n, b in zip(low, spans, high, strict=True)]
+    spans = [largest((n - 1) * k + 1, 0) for n, k in zip(x.shape, steps, strict=True)]
+    shape = [largest(a + n + b, 0) for a, n, b in zip(low, spans, high, strict=True)]
     out = node.result(shape, x.dtype)
 
     def emit(program: Program) -> None:
@@ -159,18 +160,26 @@ def dynamic_slice(node: Node) -> DynamicResult:
     x, *starts = operands(node, len(node.inputs))
     sizes = _numbers(node, "slice_sizes")
     _require_box(node, x, starts, sizes)
-    return by_numpy(node, lambda x, *at: x[_box(x.shape, sizes, at)], sizes, x.dtype)
+
+    def run(x: np.ndarray, *starts: np.ndarray) -> np.ndarray:
+        return x[_box(x.shape, sizes, starts)]
+
+    return by_numpy(node, run, sizes, x.dtype)
 
 
 @op("STABLEHLO_DYNAMIC_UPDATE_SLICE")
 def dynamic_update_slice(node: Node) -> DynamicResult:
     """`x` with the second input at the place that the scalars of the others name."""
     x, update, *starts = operands(node, len(node.inputs))
-    if len(starts) == 1 and starts[0].ndim == 1:  # LiteRT takes them in one tensor
-        return by_numpy(node, lambda x, y, at: _updated(x, y, at), x.shape, x.dtype)
     same_dtype(node, (x, update))
     _require_box(node, x, starts, update.shape)
-    return by_numpy(node, lambda x, y, *at: _updated(x, y, at), x.shape, x.dtype)
+
+    def run(x: np.ndarray, update: np.ndarray, *starts: np.ndarray) -> np.ndarray:
+        result = x.copy()
+        result[_box(x.shape, update.shape, starts)] = update
+        return result
+
+    return by_numpy(node, run, x.shape, x.dtype)
 
 
 @op("STABLEHLO_GATHER")
@@ -185,7 +194,7 @@ def gather(node: Node) -> DynamicResult:
         len(sizes) == x.ndim and all(0 <= k <= n for k, n in zip(sizes, x.shape, strict=True)),
         f"slice_sizes must lie within shape {x.shape}, got {sizes}",
     )
-    batch = [n for i, n in enumerate(indices.shape) if i != vector]
+    batch: list[int] = [n for i, n in enumerate(indices.shape) if i != vector]
     node.require(
         0 <= vector <= indices.ndim
         and len(index_map) == (indices.shape[vector] if vector < indices.ndim else 1)
@@ -202,7 +211,7 @@ def gather(node: Node) -> DynamicResult:
 
     def run(x: np.ndarray, indices: np.ndarray) -> np.ndarray:
         starts = index_vectors(indices, vector)
-        places = []
+        places: list[np.ndarray] = []
         for d, size in enumerate(sizes):
             offsets = np.arange(size if d in kept else 1)
             place = offsets.reshape([size if k == d else 1 for k in kept])
@@ -218,12 +227,6 @@ def gather(node: Node) -> DynamicResult:
 def index_vectors(indices: np.ndarray, axis: int) -> np.ndarray:
     """Indices with their vectors along the last dimension."""
     return indices[..., None] if axis == indices.ndim else np.moveaxis(indices, axis, -1)
-
-
-def _updated(x: np.ndarray, update: np.ndarray, starts: Sequence[np.ndarray]) -> np.ndarray:
-    result = x.copy()
-    result[_box(x.shape, update.shape, starts)] = update
-    return result
 
 
 def _box(

@@ -15,6 +15,7 @@ from ...engine.families import gemm
 from ...engine.families.layout import move
 from ...engine.plan.buffer import Buffer, arena
 from ...engine.plan.view import View
+from ...engine.sizes import largest
 from ..node import DynamicResult
 from ..registry import op
 from .stablehlo import by_numpy, operands
@@ -32,7 +33,7 @@ def dot_general(node: Node) -> Callable[[Program], None] | DynamicResult:
     """
     pair = operands(node, 2)
     dtype = node.outputs[0].dtype or pair[0].dtype
-    axes = []
+    axes: list[tuple[list[int], list[int], list[int]]] = []
     for side, x in zip(("lhs", "rhs"), pair, strict=True):
         batch, depth = (
             _option(node, f"{side}_{what}_dimensions") for what in ("batching", "contracting")
@@ -140,11 +141,11 @@ def convolution(node: Node) -> DynamicResult:
     )
     spans = [(k - 1) * step + 1 for k, step in zip(taps, dilations, strict=True)]
     padded = [
-        max((size - 1) * step + 1, 0) + low + high
+        largest((size - 1) * step + 1, 0) + low + high
         for size, step, (low, high) in zip(sizes, spread, padding, strict=True)
     ]
     counts = [
-        max((size - span) // stride + 1, 0)
+        largest((size - span) // stride + 1, 0)
         for size, span, stride in zip(padded, spans, strides, strict=True)
     ]
     result = (n // batches, n_filters, *counts)
@@ -169,7 +170,8 @@ def convolution(node: Node) -> DynamicResult:
                 *(slice(None, None, step) for step in dilations),
             )
         ]
-        total, parts = groups * batches, []
+        total = groups * batches
+        parts: list[np.ndarray] = []
         for group in range(total):
             batch, feature = (group, 0) if batches > 1 else (0, group)
             rows, share = n // batches, channels // groups
@@ -193,7 +195,8 @@ def _spread(
         for n, step, (low, high) in zip(x.shape[2:], dilations, padding, strict=True)
     ]
     wide = np.zeros((*x.shape[:2], *sizes), x.dtype)
-    inside, cut = [], []
+    inside: list[slice] = []
+    cut: list[slice] = []
     for n, step, (low, high) in zip(x.shape[2:], dilations, padding, strict=True):
         inside.append(slice(max(low, 0), max(low, 0) + (n - 1) * step + 1, step))
         cut.append(slice(max(-low, 0), min(high, 0) or None))

@@ -51,7 +51,8 @@ def split(text: bytes) -> list[bytes]:
     >>> split(b"a bc  d")
     [b'a', b'bc', b'd']
     """
-    words, start = [], 0
+    words: list[bytes] = []
+    start = 0
     for i in range(1, len(text)):
         if text[i] in _SPACES:
             if i > start and text[start] not in _SPACES:

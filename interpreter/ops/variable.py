@@ -33,7 +33,7 @@ def read_variable(node: Node) -> DynamicResult:
 
     def run(handle: np.ndarray) -> list[np.ndarray]:
         value = scope_of(node).resources.get(_number(handle))
-        if value is None:
+        if not isinstance(value, np.ndarray):
             node.fail("the variable is read before a value was assigned to it")
         return [value]
 

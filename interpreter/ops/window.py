@@ -10,7 +10,7 @@ import numpy as np
 from ...engine.families.layout import fill, move
 from ...engine.plan.buffer import constant
 from ...engine.plan.view import View, contiguous_strides
-from ..checks import required, same_dtype
+from ..checks import required, required_input, same_dtype
 from ..registry import op
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 FOLDS = {1: "add", 2: "multiply", 3: "minimum", 4: "maximum", 5: "all", 6: "any"}
 """ReduceWindowFunction -> kernel of window.py."""
-_NUMBERS = tuple(f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u"))
-_NUMBERS += ("float32", "float64")
+_INTEGERS = tuple(f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u"))
+_NUMBERS = (*_INTEGERS, "float32", "float64")
 
 
 @op("DILATE")
@@ -104,7 +104,7 @@ def reduce_window(node: Node) -> Callable[[Program], None]:
 
 def _row(node: Node, i: int) -> list[int]:
     """Input `i`, which has a positive number for each dimension of the first."""
-    operand, rank = node.inputs[i], node.inputs[0].ndim
+    operand, rank = required_input(node, i), required_input(node, 0).ndim
     values = node.sizes(i)
     node.require(
         operand.dtype == np.int64 and len(values) == rank and min(values) > 0,

@@ -51,6 +51,11 @@ CASES = [
         for op, function in (("REAL", np.real), ("IMAG", np.imag), ("COMPLEX_ABS", None))
         for name, x in (("matrix", COMPLEX), ("far", FAR), ("scalar", COMPLEX[0, 0]))
     ),
+    *(
+        Case(f"{op.lower()}/complex128", op, {}, [COMPLEX.astype(np.complex128)], function,
+             [np.float64])
+        for op, function in (("REAL", np.real), ("IMAG", np.imag), ("COMPLEX_ABS", np.abs))
+    ),
     Refuse("real/float", "REAL", {}, [f32([1])], "input must be complex, got float32"),
     *(
         Case(f"rfft2d/{name}", "RFFT2D", {}, [x, i32(length)],

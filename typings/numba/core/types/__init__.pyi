@@ -28,6 +28,11 @@ class Float(Number):
 
 class BaseTuple(Type):
     types: tuple[Type, ...]
+    @classmethod
+    def from_types(
+        cls, tys: Sequence[Type], pyclass: type[tuple[int, ...]] | None = None
+    ) -> BaseTuple: ...
+    def __len__(self) -> int: ...
 
 class Array(Type):
     dtype: Type
