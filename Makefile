@@ -60,6 +60,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright
+	$(BIN)/basedpyright -p pyrightconfig.strict.json
 	$(BIN)/lint-imports
 
 dev: $(VENV)/.dev
