@@ -119,11 +119,11 @@ class TensorView(Protocol):
     """A tensor as shape functions see it."""
 
     @property
-    def dtype(self) -> MaybeDType: ...  # noqa: D102
+    def dtype(self) -> MaybeDType: ...
     @property
-    def shape(self) -> Shape: ...  # noqa: D102
+    def shape(self) -> Shape: ...
     @property
-    def value(self) -> np.ndarray | None: ...  # noqa: D102
+    def value(self) -> np.ndarray | None: ...
 
 
 class OperationView(Protocol):
@@ -137,9 +137,9 @@ class OperationView(Protocol):
     outputs: list[Tensor]
 
     @property
-    def inputs(self) -> Sequence[TensorView]: ...  # noqa: D102
+    def inputs(self) -> Sequence[TensorView]: ...
     @property
-    def get_attr(self) -> GetAttr: ...  # noqa: D102
+    def get_attr(self) -> GetAttr: ...
 
 
 ShapeFunction: TypeAlias = "Callable[[OperationView], Shape | Sequence[Shape]]"

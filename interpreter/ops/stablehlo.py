@@ -214,3 +214,9 @@ def by_numpy(
             return [np.asarray(function(*arrays)).astype(dtype, copy=False).reshape(shape)]
 
     return node.dynamic_result(run, [tuple(shape)])
+
+
+def numbers(node: Node, option: str) -> list[int]:
+    """The numbers of an option, none where the file has none."""
+    values = getattr(node.options, option)
+    return [] if values is None else [int(n) for n in values]

@@ -18,7 +18,7 @@ from ...engine.sizes import largest
 from ..checks import scope_of
 from ..node import DynamicResult
 from ..registry import op
-from .stablehlo import by_numpy, operands
+from .stablehlo import by_numpy, numbers, operands
 from .stablehlo_moves import index_vectors
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ FUNCTIONS: dict[str, np.ufunc] = {
 def reduce(node: Node) -> DynamicResult:
     """The operands folded along `dimensions`, beginning with the second half of the inputs."""
     arrays, starts = _halves(node)
-    axes = sorted(_option(node, "dimensions"))
+    axes = sorted(numbers(node, "dimensions"))
     rank = arrays[0].ndim
     node.require(
         len(set(axes)) == len(axes) and all(0 <= axis < rank for axis in axes),
@@ -70,8 +70,8 @@ def reduce_window(node: Node) -> DynamicResult:
     arrays, starts = _halves(node)
     rank = arrays[0].ndim
     names = ("window_dimensions", "window_strides", "base_dilations", "window_dilations")
-    window, strides, spread, dilations = (_option(node, name) or [1] * rank for name in names)
-    padding = np.reshape(_option(node, "padding") or [0] * (2 * rank), (-1, 2)).tolist()
+    window, strides, spread, dilations = (numbers(node, name) or [1] * rank for name in names)
+    padding = np.reshape(numbers(node, "padding") or [0] * (2 * rank), (-1, 2)).tolist()
     node.require(
         all(len(row) == rank for row in (window, strides, spread, dilations, padding))
         and min((*window, *strides, *spread, *dilations), default=1) > 0,
@@ -135,7 +135,7 @@ def scatter(node: Node) -> DynamicResult:
     """
     x, _, updates = operands(node, 3)
     window_dims, inserted, index_map = (
-        _option(node, name)
+        numbers(node, name)
         for name in ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims")
     )
     vector = int(node.options.index_vector_dim)
@@ -290,8 +290,3 @@ def _halves(node: Node) -> tuple[list[Operand], list[Operand]]:
             f"the start must be one {x.dtype}, got {start.dtype} of shape {start.shape}",
         )
     return arrays, starts
-
-
-def _option(node: Node, name: str) -> list[int]:
-    values = getattr(node.options, name)
-    return [] if values is None else [int(n) for n in values]

@@ -16,7 +16,7 @@ from ...engine.sizes import largest
 from ..checks import same_dtype
 from ..node import DynamicResult
 from ..registry import op
-from .stablehlo import by_numpy, operands
+from .stablehlo import by_numpy, numbers, operands
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -48,7 +48,7 @@ def iota(node: Node) -> None:
 def transpose(node: Node) -> Emit:
     """The dimensions in the order that `permutation` names them."""
     (x,) = operands(node, 1)
-    permutation = _numbers(node, "permutation")
+    permutation = numbers(node, "permutation")
     node.require(
         sorted(permutation) == list(range(x.ndim)),
         f"permutation must name each of the {x.ndim} axes once, got {permutation}",
@@ -61,7 +61,7 @@ def transpose(node: Node) -> Emit:
 def broadcast_in_dim(node: Node) -> Emit:
     """`x` repeated to the declared shape; its dimensions become those that the option names."""
     (x,) = operands(node, 1)
-    shape, axes = _declared(node), _numbers(node, "broadcast_dimensions")
+    shape, axes = _declared(node), numbers(node, "broadcast_dimensions")
     _require_axes(node, "broadcast_dimensions", axes, len(shape))
     node.require(
         len(axes) == x.ndim and all(n in (1, shape[i]) for n, i in zip(x.shape, axes, strict=True)),
@@ -106,7 +106,7 @@ def concatenate(node: Node) -> Emit:
 def slice_(node: Node) -> Emit:
     """The elements from `start_indices` to before `limit_indices`, `strides` apart."""
     (x,) = operands(node, 1)
-    cuts = [_numbers(node, name) for name in ("start_indices", "limit_indices", "strides")]
+    cuts = [numbers(node, name) for name in ("start_indices", "limit_indices", "strides")]
     node.require(
         all(len(cut) == x.ndim for cut in cuts)
         and all(
@@ -129,7 +129,7 @@ def pad(node: Node) -> Emit:
     same_dtype(node, (x, value))
     node.require(value.size == 1, f"the padding must be one value, got shape {value.shape}")
     names = ("edge_padding_low", "edge_padding_high", "interior_padding")
-    low, high, interior = (_numbers(node, name) for name in names)
+    low, high, interior = (numbers(node, name) for name in names)
     node.require(
         len(low) == len(high) == len(interior) == x.ndim and min(interior, default=0) >= 0,
         f"paddings must be {x.ndim} numbers each, those inside not negative, got {low}, {high} "
@@ -158,7 +158,7 @@ def pad(node: Node) -> Emit:
 def dynamic_slice(node: Node) -> DynamicResult:
     """The box of `slice_sizes` that the other inputs place, moved inside where it is not."""
     x, *starts = operands(node, len(node.inputs))
-    sizes = _numbers(node, "slice_sizes")
+    sizes = numbers(node, "slice_sizes")
     _require_box(node, x, starts, sizes)
 
     def run(x: np.ndarray, *starts: np.ndarray) -> np.ndarray:
@@ -188,7 +188,7 @@ def gather(node: Node) -> DynamicResult:
     x, indices = operands(node, 2)
     options = node.options
     names = ("offset_dims", "collapsed_slice_dims", "start_index_map", "slice_sizes")
-    offset_dims, collapsed, index_map, sizes = (_numbers(node, name) for name in names)
+    offset_dims, collapsed, index_map, sizes = (numbers(node, name) for name in names)
     vector = int(options.index_vector_dim)
     node.require(
         len(sizes) == x.ndim and all(0 <= k <= n for k, n in zip(sizes, x.shape, strict=True)),
@@ -244,11 +244,6 @@ def _require_box(node: Node, x: Operand, starts: Sequence[Operand], sizes: Seque
         and all(0 <= k <= n for k, n in zip(sizes, x.shape, strict=True)),
         f"a slice of shape {tuple(sizes)} with one start a dimension must lie within {x.shape}",
     )
-
-
-def _numbers(node: Node, option: str) -> list[int]:
-    values = getattr(node.options, option)
-    return [] if values is None else [int(n) for n in values]
 
 
 def _declared(node: Node) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from ...engine.plan.view import View
 from ...engine.sizes import largest
 from ..node import DynamicResult
 from ..registry import op
-from .stablehlo import by_numpy, operands
+from .stablehlo import by_numpy, numbers, operands
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -36,7 +36,7 @@ def dot_general(node: Node) -> Callable[[Program], None] | DynamicResult:
     axes: list[tuple[list[int], list[int], list[int]]] = []
     for side, x in zip(("lhs", "rhs"), pair, strict=True):
         batch, depth = (
-            _option(node, f"{side}_{what}_dimensions") for what in ("batching", "contracting")
+            numbers(node, f"{side}_{what}_dimensions") for what in ("batching", "contracting")
         )
         named = [*batch, *depth]
         node.require(
@@ -100,7 +100,7 @@ def convolution(node: Node) -> DynamicResult:
         f"operands must have one rank of 2 or more, got {x.shape} and {filters.shape}",
     )
     orders = [
-        [int(getattr(options, first)), int(getattr(options, second)), *_option(node, spatial)]
+        [int(getattr(options, first)), int(getattr(options, second)), *numbers(node, spatial)]
         for first, second, spatial in (
             ("input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions"),
             (
@@ -116,11 +116,11 @@ def convolution(node: Node) -> DynamicResult:
             sorted(order) == list(range(x.ndim)),
             f"dimensions must name each of {x.ndim} once, got {order}",
         )
-    strides = _option(node, "window_strides") or [1] * rank
-    spread = _option(node, "lhs_dilation") or [1] * rank
-    dilations = _option(node, "rhs_dilation") or [1] * rank
-    padding = np.reshape(_option(node, "padding") or [0] * (2 * rank), (-1, 2)).tolist()
-    reversal = _option(node, "window_reversal") or [0] * rank
+    strides = numbers(node, "window_strides") or [1] * rank
+    spread = numbers(node, "lhs_dilation") or [1] * rank
+    dilations = numbers(node, "rhs_dilation") or [1] * rank
+    padding = np.reshape(numbers(node, "padding") or [0] * (2 * rank), (-1, 2)).tolist()
+    reversal = numbers(node, "window_reversal") or [0] * rank
     groups, batches = (
         max(int(options.feature_group_count), 1),
         max(int(options.batch_group_count), 1),
@@ -202,8 +202,3 @@ def _spread(
         cut.append(slice(max(-low, 0), min(high, 0) or None))
     wide[(slice(None), slice(None), *inside)] = x
     return wide[(slice(None), slice(None), *cut)]
-
-
-def _option(node: Node, name: str) -> list[int]:
-    values = getattr(node.options, name)
-    return [] if values is None else [int(n) for n in values]
