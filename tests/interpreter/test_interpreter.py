@@ -203,9 +203,10 @@ def test_unresolved_custom_and_flex_operators(builder, saved):
 def test_operator_without_kernel_is_named(builder, saved):
     b = builder()
     x, y = b.input("x", (1,)), b.tensor("y", (1,))
-    b.op("SKIP_GRAM", [x], [y])
+    b.op("CONCAT_EMBEDDINGS", [x], [y])
     interpreter = Interpreter(model_content=saved(b.outputs(y)))
-    with pytest.raises(RuntimeError, match=r"operator SKIP_GRAM is not supported(.|\n)*prepare"):
+    message = r"operator CONCAT_EMBEDDINGS is not supported(.|\n)*prepare"
+    with pytest.raises(RuntimeError, match=message):
         interpreter.allocate_tensors()
 
 
