@@ -38,3 +38,6 @@ SUM_PADDING = 16
 
 CRITICAL_PAIRS = 1024
 """Pairs of int8 next to a half that a sum in one line has room for."""
+
+LINE_FITS = 6
+"""The number of such a line that says whether it is right for all pairs."""

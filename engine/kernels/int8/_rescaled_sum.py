@@ -6,9 +6,6 @@ from ...build.kernel import microkernel
 from ...build.vector import BYTE, INT, WORD
 from .._int32 import Integers
 
-FITS = 6
-"""Where the numbers of a line say that it fits, behind the limits."""
-
 
 @microkernel(types.void(*[types.int64] * 10))
 def lines(builder, simd, a, b, out, numbers, rows, columns, a_row, b_row, a_step, b_step):

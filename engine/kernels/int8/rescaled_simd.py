@@ -13,9 +13,10 @@ from numba import types
 
 from ...build.kernel import address, choose, kernel, microkernel
 from ...build.vector import BYTE, INT, WORD
+from ...tiling import LINE_FITS
 from .._int32 import SHORT, Integers
 from ..elementwise._broadcast import SHAPE, A, B, row_step, rows_from, start_of
-from ._rescaled_sum import FITS, lines
+from ._rescaled_sum import lines
 
 NAMES = (
     *("flip", "a_zero", "b_zero", "a_left", "b_left"),
@@ -309,7 +310,7 @@ def pairs_of(size, forms):
             p = address(a) + size * (a_start + column * a_step)
             q = address(b) + size * (b_start + column * b_step)
             target = address(out) + size * item
-            if line[FITS] != 0:
+            if line[LINE_FITS] != 0:
                 lines(p, q, target, address(line), n, count, a_row, b_row, a_step, b_step)
             elif a_step == 0:
                 first_element_repeats(form, q, p, target, numbers, n, count, b_row, a_row)

@@ -10,8 +10,7 @@ whether there are such numbers.
 from numba import int64
 
 from ...build.kernel import inline, kernel
-from ...tiling import CRITICAL_PAIRS
-from ._rescaled_sum import FITS
+from ...tiling import CRITICAL_PAIRS, LINE_FITS
 
 _REACH = 1  # how far p and q are moved
 _OFFSETS, _OFFSET = 8, 16  # how often and by what c is moved to each side
@@ -81,5 +80,5 @@ def fit(contributions, rescaling, guess, scratch, out_line, first, last, fault):
                 constant = offset - i * guess[_A_ZERO] - j * guess[_B_ZERO]
                 if _fits(scratch, n, p + i, q + j, constant, s, low, high):
                     out_line[_P], out_line[_Q] = p + i, q + j
-                    out_line[_C], out_line[_S], out_line[FITS] = constant, s, 1
+                    out_line[_C], out_line[_S], out_line[LINE_FITS] = constant, s, 1
                     return
