@@ -24,7 +24,7 @@ HEAD = "# What editors and type checkers see of this module; tests/write_stubs.p
 def stub_of(name: str) -> str:
     """The text of a module's stub: every public name, from where it lives."""
     module = importlib.import_module(name)
-    dots = "." * len(Path(module.__file__).relative_to(ROOT).parts)
+    dots = "." * len(Path(module.__file__).resolve().relative_to(ROOT).parts)
     lines = []
     for public in set(module.__all__) - {"__version__"}:
         found = getattr(module, public)
