@@ -263,7 +263,7 @@ def having(word: str) -> frozenset[str]:
     """The operators with a trait or a fact, such as "elementwise", "axes" or "int8=same".
 
     >>> sorted(having("view"))
-    ['EXPAND_DIMS', 'RESHAPE', 'SQUEEZE', 'STABLEHLO_RESHAPE']
+    ['DENSIFY', 'EXPAND_DIMS', 'RESHAPE', 'SQUEEZE', 'STABLEHLO_RESHAPE']
     """
     return frozenset(row.kind for row in map(known, kinds()) if row.has(word))
 
