@@ -73,11 +73,10 @@ def multinomial(node: Node) -> DynamicResult:
         chances = philox.uniform(stream, rows * samples, np.dtype(np.float64))
         stream.skip(rows * -(-samples // _GROUP) * _GROUP * _PER_SAMPLE)
         totals = np.cumsum(_weights(logits), axis=1)
-        classes = [
-            np.searchsorted(total, chance * total[-1], "right")
-            for total, chance in zip(totals, chances.reshape(rows, samples), strict=True)
-        ]
-        return [np.array(classes, dtype).reshape(rows, samples)]
+        classes = np.empty((rows, samples), dtype)
+        for row, (total, chance) in enumerate(zip(totals, chances.reshape(rows, -1), strict=True)):
+            classes[row] = np.searchsorted(total, chance * total[-1], "right")
+        return [classes]
 
     return node.dynamic_result(run, [(logits.shape[0], columns)])
 

@@ -153,11 +153,10 @@ def scatter(node: Node) -> DynamicResult:
         ordered = updates.transpose([*outer, *window_dims])
         starts = index_vectors(indices, vector)
         places = [np.zeros(ordered.shape, np.int64) for _ in range(x.ndim)]
-        column: np.ndarray
         for position, d in enumerate(kept):
             axis = len(outer) + position
-            column = np.arange(ordered.shape[axis])
-            places[d] += column.reshape([-1 if i == axis else 1 for i in range(ordered.ndim)])
+            along = [-1 if i == axis else 1 for i in range(ordered.ndim)]
+            places[d] += np.arange(int(ordered.shape[axis])).reshape(along)
         for position, d in enumerate(index_map):
             first = starts[..., position].reshape([*ordered.shape[: len(outer)], *[1] * len(kept)])
             places[d] += first

@@ -207,7 +207,8 @@ def gather(node: Node) -> DynamicResult:
     node.require(len(offset_dims) == len(kept), f"offset_dims must be {len(kept)} numbers")
     outer = [i for i in range(rank) if i not in offset_dims]
     order = np.argsort([*outer, *offset_dims], kind="stable")
-    shape = [[*batch, *(sizes[d] for d in kept)][i] for i in order]
+    unordered = [*batch, *(sizes[d] for d in kept)]
+    shape = [unordered[int(i)] for i in order]
 
     def run(x: np.ndarray, indices: np.ndarray) -> np.ndarray:
         starts = index_vectors(indices, vector)
