@@ -107,8 +107,8 @@ class TensorSpec:
         if self.sparsity is not None:
             from ..schema.sparse import densify
 
-            stored = np.ndarray((data.size // self.dtype.itemsize,), self.dtype, data)
-            return densify(stored, self.sparsity, self.shape)
+            nonzeros = np.ndarray((data.size // self.dtype.itemsize,), self.dtype, data)
+            return densify(nonzeros, self.sparsity, self.shape)
         values = np.ndarray(self.shape, self.dtype, data)
         return values if values.flags.aligned else values.copy()
 

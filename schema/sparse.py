@@ -57,6 +57,8 @@ def densify(values: np.ndarray, sparsity: Record, shape: tuple[int, ...]) -> np.
         sparsity: levels that `check_sparsity` has accepted.
         shape: of the result.
 
+    Raises ModelError when there is no memory for all elements.
+
     Source: Chou et al., Format Abstraction for Sparse Tensor Algebra Compilers, 2018.
     """
     indices: dict[int, np.ndarray] = {}
@@ -77,7 +79,12 @@ def densify(values: np.ndarray, sparsity: Record, shape: tuple[int, ...]) -> np.
         order = list(sparsity.traversal_order)
         size = sparsity.dim_metadata[order.index(block)].dense_size
         indices[int(dimension)] = indices[int(dimension)] * size + indices[block]
-    dense = np.zeros(shape, values.dtype)
+    try:
+        dense = np.zeros(shape, values.dtype)
+    except (MemoryError, ValueError) as error:
+        raise ModelError(
+            f"sparsity: there must be memory for all elements of shape {list(shape)}: {error}"
+        ) from error
     dense[tuple(indices[d] for d in range(len(shape)))] = values
     return dense
 

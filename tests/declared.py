@@ -86,12 +86,12 @@ def sparse_weights(b, dtype):
             level(dense_size=BLOCK),
         ),
     )  # fmt: skip
-    stored = floats(2 * ROWS, BLOCK).astype(dtype)
+    blocks = floats(2 * ROWS, BLOCK).astype(dtype)
     dense = np.zeros((ROWS, COLUMNS), dtype)
-    for i, (block, values) in enumerate(zip(indices, stored, strict=True)):
+    for i, (block, values) in enumerate(zip(indices, blocks, strict=True)):
         dense[i // 2, block * BLOCK : (block + 1) * BLOCK] = values
     kind = np.dtype(dtype).name.upper()
-    tensor = b.tensor("w", dense.shape, kind, data=stored.tobytes(), sparsity=sparsity)
+    tensor = b.tensor("w", dense.shape, kind, data=blocks.tobytes(), sparsity=sparsity)
     return tensor, dense
 
 

@@ -25,16 +25,22 @@ MAX_LISTED = 5  # names listed in an error message before "..."
 
 
 class Typed(Protocol):
-    """A tensor of a source: its name, dtype (None when unknown) and shape."""
+    """A tensor of a source."""
 
     @property
-    def name(self) -> str: ...  # noqa: D102
+    def name(self) -> str:
+        """Its name in the source."""
+        ...
 
     @property
-    def dtype(self) -> MaybeDType: ...  # noqa: D102
+    def dtype(self) -> MaybeDType:
+        """Its element type, None when unknown."""
+        ...
 
     @property
-    def shape(self) -> Shape: ...  # noqa: D102
+    def shape(self) -> Shape:
+        """Its dimensions, None for what is unknown."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -55,26 +61,27 @@ class Port:
 
 
 class Source(Protocol):
-    """One computation of a source model, ready to be lowered.
-
-    Attributes:
-        kind: what the model is, as TensorFlow's metadata calls it.
-        key: the signature's key, None when the source has no signatures.
-        inputs: the inputs, in order; their tensors are `Typed`.
-        outputs: the outputs, in order.
-    """
+    """One computation of a source model, ready to be lowered."""
 
     @property
-    def kind(self) -> str: ...  # noqa: D102
+    def kind(self) -> str:
+        """What the model is, as TensorFlow's metadata calls it."""
+        ...
 
     @property
-    def key(self) -> str | None: ...  # noqa: D102
+    def key(self) -> str | None:
+        """The signature's key, None when the source has no signatures."""
+        ...
 
     @property
-    def inputs(self) -> tuple[Port, ...]: ...  # noqa: D102
+    def inputs(self) -> tuple[Port, ...]:
+        """The inputs, in order; their tensors are `Typed`."""
+        ...
 
     @property
-    def outputs(self) -> tuple[Port, ...]: ...  # noqa: D102
+    def outputs(self) -> tuple[Port, ...]:
+        """The outputs, in order."""
+        ...
 
     def constants(self) -> dict[str, int]:
         """The constants' bytes, by name."""

@@ -20,18 +20,17 @@ class NotVerified(Exception):
 
 
 class Oracle(Protocol):
-    """A source model that can be run.
-
-    Attributes:
-        inputs: what it takes, in order.
-        outputs: names of what it gives, in order.
-    """
+    """A source model that can be run."""
 
     @property
-    def inputs(self) -> Sequence[Typed]: ...  # noqa: D102
+    def inputs(self) -> Sequence[Typed]:
+        """What it takes, in order."""
+        ...
 
     @property
-    def outputs(self) -> Sequence[str]: ...  # noqa: D102
+    def outputs(self) -> Sequence[str]:
+        """Names of what it gives, in order."""
+        ...
 
     def check(self) -> None:
         """Raises NotVerified when it cannot be run, or has no one right answer."""

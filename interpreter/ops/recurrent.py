@@ -191,7 +191,7 @@ def weights_of(node: Node, operands: Sequence[Operand]) -> recurrent.Weights:
             operand.dtype == np.float32 or operand.dtype.name in _HYBRID,
             f"{operand.dtype} is not supported yet",
         )
-    node.require(len(quantized) == 1, "weights must be all of reals or all of 8 bits")
+    node.require(len(quantized) == 1, "weights must be all float32 or all 8-bit integers")
     if quantized == {False}:
         return recurrent.Weights(tuple(operands))
     scales: list[float] = []

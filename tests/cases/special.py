@@ -146,6 +146,7 @@ CASES = [
     suppression("soft", BOXES, SCORES, 20, 1.0, 0.05, 0.4),
     suppression("hard", BOXES, SCORES, 20, 0.5, 0.0, 0.0),
     suppression("without_area", FLAT, SCORES, 6, 0.5, 0.3),
+    suppression("fewer_without_area", FLAT[:3], SCORES[:3], 6, 0.5, 0.0),
     Refuse("non_max_suppression/boxes", "NON_MAX_SUPPRESSION_V4", {},
            [floats(3, 3), floats(3), i32(2), f32(0.5), f32(0)],
            "boxes must be float32 [n, 4], got float32 of shape (3, 3)", [np.int32, np.int32],

@@ -99,8 +99,8 @@ def test_length_padded_to_a_multiple_is_one():
     ],
 )
 def test_equalities_are_solved(x, y, want):
-    found = solve(x, y, lambda name: dims.symbol(name, 240))
-    assert (found and (found[0], found[1])) == want
+    solution = solve(x, y, lambda name: dims.symbol(name, 240))
+    assert (solution and (solution[0], solution[1])) == want
 
 
 def test_a_multiple_is_a_number_times_a_new_symbol():

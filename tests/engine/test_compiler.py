@@ -148,8 +148,8 @@ def test_a_record_compiles_to_the_code_of_its_numbers():
         (by_record, "steps.size:i steps.stride:i", {"steps": Axis}),
     ):
         declaration = Declaration("kernel", f"{arrays} {words}", {})
-        made = Kernel("kernel", function, declaration, records=records)
-        code = compiler.compile_kernels("testing", [made])
+        kernel = Kernel("kernel", function, declaration, records=records)
+        code = compiler.compile_kernels("testing", [kernel])
         texts.append(code.machine.emit_assembly(code.module))
     assert texts[0] == texts[1]
 

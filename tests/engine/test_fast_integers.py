@@ -331,8 +331,8 @@ def test_matmul_of_whole_blocks(vectors, depth):
             def emit(program, *buffers, scheme=scheme):
                 quantized_gemm.matmul(program, *buffers, scheme=scheme, transpose_b=True)
 
-            own = bias if isinstance(scheme, quantization.Hybrid) else None
-            check(emit, (height, n), x.dtype, x, weights, own, f"gemm_i8.{name}")
+            float_bias = bias if isinstance(scheme, quantization.Hybrid) else None
+            check(emit, (height, n), x.dtype, x, weights, float_bias, f"gemm_i8.{name}")
 
 
 def rounded(x, asymmetric):
@@ -370,8 +370,8 @@ def test_rounded(vectors, asymmetric):
                 patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0 if dealt else 1 << 18)
                 program, fed = Program(guard=not dealt), bound(x.shape, x.dtype)
                 pitch = count + 7 * dealt
-                made = quantization.quantize_rows(program, fed, rows_of_x, 3, asymmetric, pitch)
-                outs = made.values, *made.row_terms
+                rows = quantization.quantize_rows(program, fed, rows_of_x, 3, asymmetric, pitch)
+                outs = rows.values, *rows.row_terms
                 for out in outs:
                     program.keep(out)
                 program.close({fed: x})
@@ -379,7 +379,7 @@ def test_rounded(vectors, asymmetric):
             values, scales, zeros = rounded(x, asymmetric)
             for out, want in zip(outs, (values, scales, zeros, zeros[:, None]), strict=True):
                 got = program.array(out)
-                got = got[:, :count] if out is made.values else got
+                got = got[:, :count] if out is rows.values else got
                 np.testing.assert_array_equal(got, np.broadcast_to(want, got.shape))
 
 

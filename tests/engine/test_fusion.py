@@ -147,8 +147,8 @@ def test_fusions(short_blocks):
     a, b, c, d, x = (tensor(1000) for _ in range(5))
     assert spans([add(a, split=1000), add(b, a, split=1000), add(c, b, split=1000)]) == [(0, 2)]
     branch = SimpleNamespace(elementwise=None, split=None, buffers=())
-    rest = [add(c, b, split=1000), add(d, c, split=1000)]
-    table = [add(a, split=1000), add(b, a, split=1000), branch, *rest]
+    after = [add(c, b, split=1000), add(d, c, split=1000)]
+    table = [add(a, split=1000), add(b, a, split=1000), branch, *after]
     assert spans(table) == [(0, 1), (3, 4)]
     whole = add(c, x, other=[b], split=1000)  # may read any of b
     assert spans(

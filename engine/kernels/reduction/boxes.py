@@ -38,14 +38,15 @@ def suppress(
     `scratch` has what is left of the score of each box that may still be chosen, minus infinity for
     the others, and `scratch_seen` with how many of the chosen ones it was compared.
     """
-    n, count = scores.size, 0
+    n, n_candidates, count = scores.size, 0, 0
     for i in range(out.size):
         out[i], out_scores[i] = 0, float32(0)
     for i in range(n):
         scratch[i] = scores[i] if scores[i] > threshold[0] else float32(-math.inf)
         scratch_seen[i] = 0
+        n_candidates += scores[i] > threshold[0]
     scale = float32(-0.5) / sigma[0] if sigma[0] > float32(0) else float32(0)
-    while count < out.size:
+    while count < min(out.size, n_candidates):
         best = -1
         for i in range(n):
             if scratch[i] > threshold[0] and (best < 0 or scratch[i] > scratch[best]):
