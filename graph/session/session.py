@@ -240,7 +240,7 @@ class Session:
             if len(self._plans) >= MAX_PLANS:
                 del self._plans[next(iter(self._plans))]
         self._plans[key] = plan
-        arrays = plan.run(feeds)
+        arrays = plan.fetch(feeds)
         return [None if isinstance(item, Operation) else _copied(arrays[item]) for item in elements]
 
     def _feeds(self, feed_dict: FeedDict) -> dict[Tensor, np.ndarray]:
