@@ -126,7 +126,9 @@ class Plan(StageMachine[int, Operand, StageNotes]):
 
     def times(self) -> list[tuple[Node | Partition, float]]:
         """Runs every operator; gives (node, seconds) of each instruction and step, in order."""
-        return [(self._node(tag), seconds) for tag, seconds in self.profile()]
+        times: list[tuple[object, float]] = []
+        self.run_timed(times)
+        return [(self._node(tag), seconds) for tag, seconds in times]
 
     def call(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The outputs for `inputs`, arrays of the types and shapes the plan is for.

@@ -294,15 +294,15 @@ class StageMachine(Generic[Name, AnyBuffer, Notes]):
         self.finished = True
         return fed
 
-    def profile(self) -> list[tuple[Tag, float]]:
-        """Runs every operator; gives (tag, seconds) of each instruction and step, in order."""
-        times: list[tuple[Tag, float]] = []
+    def run_timed(
+        self, times: list[tuple[Tag, float]], fed: dict[Name, np.ndarray] | None = None
+    ) -> dict[Name, np.ndarray]:
+        """Runs; adds (tag, seconds) of each instruction and step to `times`, in order."""
         self._times = times
         try:
-            self.run()
+            return self.run(fed)
         finally:
             self._times = None
-        return times
 
     def _run_stage(
         self, stage: Stage[Name, AnyBuffer, Notes], fed: dict[Name, np.ndarray], begun: bool

@@ -15,14 +15,14 @@ dependencies leave it open: the same program gives the same run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
 from ...engine.plan.buffer import Buffer, arena, bound, constant
 from ...engine.plan.program import Program
 from ...engine.run.faults import Fault
-from ...engine.run.stages import Control, ReadValue, RunAlone, Stage, StageMachine
+from ...engine.run.stages import ReadValue, RunAlone, Stage, StageMachine
 from ...schema import dtypes, errors
 from ..core.graph import Operation, Tensor
 from ..core.infer import KERNEL_ERRORS, each_output, infer_shapes
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from ..core.protocols import DTypeAttr
     from .stage import Stage as PlanStage
 
+Times: TypeAlias = list[tuple[object, float]]
+
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
 
 
@@ -52,7 +54,6 @@ class Plan(StageMachine[Tensor, Buffer, StageVariables]):
         fetches: Tensors to compute and operations to run.
         feeds: Shape and dtype of each fed tensor.
         n_threads: How many threads share the instructions.
-        control: What may end a run before its end.
 
     Raises:
         InvalidArgumentError: A placeholder is not fed, or shapes do not go together.
@@ -65,9 +66,8 @@ class Plan(StageMachine[Tensor, Buffer, StageVariables]):
         fetches: Sequence[Tensor | Operation],
         feeds: Mapping[Tensor, tuple[tuple[int, ...], np.dtype]],
         n_threads: int = 1,
-        control: Control | None = None,
     ):
-        super().__init__(control or Control())
+        super().__init__(state.control)
         self.state = state
         self.n_threads = n_threads
         self.fetched = dict.fromkeys(item for item in fetches if isinstance(item, Tensor))
@@ -95,13 +95,17 @@ class Plan(StageMachine[Tensor, Buffer, StageVariables]):
         """Whether a variable was given other memory since."""
         return self.variables.are_stale
 
-    def fetch(self, feeds: Mapping[Tensor, np.ndarray]) -> dict[Tensor, np.ndarray]:
+    def fetch(
+        self, feeds: Mapping[Tensor, np.ndarray], times: Times | None = None
+    ) -> dict[Tensor, np.ndarray]:
         """Runs; gives the arrays of the fetched tensors, which the next run overwrites.
+
+        Adds (operation, seconds) of each instruction and step to `times`, if it is given.
 
         Raises:
             OpError: An operation failed; the message ends with its name.
         """
-        fed = self.run({**feeds})
+        fed = self.run({**feeds}) if times is None else self.run_timed(times, {**feeds})
         return {tensor: self._value(self.reached, tensor, fed) for tensor in self.fetched}
 
     def _run_stage(self, stage: PlanStage, fed: dict[Tensor, np.ndarray], begun: bool) -> None:
