@@ -11,7 +11,15 @@ import numpy as np
 from ..engine.plan.buffer import BOUND, CONSTANT, bound
 from ..engine.plan.program import Program
 from ..engine.run.faults import Fault
-from .node import DynamicResult, NeedsValue, Node, NodeError, Operand, TensorDeclaration
+from .node import (
+    DynamicResult,
+    HostCall,
+    NeedsValue,
+    Node,
+    NodeError,
+    Operand,
+    TensorDeclaration,
+)
 from .registry import is_pure, prepare_of
 from .spec import OperatorSpec, SubgraphSpec
 from .stage import PlanError, Stage
@@ -53,6 +61,11 @@ class Recording(Stage):
         super().__init__(operands, {}, stop, Program())
         self.values: list[Operand] = []
 
+    @property
+    def has_host_call(self) -> bool:
+        """Whether the operator added last runs in Python, which cannot stand in a loop."""
+        return bool(self.steps) and isinstance(self.steps[-1][1], HostCall)
+
     def emit(self, program: Program) -> None:
         """Adds the rows of all operators; can be done once."""
         tag = program.tag
@@ -91,10 +104,10 @@ class Planner:
         recording = Recording(operands, len(self.spec.operators))
         for operator in self.spec.operators:
             if operator.position in self._live:
-                if operator.is_custom:  # a host step, which cannot stand in a loop
+                if self._runs_python(operator):  # a host step, which cannot stand in a loop
                     return None
                 cut = self._add(recording, operator)
-                if cut is not None or recording.bound:
+                if cut is not None or recording.bound or recording.has_host_call:
                     return None
         for tensor in self.spec.outputs:
             operand = self._operand(tensor, recording)
@@ -177,6 +190,13 @@ class Planner:
             run_now(node, emit)
             folded = self.spec.folded[node.index] = constants, node.results
         node.results = folded[1]
+
+    def _runs_python(self, operator: OperatorSpec) -> bool:
+        if not operator.is_custom:
+            return False
+        from .custom import runs_python
+
+        return runs_python(operator.kind, self.scope.custom_op)
 
     def _prepare(self, node: Node, operator: OperatorSpec) -> tuple[bool, Prepared]:
         if operator.is_custom:
