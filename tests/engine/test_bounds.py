@@ -247,7 +247,7 @@ ELSEWHERE = {
     ),
     "engine/test_requantize.py": "requantize.to_float32",
     "interpreter/test_ops.py": (
-        "boxes.suppress complex.magnitude window.add window.all window.any window.maximum "
+        "boxes.suppress complex.magnitude hadamard.rotate window.add window.all window.any window.maximum "
         "window.minimum window.multiply"
     ),
     "engine/test_unary.py": (
