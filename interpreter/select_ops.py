@@ -51,6 +51,8 @@ def prepare_select_op(node: Node) -> Prepared:
     """What `prepare` returns for the Flex operator `node`."""
     op = _operation(node)
     kernel = _kernel(node, op)
+    if len(op.outputs) != len(node.outputs):
+        node.fail(f"{op.type} has {len(op.outputs)} results, the model {len(node.outputs)}")
     dtypes = [_dtype(tensor) for tensor in op.outputs]
     for declared, dtype in zip(node.outputs, dtypes, strict=True):
         if declared.dtype is not None and declared.dtype != dtype:
@@ -101,8 +103,6 @@ def _operation(node: Node) -> Operation:
         node.fail(f"{error}")
     if f"Flex{op.type}" != node.kind:
         node.fail(f"options must describe {node.kind.removeprefix('Flex')}, got {op.type}")
-    if len(op.outputs) != len(node.outputs):
-        node.fail(f"{op.type} has {len(op.outputs)} results, the model {len(node.outputs)}")
     return op
 
 

@@ -362,7 +362,94 @@ def test_unidirectional_sequence_gru(builder, saved):
         np.testing.assert_allclose(mine, want, rtol=1e-5, atol=1e-5)
 
 
-GOLDENS = Path(__file__).parent / "custom_goldens.npz"
+GOLDENS = np.load(Path(__file__).parent / "custom_goldens.npz")
+POOL_3D = {"ksize": [1, 2, 3, 2, 1], "strides": [1, 2, 2, 1, 1], "data_format": "NDHWC"}
+POOL = {"ksize": [1, 3, 2, 1], "strides": [1, 2, 2, 1], "include_batch_in_index": False}
+CTC = {"beam_width": 8, "top_paths": 3}
+TENSORFLOW = {
+    **{
+        f"{k}Pool3D_{p}": POOL_3D | {"padding": p}
+        for k in ("Max", "Avg")
+        for p in ("SAME", "VALID")
+    },
+    **{f"MaxPoolWithArgmax_{p}": POOL | {"padding": p} for p in ("SAME", "VALID")},
+    "Roll": {},
+    "IRFFT2D": {},
+    "BroadcastGradientArgs_a": {},
+    "BroadcastGradientArgs_b": {},
+    "BroadcastGradientArgs_c": {},
+    "CTCBeamSearchDecoder_False": CTC | {"merge_repeated": False},
+    "CTCBeamSearchDecoder_True": CTC | {"merge_repeated": True},
+}
+
+
+def golden(name, kind):
+    keys = [key for key in GOLDENS.files if key.startswith(f"{name}:{kind}:")]
+    return [GOLDENS[f"{name}:{kind}:{i}"] for i in range(len(keys))]
+
+
+@pytest.mark.parametrize("name", TENSORFLOW)
+def test_as_tensorflow(name, builder, saved):
+    inputs, expected = golden(name, "in"), golden(name, "tf")
+    kind = name.partition("_")[0]
+    outs = [(y.shape, y.dtype) for y in expected]
+    content = one_op(builder, saved, kind, inputs, outs, TENSORFLOW[name])
+    for mine, theirs in zip(
+        run(Interpreter(model_content=content), *inputs), expected, strict=True
+    ):
+        assert mine.shape == theirs.shape
+        if theirs.dtype.kind == "i":
+            assert np.array_equal(mine, theirs)
+        else:
+            np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-5)
+
+
+def test_roll_by_known_steps_is_instructions(builder, saved):
+    x, shift, axis = golden("Roll", "in")
+    b = builder("main")
+    tensors = [b.input("x", x.shape), b.constant("shift", shift), b.constant("axis", axis)]
+    y = b.tensor("y", x.shape)
+    b.op("CUSTOM", tensors, [y], custom_code="Roll", custom_options=b"")
+    (rolled,) = run(Interpreter(model_content=saved(b.outputs(y))), x)
+    assert np.array_equal(rolled, golden("Roll", "tf")[0])
+
+
+@pytest.mark.parametrize("kind", ["ParseExample", "ParseExampleV2"])
+def test_parse_example_as_tensorflow(builder, saved, kind):
+    expected = golden("ParseExampleV2", "tf")
+    b = builder("main")
+
+    def strings(name, *values):
+        array = np.empty(len(values), object)
+        array[:] = values
+        return b.tensor(name, (len(values),), "STRING", data=array)
+
+    real = b.constant("real", np.float32([7, 8]))
+    words = strings("word", b"none")
+    serialized = b.input("serialized", (2,), "STRING")
+    if kind == "ParseExampleV2":
+        keys = [strings("names"), strings("sparse", b"i"), strings("dense", b"f", b"s")]
+        inputs = [serialized, *keys, strings("ragged"), real, words]
+        options = {"num_sparse": 1}
+    else:
+        keys = [strings("names"), strings("i", b"i"), strings("f", b"f"), strings("s", b"s")]
+        inputs = [serialized, *keys, real, words]
+        options = {"Nsparse": 1, "Ndense": 2}
+    kinds = ("INT64", "INT64", "INT64", "FLOAT32", "STRING")
+    ys = [
+        b.tensor(f"y{i}", y.shape, k) for i, (y, k) in enumerate(zip(expected, kinds, strict=True))
+    ]
+    b.op("CUSTOM", inputs, ys, custom_code=kind, custom_options=bytes(flexbuffers.Dumps(options)))
+    interpreter = Interpreter(model_content=saved(b.outputs(*ys)))
+    examples = np.empty(2, object)
+    examples[:] = [GOLDENS[f"example:{i}"].tobytes() for i in range(2)]
+    answers = run(interpreter, examples)
+    for mine, theirs in zip(answers[:4], expected, strict=False):
+        assert np.array_equal(mine, theirs)
+    assert answers[4].tolist() == [[b"\0ab"], [b"none"]]
+    examples[1] = b"\xff"
+    with pytest.raises(RuntimeError, match="Could not parse example input"):
+        run(interpreter, examples)
 
 
 @pytest.mark.parametrize(
