@@ -18,6 +18,7 @@ from ..engine.run.disk_cache import CacheEntry
 from ..engine.run.stages import Stage as EngineStage
 from ..engine.run.stages import aligned
 from ..schema.quantization import Quantization
+from .node import Node
 from .spec import SignatureSpec, TensorSpec
 from .stage import StageNotes
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from ..engine.plan.planner import Layout
     from .model import LoadedModel
-    from .node import Node
     from .scope import Scope
     from .stage import Stage
 
@@ -116,6 +116,10 @@ def _serialize(
         readable: the tensors that are readable after a run, beside those bound to memory.
         layout: what was decided about the program.
     """
+    from .custom_ops.registry import HOMES
+
+    if any(isinstance(x.tag, Node) and x.tag.kind in HOMES for x in stage.program.instructions):
+        return None  # a custom operator that another process may have a class of its own for
     spec = model.subgraph(0)
     readable = sorted(readable)
     results = {tensor for operator in spec.operators for tensor in operator.outputs}

@@ -13,7 +13,15 @@ from ..engine.plan.program import Program
 from ..engine.run.faults import Fault
 from ..engine.run.stages import ReadValue, RunAlone
 from ..engine.run.stages import Stage as EngineStage
-from .node import DynamicResult, NeedsValue, Node, NodeError, Operand, TensorDeclaration
+from .node import (
+    DynamicResult,
+    HostCall,
+    NeedsValue,
+    Node,
+    NodeError,
+    Operand,
+    TensorDeclaration,
+)
 from .registry import is_pure, prepare_of
 from .spec import OperatorSpec, SubgraphSpec
 from .stage import PlanError, StageNotes
@@ -59,6 +67,11 @@ class Recording(EngineStage[int, Operand, StageNotes]):
         super().__init__(Program(), operands, {}, StageNotes())
         self.values: list[Operand] = []
 
+    @property
+    def has_host_call(self) -> bool:
+        """Whether the operator added last runs in Python, which cannot stand in a loop."""
+        return bool(self.notes.steps) and isinstance(self.notes.steps[-1][1], HostCall)
+
     def emit(self, program: Program) -> None:
         """Adds the rows of all operators; can be done once."""
         tag = program.tag
@@ -94,10 +107,10 @@ class Planner:
         recording = Recording(operands)
         for operator in self.spec.operators:
             if operator.position in self._live:
-                if operator.is_custom:  # a host step, which cannot stand in a loop
+                if self._runs_python(operator):  # a host step, which cannot stand in a loop
                     return None
                 cut = self.add(recording, operator)
-                if cut is not None or recording.bound:
+                if cut is not None or recording.bound or recording.has_host_call:
                     return None
         for tensor in self.spec.outputs:
             operand = self._operand(tensor, recording)
@@ -180,6 +193,13 @@ class Planner:
             run_now(node, emit)
             folded = self.spec.folded[node.index] = constants, node.results
         node.results = folded[1]
+
+    def _runs_python(self, operator: OperatorSpec) -> bool:
+        if not operator.is_custom:
+            return False
+        from .custom import runs_python
+
+        return runs_python(operator.kind, self.scope.custom_op)
 
     def _prepare(self, node: Node, operator: OperatorSpec) -> tuple[bool, Prepared]:
         if operator.is_custom:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     OperandKey: TypeAlias = tuple[int, tuple[int, ...], Storage | None]
     """Number of the type, shape, and storage of a constant."""
 
+OPERATORS = "\0operators"
+"""The container of what operators keep, each for itself, beside the variables of the model."""
 MAX_CALL_DEPTH = 64
 MAX_PLANS = 4
 """Plans kept for each called subgraph, one for each set of input shapes it was called with."""
@@ -129,9 +131,12 @@ class Scope:
         return array
 
     def reset_states(self) -> None:
-        """Sets every variable tensor to its initial value."""
+        """Sets every variable tensor, and what operators keep, to its initial value."""
         for (subgraph, tensor), array in self._states.items():
             array[...] = self.model.tensor(subgraph, tensor).initial()
+        for (container, _), number in self._resource_ids.items():
+            if container == OPERATORS:
+                self.resources.pop(number, None)
 
     def snapshot(self) -> Variables:
         """Copies of all variables, as `restore` takes them."""
