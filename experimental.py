@@ -6,5 +6,6 @@ HOMES = {
     "converter.ophint.stubs": "convert_op_hints_to_stubs",
     "delegates.load": "load_delegate",
     "interpreter.interpreter": "OpResolverType",
+    "tools.analyzer": "Analyzer=ModelAnalyzer",
 }
 __all__, __getattr__, __dir__ = facade("flatlite.lite.experimental", HOMES)

@@ -12,6 +12,9 @@ from ..schema.flatbuffer import Record, options_class
 from ..schema.quantization import Quantization
 from .spec import NOTHING, OperatorSpec, SignatureSpec, SubgraphSpec, TensorSpec
 
+_HANDLES = frozenset(("RESOURCE", "VARIANT"))
+"""Types whose values only a run gives: bytes that a file has for them mean nothing."""
+
 
 def subgraph_of(model: Record, index: int) -> SubgraphSpec:
     """Subgraph `index` of the schema's record of a model."""
@@ -49,6 +52,8 @@ def signatures_of(model: Record) -> dict[str, SignatureSpec]:
 
 def _tensor(index: int, record: Record, data: np.ndarray | None) -> TensorSpec:
     type_name, shape = tables.name_of("TensorType", record.type), _ints(record.shape)
+    if type_name in _HANDLES:
+        data = None
     return TensorSpec(
         index,
         record.name or "",

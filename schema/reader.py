@@ -110,6 +110,8 @@ class _Reader:
             layout = self.layout(kind, start, vtable)
         if start + layout.size > self.size:
             raise _Malformed(start, f"table of {layout.size} bytes ends past {self.end}")
+        if start & 3:
+            raise _Malformed(start, "a table must lie at a multiple of 4")
         values = layout.unpack(data, start)
         result = kind.make()
         for name, default in layout.absent:
@@ -206,6 +208,8 @@ class _Reader:
             raise _Malformed(
                 start - 4, f"{length} elements of {itemsize} bytes end past {self.end}"
             )
+        if start & 3:
+            raise _Malformed(start - 4, "a vector must lie at a multiple of 4")
         return start, length
 
     def claim(self, start: int, size: int) -> None:

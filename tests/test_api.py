@@ -140,4 +140,4 @@ def test_experimental_names():
     assert lite.experimental.OpResolverType is lite.OpResolverType
     assert lite.experimental.load_delegate is lite.load_delegate
     with pytest.raises(AttributeError, match=r"'flatlite\.lite\.experimental' has no attribute"):
-        _ = lite.experimental.Analyzer
+        _ = lite.experimental.Analyser
