@@ -15,8 +15,8 @@ import numpy as np
 from .. import __version__
 from ..engine.plan.serialized import SerializedProgram, serialize
 from ..engine.run.disk_cache import CacheEntry
+from ..engine.run.stages import aligned
 from ..schema.quantization import Quantization
-from .plan import aligned
 from .spec import SignatureSpec, TensorSpec
 from .stage import Stage
 
@@ -69,8 +69,8 @@ class CachedPlan:
             program = SerializedProgram(self._instructions, self._content, scope.n_threads)
         except LookupError:
             return None
-        stage = Stage({}, {}, self._stop, program)
-        stage.shapes = self._shapes
+        stage = Stage(program, {}, {})
+        stage.stop, stage.shapes = self._stop, self._shapes
         for tensor in self._bound:
             spec = self.tensors[tensor]
             is_input = tensor in self.inputs

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
+from ..engine.run.stages import Control
 from ..schema.operators import known
 from .node import NodeError
 from .plan import Plan
@@ -48,6 +49,7 @@ class Scope:
         preserve: whether every intermediate result stays readable.
         resources: resource id -> what a resource variable or table holds.
         custom_ops: operators registered for this interpreter alone.
+        control: what may end a run before its end.
         not_inlined: calls that did not become part of their caller's program (inline.py).
     """
 
@@ -57,6 +59,7 @@ class Scope:
         self.preserve = preserve
         self.resources: dict[int, Resource] = {}
         self.custom_ops: dict[str, type] = {}
+        self.control = Control()
         self.plans: dict[int, dict[tuple[tuple[int, ...], ...], Plan]] = {}
         self._states: dict[tuple[int, int], np.ndarray] = {}
         self._resource_ids: dict[tuple[str, str], int] = {}

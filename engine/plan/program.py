@@ -247,11 +247,11 @@ class Program:
         segment = self._segments[0]
         return segment.fast_run if type(segment) is PlanRunner else None
 
-    def resume(self) -> None:
+    def resume(self, check: Callable[[], object] | None = None) -> None:
         """Goes on to the end of a run that `fast_run` has begun. Raises what `run` does."""
         segment = self._segments[0]
         if type(segment) is PlanRunner:
-            segment.resume()
+            segment.resume(check)
 
     def _refuse_to_run(self) -> None:
         if not self._closed:
