@@ -38,7 +38,15 @@ def subgraph_of(model: Record, index: int) -> SubgraphSpec:
 
 def signatures_of(model: Record) -> dict[str, SignatureSpec]:
     """The signatures of a model's record by key; their names in alphabetical order as in LiteRT."""
-    signatures = [
+    return {
+        s.key: SignatureSpec(s.key, _sorted(s.inputs), _sorted(s.outputs), s.subgraph)
+        for s in signatures_in_order(model)
+    }
+
+
+def signatures_in_order(model: Record) -> list[SignatureSpec]:
+    """The signatures of a model's record, they and their names in the file's order."""
+    return [
         SignatureSpec(
             record.signature_key or "",
             _by_name(record.inputs),
@@ -47,7 +55,6 @@ def signatures_of(model: Record) -> dict[str, SignatureSpec]:
         )
         for record in model.signature_defs or ()
     ]
-    return {signature.key: signature for signature in signatures}
 
 
 def _tensor(index: int, record: Record, data: np.ndarray | None) -> TensorSpec:
@@ -92,8 +99,11 @@ def _ints(vector: np.ndarray | None) -> tuple[int, ...]:
 
 
 def _by_name(maps: Iterable[Record] | None) -> dict[str, int]:
-    pairs = {entry.name or "": int(entry.tensor_index) for entry in maps or ()}
-    return dict(sorted(pairs.items()))
+    return {entry.name or "": int(entry.tensor_index) for entry in maps or ()}
+
+
+def _sorted(names: dict[str, int]) -> dict[str, int]:
+    return dict(sorted(names.items()))
 
 
 def _quantization(record: Record | None) -> Quantization | None:

@@ -111,6 +111,19 @@ class Plan(StageMachine[int, Operand, Stage]):
         """What the delegates took; None without delegates."""
         return self._planner.report
 
+    def restart(self, inputs: Mapping[int, np.ndarray]) -> None:
+        """Makes it as before its first run; inputs of the same shape take the values of `inputs`.
+
+        Inputs that are not given, or had another shape, are zero.
+        """
+        self.reached, self.finished = self.first, True
+        for tensor in self.inputs:
+            array, before = self.first.arrays[tensor], inputs.get(tensor)
+            if before is not None and before.shape == array.shape:
+                array[...] = before
+            else:
+                array[...] = b"" if array.dtype.hasobject else np.zeros((), array.dtype)
+
     @property
     def fast_run(self) -> Callable[[], bool] | None:
         """A builtin function that does what `run` does, where that is a single native call.
@@ -187,7 +200,8 @@ class Plan(StageMachine[int, Operand, Stage]):
         arrays: dict[int, np.ndarray],
         fed: Iterable[int] = (),
     ) -> Stage:
-        return Stage(Program(threads=self._scope.n_threads), operands, arrays, fed)
+        program = Program(self._scope.memory_limit, threads=self._scope.n_threads)
+        return Stage(program, operands, arrays, fed)
 
     def _stage(self, stage: Stage, position: int) -> Stage:
         stage.start = position

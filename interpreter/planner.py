@@ -104,9 +104,7 @@ class Planner:
             recording.values.append(operand)
         return recording
 
-    def add(
-        self, stage: Stage, operator: OperatorSpec
-    ) -> ReadValue[int] | RunAlone[int] | None:
+    def add(self, stage: Stage, operator: OperatorSpec) -> ReadValue[int] | RunAlone[int] | None:
         """Prepares one operator into a stage; gives why it has to wait, if it has to."""
         if operator.position not in self._live:
             return None
@@ -274,9 +272,7 @@ class Planner:
             except REFUSALS as error:
                 raise self.failed(node, error, "prepare") from error
 
-    def emit_with(
-        self, delegates: Sequence[AnyDelegate], stage: Stage, readable: set[int]
-    ) -> None:
+    def emit_with(self, delegates: Sequence[AnyDelegate], stage: Stage, readable: set[int]) -> None:
         """As `emit`, with partitions of the stage as Python steps of `delegates`."""
         from .delegation import Delegation
         from .partition import Partition, PartitionStep, SharedResults
@@ -331,9 +327,7 @@ class Planner:
                 reason = "what it gives or needs is known only when the model runs"
             else:
                 waiting = self.spec.operators[stage.stop]
-                reason = (
-                    f"operator {stage.stop} ({waiting.kind}) has to run before it is prepared"
-                )
+                reason = f"operator {stage.stop} ({waiting.kind}) has to run before it is prepared"
             name = outputs[0] if outputs else ""
             rows.append((operator.position, operator.kind, name, reason))
         return rows

@@ -13,7 +13,8 @@ from write_stubs import FACADES, path_of, stub_of
 from flatlite import lite
 
 MODULES = tuple(
-    f"flatlite{n}" for n in ("", ".lite", ".experimental", ".train", ".errors", ".compat.v1.lite")
+    f"flatlite{n}"
+    for n in ("", ".lite", ".litert", ".experimental", ".train", ".errors", ".compat.v1.lite")
 )
 
 

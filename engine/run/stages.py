@@ -197,9 +197,7 @@ class StageMachine(Generic[Name, AnyBuffer, AnyStage]):
         """A stage without operators, where this is known and that has memory."""
         raise NotImplementedError
 
-    def _prepare(
-        self, stage: AnyStage, position: int
-    ) -> ReadValue[Name] | RunAlone[Name] | None:
+    def _prepare(self, stage: AnyStage, position: int) -> ReadValue[Name] | RunAlone[Name] | None:
         """Adds the instructions or the host step of an operator; or gives why it has to wait."""
         raise NotImplementedError
 
