@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..engine.plan.arena import check_limit
 from ..schema.errors import noted
 from .arguments import check_fits, check_shape, check_strict, check_type, strings_of
 from .details import tensor_details
@@ -106,6 +108,8 @@ class Allocation:
         shapes = {tensor: self.shape(subgraph, tensor) for tensor in spec.inputs if tensor >= 0}
         for tensor, shape in shapes.items():
             check_shape(spec.tensors[tensor], shape)
+        n_bytes = sum(prod(x) * spec.tensors[t].dtype.itemsize for t, x in shapes.items())
+        check_limit(n_bytes, self._scope.memory_limit)
         inputs = self._inputs.get(subgraph)
         return Plan(self._scope, spec, shapes, inputs, self._delegates, on_layout)
 

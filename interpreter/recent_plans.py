@@ -22,10 +22,8 @@ class RecentPlans:
         self._plans: dict[int, list[Plan]] = {}
 
     def put(self, subgraph: int, plan: Plan) -> None:
-        """Keeps a plan that is no longer in use."""
-        plans = self._plans.setdefault(subgraph, [])
-        plans.append(plan)
-        del plans[:-MOST]
+        """Keeps a plan that is no longer in use, until `take` asks for yet another."""
+        self._plans.setdefault(subgraph, []).append(plan)
 
     def take(
         self,
@@ -43,4 +41,5 @@ class RecentPlans:
                 plans.remove(plan)
                 plan.restart(inputs)
                 return plan
+        del plans[:-MOST]
         return None

@@ -55,14 +55,16 @@ def check_limit(n_bytes: int, limit: int | None = None) -> None:
 
     Raises MemoryError with both numbers.
     """
+    reason = "the limit that was set"
     if limit is None:
         if n_bytes <= _UNCHECKED:
             return
         limit = min(LARGEST, available() * 3 // 4)
+        reason = "3/4 of the memory left, at most 64 GiB"
     if n_bytes > limit:
         raise MemoryError(
-            f"the tensors need {n_bytes:,} bytes, at most {limit:,} may be used"
-            " (3/4 of the memory left, at most 64 GiB); make the inputs smaller"
+            f"the tensors need {n_bytes:,} bytes, at most {limit:,} may be used ({reason}); "
+            "make the inputs smaller"
         )
 
 
