@@ -151,7 +151,8 @@ class CompiledModel:
 
     def is_fully_accelerated(self) -> bool:
         """True: every operator runs on what the model was compiled for, the CPU."""
-        return self._open is not None
+        self._ensure_open()
+        return True
 
     def create_input_buffer_by_name(self, signature_key: str, input_name: str) -> TensorBuffer:
         """A buffer for one input, of its type and present shape."""
@@ -258,6 +259,10 @@ class CompiledModel:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _ensure_open(self) -> None:
+        """Raises RuntimeError when it is closed."""
+        _ = self._open
 
     @property
     def _open(self) -> Interpreter:

@@ -65,7 +65,7 @@ def checked(options: Options) -> Options:
 
     Raises ValueError in LiteRT's words, TypeError for limits that are none.
     """
-    resolver, num_threads = options["experimental_op_resolver_type"], options["num_threads"]
+    resolver, num_threads = options.get("experimental_op_resolver_type"), options.get("num_threads")
     if not isinstance(resolver, OpResolverType):
         raise ValueError(f"Unrecognized passed in op resolver type: {resolver}")
     if num_threads is not None:
@@ -73,7 +73,7 @@ def checked(options: Options) -> Options:
             raise ValueError("type of num_threads should be int")
         if num_threads < 1:
             raise ValueError("num_threads should >= 1")
-    limits = options["limits"]
+    limits = options.get("limits")
     if limits is not None and not isinstance(limits, Limits):
         raise TypeError(f"limits must be a Limits, got {type(limits).__name__}")
     return options

@@ -116,13 +116,13 @@ class CacheEntry:
                 return None
         data = np.frombuffer(mapping, np.uint8)
         content = data[_HEAD : _HEAD + n_bytes]
-        return content if cache.digest(content) == data[:_DIGEST].tobytes() else None
+        return content if cache.digest(content.data) == data[:_DIGEST].tobytes() else None
 
     def store_mapped(self, content: np.ndarray) -> bool:
         """Stores data, an array of bytes, beside the entry; whether that could be."""
         if not content.nbytes:
             return False
-        head = cache.digest(content).ljust(_HEAD, b"\0")
+        head = cache.digest(content.data).ljust(_HEAD, b"\0")
         return self._write(self._path + ".data", head, content.data, bytes(_SLACK))
 
     def _write(self, path: str, *parts: ReadableBuffer) -> bool:

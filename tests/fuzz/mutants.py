@@ -179,6 +179,7 @@ def runs(job: tuple[bytes, int]) -> str:
     content, seed = job
     signal.setitimer(signal.ITIMER_REAL, hostile.SECONDS)
     try:
+        _look(content)
         hostile.run(content, np.random.default_rng([seed, 1]))
         return "ran"
     except hostile.TooLong:
@@ -187,6 +188,20 @@ def runs(job: tuple[bytes, int]) -> str:
         return f"{type(error).__name__}: {error}"
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _look(content: bytes) -> None:
+    """Everything that is said of a model without running it."""
+    from flatlite.lite import Interpreter
+    from flatlite.tools.analyzer import analysis
+
+    interpreter = Interpreter(model_content=content)
+    for subgraph in range(interpreter.num_subgraphs()):
+        interpreter.get_tensor_details(subgraph)
+    interpreter._get_ops_details()
+    interpreter.get_signature_list()
+    repr(interpreter)
+    analysis(content, gpu_compatibility=True)
 
 
 @cache
