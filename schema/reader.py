@@ -51,11 +51,14 @@ _VTABLE = Struct("<HH").unpack_from
 _BACK = Struct("<i").unpack_from
 
 
-def read(data: memoryview) -> Record:
-    """The Model record in `data`; raises ModelError naming the first field that is wrong."""
+def read(data: memoryview, identified: bool = True) -> Record:
+    """The Model record in `data`; raises ModelError naming the first field that is wrong.
+
+    Without `identified` it need not bear the identifier of its kind of files.
+    """
     if len(data) < 8:
         raise noted(ModelError(INVALID), f"{len(data)} bytes are too few for one")
-    if bytes(data[4:8]) != tables.FILE_IDENTIFIER.encode():
+    if identified and bytes(data[4:8]) != tables.FILE_IDENTIFIER.encode():
         raise noted(
             ModelError(INVALID),
             f"bytes 4 to 8 must be {tables.FILE_IDENTIFIER!r}, got {bytes(data[4:8])}; this is not "
