@@ -114,6 +114,7 @@ class Conversion:
                 i,
                 tuple(t.sizes for t in graph.inputs),
                 written.is_bounded,
+                any(op.kind == "CALL_ONCE" for op in graph.ops),
             )
             for i, graph in enumerate(graphs)
         ]

@@ -17,6 +17,7 @@ from ..ir.graph import Graph, Origin, Signature
 from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
 from ..ophint.stubs import collapse
+from .initializer import Initializer, assign, call_once, read
 from .registry import LOWERINGS, Node
 
 if TYPE_CHECKING:
@@ -46,14 +47,28 @@ def lower_graph(source: GraphSource, allow_custom_ops: bool = False) -> Graph:
 def _lower(source: GraphSource, work: Work, scope: Scope) -> Graph:
     """The IR of a source whose sizes are what `scope` assumes."""
     graph = Graph(source.key or "main", scope)
+    scope.initializer = Initializer(source.state)
     b = Builder(graph)
     tensors: dict[tf.Tensor, Tensor] = {}
-    for port, tensor in zip(source.inputs, work.inputs, strict=True):
+    for port, tensor in zip(source.inputs, work.inputs, strict=False):
         tensors[tensor] = b.input(port.name, tensor.dtype, tensor.shape, port.dims)
+    handles = []
+    for place, tensor in zip(source.places, work.inputs[len(source.inputs) :], strict=True):
+        b.origin(tensor.op.name)
+        handles.append(scope.initializer.variable(place.variable, b))
+        value = source.state.variables[place.variable]
+        tensors[tensor] = read(b, handles[-1], tensor.op.name, value)
     for tensor, result in work.lower(b, tensors):
         if result.origin is None and not result.is_constant:
             result.origin = Origin(tensor.name)
-    graph.outputs = [lowered_tensor(tensors, t) for t in work.outputs]
+    results = [lowered_tensor(tensors, t) for t in work.outputs]
+    n_outputs = len(source.outputs)
+    graph.outputs = results[:n_outputs]
+    is_written = [handle for place, handle in zip(source.places, handles, strict=True) if place.is_written]
+    for handle, value in zip(is_written, results[n_outputs:], strict=True):
+        assign(b, handle, value)
+    if scope.initializer.is_used:
+        call_once(graph, source.state.initializer)
     graph.output_names = [port.name for port in source.outputs]
     if source.key is not None:
         names = (tuple(p.key for p in ports) for ports in (source.inputs, source.outputs))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 FAMILIES = (
     *("array", "control", "einsum", "image", "lists", "math", "matrix", "nn", "pool", "quantize"),
-    *("random", "reduce", "scatter", "spectral"),
+    *("random", "reduce", "scatter", "spectral", "tables"),
 )
 LOWERINGS = Lowerings("TF operation", __package__, FAMILIES)
 lower, lower_rows = LOWERINGS.lower, LOWERINGS.lower_rows

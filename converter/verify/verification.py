@@ -50,6 +50,7 @@ class Function:
         sizes: the dimensions of its inputs as the IR has them, to choose trial inputs by.
         is_bounded: whether infinite constants of the source are finite in it, so that only finite
             answers can be compared.
+        has_state: whether it keeps something from run to run.
     """
 
     content: bytes
@@ -58,6 +59,7 @@ class Function:
     subgraph: int = 0
     sizes: tuple[Sizes | None, ...] = ()
     is_bounded: bool = False
+    has_state: bool = False
 
     def interpreter(self, preserve: bool = False) -> Interpreter:
         """A new interpreter for `run`."""
@@ -179,7 +181,8 @@ def verify(
                 verified.refused.append(shapes_of(arrays))
                 n_agreed += function.is_empty(array.shape for array in arrays)
                 continue
-            interpreter = interpreter or function.interpreter()
+            if interpreter is None or function.has_state:
+                interpreter = function.interpreter()
             compare(source, function, arrays, expected, function.run(interpreter, arrays))
             verified.ran.append(shapes_of(arrays))
             if samples is None and len(verified.ran) == n_runs(oracle) + len(first):

@@ -22,6 +22,7 @@ FAMILIES = (
     "space",
     "state",
     "string",
+    "tables",
     "tensorlist",
 )
 """The modules that hold rows; the registry imports them all when it is first asked."""

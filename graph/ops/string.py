@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...schema.fingerprint import fingerprint64
 from ..core.registry import op
-from ..core.shapes import broadcasting
+from ..core.shapes import broadcasting, same
 
 
 @op("StringJoin", shape=broadcasting)
@@ -16,3 +17,10 @@ def string_join(*inputs: np.ndarray, separator: bytes) -> np.ndarray:
     for i, parts in enumerate(zip(*(array.flat for array in arrays), strict=True)):
         result.flat[i] = separator.join(parts)
     return result
+
+
+@op("StringToHashBucketFast", shape=same)
+def string_to_hash_bucket_fast(x: np.ndarray, *, num_buckets: int) -> np.ndarray:
+    """The fingerprint of each string modulo a number."""
+    numbers = [fingerprint64(text) % num_buckets for text in x.ravel().tolist()]
+    return np.array(numbers, np.int64).reshape(x.shape)
