@@ -56,6 +56,7 @@ class Ends(NamedTuple):
 Values = Callable[[list[Operation]], Mapping[Operation, np.ndarray]]
 """Gives the values of variables; raises when some have none."""
 
+
 class Frozen(NamedTuple):
     """A computation without variables.
 
@@ -185,10 +186,11 @@ class _Freezer:
         self.needed = needed_operations([*outputs, *writers], self.inputs)
         self.is_ordered = has_branches(self.needed)
         if writers and self.is_ordered:
+            op, names = writers[0], self._changed_by(writers[0])
             raise UnsupportedOps(
-                f"{writers[0].type} '{writers[0].name}' writes a variable in a graph with branches "
-                "or loops of TensorFlow 1; save the model with TensorFlow 2's control flow "
-                "(tf.compat.v1.enable_control_flow_v2())"
+                "Variables that change beside branches or loops of TensorFlow 1 are not supported:\n"
+                f"  {op.type} '{op.name}' on variable {some(sorted(names))}\nSave the model with "
+                "TensorFlow 2's control flow (tf.compat.v1.enable_control_flow_v2())."
             )
         self.running = self.needed
         if writers:
@@ -359,6 +361,8 @@ class _Freezer:
         }
         if extra:
             attrs.pop("output_shapes", None)
+            types = [self.current[name].dtype for name in extra]
+            attrs["Tout"] = cast("AttrValue", [*cast("list", attrs.get("Tout") or []), *types])
         output_shapes = attrs.get("output_shapes")
         if (
             op.type in LOOPS

@@ -134,11 +134,11 @@ class GraphSource:
         operations = [op for op in self.graph.operations if op.type == "Const"]
         return {op.name: op.get_attr("value").nbytes for op in operations}
 
-    def lower(self, allow_custom_ops: bool = False) -> ir.Graph:
+    def lower(self, allow_custom_ops: bool = False, select_tf_ops: bool = False) -> ir.Graph:
         """The IR of the graph; functions marked by an OpHint are single operators in it."""
         from ..tf.lower import lower_graph
 
-        return lower_graph(self, allow_custom_ops)
+        return lower_graph(self, allow_custom_ops, select_tf_ops)
 
     def oracle(self) -> Oracle:
         """graph/'s numpy kernels, which share no code with the engine."""

@@ -43,7 +43,9 @@ class Initializer:
             numbers[name] = len(numbers)
             handle = b.HASHTABLE(table_id=numbers[name], **types)
             operands = [handle, b.constant(keys), b.constant(values)]
-            b.graph.append(Op("HASHTABLE_IMPORT", operands, [], make_options("HASHTABLE_IMPORT", {})))
+            b.graph.append(
+                Op("HASHTABLE_IMPORT", operands, [], make_options("HASHTABLE_IMPORT", {}))
+            )
         return numbers[name]
 
     def variable(self, name: str, b: Builder) -> Tensor:

@@ -43,7 +43,7 @@ def table_of(node):
     return table
 
 
-@lower("LookupTableSize", "LookupTableSizeV2")
+@lower("LookupTableSizeV2")
 def lookup_table_size(node, b):
     """How many keys the table has."""
     return b.constant(np.int64(table_of(node).keys.size))

@@ -48,7 +48,7 @@ def lookup_table_find(
     return result
 
 
-@op("LookupTableSize", "LookupTableSizeV2", shape=scalar, pure=False)
+@op("LookupTableSizeV2", shape=scalar, pure=False)
 def lookup_table_size(handle: np.ndarray, *, op: OperationView) -> int:
     """How many keys the table has."""
     return _contents(op)[0].size

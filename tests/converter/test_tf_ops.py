@@ -28,7 +28,7 @@ CASES = {
     for case in typed_operations.CASES
     if LOWERINGS.get(case.op) is not None and case.op not in TYPED_OPS
 }
-WAYS = ("constants", "computed", "unknown sizes")
+WAYS = ("constants", pytest.param("computed", marks=pytest.mark.slow), "unknown sizes")
 
 
 def source_of(case, way):
