@@ -188,9 +188,10 @@ class _Freezer:
         if writers and self.is_ordered:
             op, names = writers[0], self._changed_by(writers[0])
             raise UnsupportedOps(
-                "Variables that change beside branches or loops of TensorFlow 1 are not supported:\n"
-                f"  {op.type} '{op.name}' on variable {some(sorted(names))}\nSave the model with "
-                "TensorFlow 2's control flow (tf.compat.v1.enable_control_flow_v2())."
+                "Variables that change beside branches or loops of TensorFlow 1 are not "
+                f"supported:\n  {op.type} '{op.name}' on variable {some(sorted(names))}\n"
+                "Save the model with TensorFlow 2's control flow "
+                "(tf.compat.v1.enable_control_flow_v2())."
             )
         self.running = self.needed
         if writers:

@@ -59,7 +59,7 @@ def flex_outputs(op: tf.Operation, b: Builder, inputs: Sequence[Tensor]) -> tupl
 
 
 def is_flex(op: tf.Operation) -> bool:
-    """Whether an operation can be a Flex operator: TensorFlow has it, and no input is a resource."""
+    """Whether an operation can be a Flex operator: TensorFlow has it, it has no resources."""
     tensors = [*op.inputs, *op.outputs]
     return op.signature is not None and all(
         tensor.dtype is not None and tensor.dtype.names is None for tensor in tensors

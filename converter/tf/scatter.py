@@ -319,3 +319,44 @@ def mirror_pad_grad(node, b):
     mode = {"REFLECT": "reflect", "SYMMETRIC": "symmetric"}[node.text("mode")]
     places = np.pad(np.arange(prod(shape)).reshape(shape), pairs, mode)
     return moved_back(node, b, node.inputs[0], places, shape)
+
+
+@lower("UniqueWithCounts")
+def unique_with_counts(node, b):
+    """The distinct elements of a vector, for each element which it is, and how often."""
+    x, dtype = node.inputs[0], node.attr("out_idx")
+    values, index = b.UNIQUE(x, idx_out_type="INT32")
+    ones = b.FILL(b.SHAPE(index, out_type="INT32"), np.int32(1))
+    counts = b.UNSORTED_SEGMENT_SUM(ones, index, dimension(values, 0, b))
+    return values, as_type(index, dtype, b), as_type(counts, dtype, b)
+
+
+@lower("Bincount", "DenseBincount")
+def bincount(node, b):
+    """How often each number appears, or the sum of the weights of where it does.
+
+    Numbers become rows of ones and zeros, and numbers that are too large of zeros alone.
+    """
+    x, size, weights = node.inputs
+    is_binary = node.type == "DenseBincount" and node.attr("binary_output")
+    if node.type == "Bincount":
+        x = b.RESHAPE(x, np.int32([-1]))
+    rank = x.rank
+    one, zero = (like(weights, n, b) for n in (1, 0))
+    rows = b.ONE_HOT(x, as_int32(size, b), one, zero, axis=-1)
+    if is_binary:
+        return b.REDUCE_MAX(rows, np.int32([rank - 1]))
+    if 0 not in node.shape(2):
+        node.require(None not in node.shape(2), "whether there are weights must be known")
+        spread = b.RESHAPE(weights, np.int32([-1])) if node.type == "Bincount" else weights
+        rows = b.MUL(rows, b.EXPAND_DIMS(spread, np.int32(-1)))
+    return b.SUM(rows, np.int32([rank - 1]))
+
+
+@lower("LowerBound", "UpperBound")
+def bound(node, b):
+    """Where in each sorted row the values would go: how many elements are before them."""
+    rows, values = node.inputs
+    is_before = b.LESS if node.type == "LowerBound" else b.LESS_EQUAL
+    flags = is_before(b.EXPAND_DIMS(rows, np.int32(1)), b.EXPAND_DIMS(values, np.int32(2)))
+    return as_type(b.SUM(as_type(flags, np.int32, b), np.int32([2])), node.attr("out_type"), b)

@@ -7,6 +7,7 @@ FAMILIES = (
     "concat",
     "control",
     "conv",
+    "detection",
     "elementwise",
     "files",
     "gather",

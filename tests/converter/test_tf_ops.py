@@ -20,7 +20,11 @@ from flatlite.graph.core.signatures import signature_of
 from flatlite.lite import Interpreter
 
 FOLDER = Path(__file__).parent
-ANSWERS = np.load(FOLDER.parent / "graph" / "op_goldens.npz")
+ANSWERS = {
+    key: array
+    for name in ("op_goldens.npz", "op_goldens_more.npz")
+    for key, array in np.load(FOLDER.parent / "graph" / name).items()
+}
 TYPED = {key.partition(" ")[0] for key in np.load(FOLDER / "types.npz").files}
 TYPED_OPS = {case.op for case in typed_operations.CASES if case.id in TYPED}
 CASES = {
@@ -94,16 +98,23 @@ def difference(case, results):
 
 
 REFUSED = """
-computed: ConcatOffset Cumprod IRFFT IRFFT2D MaxPoolV2 MirrorPadGrad RFFT RFFT2D Reverse
+computed: ConcatOffset CropAndResize Cumprod IRFFT IRFFT2D MaxPoolV2 MirrorPadGrad RFFT RFFT2D
+computed: ResizeBicubic Reverse StringToHashBucketFast
 computed: MatrixDiagPartV2 MatrixDiagPartV3 MatrixDiagV2 MatrixSetDiagV2 MatrixSetDiagV3
 computed: StridedSliceGrad TensorStridedSliceUpdate UniqueV2
-constants: UniqueV2
+constants: StringToHashBucketFast UniqueV2
+unknown sizes: Bincount/weights DenseBincount/rows NonMaxSuppression NonMaxSuppressionV2
+unknown sizes: NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 ResizeBicubic
+unknown sizes: StringToHashBucketFast
 unknown sizes: BroadcastGradientArgs ConcatOffset Diag DiagPart Dilation2D ExtractImagePatches
 unknown sizes: FFT FFT2D IFFT IFFT2D MaxPoolWithArgmax MatrixDiagPartV3 MatrixDiagV2 UniqueV2
 unknown sizes: MatrixSetDiagV3 MirrorPadGrad StridedSliceGrad TensorStridedSliceUpdate UnravelIndex
 """
-"""Operations that are refused in one way, by an error that says what must be constant or known."""
-REASONS = r"must be constant|must be known|must have (known sizes|one dimension)"
+"""Operations, or cases, that are refused in one way, by an error that says what must be constant or known."""
+REASONS = (
+    r"must be constant|must be known|must have (known sizes|one dimension)|must be float32 \[n, 4\]"
+    r"|hashes of strings have no form"
+)
 TABLE = {
     (op, way)
     for way, _, ops in (line.partition(": ") for line in REFUSED.split("\n"))
@@ -112,7 +123,9 @@ TABLE = {
 
 
 def is_refused(case, way):
-    return (case.op, way) in TABLE or "complex" in case.id
+    if case.id == "StringToHashBucketFast/1":
+        return False
+    return (case.op, way) in TABLE or (case.id, way) in TABLE or "complex" in case.id
 
 
 @pytest.mark.filterwarnings("ignore:the converted model was (not )?verified")
