@@ -6,7 +6,6 @@ from ...graph.core.registry import kernel_of
 from ..lowering.moves import (
     as_int32,
     as_type,
-    element,
     extent,
     like,
     regrouped,

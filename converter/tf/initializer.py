@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ..sources.state import State
 
 NAME = "initialize"
+FIRST_TABLE = 1 << 16
+"""LiteRT keeps tables and variables, which it counts from 0, by one number."""
 
 
 class Initializer:
@@ -40,7 +42,7 @@ class Initializer:
         b = self._builder()
         numbers = self.state.table_numbers
         if name not in numbers:
-            numbers[name] = len(numbers)
+            numbers[name] = FIRST_TABLE + len(numbers)
             handle = b.HASHTABLE(table_id=numbers[name], **types)
             operands = [handle, b.constant(keys), b.constant(values)]
             b.graph.append(

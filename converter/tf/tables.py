@@ -62,9 +62,16 @@ def lookup_table_find(node, b):
         place = as_type(place, np.int32, b)
     else:
         place = compared(table.keys, keys, b)
+    return b.GATHER(with_default(node, table.values, default, b), place, axis=0)
+
+
+def with_default(node, values, default, b):
+    """The values of a table, and the default after them."""
+    if default.value is not None:
+        return b.constant(np.append(values, default.value.astype(values.dtype)))
+    node.require(values.dtype != object, "the default of a table of strings must be constant")
     last = b.RESHAPE(default, np.int32([1]))
-    values = b.CONCATENATION(b.constant(table.values), last, axis=0) if n else last
-    return b.GATHER(values, place, axis=0)
+    return b.CONCATENATION(b.constant(values), last, axis=0) if values.size else last
 
 
 def found(name, known, values, keys, default, b):

@@ -110,7 +110,7 @@ unknown sizes: BroadcastGradientArgs ConcatOffset Diag DiagPart Dilation2D Extra
 unknown sizes: FFT FFT2D IFFT IFFT2D MaxPoolWithArgmax MatrixDiagPartV3 MatrixDiagV2 UniqueV2
 unknown sizes: MatrixSetDiagV3 MirrorPadGrad StridedSliceGrad TensorStridedSliceUpdate UnravelIndex
 """
-"""Operations, or cases, that are refused in one way, by an error that says what must be constant or known."""
+"""Operations, or cases, that are refused in one way, by an error that says what must be known."""
 REASONS = (
     r"must be constant|must be known|must have (known sizes|one dimension)|must be float32 \[n, 4\]"
     r"|hashes of strings have no form"
