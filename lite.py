@@ -10,7 +10,7 @@ HOMES = {
     "delegates.load": "load_delegate",
     "interpreter.interpreter": "Interpreter OpResolverType",
     "interpreter.signature": "SignatureRunner",
-    "schema.custom_ops": "custom_op",
+    "schema.custom_ops": "custom_op kernel",
     "interpreter.with_custom_ops": "InterpreterWithCustomOps",
 }
 MODULES = {"experimental": "experimental"}

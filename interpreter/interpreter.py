@@ -186,12 +186,22 @@ class Interpreter:
         with self._call_lock:
             self._allocate(0)
 
-    def invoke(self) -> None:
+    def invoke(self, timeout: float | None = None) -> None:
         """Runs the model on the values of its input tensors.
 
-        Raises RuntimeError before `allocate_tensors`, when an operator refuses its data, or when
-        an array that `tensor()` gave is still alive.
+        Args:
+            timeout: seconds after which it is given up; None for no limit. It is looked at every
+                50 ms, and between steps in Python.
+
+        Raises:
+            RuntimeError: before `allocate_tensors`, when an operator refuses its data, when an
+                array that `tensor()` gave is still alive, or by `cancel`.
+            TimeoutError: it took longer than `timeout`. Outputs are not valid then; the next
+                invoke starts anew.
         """
+        if timeout is not None:
+            self._invoke_within(timeout)
+            return
         call_lock = self._call_lock
         try:
             run = call_lock.free.pop()
@@ -210,6 +220,18 @@ class Interpreter:
             raise
         finally:
             call_lock.free.append(call_lock.run)
+
+    def cancel(self) -> None:
+        """Ends an invoke that is under way in another thread, which raises RuntimeError there.
+
+        It comes to that after 50 ms at most, and not within a step in Python. Later calls are not
+        affected. A run that ends just now may end well.
+        """
+        call_lock, control = self._call_lock, self._scope.control
+        control.end(RuntimeError("Client requested cancel during Invoke()"))
+        call_lock.run = None  # the next invoke begins by forgetting this
+        if call_lock.free:  # nobody was inside
+            control.begin()
 
     def reset_all_variables(self) -> None:
         """Gives every variable tensor its initial value."""
@@ -470,20 +492,32 @@ class Interpreter:
         self._ensure_safe()
         with self._call_lock:
             self._call_lock.run = None
+            self._scope.control.begin()
             times: dict[tuple[int, str, str], float] = {}
-            for node, seconds in self._ready(0).profile():
+            for node, seconds in self._ready(0).times():
                 key = node.index, node.kind, node.name
                 times[key] = times.get(key, 0.0) + seconds
             return times
 
-    def _invoke(self, begun: bool) -> None:
+    def _invoke_within(self, seconds: float) -> None:
+        """Runs the model for some seconds at most."""
+        if not seconds >= 0:
+            raise ValueError(f"timeout must be a number of seconds, not negative, got {seconds}")
+        with self._call_lock:
+            self._invoke(False, seconds)
+
+    def _invoke(self, begun: bool, seconds: float | None = None) -> None:
         """Runs the model with every check, or the rest when the call lock's `run` has begun it."""
         call_lock, plan = self._call_lock, self._plans.get(0)
         call_lock.run = None
+        if not begun:
+            self._scope.control.begin(
+                seconds, TimeoutError(f"invoke did not come to its end within {seconds} s")
+            )
         self._ensure_safe()
         if plan is None:
             plan = self._ready(0)
-        plan.run(begun)
+        plan.run(begun=begun)
         call_lock.run = plan.fast_run
 
     def _ready(self, subgraph: int) -> Plan:
@@ -589,6 +623,7 @@ class Interpreter:
             for tensor, value in values.items():
                 self._resize(subgraph, tensor, value.shape, False)
             self._allocate(subgraph)
+            self._scope.control.begin()
             for tensor, value in values.items():
                 self._set(subgraph, tensor, value)
             self._ready(subgraph).run()

@@ -15,10 +15,12 @@ import numpy as np
 from .. import __version__
 from ..engine.plan.serialized import SerializedProgram, serialize
 from ..engine.run.disk_cache import CacheEntry
+from ..engine.run.stages import Stage as EngineStage
+from ..engine.run.stages import aligned
 from ..schema.quantization import Quantization
-from .plan import aligned
+from .node import Node
 from .spec import SignatureSpec, TensorSpec
-from .stage import Stage
+from .stage import StageNotes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
 
     from ..engine.plan.planner import Layout
     from .model import LoadedModel
-    from .node import Node
     from .scope import Scope
+    from .stage import Stage
 
     Shape: TypeAlias = tuple[int, ...]
     ScaleFields: TypeAlias = tuple[bytes, bytes, int]
@@ -69,8 +71,8 @@ class CachedPlan:
             program = SerializedProgram(self._instructions, self._content, scope.n_threads)
         except LookupError:
             return None
-        stage = Stage({}, {}, self._stop, program)
-        stage.shapes = self._shapes
+        stage: Stage = EngineStage(program, {}, {}, StageNotes())
+        stage.stop, stage.notes.shapes = self._stop, self._shapes
         for tensor in self._bound:
             spec = self.tensors[tensor]
             is_input = tensor in self.inputs
@@ -114,6 +116,10 @@ def _serialize(
         readable: the tensors that are readable after a run, beside those bound to memory.
         layout: what was decided about the program.
     """
+    from .custom_ops.registry import HOMES
+
+    if any(isinstance(x.tag, Node) and x.tag.kind in HOMES for x in stage.program.instructions):
+        return None  # a custom operator that another process may have a class of its own for
     spec = model.subgraph(0)
     readable = sorted(readable)
     results = {tensor for operator in spec.operators for tensor in operator.outputs}

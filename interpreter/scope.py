@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
+from ..engine.run.stages import Control
 from ..schema.operators import known
 from .node import NodeError
 from .plan import Plan
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     OperandKey: TypeAlias = tuple[int, tuple[int, ...], Storage | None]
     """Number of the type, shape, and storage of a constant."""
 
+OPERATORS = "\0operators"
+"""The container of what operators keep, each for itself, beside the variables of the model."""
 MAX_CALL_DEPTH = 64
 MAX_PLANS = 4
 """Plans kept for each called subgraph, one for each set of input shapes it was called with."""
@@ -48,6 +51,7 @@ class Scope:
         preserve: whether every intermediate result stays readable.
         resources: resource id -> what a resource variable or table holds.
         custom_ops: operators registered for this interpreter alone.
+        control: what may end a run before its end.
         not_inlined: calls that did not become part of their caller's program (inline.py).
     """
 
@@ -57,6 +61,7 @@ class Scope:
         self.preserve = preserve
         self.resources: dict[int, Resource] = {}
         self.custom_ops: dict[str, type] = {}
+        self.control = Control()
         self.plans: dict[int, dict[tuple[tuple[int, ...], ...], Plan]] = {}
         self._states: dict[tuple[int, int], np.ndarray] = {}
         self._resource_ids: dict[tuple[str, str], int] = {}
@@ -126,9 +131,12 @@ class Scope:
         return array
 
     def reset_states(self) -> None:
-        """Sets every variable tensor to its initial value."""
+        """Sets every variable tensor, and what operators keep, to its initial value."""
         for (subgraph, tensor), array in self._states.items():
             array[...] = self.model.tensor(subgraph, tensor).initial()
+        for (container, _), number in self._resource_ids.items():
+            if container == OPERATORS:
+                self.resources.pop(number, None)
 
     def snapshot(self) -> Variables:
         """Copies of all variables, as `restore` takes them."""
