@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...graph.core.limits import available_memory
+from ...graph.core.registry import is_pure
 from ...interpreter.interpreter import Interpreter
 from ...schema.custom_ops import is_custom_op
 from ...schema.errors import ConverterError, DeadlineExceededError, OpError
@@ -207,7 +208,7 @@ def has_all_custom_ops(graphs: Iterable[Graph]) -> bool:
         UserWarning: 'not verified', when some are not.
     """
     names = {op.custom_code for graph in graphs for op in graph.ops if op.kind == "CUSTOM"}
-    missing = sorted(name for name in names if not is_custom_op(name))
+    missing = sorted(name for name in names if not is_custom_op(name) and not is_flex_op(name))
     if missing:
         text = (
             f"the converted model was not verified: nobody registered the custom operators "
@@ -215,6 +216,11 @@ def has_all_custom_ops(graphs: Iterable[Graph]) -> bool:
         )
         warnings.warn(text, stacklevel=4)
     return not missing
+
+
+def is_flex_op(name: str) -> bool:
+    """Whether a custom operator is one of TensorFlow's that graph/'s kernels compute."""
+    return name.startswith("Flex") and is_pure(name.removeprefix("Flex"))
 
 
 class Refused(NotVerified):

@@ -10,6 +10,7 @@ from flatlite.converter.api.options import OpsSet, TargetSpec
 from flatlite.converter.api.settings import Settings
 from flatlite.converter.tf.flex import strings
 from flatlite.errors import UnsupportedOps
+from flatlite.lite import Interpreter
 from flatlite.schema import model as schema_model
 from flatlite.schema import proto
 
@@ -20,13 +21,31 @@ TENSORFLOWS = (
 """The options that TensorFlow 2.21's converter wrote for tf.linalg.inv of float32."""
 
 
-def operators_of(draft, *outputs, allow_custom_ops=False):
+def converted(draft, *outputs, allow_custom_ops=False):
     settings = Settings()
-    settings.verify = False
     settings.allow_custom_ops = allow_custom_ops
     settings.target_spec = TargetSpec([OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS])
-    content = Conversion(settings, [draft.source(*outputs)], 2).run()
+    return Conversion(settings, [draft.source(*outputs)], 2)
+
+
+def operators_of(draft, *outputs, allow_custom_ops=False):
+    content = converted(draft, *outputs, allow_custom_ops=allow_custom_ops).run()
     return schema_model.load(content).subgraphs[0].operators
+
+
+def test_the_file_is_compared_with_its_source():
+    draft = Draft()
+    x = draft.input("x", (None, 3, 3))
+    conversion = converted(draft, draft.op("Neg", draft.op("MatrixInverse", x, adjoint=True)))
+    interpreter = Interpreter(model_content=conversion.run())
+    assert conversion.verified
+    matrices = np.random.default_rng(0).standard_normal((2, 3, 3)).astype(np.float32)
+    interpreter.resize_tensor_input(0, matrices.shape)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(0, matrices)
+    interpreter.invoke()
+    result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    np.testing.assert_allclose(result, -np.linalg.inv(matrices.swapaxes(1, 2)), 1e-4)
 
 
 def texts(options):
@@ -70,4 +89,6 @@ def test_what_tensorflow_does_not_have_is_custom_or_refused():
     y = draft.graph.add("MyOwn", "mine", [x], attrs, n_outputs=1).outputs[0]
     with pytest.raises(UnsupportedOps, match="MyOwn x 1, first at node 'mine'"):
         operators_of(draft, y)
-    assert [op.custom_code for op in operators_of(draft, y, allow_custom_ops=True)] == ["MyOwn"]
+    with pytest.warns(UserWarning, match="the custom operators MyOwn"):
+        operators = operators_of(draft, y, allow_custom_ops=True)
+    assert [op.custom_code for op in operators] == ["MyOwn"]
