@@ -157,17 +157,17 @@ def shape_of(x, b):
 @lower("TensorScatterUpdate")
 def tensor_scatter_update(node, b):
     """The tensor with other slices at index tuples; of several at one place the last."""
+    return placed(node, b, lambda *operands: rows_replaced(*operands, b))
 
-    def combine(slices, flat, rows, count):
-        order = positions(flat, 0, b)
-        last = b.UNSORTED_SEGMENT_MAX(order, flat, count)
-        zero = b.constant(np.int32(0))
-        is_placed = b.GREATER_EQUAL(last, zero)
-        if slices.rank > 1:
-            is_placed = b.RESHAPE(is_placed, np.int32([-1, *[1] * (slices.rank - 1)]))
-        return b.SELECT_V2(is_placed, b.GATHER(rows, b.MAXIMUM(last, zero), axis=0), slices)
 
-    return placed(node, b, combine)
+def rows_replaced(slices, flat, rows, count, b):
+    """Slices, `count` of them, with others at some positions; of several at one the last."""
+    last = b.UNSORTED_SEGMENT_MAX(positions(flat, 0, b), flat, count)
+    zero = b.constant(np.int32(0))
+    is_placed = b.GREATER_EQUAL(last, zero)
+    if slices.rank > 1:
+        is_placed = b.RESHAPE(is_placed, np.int32([-1, *[1] * (slices.rank - 1)]))
+    return b.SELECT_V2(is_placed, b.GATHER(rows, b.MAXIMUM(last, zero), axis=0), slices)
 
 
 @lower("TensorScatterMax", "TensorScatterMin")

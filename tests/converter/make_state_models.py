@@ -128,14 +128,44 @@ class Tables(tf.Module):
         }
 
 
+class Lists(tf.Module):
+    """Lists that grow, in loops and outside."""
+
+    @tf.function(input_signature=[spec([None, 3], "x")])
+    def grow(self, x):
+        array = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=[3])
+        for i in tf.range(tf.shape(x)[0]):
+            array = array.write(i, x[i] * 2.0)
+        return {"y": array.stack()}
+
+    @tf.function(input_signature=[spec([4, 3], "x")])
+    def outside(self, x):
+        array = tf.TensorArray(tf.float32, 0, dynamic_size=True).write(0, x[0])
+        array = array.write(2, x[2] * 3.0)
+        given = tf.TensorArray(tf.float32, 4).unstack(x).scatter([3, 1], x[:2])
+        return {"y": array.stack(), "n": array.size(), "z": given.read(3) + given.read(1)}
+
+    @tf.function(input_signature=[spec([None, 3], "x")])
+    def push(self, x):
+        ops, item = tf.raw_ops, {"element_shape": [3], "element_dtype": tf.float32}
+        items = ops.EmptyTensorList(max_num_elements=-1, **item)
+
+        def body(i, items):
+            return i + 1, ops.TensorListPushBack(input_handle=items, tensor=x[i] + 1.0)
+
+        _, items = tf.while_loop(lambda i, _: i < tf.shape(x)[0], body, [0, items])
+        items, last = ops.TensorListPopBack(input_handle=items, **item)
+        return {"y": ops.TensorListStack(input_handle=items, **item), "last": last}
+
+
 def drawn(key, tensor_spec, k):
     """The k-th value of an input."""
     random = np.random.RandomState(k)
-    shape = [5 if n is None else n for n in tensor_spec.shape]
+    shape = [5 - k if n is None else n for n in tensor_spec.shape]
     if key == "k":
         return np.int32([3, 2, 5][k])
     if tensor_spec.dtype == tf.string:
-        return np.array([b"beta", b"up", b"", b"gamma", b"left"], object)
+        return np.array([b"beta", b"up", b"", b"gamma", b"left"], object)[k:]
     if tensor_spec.dtype.is_integer:
         return np.asarray(random.randint(0, 3, shape), tensor_spec.dtype.as_numpy_dtype)
     return np.asarray(random.randn(*shape), np.float32)
@@ -197,6 +227,7 @@ def main():
     saved(Loop(), "loop", ["step"])
     saved(Train(), "train", ["train", "infer", "restore", "save"])
     saved(Tables(), "tables", ["find"])
+    saved(Lists(), "lists", ["grow", "outside", "push"])
     saved_v1("version_1")
     VOCABULARY.unlink()
 
