@@ -77,19 +77,26 @@ def bit_cast(node, b):
 
 @lower("BitShift")
 def bit_shift(node, b):
-    """The bits moved to one side, zeros from the other; a shift by all bits gives 0."""
+    """The bits moved to one side, zeros from the other; a shift by more than all bits is one by all.
+
+    Signed numbers take their sign from the left.
+    """
     x, count = node.inputs
     bits, to_left = x.dtype.itemsize * 8, node.attr("direction") == "LEFT"
     powers = np.asarray([1 << i if i < bits else 0 for i in range(bits + 1)], np.uint64)
     counts = as_type(count if bits < 64 else bitcast(b, count, np.dtype(np.int64)), np.int32, b)
-    counts = b.MINIMUM(counts, np.int32(bits))
+    is_far = b.LOGICAL_OR(b.LESS(counts, np.int32(0)), b.GREATER(counts, np.int32(bits)))
+    counts = b.SELECT_V2(is_far, np.int32(bits), counts)
     if to_left:
         factor = b.GATHER(b.constant(powers.view(np.int64)), counts)
         product = b.MUL(_as_int64(b, x), factor)
         return bitcast(b, product, x.dtype) if bits == 64 else b.CAST(product, dtype=x.dtype)
     if bits == 64:
+        node.require(x.dtype.kind == "u", "a shift of int64 to the right is not supported")
         return bitcast(b, _right_shift64(b, bitcast(b, x, np.dtype(np.int64)), counts), x.dtype)
-    shifted = b.RIGHT_SHIFT(x, b.CAST(b.MINIMUM(counts, np.int32(bits - 1)), dtype=x.dtype))
+    shifted = b.RIGHT_SHIFT(x, as_type(b.MINIMUM(counts, np.int32(bits - 1)), x.dtype, b))
+    if x.dtype.kind == "i":
+        return shifted
     return b.SELECT_V2(b.EQUAL(counts, np.int32(bits)), like(x, 0, b), shifted)
 
 
