@@ -44,7 +44,8 @@ def body_of(node: Node, function: FunctionProto | None) -> Body | None:
         defaults = {name: a.default_value for name, a in schema.attributes.items()}
         attributes |= {name: a for name, a in defaults.items() if a.type}
     attributes |= {a.name: a for a in node.proto.attribute}
-    opsets = {domain_of(entry.domain): entry.version for entry in function.opset_import}
+    opsets = dict(node.block.opsets)
+    opsets |= {domain_of(entry.domain): entry.version for entry in function.opset_import}
     nodes = [_with_attributes(inner, attributes) for inner in function.node]
     return Body(function.input, function.output, nodes, opsets)
 

@@ -11,6 +11,7 @@ from ..ir.builder import Builder
 from ..ir.graph import Graph, Origin, Signature, Tensor
 from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
+from . import half
 from .definitions import Body, body_of
 from .names import domain_of, qualified, schema_of
 from .registry import LOWERINGS, Node
@@ -46,6 +47,7 @@ class Block:
     ) -> None:
         self.opsets, self.functions, self.values = opsets, functions, values
         self.depth, self._is_source = depth, is_source
+        self.halves: dict[Tensor, Tensor] = {}
 
     def inner(self, values: dict[str, Any]) -> Block:
         """The nodes of a graph that is an attribute: they see `values` beside what this has."""
@@ -74,8 +76,11 @@ class Block:
             if body is None:
                 unsupported.refuse({node.qualified_type: [node.name]}, ADVICE)
             return self._expanded(node, body, b)
-        results = lowering(node, b)
+        is_half = half.is_half(node)
+        results = lowering(half.widened(node, b, self.halves) if is_half else node, b)
         results = tuple(results) if isinstance(results, tuple) else (results,)
+        if is_half:
+            results = half.narrowed(node, results, b, self.halves)
         if len(results) < node.n_outputs:
             raise ConverterError(
                 f"{node.type} '{node.name}': has {node.n_outputs} outputs, only the first "
@@ -90,6 +95,7 @@ class Block:
         values = dict.fromkeys(body.inputs)
         values.update(zip(body.inputs, node.inputs, strict=False))
         block = Block(body.opsets, self.functions, values, self.depth + 1)
+        block.halves = self.halves
         block.lower(body.nodes, b)
         return tuple(values.get(name) for name in body.outputs)
 

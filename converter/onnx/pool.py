@@ -225,15 +225,15 @@ def root(b, x, p):
 def max_unpool(node, b):
     """Zeros, but the elements at their places in the tensor laid out as one row."""
     x, places = node.inputs[:2]
-    shape = node.known(2) if node.input(2) is not None else _unpooled(node)
-    if shape is None:
-        shape = as_int32(node.inputs[2], b)
-        count = b.REDUCE_PROD(shape, np.int32([0]), keep_dims=True)
-    else:
-        shape = b.constant(np.asarray(shape, np.int32))
-        count = np.asarray([prod(shape.value.tolist())], np.int32)
+    shape = _unpooled(node)
+    count = np.asarray([prod(shape)], np.int32)
     indices = b.EXPAND_DIMS(as_int32(reshaped(places, (-1,), b), b), np.int32(1))
-    return b.RESHAPE(b.SCATTER_ND(indices, reshaped(x, (-1,), b), count), shape)
+    row = b.SCATTER_ND(indices, reshaped(x, (-1,), b), count)
+    out = b.RESHAPE(row, np.asarray(shape, np.int32))
+    if node.input(2) is None:
+        return out
+    more = b.SUB(as_int32(node.inputs[2], b), np.asarray(shape, np.int32))
+    return b.PAD(out, b.PACK(b.MUL(more, np.int32(0)), more, axis=1, values_count=2))
 
 
 def _unpooled(node):

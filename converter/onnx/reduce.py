@@ -47,9 +47,21 @@ def reduce(node, b):
     if node.type in ("ReduceMax", "ReduceMin"):
         if node.inputs[0].dtype == bool:
             return _any_or_all(node, b, axes)
-        node.require(0 not in node.shape(), "the largest or smallest of nothing is not supported")
     keep_dims = bool(node.attr("keepdims", 1))
-    return getattr(b, REDUCTIONS[node.type])(node.inputs[0], axes, keep_dims=keep_dims)
+    out = getattr(b, REDUCTIONS[node.type])(node.inputs[0], axes, keep_dims=keep_dims)
+    return _extreme(node, b, out) if node.type in ("ReduceMax", "ReduceMin") else out
+
+
+def _extreme(node, b, out):
+    """What TFLite gives for the largest of infinities, the lowest finite number, as infinity."""
+    x, is_max = node.inputs[0], node.type == "ReduceMax"
+    if x.dtype.kind != "f" or (out.value is not None and x.value is not None):
+        return out
+    limits = np.finfo(x.dtype)
+    start, infinity = (limits.min, -np.inf) if is_max else (limits.max, np.inf)
+    if 0 in node.shape():
+        return b.FILL(b.SHAPE(out, out_type="INT32"), like(out, infinity, b))
+    return b.SELECT_V2(b.EQUAL(out, like(out, start, b)), like(out, infinity, b), out)
 
 
 def _any_or_all(node, b, axes):

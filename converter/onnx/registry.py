@@ -74,6 +74,10 @@ class Node(SourceNode):
         """The operator with its domain, as its lowering is registered."""
         return qualified(self.domain, self.type)
 
+    def with_inputs(self, *inputs: Tensor | None) -> Node:
+        """The same node on other inputs."""
+        return Node(self.proto, self.opset, inputs, self.block)
+
     def has_output(self, index: int) -> bool:
         """Whether the graph gives an output a name."""
         return index < len(self.proto.output) and bool(self.proto.output[index])
