@@ -8,7 +8,7 @@ appended to one that grows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,19 +52,6 @@ def inlined(node, b: Builder, graph: GraphProto, arguments: Sequence[Any]) -> li
     return [block.values[value.name] for value in graph.output]
 
 
-@dataclass
-class Body:
-    """A graph that an operator calls, and what it takes.
-
-    Attributes:
-        graph: of the IR.
-        outer: the values around it that it reads, which the operator passes on.
-    """
-
-    graph: Graph
-    outer: list[str] = field(default_factory=list)
-
-
 def _outer_values(node, graphs: Sequence[GraphProto]) -> list[str]:
     """The names of the values that graphs read and that are not constants."""
     names = dict.fromkeys(name for graph in graphs for name in captured(node, graph))
@@ -79,8 +66,8 @@ def _copy(name: str, x: Tensor, sizes: Any = None) -> Tensor:
     return Tensor(name, x.dtype, x.sizes if sizes is None else sizes, elements=x.elements)
 
 
-def _lowered_apart(node, b, graph, name, inputs, outer, prepare):
-    """The IR graph of an ONNX graph: `inputs` and the values of the names `outer` enter it."""
+def _lowered_apart(node, b, name, inputs, outer, prepare):
+    """The IR graph of what `prepare` makes of `inputs` and the values of the names `outer`."""
     from ..ir.builder import Builder
 
     target = Graph(f"{node.name}_{name}", b.graph.scope)
@@ -109,7 +96,7 @@ def if_(node, b):
     outer = _outer_values(node, graphs)
     bodies = [
         _lowered_apart(
-            node, b, graph, name, [], outer, lambda scoped, inner, g=graph: inlined(
+            node, b, name, [], outer, lambda scoped, inner, g=graph: inlined(
                 scoped, inner, g, []
             )
         )
@@ -127,24 +114,22 @@ def if_(node, b):
     return results if isinstance(results, tuple) else (results,)
 
 
-def _loop(node, b, graph, values, outer, condition, step):
+def run_loop(node, b, values, outer, condition, step):
     """WHILE over `values`; `step(scoped, inner, inputs)` gives their next ones.
 
     Args:
         node: the node.
         b: the builder around it.
-        graph: the node's graph, for names.
         values: what enters: tensors.
         outer: names of values around the loop that it reads.
         condition: `(inner, inputs) -> bool`, whether there is another iteration.
         step: the body.
     """
-    del graph
     sizes, dynamic = [x.sizes for x in values], [set() for _ in values]
     for _ in range(WIDENINGS):
         inputs = [_copy_of(x, n) for x, n in zip(values, sizes, strict=True)]
         body = _lowered_apart(
-            node, b, None, "body", inputs, outer,
+            node, b, "body", inputs, outer,
             lambda scoped, inner, i=inputs: step(scoped, inner, i),
         )  # fmt: skip
         changed = [
@@ -165,7 +150,7 @@ def _loop(node, b, graph, values, outer, condition, step):
         )
     inputs = [_copy_of(x, n) for x, n in zip(values, sizes, strict=True)]
     check = _lowered_apart(
-        node, b, None, "cond", inputs, outer, lambda scoped, inner: [condition(inner, inputs)]
+        node, b, "cond", inputs, outer, lambda scoped, inner: [condition(inner, inputs)]
     )
     body.outputs = [*body.outputs, *body.inputs[len(values) :]]
     passed = [node.block.values[name] for name in outer]
@@ -233,12 +218,12 @@ def loop(node, b):
 
     if isinstance(limit, Tensor) and limit.value is None:
         node.block.values["loop limit"], outer = limit, [*outer, "loop limit"]
-        return _limited(node, b, graph, [flag, *state, *room], outer, step)
+        return _limited(node, b, [flag, *state, *room], outer, step)
     values = [b.constant(np.int32(0)), flag, *state, *room]
-    return _loop(node, b, graph, values, outer, check, step)[2:]
+    return run_loop(node, b, values, outer, check, step)[2:]
 
 
-def _limited(node, b, graph, values, outer, step):
+def _limited(node, b, values, outer, step):
     """A loop whose largest number of iterations is computed: it is one more of its values."""
     limit = node.block.values.pop("loop limit")
     outer = [name for name in outer if name != "loop limit"]
@@ -250,7 +235,7 @@ def _limited(node, b, graph, values, outer, step):
         return [*step(scoped, inner, inputs[:-1]), inputs[-1]]
 
     values = [b.constant(np.int32(0)), *values, limit]
-    return _loop(node, b, graph, values, outer, check, limited_step)[2:-1]
+    return run_loop(node, b, values, outer, check, limited_step)[2:-1]
 
 
 def _scalar(b, x):
@@ -297,13 +282,24 @@ def _shapes_produced(node, b, graph, state, outer, n_state):
     """What one iteration produces, of which only type and shape are looked at."""
     inputs = [_copy_of(x, x.sizes) for x in state]
     trial = _lowered_apart(
-        node, b, graph, "trial", inputs, outer,
+        node, b, "trial", inputs, outer,
         lambda scoped, inner: inlined(
             scoped, inner, graph,
             [Tensor("i", np.dtype(np.int64), ()), Tensor("go", np.dtype(bool), ()), *inputs],
         )[1 + n_state :],
     )  # fmt: skip
-    return trial.outputs
+    declared = graph.output[1 + n_state :]
+    return [_declared(x, value) for x, value in zip(trial.outputs, declared, strict=True)]
+
+
+def _declared(x, value):
+    """A tensor in the shape that the model declares, where its own is not known."""
+    dims = value.type.tensor_type.shape.dim
+    if x.is_static or not value.type.tensor_type.HasField("shape"):
+        return x
+    if not all(dim.HasField("dim_value") for dim in dims):
+        return x
+    return Tensor(x.name, x.dtype, tuple(int(dim.dim_value) for dim in dims))
 
 
 def _room(node, b, x, count):
@@ -316,7 +312,7 @@ def _room(node, b, x, count):
 
 def _stored(b, tall, x, index, is_counted):
     """The rows with another: at its place where there is room, else at the end."""
-    row = b.EXPAND_DIMS(x, np.int32(0))
+    row = b.RESHAPE(x, np.asarray([1, *tall.dims[1:]], np.int32))
     if not is_counted:
         return b.CONCATENATION(tall, row, axis=0)
     start = b.RESHAPE(index, np.int32([1]))
@@ -413,7 +409,7 @@ def _looped_scan(node, b, graph, state, scanned, plan, count):
     slices = [Tensor("slice", x.dtype, x.sizes[1:]) for x in scanned]
     inputs = [_copy_of(x, x.sizes) for x in state]
     trial = _lowered_apart(
-        node, b, graph, "trial", inputs, outer,
+        node, b, "trial", inputs, outer,
         lambda scoped, inner: inlined(scoped, inner, graph, [*inputs, *slices])[n_state:],
     )  # fmt: skip
     rows = [_room(node, b, x, count) for x in trial.outputs]
@@ -448,4 +444,4 @@ def _looped_scan(node, b, graph, state, scanned, plan, count):
         return [inner.ADD(index, np.int32(1)), total, *tensors, *now, *stored]
 
     values = [b.constant(np.int32(0)), length, *scanned, *state, *rows]
-    return list(_loop(node, b, graph, values, outer, check, step)[2 + n_scanned :])
+    return list(run_loop(node, b, values, outer, check, step)[2 + n_scanned :])
