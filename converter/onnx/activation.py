@@ -139,3 +139,13 @@ def _first_largest(b, x, axis):
     rank = x.rank
     order = [*range(axis), rank - 1, *range(axis, rank - 1)]
     return transposed(is_largest, order, b)
+
+
+@lower("Shrink")
+def shrink(node, b):
+    """x moved towards 0 by a bias where it is beyond a limit, 0 elsewhere."""
+    (x,), limit = node.inputs, node.attr("lambd", 0.5)
+    bias = like(x, node.attr("bias", 0.0), b)
+    low, high = b.LESS(x, like(x, -limit, b)), b.GREATER(x, like(x, limit, b))
+    inner = b.SELECT_V2(low, b.ADD(x, bias), like(x, 0, b))
+    return b.SELECT_V2(high, b.SUB(x, bias), inner)

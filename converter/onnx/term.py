@@ -117,3 +117,8 @@ def ceil(x: Number) -> Number:
 def clip(x: Number, low: Number, high: Number) -> Number:
     """The nearest number in a range."""
     return minimum(maximum(x, low), high)
+
+
+def both(x: Number, y: Number) -> Number:
+    """Whether two hold."""
+    return _applied("logical_and", "LOGICAL_AND", x, y)
