@@ -293,7 +293,7 @@ def constant_of_shape(node, b):
 @lower("Range")
 def range_(node, b):
     """Numbers from start in steps of delta, up to limit."""
-    return b.RANGE(*node.inputs)
+    return b.RANGE(*(reshaped(x, (), b) if x.rank else x for x in node.inputs))
 
 
 MIRROR_MODES = {"reflect": "REFLECT"}

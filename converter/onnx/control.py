@@ -218,9 +218,20 @@ def loop(node, b):
 
     if isinstance(limit, Tensor) and limit.value is None:
         node.block.values["loop limit"], outer = limit, [*outer, "loop limit"]
-        return _limited(node, b, [flag, *state, *room], outer, step)
-    values = [b.constant(np.int32(0)), flag, *state, *room]
-    return run_loop(node, b, values, outer, check, step)[2:]
+        results = _limited(node, b, [flag, *state, *room], outer, step)
+    else:
+        values = [b.constant(np.int32(0)), flag, *state, *room]
+        results = run_loop(node, b, values, outer, check, step)[2:]
+    rows = results[n_state:]
+    rows = rows if is_counted else [_appended(b, x) for x in rows]
+    return *results[:n_state], *rows
+
+
+def _appended(b, rows):
+    """What was appended to the first row, which is there as LiteRT takes no empty constant."""
+    begin = np.zeros(rows.rank, np.int32)
+    begin[0] = 1
+    return b.SLICE(rows, begin, np.full(rows.rank, -1, np.int32))
 
 
 def _limited(node, b, values, outer, step):
@@ -303,11 +314,11 @@ def _declared(x, value):
 
 
 def _room(node, b, x, count):
-    """Where the iterations put what they produce: rows of zeros, or none yet."""
+    """Where the iterations put what they produce: rows of zeros; one where they are appended."""
     node.require(
         x.is_static, f"what an iteration produces must have a known shape, got {x.shape}"
     )
-    return b.constant(np.zeros((count or 0, *x.dims), x.dtype))
+    return b.constant(np.zeros((1 if count is None else count, *x.dims), x.dtype))
 
 
 def _stored(b, tall, x, index, is_counted):
@@ -434,14 +445,16 @@ def _looped_scan(node, b, graph, state, scanned, plan, count):
         for x, row, backwards in zip(
             tall, results[n_state:], plan.output_reversed, strict=True
         ):
-            if count is None and backwards:
-                head = inner.EXPAND_DIMS(row, np.int32(0))
-                stored.append(inner.CONCATENATION(head, x, axis=0))
-            else:
-                place = last if backwards else index
-                stored.append(_stored(inner, x, row, place, count is not None))
+            place = last if backwards and count is not None else index
+            stored.append(_stored(inner, x, row, place, count is not None))
         now = [as_type(x, y.dtype, inner) for x, y in zip(results[:n_state], now, strict=True)]
         return [inner.ADD(index, np.int32(1)), total, *tensors, *now, *stored]
 
     values = [b.constant(np.int32(0)), length, *scanned, *state, *rows]
-    return list(run_loop(node, b, values, outer, check, step)[2 + n_scanned :])
+    results = list(run_loop(node, b, values, outer, check, step)[2 + n_scanned :])
+    if count is None:
+        results[n_state:] = [
+            b.REVERSE_V2(_appended(b, x), np.int32([0])) if backwards else _appended(b, x)
+            for x, backwards in zip(results[n_state:], plan.output_reversed, strict=True)
+        ]
+    return results
