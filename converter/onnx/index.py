@@ -292,7 +292,11 @@ def cum_sum(node, b):
 @lower("CumProd")
 def cum_prod(node, b):
     """Products of the elements up to each one along an axis: those of 2, then of 4 elements, ..."""
-    x, axis = node.inputs[0], node.axis(np.ravel(node.constant(1))[0])
+    x = node.inputs[0]
+    node.require(
+        node.known(1) is not None or node.rank() == 1, "the axis of CumProd must be constant"
+    )
+    axis = 0 if node.known(1) is None else node.axis(np.ravel(node.known(1))[0])
     length, rank = node.shape()[axis], node.rank()
     node.require(length is not None, f"the size of axis {axis} must be known")
     is_reversed = bool(node.attr("reverse", 0))

@@ -30,6 +30,7 @@ FAMILIES = (
     "microsoft",
     "ml",
     "norm",
+    "optimizer",
     "pool",
     "quantized",
     "recurrent",
