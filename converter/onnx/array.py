@@ -321,9 +321,7 @@ def pad(node, b):
         return _repeated(node, b, x, pairs, mode)
     if mode in MIRROR_MODES:
         return b.MIRROR_PAD(x, pairs, mode=MIRROR_MODES[mode])
-    node.require(
-        mode == "constant", f"mode must be constant, reflect, edge or wrap, got '{mode}'"
-    )
+    node.require(mode == "constant", f"mode must be constant, reflect, edge or wrap, got '{mode}'")
     if isinstance(value, Tensor):
         return b.PADV2(x, pairs, value)
     return b.PADV2(x, pairs, like(x, value, b)) if value else b.PAD(x, pairs)

@@ -1,8 +1,8 @@
 """If, Loop and Scan: the graphs among their attributes become graphs that IF and WHILE call.
 
 A branch that constants decide is lowered in the place of the node. What an iteration of a loop
-produces is put into a tensor that is as long as there are iterations, where that is known, else it is
-appended to one that grows.
+produces is put into a tensor that is as long as there are iterations, where that is known, else it
+is appended to one that grows.
 """
 
 from __future__ import annotations
@@ -133,9 +133,7 @@ def run_loop(node, b, values, outer, condition, step):
             lambda scoped, inner, i=inputs: step(scoped, inner, i),
         )  # fmt: skip
         changed = [
-            i
-            for i, x in enumerate(body.outputs)
-            if not _fits(sizes[i], x.sizes, dynamic[i])
+            i for i, x in enumerate(body.outputs) if not _fits(sizes[i], x.sizes, dynamic[i])
         ]
         if not changed:
             break
@@ -188,7 +186,9 @@ def loop(node, b):
     for x in state:
         node.require(isinstance(x, Tensor), "the loop's values must be tensors, no sequences")
     n_state, always = len(state), _keeps_condition(graph)
-    condition = condition if condition is None or condition.rank == 0 else reshaped(condition, (), b)
+    condition = (
+        condition if condition is None or condition.rank == 0 else reshaped(condition, (), b)
+    )
     runs = condition is None or (condition.value is not None and condition.value.item())
     if condition is not None and condition.value is not None and not condition.value.item():
         limit, runs = b.constant(np.int64(0)), True
@@ -281,9 +281,7 @@ def _unrolled_loop(node, b, graph, state, count):
         state = results[: len(state)]
         rows.append(results[len(state) :])
     n_rows = len(graph.output) - 1 - len(state)
-    node.require(
-        count or not n_rows, "what no iteration produces has no shape; leave the loop out"
-    )
+    node.require(count or not n_rows, "what no iteration produces has no shape; leave the loop out")
     return *state, *(
         b.PACK(*(row[i] for row in rows), axis=0, values_count=count) for i in range(n_rows)
     )
@@ -315,9 +313,7 @@ def _declared(x, value):
 
 def _room(node, b, x, count):
     """Where the iterations put what they produce: rows of zeros; one where they are appended."""
-    node.require(
-        x.is_static, f"what an iteration produces must have a known shape, got {x.shape}"
-    )
+    node.require(x.is_static, f"what an iteration produces must have a known shape, got {x.shape}")
     return b.constant(np.zeros((1 if count is None else count, *x.dims), x.dtype))
 
 
@@ -442,9 +438,7 @@ def _looped_scan(node, b, graph, state, scanned, plan, count):
         ]
         results = inlined(scoped, inner, graph, [*now, *parts])
         stored = []
-        for x, row, backwards in zip(
-            tall, results[n_state:], plan.output_reversed, strict=True
-        ):
+        for x, row, backwards in zip(tall, results[n_state:], plan.output_reversed, strict=True):
             place = last if backwards and count is not None else index
             stored.append(_stored(inner, x, row, place, count is not None))
         now = [as_type(x, y.dtype, inner) for x, y in zip(results[:n_state], now, strict=True)]

@@ -1,5 +1,5 @@
-"""Convolution over windows. Images come in with channels second, are moved to channels last and back;
-passes remove the moves between two such operators.
+"""Convolution over windows. Images come in with channels second, are moved to channels last and
+back; passes remove the moves between two such operators.
 """
 
 from __future__ import annotations

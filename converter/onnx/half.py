@@ -1,7 +1,7 @@
 """float16 models: their nodes compute in float32, and only what leaves the model is rounded.
 
-A node's float16 operands are cast to float32 and its results back; where such a result is an operand
-again, the float32 that it was cast from is taken.
+A node's float16 operands are cast to float32 and its results back; where such a result is an
+operand again, the float32 that it was cast from is taken.
 """
 
 from __future__ import annotations

@@ -368,7 +368,5 @@ def _corners(b, boxes):
     """Boxes of (x, y, width, height) as (y1, x1, y2, x2)."""
     x, y, width, height = b.SPLIT(np.int32(2), boxes, num_splits=4)
     half = [b.MUL(n, np.float32(0.5)) for n in (width, height)]
-    low, high = (
-        [op(x, half[0]), op(y, half[1])] for op in (b.SUB, b.ADD)
-    )
+    low, high = ([op(x, half[0]), op(y, half[1])] for op in (b.SUB, b.ADD))
     return b.CONCATENATION(low[1], low[0], high[1], high[0], axis=2)

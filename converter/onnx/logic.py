@@ -77,7 +77,7 @@ def bit_cast(node, b):
 
 @lower("BitShift")
 def bit_shift(node, b):
-    """The bits moved to one side, zeros from the other; a shift by more than all bits is one by all.
+    """The bits moved to one side, zeros from the other; no shift is longer than all bits.
 
     Signed numbers take their sign from the left.
     """

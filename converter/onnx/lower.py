@@ -63,9 +63,8 @@ class Block:
                 b.origin(next(iter(proto.output), proto.name))
             for name, result in zip(proto.output, self._outputs(node, b), strict=False):
                 self.values[name] = result
-                if self._is_source and name and isinstance(result, Tensor):
-                    if result.origin is None and not result.is_constant:
-                        result.origin = Origin(name)
+                if self._is_source and name and has_no_origin(result):
+                    result.origin = Origin(name)
 
     def _outputs(self, node: Node, b: Builder) -> tuple[Any, ...]:
         """What the node's outputs become: its lowering's results, or those of its definition."""
@@ -98,6 +97,11 @@ class Block:
         block.halves = self.halves
         block.lower(body.nodes, b)
         return tuple(values.get(name) for name in body.outputs)
+
+
+def has_no_origin(x: Any) -> bool:
+    """Whether a value is a tensor that is computed, and that no name of the source is known for."""
+    return isinstance(x, Tensor) and x.origin is None and not x.is_constant
 
 
 def lower_model(source: OnnxSource) -> Graph:

@@ -134,8 +134,11 @@ def skip_rms_normalization(node, b):
     x, skip, scale, bias = (node.input(i) for i in range(4))
     total = b.ADD(x, skip)
     total = total if bias is None else b.ADD(total, bias)
-    return _rms_norm(b, total, scale, node.attr("epsilon", 1e-12), [total.rank - 1]), None, None, (
-        total
+    return (
+        _rms_norm(b, total, scale, node.attr("epsilon", 1e-12), [total.rank - 1]),
+        None,
+        None,
+        (total),
     )
 
 
@@ -286,8 +289,7 @@ def qgemm(node, b):
     """Gemm of quantized matrices; quantized again where a scale for the result is there."""
     x, x_scale, x_zero, y, y_scale, y_zero, bias, scale, zero = (node.input(i) for i in range(9))
     x, y = (
-        _swapped(b, z) if node.attr(f"trans{name}", 0) else z
-        for z, name in ((x, "A"), (y, "B"))
+        _swapped(b, z) if node.attr(f"trans{name}", 0) else z for z, name in ((x, "A"), (y, "B"))
     )
     total = quantized.matmul_integer(as_onnx(node, x, y, x_zero, y_zero), b)
     total = total if bias is None else b.ADD(total, bias)
@@ -315,12 +317,16 @@ def qlinear_binary(node, b):
     return _quantized(node, b, getattr(b, BINARY[node.type])(x, y), *inputs[6:])
 
 
+def _spatial(rank, is_last):
+    """The axes of an image, with channels last or second."""
+    return np.arange(1 if is_last else 2, rank - 1 if is_last else rank, dtype=np.int32)
+
+
 UNARY = {
     "QLinearLeakyRelu": lambda node, b, x: b.LEAKY_RELU(x, alpha=node.attr("alpha", 0.01)),
     "QLinearSigmoid": lambda node, b, x: b.LOGISTIC(x),
     "QLinearGlobalAveragePool": lambda node, b, x: b.MEAN(
-        x, np.arange(*((1, x.rank - 1) if node.attr("channels_last", 0) else (2, x.rank)), dtype=np.int32),
-        keep_dims=True,
+        x, _spatial(x.rank, node.attr("channels_last", 0)), keep_dims=True
     ),
 }  # fmt: skip
 

@@ -102,9 +102,7 @@ def label_encoder(node, b):
     """The value of each key, a default for others."""
     (x,) = node.inputs
     keys, values = _column(node, "keys"), _column(node, "values")
-    node.require(
-        len(keys) == len(values), f"keys and values must be as many, got {len(keys)} keys"
-    )
+    node.require(len(keys) == len(values), f"keys and values must be as many, got {len(keys)} keys")
     return _looked_up(b, x, keys, values, _default(node, values.dtype))
 
 
@@ -160,7 +158,7 @@ def category_mapper(node, b):
     (x,) = node.inputs
     names = texts(node.attr("cats_strings"))
     numbers = np.asarray(node.attr("cats_int64s"), np.int64)
-    if x.dtype.kind == "O" or x.dtype.kind == "S":
+    if x.dtype.kind in "OS":
         return _looked_up(b, x, names, numbers, node.attr("default_int64", -1))
     return _looked_up(b, x, numbers, names, node.attr("default_string", "_Unused").encode())
 

@@ -34,9 +34,7 @@ def adagrad(node, b):
     for x, gradient, total in groups:
         gradient = x * node.attr("norm_coefficient", 0.0) + gradient
         total = total + gradient * gradient
-        results.append(
-            [x - rate * gradient / (sqrt(total) + node.attr("epsilon", 1e-6)), total]
-        )
+        results.append([x - rate * gradient / (sqrt(total) + node.attr("epsilon", 1e-6)), total])
     return _in_order(results)
 
 

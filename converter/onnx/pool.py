@@ -242,9 +242,7 @@ def _unpooled(node):
     node.require(None not in sizes, f"the sizes must be known, got {sizes}")
     n = len(size)
     strides, pads = node.attr("strides", [1] * n), node.attr("pads", [0] * (2 * n))
-    lengths = [
-        (sizes[i + 2] - 1) * strides[i] + size[i] - pads[i] - pads[n + i] for i in range(n)
-    ]
+    lengths = [(sizes[i + 2] - 1) * strides[i] + size[i] - pads[i] - pads[n + i] for i in range(n)]
     return [*sizes[:2], *lengths]
 
 

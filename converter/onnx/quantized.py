@@ -1,7 +1,7 @@
 """Integers with scales: quantization, and products of quantized tensors.
 
-ONNX rounds halves to the even number, and sums of 8-bit products are of 32 bits: float32 holds those
-of up to EXACT_DEPTH products, so longer sums are added up in int32.
+ONNX rounds halves to the even number, and sums of 8-bit products are of 32 bits: float32 holds
+those of up to EXACT_DEPTH products, so longer sums are added up in int32.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..ir.graph import Tensor
 from ..lowering import formulas
-from ..lowering.moves import as_int32, as_type, dimension, like, reshaped, transposed
+from ..lowering.moves import as_int32, dimension, like, transposed
 from .control import run_loop
 from .registry import lower
 
@@ -106,12 +106,8 @@ def gru_step(b, layer, x, states, tensors):
     """(1 - z) * candidate + z * h; the reset gate comes before or after the product with R."""
     f, g = layer.activations
     (h,), size = states, layer.hidden_size
-    recurrent = b.SPLIT_V(
-        tensors["R"], np.int32([2 * size, size]), np.int32(0), num_splits=2
-    )
-    x_gates, x_hidden = b.SPLIT_V(
-        x, np.int32([2 * size, size]), np.int32(x.rank - 1), num_splits=2
-    )
+    recurrent = b.SPLIT_V(tensors["R"], np.int32([2 * size, size]), np.int32(0), num_splits=2)
+    x_gates, x_hidden = b.SPLIT_V(x, np.int32([2 * size, size]), np.int32(x.rank - 1), num_splits=2)
     gates = f(b, layer.clipped(b, b.ADD(x_gates, _dense(b, h, recurrent[0]))))
     update, reset = _gates(b, gates, 2)
     hidden_bias = tensors.get("hidden bias")
@@ -314,7 +310,9 @@ def _looped(node, b, cell, layer, x, states, tensors, lengths):
 
     def step(_, inner, inputs):
         index, all_x = inputs[:2]
-        inner_tensors = {k: inner.constant(v.value) for k, v in tensors.items() if k not in computed}
+        inner_tensors = {
+            k: inner.constant(v.value) for k, v in tensors.items() if k not in computed
+        }
         inner_tensors |= dict(zip(computed, inputs[2:n_fixed], strict=True))
         ends = None if lengths is None else inputs[n_fixed]
         now = inputs[n_before : n_before + n_states]
@@ -323,9 +321,7 @@ def _looped(node, b, cell, layer, x, states, tensors, lengths):
         start = inner.CONCATENATION(
             inner.RESHAPE(index, np.int32([1])), np.zeros(2, np.int32), axis=0
         )
-        tall = inner.DYNAMIC_UPDATE_SLICE(
-            inputs[-1], inner.EXPAND_DIMS(out, np.int32(0)), start
-        )
+        tall = inner.DYNAMIC_UPDATE_SLICE(inputs[-1], inner.EXPAND_DIMS(out, np.int32(0)), start)
         return [inner.ADD(index, np.int32(1)), *inputs[1:n_before], *new, tall]
 
     results = run_loop(node, b, values, [], check, step)

@@ -44,9 +44,8 @@ def reduce(node, b):
     axes = axes_of(node, b)
     if axes is None:
         return node.inputs[0]
-    if node.type in ("ReduceMax", "ReduceMin"):
-        if node.inputs[0].dtype == bool:
-            return _any_or_all(node, b, axes)
+    if node.type in ("ReduceMax", "ReduceMin") and node.inputs[0].dtype == bool:
+        return _any_or_all(node, b, axes)
     keep_dims = bool(node.attr("keepdims", 1))
     out = getattr(b, REDUCTIONS[node.type])(node.inputs[0], axes, keep_dims=keep_dims)
     return _extreme(node, b, out) if node.type in ("ReduceMax", "ReduceMin") else out
@@ -80,8 +79,9 @@ def reduce_log_sum_exp(node, b):
     if 0 in node.shape():
         return b.LOG(b.SUM(b.EXP(x), axes, keep_dims=keep_dims))
     largest = b.REDUCE_MAX(x, axes, keep_dims=True)
-    finite = b.MAXIMUM(b.MINIMUM(largest, like(x, np.finfo(x.dtype).max, b)),
-                       like(x, np.finfo(x.dtype).min, b))
+    finite = b.MAXIMUM(
+        b.MINIMUM(largest, like(x, np.finfo(x.dtype).max, b)), like(x, np.finfo(x.dtype).min, b)
+    )
     total = b.SUM(b.EXP(b.SUB(x, finite)), axes, keep_dims=keep_dims)
     shape = b.SHAPE(total, out_type="INT32")
     return b.ADD(b.LOG(total), finite if keep_dims else b.RESHAPE(finite, shape))

@@ -55,16 +55,16 @@ class OnnxOracle:
         end = None if seconds is None else time.monotonic() + seconds
         values: dict[str, Any] = dict(self._source.arrays)
         values.update((value.name, a) for value, a in zip(self.inputs, arrays, strict=True))
-        readers = {name: i for i, node in enumerate(self._source.nodes) for name in names_read(node)}
+        readers = {
+            name: i for i, node in enumerate(self._source.nodes) for name in names_read(node)
+        }
         for i, node in enumerate(self._source.nodes):
             if end is not None and time.monotonic() > end:
                 raise DeadlineExceededError(None, None, f"{node.op_type} '{node.name}'")
             feeds = {name: values[name] for name in names_read(node) if name}
             try:
                 with np.errstate(all="ignore"):
-                    results = evaluate(
-                        node, self._source.opsets, feeds, self._source.functions
-                    )
+                    results = evaluate(node, self._source.opsets, feeds, self._source.functions)
             except REFUSALS as error:
                 shapes = ", ".join(f"{np.shape(x)}" for x in feeds.values())
                 raise ValueError(

@@ -126,16 +126,14 @@ def _batch_offsets(x, places):
 
 @lower("GridSample")
 def grid_sample(node, b):
-    """The image at the places that a grid has, from -1 to 1 along each axis, the last axis first."""
+    """The image at the places that a grid has, from -1 to 1 along each axis, the last first."""
     x, grid = to_channels_last(node.inputs[0], b), node.inputs[1]
     node.require(x.is_static, f"the shape of the image must be known, got {x.shape}")
     sizes, align = x.dims[1:-1], node.attr("align_corners", 0)
     mode, padding = node.attr("mode", "linear"), node.attr("padding_mode", "zeros")
     paddings = ("zeros", "border", "reflection")
     node.require(mode in MODES, f"mode must be one of {[*MODES]}, got '{mode}'")
-    node.require(
-        padding in paddings, f"padding_mode must be one of {paddings}, got '{padding}'"
-    )
+    node.require(padding in paddings, f"padding_mode must be one of {paddings}, got '{padding}'")
     columns = b.UNPACK(grid, axis=grid.rank - 1, num=len(sizes))
     taps = []
     for size, column in zip(sizes, columns[::-1], strict=True):
@@ -270,9 +268,7 @@ def deform_conv(node, b):
         if groups > 1:
             cut = b.SPLIT(np.int32(3), columns_, num_splits=groups)[g]
             own_weights = b.SPLIT(np.int32(0), weights, num_splits=groups)[g]
-        flat = b.RESHAPE(
-            cut, np.asarray([n, out_h, out_w, group_channels * n_taps], np.int32)
-        )
+        flat = b.RESHAPE(cut, np.asarray([n, out_h, out_w, group_channels * n_taps], np.int32))
         outs.append(b.FULLY_CONNECTED(flat, own_weights, None, keep_num_dims=True))
     out = outs[0] if groups == 1 else b.CONCATENATION(*outs, axis=3)
     return to_channels_first(out if bias is None else b.ADD(out, bias), b)

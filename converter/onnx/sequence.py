@@ -1,4 +1,4 @@
-"""Sequences and optional values whose lengths are known: lists of tensors while nodes are lowered."""
+"""Sequences and optional values of known length: lists of tensors while nodes are lowered."""
 
 from __future__ import annotations
 

@@ -39,7 +39,11 @@ def _corners(node, b):
     if node.opset < 10:
         starts, ends = node.attr("starts"), node.attr("ends")
         axes = node.attr("axes", range(len(starts)))
-        return *(_saturated(v) for v in (starts, ends)), node.axes(axes), [np.int32(1)] * len(starts)
+        return (
+            *(_saturated(v) for v in (starts, ends)),
+            node.axes(axes),
+            [np.int32(1)] * len(starts),
+        )
     starts, ends = _elements(node, 1, b), _elements(node, 2, b)
     if any(node.input(i) is not None and node.known(i) is None for i in (3, 4)):
         return _computed_axes(node, b, starts, ends)

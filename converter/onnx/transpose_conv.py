@@ -81,9 +81,7 @@ def _cut(node, sizes, strides, reach):
         pads = node.attr("pads", [0] * (2 * n)) if mode == "NOTSET" else [0] * (2 * n)
         return list(zip(pads[:n], pads[n:], strict=True)), extra
     pairs = []
-    for length, s, k, more, target in zip(
-        sizes, strides, reach, extra, shape[-n:], strict=True
-    ):
+    for length, s, k, more, target in zip(sizes, strides, reach, extra, shape[-n:], strict=True):
         total = max((length - 1) * s + more + k - target, 0)
         small, large = total // 2, total - total // 2
         pairs.append((small, large) if mode == "SAME_UPPER" else (large, small))
@@ -91,9 +89,7 @@ def _cut(node, sizes, strides, reach):
             pairs[-1] = (small, large) if total % 2 == 0 else (large, small)
     missing = [
         target - ((length - 1) * s + k - sum(pair))
-        for length, s, k, pair, target in zip(
-            sizes, strides, reach, pairs, shape[-n:], strict=True
-        )
+        for length, s, k, pair, target in zip(sizes, strides, reach, pairs, shape[-n:], strict=True)
     ]
     return pairs, missing
 
