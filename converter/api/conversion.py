@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from ..ir.graph import Graph, Tensor
     from ..ir.write import WrittenModel
     from ..passes.driver import PassStatistics, Run
+    from ..quantize.islands import Island
     from ..quantize.ranges import Range
     from ..quantize.recipe import Recipe
+    from ..quantize.statistics import Calibrator
     from ..verify.verification import Function, Verified
     from .settings import Settings
 
@@ -48,6 +50,7 @@ class Conversion:
             reader".
         measured_on: the inputs on which decibels were measured, in words, by signature key.
         float_operators: how many operators of a quantized file are not, by kind.
+        float_islands: these where only integer operators were asked for, with reasons.
         pass_statistics: what each pass did, by name.
     """
 
@@ -61,6 +64,7 @@ class Conversion:
         self.reader_signal_to_noise: dict[str, dict[str, float]] = {}
         self.measured_on: dict[str, str] = {}
         self.float_operators: dict[str, int] = {}
+        self.float_islands: list[Island] = []
         self.pass_statistics: dict[str, PassStatistics] = {}
 
     def run(self) -> bytes:
@@ -87,7 +91,7 @@ class Conversion:
             return functions[0].content
         ranges = []
         if calibrates:
-            ranges = self._calibrate(functions, written, samples)
+            ranges = self._calibrate(functions, written, samples, recipe.calibrator)
         self._verify(graphs, functions, samples, verify_inputs)
         return self._quantized(graphs, recipe, ranges, (written, functions), samples)
 
@@ -131,7 +135,8 @@ class Conversion:
         from ..quantize.quantizer import quantize
 
         calibrated = not recipe.weights_only  # so that the float file has run on the samples
-        self.float_operators = dict(quantize(graphs, recipe, ranges))
+        float_operators, self.float_islands = quantize(graphs, recipe, ranges)
+        self.float_operators = dict(float_operators)
         quantized = self._write(graphs, recipe)
         if self.verified or (self.settings.verify and calibrated):
             self._compare(graphs, plain, quantized, samples)
@@ -189,13 +194,14 @@ class Conversion:
     def _metadata(self, recipe: Recipe | None = None) -> dict[str, bytes]:
         """What the file says of its conversion, as TensorFlow's tools read it."""
         from ... import __version__
-        from .metadata import DYNAMIC_RANGE, FULL_INTEGER, NAME, conversion_metadata
+        from .metadata import DYNAMIC_RANGE, MODES, NAME, WEIGHT_MODES, conversion_metadata
 
         if self.settings.exclude_conversion_metadata:
             return {}
         modes = ()
         if recipe is not None:
-            modes = (DYNAMIC_RANGE if recipe.weights_only else FULL_INTEGER,)
+            by_weights = WEIGHT_MODES.get(recipe.main.weights, DYNAMIC_RANGE)
+            modes = (MODES.get(recipe.main.code, by_weights),)
         content = conversion_metadata(
             self.sources[0].kind,
             writer=f"flatlite {__version__}",
@@ -208,7 +214,11 @@ class Conversion:
         return {NAME: content}
 
     def _calibrate(
-        self, functions: list[Function], written: WrittenModel, samples: Samples
+        self,
+        functions: list[Function],
+        written: WrittenModel,
+        samples: Samples,
+        calibrator: Calibrator,
     ) -> list[dict[Tensor, Range]]:
         """The range of each tensor of the float file over the representative dataset."""
         from ..quantize.calibrate import calibrate
@@ -216,7 +226,7 @@ class Conversion:
 
         with Progress("calibrating") as progress:
             tensors = written.tensors[: len(functions)]
-            return calibrate(functions, tensors, samples.each(), progress.advance)
+            return calibrate(functions, tensors, samples.each(), progress.advance, calibrator)
 
     def _verify(
         self,

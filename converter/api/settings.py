@@ -18,7 +18,7 @@ from .samples import dataset_function
 if TYPE_CHECKING:
     from ..quantize.recipe import Recipe
 
-KNOWN_SETS = {OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS, OpsSet.TFLITE_BUILTINS_INT8}
+KNOWN_SETS = set(OpsSet) - {OpsSet.EXPERIMENTAL_STABLEHLO_OPS}
 INTERNAL = ("_sources", "_path", "_api_version", "_last", "_is_complete")
 """What is no setting."""
 
@@ -40,6 +40,8 @@ class Settings:
         self.output_format: int = constants.TFLITE
         self.quantized_input_stats: Any = {}
         self.default_ranges_stats: Any = None
+        self.quantization_recipe: Any = None
+        self.strict_int8 = False
         self.allow_custom_ops = False
         self.dump_graphviz_dir: Any = None
         self.dump_graphviz_video: bool = False
@@ -213,7 +215,7 @@ UNSUPPORTED: dict[str, Callable[[Settings], object]] = {
     "default_ranges_stats": lambda s: s.default_ranges_stats is not None,
     "target_spec.supported_types": lambda s: (
         {as_dtype("target_spec.supported_types", t) for t in s.target_spec.supported_types}
-        - {constants.INT8}
+        - {constants.INT8, constants.FLOAT16}
     ),
     "target_spec.supported_ops": lambda s: set(s.target_spec.supported_ops) - KNOWN_SETS,
 }

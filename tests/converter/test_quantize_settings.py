@@ -116,7 +116,10 @@ def test_all_samples_count():
             r"and inference_output_type must be tf.float32.\nFor inference_input_type int8 the mo",
         ),
         ({"optimizations": [], "inference_output_type": np.uint8}, "For inference_output_type ui"),
-        ({"inference_input_type": np.int16}, "inference_input_type int16 is not supported yet"),
+        (
+            {"inference_input_type": np.int16},
+            r"must be in \['tf.float32', 'tf.int8', 'tf.uint8'\].\ninference_input_type is int16",
+        ),
         ({"representative_dataset": GOOD}, "must be a RepresentativeDataset or a callable"),
         ({"representative_dataset": lambda: None}, "must return an iterable of samples, got None"),
         ({"representative_dataset": samples()}, "gave no samples"),
@@ -191,8 +194,18 @@ def test_float_fallback():
         *("QUANTIZE", "FULLY_CONNECTED", "DEQUANTIZE", "SIN", "QUANTIZE", "TANH", "DEQUANTIZE")
     ]
     assert converter.float_operators == {"SIN": 1}
+    assert converter.float_islands[0].kind == "SIN"
     converter.target_spec.supported_ops = INT8_ONLY
-    with pytest.raises(ConverterError, match=r"these stay float:\n  SIN x 1, first for"):
+    words = r"these stay float:\n  SIN x 1, first for 'op0': TFLite has no int8 kernel .*% of the w"
+    with pytest.warns(UserWarning, match=words) as warned:
+        converter.convert()
+    assert len(warned) == 1
+    assert warned[0].filename == __file__
+    (island,) = converter.float_islands
+    assert (island.kind, island.names) == ("SIN", ("op0",))
+    assert island.share == pytest.approx(3 / (12 + 3 + 3))  # product, SIN, TANH of one row
+    converter.strict_int8 = True
+    with pytest.raises(ConverterError, match=words):
         converter.convert()
 
 

@@ -72,11 +72,13 @@ CHANGED = {
     "print_ir_after": ".*",
     "print_ir_before": ".*",
     "print_ir_module_scope": True,
+    "quantization_recipe": {"scheme": "weight_only"},
     "quantized_input_stats": {"x": (0.0, 1.0)},
     "reorder_across_fake_quant": True,
     "representative_dataset": (INT8["representative_dataset"], {"optimizations": DEFAULT}),
     "saved_model_dir": "folder",
     "serialize_debug_metadata": True,
+    "strict_int8": True,
     "target_spec": TargetSpec({OpsSet.EXPERIMENTAL_STABLEHLO_OPS}),
     "unfold_batchmatmul": True,
     "verify": False,
@@ -97,6 +99,7 @@ ELSEWHERE = {
     "dump_graphviz_video": "test_converter",
     "io_order": "test_as_tensorflow",
     "saved_model_dir": "tells where the model came from",
+    "strict_int8": "test_quantize_settings",
     "verify": "test_converter",
 }
 """What changes nothing in a file of this model, and what tests it or why."""
