@@ -78,11 +78,16 @@ def stored_weights(
 ) -> tuple[Quantization, Tensor]:
     """The scales of the weights of `op`, and the weights as integers."""
     weights = op.inputs[rule.weights]
-    code = weights_code(op.kind, scheme) if scheme.hybrid else scheme.weights
+    code = hybrid_code(op.kind, scheme) if scheme.hybrid else scheme.weights
     integers = scheme.weight_integers(code)
     is_per_axis = scheme.axis and op.kind not in per_tensor
     params = of_weights(weights.data, rule.axis if is_per_axis else None, integers)
     return params, constant(weights, quantized_weights(weights.data, params, integers), params)
+
+
+def hybrid_code(kind: str, scheme: Scheme) -> str:
+    """The type of the weights of an operator whose inputs are float32; int8 where it moves them."""
+    return weights_code(kind, scheme) if WEIGHT_RULES[kind].hybrid else "i8"
 
 
 def has_large_weights(op: Op, rule: WeightRule) -> bool:

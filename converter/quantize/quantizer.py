@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from .dynamic import SMALLEST, quantize_weights
+from .dynamic import SMALLEST, has_large_weights, hybrid_code, quantize_weights
 from .islands import Island, islands, listed, refuse, work_of
 from .ranges import Range, Scales
 from .recipe import FLOAT32, Recipe
 from .rewrite import rewrite
-from .rules import is_float32, rule_of, touches_float32
+from .rules import WEIGHT_RULES, is_float32, rule_of, touches_float32, weights_code
+from .scheme import dtype_of
 
 if TYPE_CHECKING:
     from ..ir.graph import Graph, Op, Tensor
@@ -42,6 +43,7 @@ def quantize(
     nothing could be quantized, or no weights are large enough.
     """
     recipe.check_layers(graphs)
+    warn_of_wider_weights(graphs, recipe)
     if recipe.weights_only:
         quantize_floats(graphs, recipe, always=True)
         return count(op for graph in graphs for op in graph.ops if computes_float32(op)), []
@@ -74,6 +76,24 @@ def quantize(
             stacklevel=CALLER,
         )
     return count(float_ops), found
+
+
+def warn_of_wider_weights(graphs: Sequence[Graph], recipe: Recipe) -> None:
+    """Warns of operators that have no kernel for the weights of their scheme, and take int8."""
+    kinds: dict[str, Counter[str]] = {}
+    for op in (op for graph in graphs for op in graph.ops):
+        schemes, rule = recipe.schemes_of(op), WEIGHT_RULES.get(op.kind)
+        if not schemes or rule is None or not has_large_weights(op, rule):
+            continue
+        code = hybrid_code if schemes[0].activations is None else weights_code
+        if schemes[0].hybrid and code(op.kind, schemes[0]) != schemes[0].weights:
+            kinds.setdefault(schemes[0].weights, Counter())[op.kind] += 1
+    for code, counts in kinds.items():
+        kinds_text = ", ".join(f"{kind} x {n}" for kind, n in counts.items())
+        warnings.warn(
+            f"LiteRT has no {dtype_of(code)} kernel for the weights of {kinds_text}; they are int8",
+            stacklevel=CALLER + 1,
+        )
 
 
 def scales_of(

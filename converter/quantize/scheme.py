@@ -39,7 +39,7 @@ class Integers(NamedTuple):
 
 def dtype_of(code: str) -> np.dtype:
     """The numpy type of a short name of the table of operators."""
-    return TENSOR_TYPES["INT2" if code == "i2" else TYPES[code]]
+    return TENSOR_TYPES[TYPES[code]]
 
 
 def integers(code: str, symmetric: bool, narrow: bool) -> Integers:

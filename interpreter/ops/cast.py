@@ -15,7 +15,7 @@ from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View
 from ..checks import required
 from ..registry import op
-from .quantized import quantization_of
+from .quantized import quantization_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -168,7 +168,8 @@ def dequantize(node: Node) -> Emit:
     if x.dtype == np.float16:
         out = node.result(x.shape, np.float32)
         return lambda program: convert(program, x, np.float32, out)
-    node.require(x.dtype in _QUANTIZED, f"{x.dtype} is not supported yet")
+    integers = whole(x)
+    node.require(integers.dtype in _QUANTIZED, f"{x.dtype} is not supported yet")
     quantization = quantization_of(node, x, "the input")
     _require_fit(node, x.shape, quantization)
     out = node.result(x.shape, np.float32)
@@ -178,7 +179,7 @@ def dequantize(node: Node) -> Emit:
             shape, scales, zero_points = _by_channel(x.shape, quantization)
             program.call(
                 "quantize.dequantize",
-                x.reshape(shape),
+                integers.reshape(shape),
                 scales,
                 zero_points,
                 out.reshape(shape),
