@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from ...schema.errors import ConverterError, UnsupportedOps
 from ..ophint.ophint import OpHint
 from ..sources.positions import arranged
-from ..sources.source import GraphSource, Source, among_signatures, fix_shapes
+from ..sources.source import GraphSource, Source, among_signatures, fix_shapes, short_name
 from .options import OpsSet, constants
+from .sample_statistics import warn_of_samples
 from .samples import Samples, check_verify_inputs
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .settings import Settings
 
 N_SAMPLES = 2  # of a representative dataset that the written file is verified on
+SCALES = ("ADD", "DIV", "MUL", "SUB")
 MAX_BYTES = 2**31 - 1  # of a flatbuffer
 
 
@@ -52,6 +54,7 @@ class Conversion:
         float_operators: how many operators of a quantized file are not, by kind.
         float_islands: these where only integer operators were asked for, with reasons.
         pass_statistics: what each pass did, by name.
+        scaled_inputs: the names of inputs that the model itself scales.
     """
 
     def __init__(self, settings: Settings, sources: Sequence[Source], api_version: int) -> None:
@@ -66,11 +69,12 @@ class Conversion:
         self.float_operators: dict[str, int] = {}
         self.float_islands: list[Island] = []
         self.pass_statistics: dict[str, PassStatistics] = {}
+        self.scaled_inputs: set[str] = set()
 
     def run(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
         from ..ir.graphviz import drawing
-        from ..quantize.recipe import recipe_of
+        from ..quantize.recipe import recipe_of, with_stated_ranges
 
         recipe = recipe_of(self.settings)
         for source in self.sources:
@@ -78,7 +82,7 @@ class Conversion:
                 fix_shapes(source)
             check_size(source)
         verify_inputs = check_verify_inputs(self.settings.verify_inputs, self.sources)
-        calibrates = recipe is not None and not recipe.weights_only
+        calibrates = recipe is not None and recipe.calibrates
         is_read = calibrates or self.settings.verify
         dataset = self.settings.representative_dataset if is_read else None
         samples = Samples(dataset, self.sources, N_SAMPLES)
@@ -89,7 +93,8 @@ class Conversion:
         if recipe is None:
             self._verify(graphs, functions, samples, verify_inputs)
             return functions[0].content
-        ranges = []
+        recipe = with_stated_ranges(recipe, graphs)
+        ranges: list[dict[Tensor, Range]] = [{} for _ in graphs]
         if calibrates:
             ranges = self._calibrate(functions, written, samples, recipe.calibrator)
         self._verify(graphs, functions, samples, verify_inputs)
@@ -102,6 +107,7 @@ class Conversion:
         from ...schema.model import save
         from ..ir.litert_rules import check_runs_in_litert
         from ..ir.write import write
+        from ..quantize.fake_quant import has_fake_quant
         from ..verify.verification import Function
 
         check_runs_in_litert(graphs)
@@ -118,6 +124,7 @@ class Conversion:
                 i,
                 tuple(t.sizes for t in graph.inputs),
                 written.is_bounded,
+                has_fake_quant([graph]),
             )
             for i, graph in enumerate(graphs)
         ]
@@ -132,10 +139,13 @@ class Conversion:
         samples: Samples,
     ) -> bytes:
         """The quantized file, compared with the float one."""
-        from ..quantize.quantizer import quantize
+        from ..quantize.quantizer import Stated, quantize
 
-        calibrated = not recipe.weights_only  # so that the float file has run on the samples
-        float_operators, self.float_islands = quantize(graphs, recipe, ranges)
+        calibrated = recipe.calibrates  # so that the float file has run on the samples
+        stated = Stated(
+            self.settings.quantized_input_stats or {}, self.settings.default_ranges_stats
+        )
+        float_operators, self.float_islands = quantize(graphs, recipe, ranges, stated)
         self.float_operators = dict(float_operators)
         quantized = self._write(graphs, recipe)
         if self.verified or (self.settings.verify and calibrated):
@@ -160,6 +170,7 @@ class Conversion:
         folder = self.settings.dump_graphviz_dir
         if folder is not None:
             write_drawing(folder, "before_passes", graphs)
+        self.scaled_inputs = {name for graph in graphs for name in scaled_inputs(graph)}
         for graph in graphs:
             optimize(graph, self._note_run)
             check_sizes(graph)
@@ -226,7 +237,10 @@ class Conversion:
 
         with Progress("calibrating") as progress:
             tensors = written.tensors[: len(functions)]
-            return calibrate(functions, tensors, samples.each(), progress.advance, calibrator)
+            ranges = calibrate(functions, tensors, samples.each(), progress.advance, calibrator)
+        for statistics in samples.statistics:
+            warn_of_samples(statistics, self.scaled_inputs)
+        return ranges
 
     def _verify(
         self,
@@ -274,6 +288,19 @@ class Conversion:
                 if n_samples
                 else "seeded random inputs"
             )
+
+
+def scaled_inputs(graph: Graph) -> set[str]:
+    """The names of inputs that only arithmetic with constants reads, such as x / 255."""
+    return {
+        short_name(tensor.name)
+        for tensor in graph.inputs
+        if tensor.readers
+        and all(
+            op.kind in SCALES and any(operand.is_constant for operand in op.present_inputs)
+            for op in tensor.readers
+        )
+    }
 
 
 def has_op_hints(source: Source) -> bool:

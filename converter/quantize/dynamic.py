@@ -9,6 +9,7 @@ loaded.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -18,9 +19,10 @@ from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import with_options
 from .rewrite import constant, like
 from .rules import WEIGHT_RULES, WeightRule, is_float32, weights_code
-from .scales import of_weights, quantized_weights
+from .scales import quantized_weights
 from .scheme import Scheme
 from .size_dependent import size_dependent_tensors
+from .weights import weights_of
 
 SMALLEST = 1024
 """Elements below which weights stay float32: they would save little and cost accuracy."""
@@ -78,10 +80,9 @@ def stored_weights(
 ) -> tuple[Quantization, Tensor]:
     """The scales of the weights of `op`, and the weights as integers."""
     weights = op.inputs[rule.weights]
-    code = hybrid_code(op.kind, scheme) if scheme.hybrid else scheme.weights
-    integers = scheme.weight_integers(code)
-    is_per_axis = scheme.axis and op.kind not in per_tensor
-    params = of_weights(weights.data, rule.axis if is_per_axis else None, integers)
+    if scheme.hybrid and not rule.hybrid:
+        scheme = dataclasses.replace(scheme, weights="i8")
+    params, integers = weights_of(op, weights, rule.axis, scheme, per_tensor)
     return params, constant(weights, quantized_weights(weights.data, params, integers), params)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from .dynamic import SMALLEST, has_large_weights, hybrid_code, quantize_weights
+from .fake_quant import stated_ranges, take_fake_quant
 from .islands import Island, islands, listed, refuse, work_of
 from .ranges import Range, Scales
 from .recipe import FLOAT32, Recipe
@@ -22,8 +24,18 @@ if TYPE_CHECKING:
 CALLER = 5  # frames from a warning here to whoever called convert
 
 
+class Stated(NamedTuple):
+    """What a user states of ranges: of inputs, and of tensors that nothing tells one of."""
+
+    inputs: Mapping[str, tuple[float, float]] = MappingProxyType({})
+    default: tuple[float, float] | None = None
+
+
 def quantize(
-    graphs: Sequence[Graph], recipe: Recipe, ranges: Sequence[Mapping[Tensor, Range]]
+    graphs: Sequence[Graph],
+    recipe: Recipe,
+    ranges: Sequence[Mapping[Tensor, Range]],
+    stated: Stated = Stated(),  # noqa: B008
 ) -> tuple[Counter[str], list[Island]]:
     """Quantizes `graphs` in place.
 
@@ -31,7 +43,8 @@ def quantize(
         graphs: float graphs, one for each signature.
         recipe: what is asked for.
         ranges: for each graph what its tensors were measured to be; not looked at when only
-            weights are quantized.
+            weights are quantized; FAKE_QUANT goes before it.
+        stated: what is known of models that nothing is measured of.
 
     Returns:
         How many operators stay float32, by kind; and these with reasons, where integers are asked
@@ -52,6 +65,10 @@ def quantize(
     found: list[Island] = []
     main_dtype = ""
     for graph, measured in zip(graphs, ranges, strict=True):
+        fake = take_fake_quant(graph)
+        measured = {**measured, **fake}
+        if recipe.states_ranges:
+            measured = stated_ranges(graph, measured, recipe.main, *stated)
         work = {op: work_of(op) for op in graph.ops}
         float_before = {op for op in graph.ops if not recipe.schemes_of(op)}
         main, scales = scales_of(graph, measured, recipe)

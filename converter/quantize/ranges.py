@@ -201,12 +201,12 @@ class Scales:
         """Raises ConverterError when a reader would get a tensor cut off."""
         for op in graph.ops:
             for i, tensor in enumerate(op.inputs):
-                if is_float32(tensor) and not tensor.is_constant and tensor in self.of:
+                if tensor in self.needs.calibrated and tensor in self.of:
                     self.needs.check(
                         tensor, self.needs.input_range(op, i), self.required(op, i), op.kind
                     )
         for tensor in graph.outputs:
-            if tensor in self.of and not tensor.is_constant:
+            if tensor in self.of and tensor in self.needs.calibrated:
                 self.needs.check(tensor, self.needs.of[tensor], self.of[tensor], "the output")
 
 

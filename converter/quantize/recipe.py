@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,9 @@ import numpy as np
 
 from ...schema.errors import noted
 from ..api.options import OpsSet, Optimize, as_dtype, constants
+from .fake_quant import has_fake_quant
 from .rules import RULES
-from .scheme import DYNAMIC, FLOAT16, INT8, INT16X8, Scheme
+from .scheme import DYNAMIC, FLOAT16, INT8, INT16X8, UINT8, Scheme
 from .statistics import MINMAX, Calibrator
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Recipe:
         input_type, output_type: of float32 inputs and outputs.
         per_tensor: the kinds of operators whose weights have one scale, not one for each channel.
         calibrator: how measured values become a range.
+        states_ranges: whether the model states its ranges, so that nothing is measured.
     """
 
     schemes: tuple[Scheme, ...] = (INT8,)
@@ -80,6 +82,7 @@ class Recipe:
     output_type: np.dtype = FLOAT32
     per_tensor: frozenset[str] = frozenset()
     calibrator: Calibrator = field(default=MINMAX)
+    states_ranges: bool = False
 
     @property
     def weights_only(self) -> bool:
@@ -91,6 +94,11 @@ class Recipe:
     def main(self) -> Scheme:
         """The scheme of the model's inputs and outputs."""
         return self.schemes[0]
+
+    @property
+    def calibrates(self) -> bool:
+        """Whether the float model must run on samples."""
+        return not self.weights_only and not self.states_ranges
 
     def schemes_of(self, op: Op) -> tuple[Scheme, ...]:
         """The schemes that `op` may be quantized in, the best first."""
@@ -127,6 +135,8 @@ def recipe_of(settings: Settings) -> Recipe | None:
         if not recipe.weights_only:
             require_data(settings)
         return recipe
+    if as_dtype("inference_type", settings.inference_type) not in (None, FLOAT32):
+        return legacy_recipe(settings)
     ops = set(settings.target_spec.supported_ops)
     types = {
         as_dtype("target_spec.supported_types", t) for t in settings.target_spec.supported_types
@@ -165,6 +175,32 @@ def recipe_of(settings: Settings) -> Recipe | None:
         output_type=io_types[1],
         per_tensor=per_tensor,
     )
+
+
+def legacy_recipe(settings: Settings) -> Recipe:
+    """What TensorFlow 1's `inference_type` asks for: integers throughout, of stated ranges."""
+    dtype = as_dtype("inference_type", settings.inference_type)
+    scheme = UINT8 if dtype == np.uint8 else INT8
+    names = ("inference_input_type", "inference_output_type")
+    input_type, output_type = (as_dtype(name, getattr(settings, name)) or dtype for name in names)
+    for name, end in zip(names, (input_type, output_type), strict=True):
+        if end not in IO_TYPES[scheme.code]:
+            raise ValueError(f"{name} must be float32 or {dtype}, as inference_type is, got {end}")
+    return Recipe(
+        (scheme,),
+        strict=settings.strict_int8,
+        warns=True,
+        input_type=input_type or FLOAT32,
+        output_type=output_type or FLOAT32,
+        states_ranges=settings.representative_dataset is None,
+    )
+
+
+def with_stated_ranges(recipe: Recipe, graphs: Sequence[Graph]) -> Recipe:
+    """Full integers in the place of dynamic range, where FakeQuant tells all ranges."""
+    if recipe.schemes == (DYNAMIC,) and not recipe.layers and has_fake_quant(graphs):
+        return dataclasses.replace(recipe, schemes=(INT8,), states_ranges=True)
+    return recipe
 
 
 def require_data(settings: Settings) -> None:

@@ -26,19 +26,18 @@ from .rules import (
     nonfinite_constant,
     rule_of,
     touches_float32,
-    weights_code,
 )
 from .scales import (
     as_uint8,
     enlarged_for_bias,
     of_bias,
     of_constant,
-    of_weights,
     quantized,
     quantized_bias,
     quantized_weights,
 )
 from .scheme import dtype_of
+from .weights import weights_of
 
 FLOAT32, UINT8 = np.dtype(np.float32), np.dtype(np.uint8)
 
@@ -171,9 +170,7 @@ class _Rewriter:
         if not weights.is_constant:
             params = scales.required(op, rule.weights)
         else:
-            is_per_axis = scheme.axis and op.kind not in self.per_tensor
-            integers = scheme.weight_integers(weights_code(op.kind, scheme))
-            params = of_weights(weights.data, rule.axis if is_per_axis else None, integers)
+            params, integers = weights_of(op, weights, rule.axis, scheme, self.per_tensor)
             if bias is not None:
                 params = enlarged_for_bias(data, params, bias.data, bias_dtype)
             array = quantized_weights(weights.data, params, integers)

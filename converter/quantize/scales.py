@@ -6,6 +6,8 @@ ranges give equal files.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...schema.quantization import Quantization
@@ -41,6 +43,19 @@ def _of_limits(low: float, high: float, integers: Integers) -> Quantization:
     zero_point = np.float32(integers.low - low / float(scale))
     quantized_zero_point = int(round_half_away(np.clip(zero_point, integers.low, integers.high)))
     return Quantization([float(scale)], [quantized_zero_point])
+
+
+def of_ranges(
+    low: Sequence[float] | np.ndarray,
+    high: Sequence[float] | np.ndarray,
+    integers: Integers,
+    axis: int,
+) -> Quantization:
+    """Integers for weights whose ranges are stated, one for each index of `axis` or one."""
+    pairs = zip(map(float, low), map(float, high), strict=True)
+    rows = [_of_limits(first, last, integers) for first, last in pairs]
+    scales, zero_points = [row.scale for row in rows], [row.zero_point for row in rows]
+    return Quantization(scales, zero_points, axis)
 
 
 def of_result(scale: float, zero_point: int) -> Quantization:
@@ -108,9 +123,10 @@ def quantized_weights(
     array: np.ndarray, params: Quantization, integers: Integers = WEIGHTS
 ) -> np.ndarray:
     """`array` as integers of weights."""
-    scale, _ = params.shaped(array.ndim)
+    scale, zero_point = params.shaped(array.ndim)
     inverse = (1.0 / scale.astype(np.float64)).astype(np.float32)
-    steps = np.clip(round_half_away(array * inverse), integers.low, integers.high)
+    steps = round_half_away(array * inverse) + zero_point
+    steps = np.clip(steps, integers.low, integers.high)
     return steps.astype(np.int16).astype(integers.dtype)
 
 

@@ -143,6 +143,46 @@ def test_mistakes(settings, words, verify):
         converter.convert()
 
 
+@pytest.mark.parametrize(
+    ("dataset", "words"),
+    [
+        ([GOOD[0] * 0 + 3] * 4, "input 'x' is 3 in every sample, .* yield real inputs"),
+        ([GOOD[0]] * 4, "input 'x' is the same in all 4 samples; yield different ones"),
+    ],
+)
+def test_suspicious_samples(dataset, words):
+    with pytest.warns(UserWarning, match=words) as warned:
+        converter_of("Tanh", dataset=dataset).convert()
+    assert [one.filename for one in warned] == [__file__]
+
+
+def pixels_converter(*scaled):
+    """x [1, 4, 4, 3], scaled or not -> RELU6"""
+    graph = Graph()
+    attributes = {"dtype": np.dtype("f4"), "shape": (1, 4, 4, 3)}
+    last = graph.add("Placeholder", "x", (), attributes).outputs
+    for value in scaled:
+        last = graph.add("Mul", "scaled", [*last, graph.constant(np.float32(value), "by")]).outputs
+    graph.add("Relu6", "y", last)
+    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [1, 4, 4, 3])], ["y"])
+    converter.optimizations = [Optimize.DEFAULT]
+    return converter
+
+
+def test_raw_pixels():
+    images = [GENERATOR.integers(0, 256, (1, 4, 4, 3)).astype(np.float32) for _ in range(3)]
+    converter = pixels_converter()
+    converter.representative_dataset = samples(*[[x] for x in images])
+    with pytest.warns(UserWarning, match=r"input 'x' has integers from \d+ to \d+, as raw pixels"):
+        converter.convert()
+    converter = pixels_converter(1 / 255)
+    converter.representative_dataset = samples(*[[x] for x in images])
+    assert converter.convert()  # no warning, which would be an error
+    converter = pixels_converter()
+    converter.representative_dataset = samples(*[[x / 255] for x in images])
+    assert converter.convert()
+
+
 def test_int8_operators_without_optimizations_stay_float():
     converter = converter_of("Tanh", optimizations=[])
     converter.target_spec.supported_ops = INT8_ONLY
