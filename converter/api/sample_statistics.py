@@ -64,8 +64,8 @@ class InputStatistics:
         if self._is_image and are_pixels and not is_scaled:
             return (
                 f"input '{self.name}' has integers from {self._low:.0f} to {self._high:.0f}, as "
-                "raw pixels have, and the model does not scale them; was it trained on 0..1 or -1..1? "
-                "preprocess the samples as in training"
+                "raw pixels have, and the model does not scale them; was it trained on 0..1 or "
+                "-1..1? preprocess the samples as in training"
             )
         return ""
 

@@ -70,10 +70,10 @@ def quantize(
         if recipe.states_ranges:
             measured = stated_ranges(graph, measured, recipe.main, *stated)
         work = {op: work_of(op) for op in graph.ops}
-        float_before = {op for op in graph.ops if not recipe.schemes_of(op)}
+        to_be_float = {op for op in graph.ops if not recipe.integer_schemes_of(op)}
         main, scales = scales_of(graph, measured, recipe)
         rest = rewrite(graph, scales, main, recipe)
-        unasked = [op for op in rest if op not in float_before]
+        unasked = [op for op in rest if op not in to_be_float]
         found += islands(graph, work, unasked, main.size_dependent, main.scheme)
         float_ops += rest
         main_dtype = main.scheme.integers.dtype.name
@@ -129,8 +129,8 @@ def scales_of(
     integer_schemes += [scheme for scheme in layer_schemes if scheme.activations is not None]
     scales = {}
     for op in graph.ops:
-        for scheme in recipe.schemes_of(op):
-            if scheme.activations is not None and rule_of(op, scheme) is not None:
+        for scheme in recipe.integer_schemes_of(op):
+            if rule_of(op, scheme) is not None:
                 scales[op] = of(scheme)
                 break
     return of(integer_schemes[0]), scales

@@ -107,6 +107,10 @@ class Recipe:
                 return () if row.scheme is None else (row.scheme,)
         return self.schemes
 
+    def integer_schemes_of(self, op: Op) -> list[Scheme]:
+        """Those of them in which its inputs and results are integers."""
+        return [scheme for scheme in self.schemes_of(op) if scheme.activations is not None]
+
     def check_layers(self, graphs: Iterable[Graph]) -> None:
         """Raises ValueError for a pattern that no operator of `graphs` has."""
         ops = [op for graph in graphs for op in graph.ops]

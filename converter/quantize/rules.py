@@ -130,24 +130,31 @@ def _rule(row: Operator, code: str) -> Rule:
 def rules_of(code: str) -> dict[str, Rule]:
     """The rules of the operators that have kernels for a type of integers."""
     rows = map(known, sorted(having("int8") | having("i8")))
-    return {row.kind: _rule(row, code) for row in rows if code == "i8" or has_kernel(row, code)}
+    return {
+        row.kind: _rule(row, code) for row in rows if code == "i8" or has_kernel(row, f"q{code}")
+    }
 
 
 def has_kernel(row: Operator, *codes: str) -> bool:
-    """Whether a kernel takes, in some place each, operands with scales of all these types."""
+    """Whether a kernel takes operands of all these types, in some place each."""
     for combination in row.combinations:
-        types = {
-            code for codes in combination.operands if not isinstance(codes, int) for code in codes
-        }
-        if combination.runs_here and all(f"q{code}" in types for code in codes):
+        sets = (types for types in combination.operands if not isinstance(types, int))
+        if combination.runs_here and frozenset(codes) <= frozenset().union(*sets):
             return True
     return False
 
 
-def weights_code(kind: str, scheme: Scheme) -> str:
-    """The type that the weights of an operator have in a scheme: int8 where there is no kernel."""
-    data = () if scheme.activations is None else (scheme.activations,)
-    return scheme.weights if has_kernel(known(kind), *data, scheme.weights) else "i8"
+def weights_code(kind: str, scheme: Scheme, code: str = "") -> str:
+    """The type that the weights of an operator have in a scheme: int8 where there is no kernel.
+
+    Args:
+        kind: the operator.
+        scheme: the scheme.
+        code: the type that is wanted; empty for the scheme's.
+    """
+    data = "f32" if scheme.activations is None else f"q{scheme.activations}"
+    wanted = code or scheme.weights
+    return wanted if has_kernel(known(kind), data, f"q{wanted}") else "i8"
 
 
 RULES = rules_of("i8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...schema.quantization import Quantization
 from ..ir.graph import Op, Tensor
 from ..lowering.fake_quant import FakeQuantized
-from .rules import has_kernel, known, weights_code
+from .rules import weights_code
 from .scales import of_constant, of_ranges, of_weights
 from .scheme import Integers, Scheme
 
@@ -40,10 +40,8 @@ def of_fake_quantized(
     Weights of four bits are stored as such where there is a kernel, else as int8 of the same
     scale.
     """
-    data = () if scheme.activations is None else (scheme.activations,)
-    is_small = stated.bits <= 4 and code == "i8"
-    if is_small and has_kernel(known(op.kind), *data, "i4"):
-        code = "i4"
+    if stated.bits <= 4 and code == "i8":
+        code = weights_code(op.kind, scheme, "i4")
     integers = scheme.weight_integers(code)
     if not integers.symmetric:
         low, high = float(stated.low.min()), float(stated.high.max())
