@@ -3,6 +3,9 @@
 from .facade import facade
 
 HOMES = {
+    "training.adaptive_optimizers": (
+        "AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer RMSPropOptimizer"
+    ),
     "training.checkpoints": (
         "NewCheckpointReader checkpoint_exists generate_checkpoint_state_proto "
         "get_checkpoint_mtimes get_checkpoint_state latest_checkpoint list_variables "
@@ -15,6 +18,9 @@ HOMES = {
     "training.meta_graph": "export_meta_graph import_meta_graph",
     "training.optimizer": "Optimizer",
     "training.optimizers": "AdamOptimizer GradientDescentOptimizer MomentumOptimizer",
+    "training.proximal_optimizers": (
+        "FtrlOptimizer ProximalAdagradOptimizer ProximalGradientDescentOptimizer"
+    ),
     "training.saver": "Saver",
     "training.schedules": (
         "cosine_decay exponential_decay inverse_time_decay natural_exp_decay piecewise_constant "

@@ -53,6 +53,8 @@ class _Ops:
     Case: TensorsFunction
     ConcatOffset: TensorsFunction
     DecodeWav: TensorsFunction
+    DenseToDenseSetOperation: TensorsFunction
+    DenseToSparseSetOperation: TensorsFunction
     DynamicPartition: TensorsFunction
     EagerPyFunc: TensorsFunction
     FakeQuantWithMinMaxVarsGradient: TensorsFunction
@@ -68,6 +70,7 @@ class _Ops:
     If: TensorsFunction
     LSTMBlockCell: TensorsFunction
     ListDiff: TensorsFunction
+    LogMatrixDeterminant: TensorsFunction
     LookupTableExportV2: TensorsFunction
     MaxPoolWithArgmax: TensorsFunction
     Merge: TensorsFunction
@@ -78,6 +81,7 @@ class _Ops:
     PartitionedCall: TensorsFunction
     PyFunc: TensorsFunction
     PyFuncStateless: TensorsFunction
+    Qr: TensorsFunction
     QuantizeV2: TensorsFunction
     QueueDequeue: TensorsFunction
     QueueDequeueMany: TensorsFunction
@@ -89,21 +93,30 @@ class _Ops:
     RefMerge: TensorsFunction
     RefSwitch: TensorsFunction
     RestoreV2: TensorsFunction
+    SelfAdjointEigV2: TensorsFunction
     ShapeN: TensorsFunction
     SoftmaxCrossEntropyWithLogits: TensorsFunction
     SparseAdd: TensorsFunction
+    SparseAddGrad: TensorsFunction
     SparseConcat: TensorsFunction
     SparseFillEmptyRows: TensorsFunction
+    SparseFillEmptyRowsGrad: TensorsFunction
     SparseReorder: TensorsFunction
     SparseReshape: TensorsFunction
+    SparseSlice: TensorsFunction
     SparseSoftmaxCrossEntropyWithLogits: TensorsFunction
+    SparseSparseMaximum: TensorsFunction
+    SparseSparseMinimum: TensorsFunction
+    SparseToSparseSetOperation: TensorsFunction
     Split: TensorsFunction
     SplitV: TensorsFunction
     StatefulPartitionedCall: TensorsFunction
     StatelessCase: TensorsFunction
     StatelessIf: TensorsFunction
     StatelessWhile: TensorsFunction
+    StringSplit: TensorsFunction
     StringSplitV2: TensorsFunction
+    Svd: TensorsFunction
     Switch: TensorsFunction
     TensorArrayConcatV3: TensorsFunction
     TensorArrayGradV3: TensorsFunction
@@ -115,6 +128,7 @@ class _Ops:
     TopKV2: TensorsFunction
     Unique: TensorsFunction
     UniqueV2: TensorsFunction
+    UniqueWithCounts: TensorsFunction
     Unpack: TensorsFunction
     While: TensorsFunction
 
@@ -143,6 +157,7 @@ class _Ops:
     QueueEnqueueV2: OperationFunction
     ResourceApplyAdadelta: OperationFunction
     ResourceApplyAdagrad: OperationFunction
+    ResourceApplyAdagradDA: OperationFunction
     ResourceApplyAdagradV2: OperationFunction
     ResourceApplyAdam: OperationFunction
     ResourceApplyAdamWithAmsgrad: OperationFunction
@@ -152,6 +167,8 @@ class _Ops:
     ResourceApplyGradientDescent: OperationFunction
     ResourceApplyKerasMomentum: OperationFunction
     ResourceApplyMomentum: OperationFunction
+    ResourceApplyProximalAdagrad: OperationFunction
+    ResourceApplyProximalGradientDescent: OperationFunction
     ResourceApplyRMSProp: OperationFunction
     ResourceScatterAdd: OperationFunction
     ResourceScatterDiv: OperationFunction
@@ -165,11 +182,17 @@ class _Ops:
     ResourceScatterNdUpdate: OperationFunction
     ResourceScatterSub: OperationFunction
     ResourceScatterUpdate: OperationFunction
+    ResourceSparseApplyAdadelta: OperationFunction
     ResourceSparseApplyAdagrad: OperationFunction
+    ResourceSparseApplyAdagradDA: OperationFunction
+    ResourceSparseApplyAdagradV2: OperationFunction
+    ResourceSparseApplyCenteredRMSProp: OperationFunction
     ResourceSparseApplyFtrl: OperationFunction
     ResourceSparseApplyFtrlV2: OperationFunction
     ResourceSparseApplyKerasMomentum: OperationFunction
     ResourceSparseApplyMomentum: OperationFunction
+    ResourceSparseApplyProximalAdagrad: OperationFunction
+    ResourceSparseApplyProximalGradientDescent: OperationFunction
     ResourceSparseApplyRMSProp: OperationFunction
     ResourceStridedSliceAssign: OperationFunction
     SaveV2: OperationFunction

@@ -14,6 +14,7 @@ FAMILIES = (
     "matmul",
     "matrix",
     "norm",
+    "optimizers",
     "pool",
     "quantize",
     "reduce",
