@@ -16,6 +16,7 @@ HOMES = {
         "global_step"
     ),
     "training.meta_graph": "export_meta_graph import_meta_graph",
+    "training.moving_averages": "ExponentialMovingAverage",
     "training.optimizer": "Optimizer",
     "training.optimizers": "AdamOptimizer GradientDescentOptimizer MomentumOptimizer",
     "training.proximal_optimizers": (
@@ -23,8 +24,9 @@ HOMES = {
     ),
     "training.saver": "Saver",
     "training.schedules": (
-        "cosine_decay exponential_decay inverse_time_decay natural_exp_decay piecewise_constant "
-        "polynomial_decay"
+        "cosine_decay cosine_decay_restarts exponential_decay inverse_time_decay "
+        "linear_cosine_decay natural_exp_decay noisy_linear_cosine_decay piecewise_constant "
+        "piecewise_constant_decay=piecewise_constant polynomial_decay"
     ),
 }
 __all__, __getattr__, __dir__ = facade(__name__, HOMES)

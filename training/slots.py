@@ -25,11 +25,11 @@ def create_slot(primary: Variable, value: Tensor, name: str) -> Variable:
         )
 
 
-def create_zeros_slot(primary: Variable, name: str, dtype=None) -> Variable:
+def create_zeros_slot(primary: Variable | Tensor, name: str, dtype=None) -> Variable:
     """A variable of the kind and shape of `primary`, not trainable, that starts with zeros."""
     dtype = np.dtype(dtype or primary.dtype)
     if not is_static(primary.shape):
-        sizes = ops.Shape(primary.initialized_value())
+        sizes = ops.Shape(primary if isinstance(primary, Tensor) else primary.initialized_value())
         return create_slot(primary, ops.Fill(sizes, np.zeros((), dtype)), name)
     with variable_scope(None, f"{primary.op.name}/{name}"):
         return get_variable(
@@ -42,7 +42,7 @@ def create_zeros_slot(primary: Variable, name: str, dtype=None) -> Variable:
         )
 
 
-def is_resource(variable: Variable) -> bool:
+def is_resource(variable: Variable | Tensor) -> bool:
     """Whether a variable is behind a handle, not a reference."""
     return variable.op.type == "VarHandleOp"
 
