@@ -29,6 +29,7 @@ CORE = {
         "enable_resource_variables executing_eagerly resource_variables_enabled"
     ),
     "graph.functions.casting": "bitcast",
+    "graph.functions.conditional": "case cond switch_case",
     "graph.functions.control_flow": "Assert group no_op tuple",
     "graph.functions.creation": (
         "broadcast_dynamic_shape broadcast_static_shape ensure_shape eye fill one_hot ones "

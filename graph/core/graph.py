@@ -251,11 +251,13 @@ class Graph:
 
     `inputs` and `outputs` list the tensors a caller feeds and fetches where the graph has a
     signature: a function's body, a SavedModel's signature; None otherwise. `control_outputs` are
-    the operations of such a graph that must run though nothing may read them.
+    the operations of such a graph that must run though nothing may read them. `outer` is the graph
+    around the body of a function, None else.
     """
 
     def __init__(self, functions: FunctionLibrary | None = None):
         self.functions = functions if functions is not None else FunctionLibrary()
+        self.outer: Graph | None = None
         self.inputs: list[Tensor] | None = None
         self.outputs: list[Tensor] | None = None
         self.control_outputs: list[Operation] = []
@@ -401,6 +403,10 @@ class Graph:
             if tensor is not None:
                 tensor.add_consumer(op)
         return op
+
+    def capture(self, tensor: Tensor) -> Tensor:
+        """What stands for a tensor in this graph: itself; see FunctionGraph."""
+        return tensor
 
     def as_default(self) -> AbstractContextManager[Graph]:
         """A block in which operations are added to this graph."""

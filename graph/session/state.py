@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ...engine.philox import Philox
     from ..core.graph import Operation
     from ..core.protocols import DTypeAttr
+    from .control_kernels import Body
 
 
 class State:
@@ -24,12 +25,14 @@ class State:
         buffers: The memory of each variable by its key; programs share the storage.
         initialized: The keys of the variables that have a value.
         streams: The random stream of each operation that has one.
+        bodies: The functions that operations call, by operation and name.
     """
 
     def __init__(self) -> None:
         self.buffers: dict[str, Buffer] = {}
         self.initialized: set[str] = set()
         self.streams: dict[Operation, Philox] = {}
+        self.bodies: dict[tuple[Operation, str], Body] = {}
         self._keys: dict[Storage, str] = {}
 
     def buffer(self, key: str, shape: tuple[int, ...], dtype: DTypeAttr) -> Buffer:
