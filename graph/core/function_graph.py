@@ -19,12 +19,15 @@ from .create import append
 from .graph import Graph, Operation, Tensor
 from .library import Function, FunctionLibrary
 from .scopes import get_default_graph
+from .shapes import Shape
 
 if TYPE_CHECKING:
     from .protocols import AttrValue, ElementLike
 
 VARIABLES = ("Variable", "VariableV2")
 """Operations that give a reference to a variable."""
+ANY: Shape = (-1,)
+"""In the place of a shape: that of the tensor."""
 _LARGEST_COPIED = 64
 """Elements up to which an integer constant is copied into the body, so that shapes are known."""
 
@@ -53,11 +56,11 @@ class FunctionGraph(Graph):
         self.scopes.extras = outer.scopes.extras
         self.scopes.seed = outer.scopes.seed
 
-    def argument(self, like: Tensor, name: str = "arg") -> Tensor:
-        """A new argument of the dtype and shape of a tensor."""
+    def argument(self, like: Tensor, name: str = "arg", shape: Shape = ANY) -> Tensor:
+        """A new argument of the dtype of a tensor, and of its shape or another one."""
         attrs = {"T": like.dtype, "index": len(self.inputs)}
         tensor = self.add("_Arg", self.unique_name(name), (), attrs).outputs[0]
-        tensor.set_shape(like.shape)
+        tensor.set_shape(like.shape if shape is ANY else shape)
         self.inputs.append(tensor)
         return tensor
 
@@ -221,18 +224,20 @@ def trace_graph() -> FunctionGraph:
     return FunctionGraph(get_default_graph())
 
 
-def add_outputs(op: Operation, tensors: Sequence[Tensor], types: str) -> list[Tensor]:
-    """More outputs of a call, of the dtypes and shapes of results of its function."""
+def add_outputs(
+    op: Operation, tensors: Sequence[Tensor], types: str, have_shapes: bool = True
+) -> list[Tensor]:
+    """More outputs of a call, of the dtypes and, if so, shapes of results of its function."""
     dtypes = list(cast("Sequence[AttrValue]", op.get_attr(types)))
     shapes = list(op.get_attr("output_shapes")) if "output_shapes" in op.attrs else []
     made: list[Tensor] = []
     for tensor in tensors:
         output = Tensor(op, len(op.outputs), tensor.dtype)
-        output.set_shape(tensor.shape)
+        output.set_shape(tensor.shape if have_shapes else None)
         op.outputs.append(output)
         made.append(output)
         dtypes.append(cast("AttrValue", tensor.dtype))
-        shapes.append(tensor.shape)
+        shapes.append(output.shape)
     op.attrs[types] = dtypes
     if "output_shapes" in op.attrs:
         op.attrs["output_shapes"] = shapes

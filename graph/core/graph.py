@@ -237,6 +237,11 @@ class Operation:
         self._inputs[index] = tensor
         tensor.add_consumer(self)
 
+    def add_input(self, tensor: Tensor) -> None:
+        """Reads one more tensor, behind the others."""
+        self._inputs.append(tensor)
+        tensor.add_consumer(self)
+
     def add_control_input(self, op: Operation) -> None:
         """Makes it run after `op`."""
         self._control_inputs[op] = None

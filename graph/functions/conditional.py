@@ -72,7 +72,7 @@ def cond(
         traced = [_traced(true_fn, "true_fn"), _traced(false_fn, "false_fn")]
         _require_alike(traced, ("true_fn", "false_fn"))
         outputs = _call("If", condition, traced, ("cond_true", "cond_false"), scope)
-    return _result(traced[0].structure, outputs, strict)
+        return _result(traced[0].structure, outputs, strict, scope)
 
 
 def _renamed(new: Branch | None, old: Branch | None, old_name: str, name: str) -> Branch | None:
@@ -163,9 +163,10 @@ def _call(
         return create(kind, [selector, operands], attrs, scope).outputs
 
 
-def _result(structure: object, outputs: Sequence[Tensor], strict: bool) -> object:
+def _result(structure: object, outputs: Sequence[Tensor], strict: bool, scope: str) -> object:
     """The outputs in the structure of what a branch gave."""
-    leaves = [ops.Identity(tensor) for tensor in outputs]
+    with name_scope(scope):
+        leaves = [ops.Identity(tensor) for tensor in outputs]
     if not is_nested(structure) and not isinstance(structure, Composite):
         return leaves[0]
     packed = pack(structure, leaves, expand=True)
@@ -210,7 +211,7 @@ def switch_case(
         traced = [_traced(f, n) for f, n in zip(functions, names, strict=True)]
         _require_alike(traced, names)
         outputs = _call("Case", index, traced, [f"switch_{n}" for n in names], scope)
-    return _result(traced[0].structure, outputs, strict=False)
+        return _result(traced[0].structure, outputs, False, scope)
 
 
 def case(

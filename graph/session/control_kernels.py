@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .state import State
 
 Arrays = Sequence[np.ndarray]
+HANDLE = np.empty((), object)
+"""What a function gives for a handle, whose variable everybody knows."""
 MAX_PLANS = 32
 """Plans kept for the body of one function, one for each set of shapes."""
 
@@ -35,6 +37,7 @@ class Body:
         self.state = state
         self.source = body
         self.graph, self.inputs, self.outputs = _bound(body, op.inputs[first:])
+        self.values = [t for t in self.outputs if t.dtype != dtypes.RESOURCE]
         self.controls = [self.graph.get_operation_by_name(c.name) for c in body.control_outputs]
         self.n_results, self.size = len(body.outputs or ()), len(body)
         self.plans: dict[tuple[tuple[tuple[int, ...], np.dtype], ...], Plan] = {}
@@ -59,10 +62,13 @@ class Body:
             if len(self.plans) >= MAX_PLANS:
                 del self.plans[next(iter(self.plans))]
             shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
-            plan = Plan(self.state, [*self.outputs, *self.controls], shapes)
+            plan = Plan(self.state, [*self.values, *self.controls], shapes)
             self.plans[key] = plan
         values = plan.run(feeds)
-        return [values[tensor].copy() for tensor in self.outputs]
+        return [
+            HANDLE if tensor.dtype == dtypes.RESOURCE else values[tensor].copy()
+            for tensor in self.outputs
+        ]
 
 
 def _bound(

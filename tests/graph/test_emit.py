@@ -96,6 +96,8 @@ CASES = [
     ("Sub", (i32(4), i32(1)), {}),
     ("Mul", (np.arange(3), np.arange(3)), {}),
     ("RealDiv", (f32(4), f32(4)), {}),
+    ("LogicalAnd", (i32(9, high=2) > 0, i32(9, high=2) > 0), {}),
+    ("LogicalOr", (i32(4, 1, high=2) > 0, i32(3, high=2) > 0), {}),
     ("Maximum", (f32(4), f32(1)), {}),
     ("Minimum", (f32(4), f32()), {}),
     ("SquaredDifference", (f32(4), f32(2, 4)), {}),
