@@ -35,7 +35,9 @@ CORE = {
         "broadcast_dynamic_shape broadcast_static_shape ensure_shape eye fill one_hot ones "
         "ones_like placeholder placeholder_with_default rank shape shape_n size zeros zeros_like"
     ),
+    "graph.functions.functional": "foldl foldr map_fn numpy_function py_func scan",
     "graph.functions.loops": "while_loop",
+    "graph.functions.tensor_array": "TensorArray",
     "graph.functions.random": "random_normal random_shuffle random_uniform truncated_normal",
     "graph.functions.slices": "newaxis",
     "graph.functions.state": (

@@ -84,7 +84,7 @@ class _Loop:
         maximum: TensorLike | None,
     ):
         leaves = [_converted(leaf) for leaf in flatten(variables)]
-        self.structure = pack(variables, leaves)
+        self.structure = self.structure_after = pack(variables, leaves)
         self.starts = [cast("Tensor", t) for t in flatten(self.structure, expand=True)]
         self.shapes = self._invariants(invariants, is_bare)
         self.maximum = maximum
@@ -170,6 +170,7 @@ class _Loop:
             given = items if isinstance(variables, list) else tuple(items)
         listed = list(cast("Sequence[object]", given))
         require_same_structure(list(variables), listed)
+        self.structure_after = pack(variables, flatten(listed))
         return [
             convert_to_tensor(cast("TensorLike", leaf)) for leaf in flatten(listed, expand=True)
         ]
@@ -220,7 +221,9 @@ class _Loop:
             op = create(kind, [operands], attrs, scope)
         with name_scope(scope):
             results = [ops.Identity(tensor) for tensor in op.outputs[:n]]
-        return self._packed(results)
+        if self.maximum is not None:
+            results = results[:-1]
+        return pack(self.structure_after, results, expand=True)
 
 
 def _converted(leaf: object) -> object:
