@@ -138,3 +138,27 @@ NN = {
         "dilation2d max_pool max_pool2d=max_pool max_pool3d pool separable_conv2d"
     ),
 }
+
+LOSSES = {
+    "graph.functions.weighted_losses": (
+        "Reduction absolute_difference add_loss compute_weighted_loss cosine_distance get_losses "
+        "get_regularization_loss get_regularization_losses get_total_loss hinge_loss huber_loss "
+        "log_loss mean_pairwise_squared_error mean_squared_error sigmoid_cross_entropy "
+        "softmax_cross_entropy sparse_softmax_cross_entropy"
+    ),
+}
+
+METRICS = {
+    "graph.functions.metrics": (
+        "accuracy false_negatives false_positives mean mean_absolute_error mean_cosine_distance "
+        "mean_iou mean_per_class_accuracy mean_relative_error mean_squared_error mean_tensor "
+        "percentage_below precision recall root_mean_squared_error true_negatives true_positives"
+    ),
+    "graph.functions.metrics_at": (
+        "auc average_precision_at_k false_negatives_at_thresholds false_positives_at_thresholds "
+        "precision_at_k precision_at_thresholds precision_at_top_k recall_at_k "
+        "recall_at_thresholds recall_at_top_k sensitivity_at_specificity "
+        "sparse_average_precision_at_k sparse_precision_at_k specificity_at_sensitivity "
+        "true_negatives_at_thresholds true_positives_at_thresholds"
+    ),
+}

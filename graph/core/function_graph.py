@@ -56,6 +56,11 @@ class FunctionGraph(Graph):
         self.scopes.extras = outer.scopes.extras
         self.scopes.seed = outer.scopes.seed
 
+    @property
+    def parents(self) -> Sequence[Graph]:
+        """The graphs directly around it."""
+        return [self.outer]
+
     def argument(self, like: Tensor, name: str = "arg", shape: Shape = ANY) -> Tensor:
         """A new argument of the dtype of a tensor, and of its shape or another one."""
         attrs = {"T": like.dtype, "index": len(self.inputs)}
@@ -73,7 +78,7 @@ class FunctionGraph(Graph):
             return tensor
         inside = self._copies.get(tensor)
         if inside is None:
-            if tensor.graph not in around(self.outer):
+            if tensor.graph not in around(self):
                 raise ValueError(
                     f"{tensor} must be from the same graph as the function, or one around it"
                 )
@@ -111,7 +116,7 @@ class FunctionGraph(Graph):
         if isinstance(obj, Tensor):
             obj = self.capture(obj)
         elif isinstance(obj, Operation) and obj.graph is not self:
-            if obj.graph not in around(self.outer):
+            if obj.graph not in around(self):
                 raise ValueError(f"Operation {obj} is not an element of this graph.")
             self.controls[obj] = None
             return append(self, "NoOp", self.unique_name(_last(obj)), (), {})
@@ -125,22 +130,29 @@ def _last(op: Operation) -> str:
 def _is_small_integer(op: Operation) -> bool:
     value = op.attrs.get("value")
     return (
-        isinstance(value, np.ndarray) and value.dtype.kind in "iub" and value.size <= _LARGEST_COPIED
+        isinstance(value, np.ndarray)
+        and value.dtype.kind in "iub"
+        and value.size <= _LARGEST_COPIED
     )
 
 
-def around(graph: Graph | None) -> list[Graph]:
-    """A graph and those around it, the outermost last."""
-    graphs: list[Graph] = []
-    while graph is not None:
-        graphs.append(graph)
-        graph = graph.outer
-    return graphs
+def around(graph: Graph) -> list[Graph]:
+    """A graph and those whose tensors it can have."""
+    graphs: dict[Graph, None] = {}
+    waiting: list[Graph] = [graph]
+    while waiting:
+        graph = waiting.pop()
+        graphs[graph] = None
+        if isinstance(graph, FunctionGraph):
+            waiting += [parent for parent in graph.parents if parent not in graphs]
+    return list(graphs)
 
 
 def outermost(graph: Graph) -> Graph:
     """The graph that variables are made in: the one around all functions."""
-    return around(graph)[-1]
+    while graph.outer is not None:
+        graph = graph.outer
+    return graph
 
 
 def origin(tensor: Tensor) -> Tensor:

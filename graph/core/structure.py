@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeGuard, cast, runtime_checkable
 if TYPE_CHECKING:
     from .typing import TensorLike
 
-    Structure = (
-        TensorLike | "Composite" | Sequence["Structure"] | Mapping[str, "Structure"] | None
-    )
+    Structure = TensorLike | "Composite" | Sequence["Structure"] | Mapping[str, "Structure"] | None
 
 
 @runtime_checkable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..core.function_graph import (
 )
 from ..core.graph import Graph, Operation, Tensor
 from ..core.indexed_slices import dense
+from ..core.scopes import get_default_graph
 from ..core.shapes import is_static
 from .gradients import gradients, is_trainable
 
@@ -42,10 +43,15 @@ class BackwardGraph(FunctionGraph):
         self, body: FunctionGraph, bring: Callable[[BackwardGraph, Tensor], Tensor]
     ) -> None:
         super().__init__(body)
-        self.outer: Graph = body
         self.body = body
+        self.caller = get_default_graph()
         self.outside: dict[Tensor, Tensor] = {}
         self._bring = bring
+
+    @property
+    def parents(self) -> Sequence[Graph]:
+        """The body, and the graph in which the gradients are needed."""
+        return [self.body, self.caller]
 
     def _captured(self, tensor: Tensor) -> Tensor:
         op = tensor.op

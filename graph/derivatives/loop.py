@@ -110,9 +110,7 @@ class _Loop:
             starts = [ops.Identity(np.int32(0))]
             for tensor in kept:
                 shape = _list_shape(tensor.shape)
-                starts.append(
-                    ops.EmptyTensorList(shape, np.int32(-1), element_dtype=tensor.dtype)
-                )
+                starts.append(ops.EmptyTensorList(shape, np.int32(-1), element_dtype=tensor.dtype))
         with self.body.as_default():
             inside = [self.body.argument(start, "kept") for start in starts]
             results = [ops.AddV2(inside[0], np.int32(1))]

@@ -14,15 +14,13 @@ from ..core.graph import Operation, Tensor
 from ..core.scopes import control_dependencies, name_scope
 from ..core.shapes import Shape
 from ..core.structure import Composite, flatten, is_nested, pack, require_same_structure
-from .control_flow import group
 from .control_flow import Assert as assert_
+from .control_flow import group
 
 if TYPE_CHECKING:
     from ..core.typing import TensorLike
 
     Branch = Callable[[], object]
-
-
 
 
 def cond(
@@ -52,8 +50,9 @@ def cond(
             give different types.
         ValueError: A function gives nothing, or they give different structures.
     """
-    true_fn, false_fn = _renamed(true_fn, fn1, "fn1", "true_fn"), _renamed(
-        false_fn, fn2, "fn2", "false_fn"
+    true_fn, false_fn = (
+        _renamed(true_fn, fn1, "fn1", "true_fn"),
+        _renamed(false_fn, fn2, "fn2", "false_fn"),
     )
     if not callable(true_fn):
         raise TypeError("true_fn must be callable.")

@@ -1,4 +1,4 @@
-"""A function applied to all slices: `map_fn`, `scan`, `foldl`, `foldr`; and to arrays: `py_func`."""
+"""A function of all slices: `map_fn`, `scan`, `foldl`, `foldr`; of arrays: `py_func`."""
 
 from __future__ import annotations
 
@@ -25,16 +25,14 @@ PY_FUNCTIONS = "Python functions"
 
 
 def _elements(elems: object) -> list[Tensor]:
-    tensors = [
-        convert_to_tensor(cast("TensorLike", elem), name="elem") for elem in flatten(elems)
-    ]
+    tensors = [convert_to_tensor(cast("TensorLike", elem), name="elem") for elem in flatten(elems)]
     if not tensors:
-        raise ValueError("elems must be a Tensor or (possibly nested) sequence of Tensors, got none")
+        raise ValueError(
+            "elems must be a Tensor or (possibly nested) sequence of Tensors, got none"
+        )
     for tensor in tensors:
         if tensor.shape == ():
-            raise ValueError(
-                "Elements in elems must be 1+ dimensional Tensors, not scalars"
-            )
+            raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
     return tensors
 
 
@@ -177,9 +175,7 @@ def scan(
         return pack(like, [_stacked(array, n) for array in written])
 
 
-def _fold(
-    fn: Function, elems: object, initializer: object, is_right: bool
-) -> object:
+def _fold(fn: Function, elems: object, initializer: object, is_right: bool) -> object:
     if not callable(fn):
         raise TypeError(f"{fn!r} is not callable.fn must be callable.")
     tensors = _elements(elems)
@@ -278,4 +274,3 @@ def numpy_function(
 ) -> object:
     """As py_func."""
     return py_func(func, inp, Tout, stateful, name)
-

@@ -56,7 +56,9 @@ class TensorArray:
         self._dtype = DType.of(as_numpy(dtype))
         self._dynamic_size = bool(dynamic_size)
         self._infer_shape = infer_shape
-        self._shape: Shape = None if element_shape is None else TensorShape(element_shape).as_shape()
+        self._shape: Shape = (
+            None if element_shape is None else TensorShape(element_shape).as_shape()
+        )
         self._n_known = size if isinstance(size, int) and not dynamic_size else None
         if flow is not None:
             self._flow = flow

@@ -154,7 +154,10 @@ def while_(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arr
     """The loop variables, passed through the body as long as the condition holds."""
     condition = _body(state, op, op.get_attr("cond"), 0)
     body = _body(state, op, op.get_attr("body"), 0)
-    values: list[np.ndarray] = [array.copy() for array in arrays]
+    values = [
+        HANDLE if tensor.dtype == dtypes.RESOURCE else array.copy()
+        for tensor, array in zip(op.inputs, arrays, strict=True)
+    ]
     while _holds(condition.run(values)[0]):
         values = body.run(values)
     return _as_results(values)

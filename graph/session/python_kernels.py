@@ -47,7 +47,5 @@ def _as_array(item: object, dtype: DTypeAttr) -> np.ndarray:
             texts[index] = text.encode() if isinstance(text, str) else bytes(text)
         return texts
     if array.dtype != dtype:
-        raise ValueError(
-            f"value is of type {array.dtype.name}, but expects {np.dtype(dtype).name}"
-        )
+        raise ValueError(f"value is of type {array.dtype.name}, but expects {np.dtype(dtype).name}")
     return array
