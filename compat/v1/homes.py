@@ -132,6 +132,9 @@ NN = {
         "lrn moments"
     ),
     "graph.functions.reductions": "zero_fraction",
+    "graph.functions.rnn": (
+        "bidirectional_dynamic_rnn dynamic_rnn static_bidirectional_rnn static_rnn"
+    ),
     "graph.functions.windows": (
         "atrous_conv2d avg_pool avg_pool2d=avg_pool avg_pool3d conv2d conv2d_backprop_filter "
         "conv2d_backprop_input conv2d_transpose depthwise_conv2d depthwise_conv2d_native "
@@ -160,5 +163,12 @@ METRICS = {
         "recall_at_thresholds recall_at_top_k sensitivity_at_specificity "
         "sparse_average_precision_at_k sparse_precision_at_k specificity_at_sensitivity "
         "true_negatives_at_thresholds true_positives_at_thresholds"
+    ),
+}
+
+RNN_CELL = {
+    "graph.functions.rnn_cells": (
+        "BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMCell LSTMStateTuple "
+        "MultiRNNCell RNNCell ResidualWrapper"
     ),
 }

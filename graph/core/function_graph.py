@@ -45,9 +45,9 @@ class FunctionGraph(Graph):
 
     def __init__(self, outer: Graph):
         super().__init__(outer.functions)
-        self.outer = outer
-        self.inputs: list[Tensor] = []
-        self.outputs: list[Tensor] = []
+        self.outer: Graph = outer  # pyright: ignore[reportIncompatibleVariableOverride]
+        self.inputs: list[Tensor] = []  # pyright: ignore[reportIncompatibleVariableOverride]
+        self.outputs: list[Tensor] = []  # pyright: ignore[reportIncompatibleVariableOverride]
         self.captures: dict[Tensor, Tensor] = {}
         self.sources: dict[Tensor, Tensor] = {}
         self.controls: dict[Operation, None] = {}

@@ -35,8 +35,7 @@ def is_nested(item: object) -> TypeGuard[Sequence[object] | Mapping[str, object]
 
 def _items(item: Sequence[object] | Mapping[str, object]) -> Iterable[object]:
     if isinstance(item, Mapping):
-        mapping = cast("Mapping[str, object]", item)
-        return [mapping[key] for key in sorted(mapping)]
+        return [item[key] for key in sorted(item)]
     return item
 
 
@@ -68,17 +67,21 @@ def _packed(like: object, leaves: Iterator[object], expand: bool) -> object:
     if isinstance(like, Mapping):
         mapping = cast("Mapping[str, object]", like)
         values = {key: _packed(mapping[key], leaves, expand) for key in sorted(mapping)}
-        make = cast("Callable[[list[tuple[str, object]]], object]", type(mapping))
-        return make([(key, values[key]) for key in mapping])
+        return _made(mapping, [(key, values[key]) for key in mapping])
     if isinstance(like, (list, tuple)):
         items = [_packed(inner, leaves, expand) for inner in cast("Sequence[object]", like)]
         if isinstance(like, tuple):
-            make = getattr(type(like), "_make", type(like))
-            return cast("Callable[[list[object]], object]", make)(items)
+            return _made(cast("object", like), items)
         return items
     if expand and isinstance(like, Composite) and not isinstance(like, type):
         return like.from_components([next(leaves) for _ in like.to_components()])
     return next(leaves)
+
+
+def _made(like: object, content: object) -> object:
+    """A mapping or sequence of the type of `like`."""
+    kind = cast("Callable[[object], object]", getattr(type(like), "_make", type(like)))
+    return kind(content)
 
 
 def map_structure(function: Callable[..., object], *structures: object) -> object:

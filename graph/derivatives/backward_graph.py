@@ -24,7 +24,7 @@ from ..core.shapes import is_static
 from .gradients import gradients, is_trainable
 
 if TYPE_CHECKING:
-    from ..core.dtype import DType
+    from ..core.protocols import DTypeAttr
     from .registry import Gradient
 
 
@@ -101,12 +101,11 @@ def flows(tensor: Tensor) -> bool:
     return tensor.dtype is not None and is_trainable(tensor)
 
 
-def gradient_dtype(operand: Tensor) -> DType:
+def gradient_dtype(operand: Tensor) -> DTypeAttr:
     """The dtype of the gradient of what a call is given; of a handle, that of its variable."""
     if operand.dtype == dtypes.RESOURCE:
         handle = origin(operand)
-        dtype = handle.op.attrs.get("dtype")
-        return np.dtype(np.float32) if dtype is None else dtype
+        return handle.op.get_attr("dtype")
     return operand.dtype
 
 

@@ -27,6 +27,7 @@ from .registry import gradient
 
 if TYPE_CHECKING:
     from ..core.attributes import FunctionRef
+    from ..core.protocols import AttrValue
     from ..core.shapes import Shape
 
 
@@ -129,7 +130,7 @@ def _call(op: Operation, graphs: Sequence[BackwardGraph], first: int) -> list[Te
         for column in results
         for a in column[:1]
     ]
-    attrs = {
+    attrs: dict[str, AttrValue] = {
         "Tin": [tensor.dtype for tensor in operands],
         "Tout": [column[0].dtype for column in results],
     }

@@ -84,10 +84,10 @@ def resize(op: Operation, dlist: Tensor) -> list[Tensor | None]:
 
 @gradient("TensorListGather")
 def gather(op: Operation, dy: Tensor) -> list[Tensor | None]:
-    """A list with the gradients at the indices."""
+    """A list with the gradients at the indices, added up where one comes again."""
     source, indices, shape = op.inputs
-    length = ops.TensorListLength(source)
-    return [ops.TensorListScatterV2(dy, indices, shape, length), None, None]
+    rows = ops.UnsortedSegmentSum(dy, indices, ops.TensorListLength(source))
+    return [ops.TensorListFromTensor(rows, shape), None, None]
 
 
 @gradient("TensorListScatterV2", "TensorListScatter")

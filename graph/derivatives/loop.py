@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..core.attributes import FunctionRef
 from ..core.build import ops
 from ..core.create import create
 from ..core.function_graph import FunctionGraph, add_outputs, define, is_stateful, redefine
@@ -30,6 +29,7 @@ from .backward_graph import (
 from .registry import gradient
 
 if TYPE_CHECKING:
+    from ..core.protocols import AttrValue
     from ..core.shapes import Shape
 
 
@@ -160,11 +160,11 @@ class _Loop:
 
 def _while(graph: BackwardGraph, operands: list[Tensor]) -> list[Tensor]:
     """The outputs of a loop that runs while its first variable is positive."""
-    condition = FunctionGraph(graph.outer)
+    condition = FunctionGraph(graph.caller)
     with condition.as_default():
         remaining, *_ = [condition.argument(argument) for argument in graph.inputs]
         condition.outputs = [ops.Greater(remaining, np.int32(0))]
-    attrs: dict[str, FunctionRef | list[object] | int] = {
+    attrs: dict[str, AttrValue] = {
         "T": [tensor.dtype for tensor in operands],
         "output_shapes": [argument.shape for argument in graph.inputs],
         "parallel_iterations": 10,

@@ -79,6 +79,6 @@ def ftrl(program: Program, op: Site, *operands: Buffer) -> Emitted:
 @emit("ApplyAdagradDA", "ResourceApplyAdagradDA")
 def adagrad_da(program: Program, op: Site, *operands: Buffer) -> Emitted:
     """The mean of all gradients, by the number of steps."""
-    if operands[0].dtype not in FLOATS:
+    if operands[0].dtype.name not in ("float32", "float64"):
         return None
     return _update(program, op, "adagrad_da", list(operands), 3, 3)

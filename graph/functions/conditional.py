@@ -18,6 +18,7 @@ from .control_flow import Assert as assert_
 from .control_flow import group
 
 if TYPE_CHECKING:
+    from ..core.protocols import AttrValue
     from ..core.typing import TensorLike
 
     Branch = Callable[[], object]
@@ -148,7 +149,7 @@ def _call(
     operands = unify(bodies)
     references = [define(body, name) for body, name in zip(bodies, names, strict=True)]
     results = list(zip(*(body.outputs for body in bodies), strict=True))
-    attrs = {
+    attrs: dict[str, AttrValue] = {
         "Tin": [tensor.dtype for tensor in operands],
         "Tout": [column[0].dtype for column in results],
         "output_shapes": [_common([t.shape for t in column]) for column in results],
@@ -189,11 +190,13 @@ def switch_case(
         default: The function for all other indices.
         name: Of the operations.
     """
+    pairs: list[tuple[int, Branch]]
     if isinstance(branch_fns, Mapping):
         pairs = list(branch_fns.items())
     else:
         pairs = [
-            item if isinstance(item, tuple) else (i, item) for i, item in enumerate(branch_fns)
+            cast("tuple[int, Branch]", item) if isinstance(item, tuple) else (i, item)
+            for i, item in enumerate(branch_fns)
         ]
     by_index = dict(pairs)
     if len(by_index) < len(pairs) or set(by_index) != set(range(len(pairs))):
@@ -286,8 +289,9 @@ def _nested(predicate: Tensor, function: Branch, otherwise: Branch, strict: bool
 
 def _only(function: Branch, strict: bool) -> object:
     given = function()
-    if isinstance(given, (list, tuple)) and len(given) == 1 and not strict:
-        return cast("Sequence[object]", given)[0]
+    if isinstance(given, (list, tuple)):
+        items = cast("Sequence[object]", given)
+        return items[0] if len(items) == 1 and not strict else items
     return given
 
 

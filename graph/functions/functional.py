@@ -99,9 +99,18 @@ def map_fn(
 
         _, written = cast(
             "tuple[Tensor, list[TensorArray]]",
-            while_loop(lambda i, _: i < n, body, (np.int32(0), results)),
+            while_loop(_below(n), body, (np.int32(0), results)),
         )
         return pack(like, [_stacked(array, n) for array in written])
+
+
+def _below(n: Tensor | int) -> Callable[..., Tensor]:
+    """The condition of a loop whose first variable counts to `n`."""
+
+    def goes_on(i: Tensor, *variables: object) -> Tensor:
+        return ops.Less(i, n)
+
+    return goes_on
 
 
 def _stacked(array: TensorArray, n: Tensor | int) -> Tensor:
@@ -170,7 +179,7 @@ def scan(
 
         _, _, written = cast(
             "tuple[Tensor, list[Tensor], list[TensorArray]]",
-            while_loop(lambda i, *_: i < n, body, (first, start, results)),
+            while_loop(_below(n), body, (first, start, results)),
         )
         return pack(like, [_stacked(array, n) for array in written])
 
@@ -194,9 +203,7 @@ def _fold(fn: Function, elems: object, initializer: object, is_right: bool) -> o
         slices = pack(elems, [array.read(at) for array in arrays])
         return i + 1, flatten(fn(pack(like, state), slices))
 
-    _, state = cast(
-        "tuple[Tensor, list[Tensor]]", while_loop(lambda i, _: i < n, body, (first, start))
-    )
+    _, state = cast("tuple[Tensor, list[Tensor]]", while_loop(_below(n), body, (first, start)))
     return pack(like, state)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -161,14 +161,11 @@ class _Loop:
     def _results(self, given: object) -> list[Tensor]:
         """What the body gave, as tensors in the order of the variables."""
         variables = cast("Sequence[object]", self.structure)
-        if not isinstance(given, (list, tuple)) or (
-            len(variables) == 1 and is_nested(variables[0]) and len(given) != 1
-        ):
-            given = [given]
-        elif type(given) is not type(variables) and len(given) == len(variables):
-            items = cast("Sequence[object]", given)
-            given = items if isinstance(variables, list) else tuple(items)
-        listed = list(cast("Sequence[object]", given))
+        listed = [given]
+        if isinstance(given, (list, tuple)):
+            items = list(cast("Sequence[object]", given))
+            if len(variables) > 1 or not is_nested(variables[0]) or len(items) == 1:
+                listed = items
         require_same_structure(list(variables), listed)
         self.structure_after = pack(variables, flatten(listed))
         return [
@@ -239,8 +236,9 @@ def _shape_leaves(invariants: object) -> list[object]:
     """Shapes in a structure; a TensorShape is one, and a list of sizes is not a structure."""
     if isinstance(invariants, TensorShape) or invariants is None:
         return [invariants]
-    if isinstance(invariants, dict):
-        return [leaf for key in sorted(invariants) for leaf in _shape_leaves(invariants[key])]
+    if isinstance(invariants, Mapping):
+        shapes = cast("Mapping[str, object]", invariants)
+        return [leaf for key in sorted(shapes) for leaf in _shape_leaves(shapes[key])]
     if isinstance(invariants, (list, tuple)):
         items = cast("Sequence[object]", invariants)
         return [leaf for item in items for leaf in _shape_leaves(item)]

@@ -15,7 +15,6 @@ from ..core.shapes import Shape, is_static
 from ..variables.variable_scope import variable_scope
 from ..variables.variables import Variable
 from . import array, creation
-from .arithmetic import div_no_nan
 from .casting import cast
 from .reductions import reduce_mean, reduce_sum
 from .weights import broadcast_weights, fitted_weights, matched, require_compatible, squeezed
@@ -58,7 +57,7 @@ def recorded(
 
 
 def _ratio(total: Tensor, count: Tensor, name: str) -> Tensor:
-    return div_no_nan(total, ops.Maximum(count, np.zeros((), count.dtype)), name=name)
+    return ops.DivNoNan(total, ops.Maximum(count, np.zeros((), count.dtype)), name=name)
 
 
 def _mean(
@@ -283,8 +282,8 @@ def _quotient(name: str, other: Callable[..., Metric], doc: str) -> Callable[...
             operands = _truths(labels, predictions, weights)
             hits, hits_update = true_positives(*operands)
             misses, misses_update = other(*operands)
-            value = div_no_nan(hits, hits + misses, name="value")
-            update = div_no_nan(hits_update, hits_update + misses_update, name="update_op")
+            value = ops.DivNoNan(hits, hits + misses, name="value")
+            update = ops.DivNoNan(hits_update, hits_update + misses_update, name="update_op")
             return recorded(value, update, metrics_collections, updates_collections)
 
     metric.__name__ = metric.__qualname__ = name
@@ -327,7 +326,7 @@ def mean_iou(
         right = cast(ops.MatrixDiagPart(so_far), np.float32)
         union = by_prediction + by_label - right
         n_valid = reduce_sum(cast(ops.NotEqual(union, np.float32(0)), np.float32))
-        value = div_no_nan(reduce_sum(div_no_nan(right, union), name="mean_iou"), n_valid)
+        value = ops.DivNoNan(reduce_sum(ops.DivNoNan(right, union), name="mean_iou"), n_valid)
         return recorded(value, update, metrics_collections, updates_collections)
 
 

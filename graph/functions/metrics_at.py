@@ -13,7 +13,6 @@ from ..core.graph import Tensor
 from ..core.scopes import control_dependencies
 from ..variables.variable_scope import variable_scope
 from . import array
-from .arithmetic import div_no_nan
 from .casting import cast
 from .control_flow import Assert as assert_
 from .metrics import Collections, Metric, metric_variable, recorded
@@ -168,7 +167,7 @@ def auc(
     with variable_scope(name, "auc", [labels, predictions, weights]):
         counts = _at_thresholds(labels, predictions, limits, weights, list(COUNTS))
         area = _careful_area if (curve, summation_method) == ("PR", CAREFUL) else _area
-        value, update = (area(*numbers, curve, summation_method) for numbers in counts)
+        value, update = (area(numbers, curve, summation_method) for numbers in counts)
         return recorded(value, update, metrics_collections, updates_collections)
 
 
@@ -182,9 +181,9 @@ HEIGHTS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 """How high the curve is between two points."""
 
 
-def _area(
-    hits: Tensor, misses: Tensor, rejections: Tensor, alarms: Tensor, curve: str, method: str
-) -> Tensor:
+def _area(counts: list[Tensor], curve: str, method: str) -> Tensor:
+    """The area under points, in the order of COUNTS."""
+    hits, misses, rejections, alarms = counts
     tiny = 1.0e-6
     recalled = ops.RealDiv(hits + tiny, hits + misses + tiny)
     if curve == "ROC":
@@ -195,20 +194,19 @@ def _area(
     return reduce_sum(ops.Mul(x[:-1] - x[1:], heights))
 
 
-def _careful_area(
-    hits: Tensor, misses: Tensor, rejections: Tensor, alarms: Tensor, curve: str, method: str
-) -> Tensor:
+def _careful_area(counts: list[Tensor], curve: str, method: str) -> Tensor:
     """The area under precision over recall, between points as Davis and Goadrich interpolate."""
+    hits, misses, _, alarms = counts
     zero = np.float32(0)
     change, positives = hits[:-1] - hits[1:], hits + alarms
     before, after = positives[:-1], positives[1:]
-    slope = div_no_nan(change, ops.Maximum(before - after, zero))
+    slope = ops.DivNoNan(change, ops.Maximum(before - after, zero))
     start = hits[1:] - ops.Mul(slope, after)
     both = ops.LogicalAnd(ops.Greater(before, zero), ops.Greater(after, zero))
-    ratio = div_no_nan(before, ops.Maximum(after, zero))
+    ratio = ops.DivNoNan(before, ops.Maximum(after, zero))
     ratio = ops.SelectV2(both, ratio, ops.OnesLike(after))
     areas = slope * (change + start * ops.Log(ratio))
-    return reduce_sum(div_no_nan(areas, ops.Maximum(hits[1:] + misses[1:], zero)))
+    return reduce_sum(ops.DivNoNan(areas, ops.Maximum(hits[1:] + misses[1:], zero)))
 
 
 def _best(values: Tensor, keys: Tensor) -> Tensor:
@@ -228,8 +226,8 @@ def _at_best(
     counts = _at_thresholds(labels, predictions, limits, weights, list(COUNTS))
     return [
         choose(
-            div_no_nan(hits, hits + misses + _EPSILON),
-            div_no_nan(rejections, rejections + alarms + _EPSILON),
+            ops.DivNoNan(hits, hits + misses + _EPSILON),
+            ops.DivNoNan(rejections, rejections + alarms + _EPSILON),
         )
         for hits, misses, rejections, alarms in counts
     ]
@@ -423,7 +421,7 @@ def average_precision_at_k(
         precisions = ops.RealDiv(ops.Cumsum(hits, np.int32(-1)), places)
         n_relevant = reduce_sum(hits, -1) + reduce_sum(cast(missed, np.float64), -1)
         most = ops.Minimum(n_relevant, np.float64(k))
-        average = div_no_nan(reduce_sum(ops.Mul(precisions, hits), -1), most)
+        average = ops.DivNoNan(reduce_sum(ops.Mul(precisions, hits), -1), most)
         factors = ops.OnesLike(average)
         if weights is not None:
             factors = ops.Mul(factors, cast(convert_to_tensor(weights), np.float64))
@@ -431,8 +429,8 @@ def average_precision_at_k(
         total = metric_variable((), np.float64, "total")
         new_most = most_variable.assign_add(reduce_sum(factors))
         new_total = total.assign_add(reduce_sum(ops.Mul(average, factors)))
-        value = div_no_nan(total.value(), most_variable.value(), name="mean")
-        update = div_no_nan(new_total, new_most, name="update")
+        value = ops.DivNoNan(total.value(), most_variable.value(), name="mean")
+        update = ops.DivNoNan(new_total, new_most, name="update")
         return recorded(value, update, metrics_collections, updates_collections)
 
 

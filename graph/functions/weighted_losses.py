@@ -13,7 +13,7 @@ from ..core.graph import Tensor
 from ..core.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
 from . import array, creation, losses
 from .arguments import one_of
-from .arithmetic import add_n, div_no_nan
+from .arithmetic import add_n
 from .casting import cast
 from .reductions import reduce_sum
 from .weights import (
@@ -70,7 +70,7 @@ def _divisor(reduction: str, values: Tensor, weights: Tensor) -> Tensor | None:
 
 def compute_weighted_loss(
     losses: TensorLike,
-    weights: TensorLike = 1.0,
+    weights: TensorLike | None = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
@@ -99,7 +99,7 @@ def compute_weighted_loss(
             if reduction != Reduction.NONE:
                 loss = reduce_sum(loss)
                 divisor = _divisor(reduction, values, factors)
-                loss = loss if divisor is None else div_no_nan(loss, divisor, name="value")
+                loss = loss if divisor is None else ops.DivNoNan(loss, divisor, name="value")
         loss = cast(loss, tensor.dtype)
         add_loss(loss, loss_collection)
         return loss
@@ -140,12 +140,12 @@ def get_total_loss(
 
 
 def _operands(
-    labels: TensorLike, predictions: TensorLike, names: Sequence[str]
+    labels: TensorLike | None, predictions: TensorLike | None, names: Sequence[str]
 ) -> tuple[Tensor, Tensor]:
     """Both as float32 tensors of one shape."""
-    for value, name in ((labels, names[0]), (predictions, names[1])):
-        if value is None:
-            raise ValueError(f"Argument `{name}` must not be None.")
+    if labels is None or predictions is None:
+        name = names[0] if labels is None else names[1]
+        raise ValueError(f"Argument `{name}` must not be None.")
     a, b = convert_to_tensor(labels), convert_to_tensor(predictions)
     a, b = cast(a, np.float32), cast(b, np.float32)
     require_compatible(b, a)
@@ -161,7 +161,7 @@ def _elementwise(
     def compute(
         labels: TensorLike,
         predictions: TensorLike,
-        weights: TensorLike,
+        weights: TensorLike | None,
         number: float,
         scope: str | None,
         loss_collection: str | None,
@@ -221,6 +221,10 @@ def _signed(
     return loss
 
 
+def _absolute(labels: Tensor, predictions: Tensor) -> Tensor:
+    return ops.Abs(predictions - labels)
+
+
 def _hinge(labels: Tensor, logits: Tensor) -> Tensor:
     return ops.Relu(1.0 - (2.0 * labels - 1.0) * logits)
 
@@ -238,7 +242,7 @@ def _log(labels: Tensor, predictions: Tensor, epsilon: float) -> Tensor:
 
 absolute_difference = _elementwise(
     "absolute_difference",
-    lambda labels, predictions: ops.Abs(predictions - labels),
+    _absolute,
     "The weighted |predictions - labels|.",
 )
 hinge_loss = _elementwise(
@@ -255,7 +259,7 @@ log_loss = _elementwise(
 )
 mean_squared_error = _elementwise(
     "mean_squared_error",
-    lambda labels, predictions: ops.SquaredDifference(predictions, labels),
+    ops.SquaredDifference,
     "The weighted (predictions - labels)**2.",
 )
 
@@ -264,7 +268,7 @@ def cosine_distance(
     labels: TensorLike,
     predictions: TensorLike,
     axis: int | None = None,
-    weights: TensorLike = 1.0,
+    weights: TensorLike | None = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
@@ -283,7 +287,7 @@ def cosine_distance(
 def mean_pairwise_squared_error(
     labels: TensorLike,
     predictions: TensorLike,
-    weights: TensorLike = 1.0,
+    weights: TensorLike | None = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
 ) -> Tensor:
@@ -296,10 +300,10 @@ def mean_pairwise_squared_error(
             axes = inner_axes(errors)
             count = n_present(errors, factors, per_batch=True)
             squares = reduce_sum(ops.Square(errors), axes, keepdims=True)
-            first = 2.0 * div_no_nan(squares, ops.Maximum(count - 1.0, np.float32(0)))
+            first = 2.0 * ops.DivNoNan(squares, ops.Maximum(count - 1.0, np.float32(0)))
             total = reduce_sum(errors, axes, keepdims=True)
             pairs = ops.Maximum(count * (count - 1.0), np.float32(0))
-            second = 2.0 * div_no_nan(ops.Square(total), pairs)
+            second = 2.0 * ops.DivNoNan(ops.Square(total), pairs)
             loss = reduce_sum(ops.Mul(first - second, factors))
             found = reduce_sum(count) > 0.0
             mean = ops.SelectV2(found, loss, ops.ZerosLike(loss), name="value")
@@ -308,9 +312,9 @@ def mean_pairwise_squared_error(
 
 
 def sigmoid_cross_entropy(
-    multi_class_labels: TensorLike,
-    logits: TensorLike,
-    weights: TensorLike = 1.0,
+    multi_class_labels: TensorLike | None,
+    logits: TensorLike | None,
+    weights: TensorLike | None = 1.0,
     label_smoothing: float = 0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
@@ -331,9 +335,9 @@ def sigmoid_cross_entropy(
 
 
 def softmax_cross_entropy(
-    onehot_labels: TensorLike,
-    logits: TensorLike,
-    weights: TensorLike = 1.0,
+    onehot_labels: TensorLike | None,
+    logits: TensorLike | None,
+    weights: TensorLike | None = 1.0,
     label_smoothing: float = 0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
@@ -356,9 +360,9 @@ def softmax_cross_entropy(
 
 
 def sparse_softmax_cross_entropy(
-    labels: TensorLike,
-    logits: TensorLike,
-    weights: TensorLike = 1.0,
+    labels: TensorLike | None,
+    logits: TensorLike | None,
+    weights: TensorLike | None = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,

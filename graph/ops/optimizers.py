@@ -6,7 +6,7 @@ sparse form of an op has `indices` behind the gradient and does the same to the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -17,7 +17,7 @@ from ..core.shapes import Shape, merged, same
 from .gather import require_indices
 
 if TYPE_CHECKING:
-    from ..core.protocols import OperationView
+    from ..core.protocols import AttrValue, OperationView
 
 Update: TypeAlias = "Callable[..., None]"
 
@@ -214,7 +214,7 @@ def _update_rows(
     operands: Sequence[np.ndarray],
     n_variables: int,
     indices: np.ndarray,
-    attrs: dict[str, object],
+    attrs: Mapping[str, AttrValue],
 ) -> None:
     rows = [variable[indices] for variable in operands[:n_variables]]
     update(*rows, *operands[n_variables:], **attrs)

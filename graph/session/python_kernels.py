@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -27,9 +27,11 @@ def py_func(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | li
         words = f"callback {token} is not found: it was not made in this process"
         raise errors.UnknownError(None, op, f"KeyError: {words}")
     types = cast("list[DTypeAttr]", op.get_attr("Tout"))
-    given = function(*[array.copy() for array in arrays])
-    if not isinstance(given, (list, tuple)):
-        given = [] if given is None else [given]
+    answer = function(*[array.copy() for array in arrays])
+    if isinstance(answer, (list, tuple)):
+        given = list(cast("Sequence[object]", answer))
+    else:
+        given = [] if answer is None else [answer]
     results = [_as_array(item, dtype) for item, dtype in zip(given, types, strict=False)]
     if len(given) != len(types):
         raise ValueError(
