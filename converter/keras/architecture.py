@@ -22,6 +22,8 @@ MODELS = ("Functional", "Model", "Sequential")
 INPUT = "InputLayer"
 MAX_MODELS = 32
 """How deep models may be nested."""
+UNTRAINABLE = ("Discretization",)
+"""Layers that do not say whether they learn."""
 ARRAYS = ("__tensor__", "__numpy__")
 SOURCE_NAMES = {"GroupQueryAttention": "GroupedQueryAttention"}
 """What classes are called in Keras' sources, where that is not their public name."""
@@ -161,7 +163,7 @@ def kind_of(spec: dict) -> str:
         # HDF5 files of Keras 3 leave out the module; every layer says whether it learns
         "module" not in spec
         and isinstance(config, dict)
-        and kind not in (INPUT, *MODELS)
+        and kind not in (INPUT, *MODELS, *UNTRAINABLE)
         and not {"trainable", "layers"} & set(config)
         and isinstance(nodes, list)
         and any(isinstance(node, dict) for node in nodes)
@@ -180,7 +182,7 @@ def read_layer(spec: Any, depth: int = 1) -> Layer:
     if not isinstance(name, str):
         raise ModelError(f"The name of a {kind} layer must be a text, got {name!r}")
     if kind in TF_FUNCTIONS:
-        kind = f"tf.{config.get('function')}"
+        kind = f"tf.{str(config.get('function')).removeprefix('compat.v1.')}"
     is_functional = "input_layers" in config
     is_model = kind in MODELS or is_functional or not _is_of_keras(spec, kind)
     if "layers" not in config or not is_model:

@@ -40,7 +40,7 @@ def ravel(call: Call, x: Tensor) -> Tensor:
     return call.op("Reshape", x, call.constant([-1]))
 
 
-@operation("Transpose", "tf.transpose", "tf.compat.v1.transpose", perm="axes", a="x")
+@operation("Transpose", "tf.transpose", perm="axes", a="x")
 def transpose(call: Call, x: Tensor, axes: Any = None, conjugate: Any = False) -> Tensor:
     """The axes in another order, by default reversed."""
     rank = len(call.shape(x))
@@ -69,7 +69,7 @@ def moveaxis(call: Call, x: Tensor, source: Any, destination: Any) -> Tensor:
     return call.op("Transpose", x, call.constant(order))
 
 
-@operation("ExpandDims", "tf.expand_dims", "tf.compat.v1.expand_dims", input="x")
+@operation("ExpandDims", "tf.expand_dims", input="x")
 def expand_dims(call: Call, x: Any, axis: Any = None) -> Tensor:
     """One or more new axes of 1."""
     x = tensor(call, x)
@@ -79,7 +79,7 @@ def expand_dims(call: Call, x: Any, axis: Any = None) -> Tensor:
     return x
 
 
-@operation("Squeeze", "tf.squeeze", "tf.compat.v1.squeeze", input="x")
+@operation("Squeeze", "tf.squeeze", input="x")
 def squeeze(call: Call, x: Tensor, axis: Any = None) -> Tensor:
     """Without axes of 1."""
     shape = call.shape(x)
@@ -172,7 +172,7 @@ def roll(call: Call, x: Tensor, shift: Any, axis: Any = None) -> Tensor:
 MODES = {"reflect": "REFLECT", "symmetric": "SYMMETRIC"}
 
 
-@operation("Pad", "tf.pad", "tf.compat.v1.pad", paddings="pad_width", tensor="x")
+@operation("Pad", "tf.pad", paddings="pad_width", tensor="x")
 def pad(
     call: Call, x: Tensor, pad_width: Any, mode: Any = "constant", constant_values: Any = None
 ) -> Tensor:
@@ -204,7 +204,7 @@ def broadcast_to(call: Call, x: Tensor, shape: Any) -> Tensor:
     return call.op("BroadcastTo", x, call.sizes(dims))
 
 
-@operation("tf.shape", "tf.compat.v1.shape", input="x")
+@operation("tf.shape", input="x")
 def shape_of(call: Call, x: Tensor, out_type: Any = None) -> Tensor:
     """The shape as a tensor."""
     return call.op("Shape", x)

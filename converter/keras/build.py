@@ -143,6 +143,8 @@ class Writer:
             return flatten(
                 self.write(layer, _flatten_like(layer, args), inner_scope(scope, layer.name))
             )
+        if self.is_keras3:  # whoever runs the model says whether it learns
+            kwargs.pop("training", None)
         row, call = LAYERS.known(layer.row_kind), Call(layer, self, scope)
         if row.takes == ANY:
             return self._apply_any(call, row, args, kwargs)

@@ -30,11 +30,11 @@ def operation(*kinds: str, **renamed: str) -> Callable:
         signature = inspect.signature(function)
 
         def write(call: Call, *args: Any, **kwargs: Any) -> Any:
-            config = call.layer.config
-            names = list(signature.parameters)[1 + len(args) :]
-            settings = {name: config[name] for name in names if name in config and name != "name"}
-            if call.layer.kind.startswith("tf."):
-                settings = {}
+            settings = {}
+            if not call.layer.kind.startswith("tf."):
+                names = _left(signature, len(args))
+                config = {renamed.get(key, key): v for key, v in call.layer.config.items()}
+                settings = {name: config[name] for name in names if name in config}
             named = {renamed.get(key, key): value for key, value in kwargs.items()}
             named.pop("name", None)
             try:
@@ -50,6 +50,14 @@ def operation(*kinds: str, **renamed: str) -> Callable:
         return function
 
     return register
+
+
+def _left(signature: inspect.Signature, n: int) -> list[str]:
+    """The arguments after a call and `n` others that go by position."""
+    kinds = inspect.Parameter
+    parameters = list(signature.parameters.values())
+    by_position = [p.name for p in parameters if p.kind is kinds.POSITIONAL_OR_KEYWORD][1 + n :]
+    return by_position + [p.name for p in parameters if p.kind is kinds.KEYWORD_ONLY]
 
 
 def tensor(call: Call, value: Any, like: Tensor | None = None) -> Tensor:
@@ -200,6 +208,7 @@ TF_NUMBERS = {
     "math.abs_1": "Abs",
 }
 TF_PAIRS = {
+    **{"floor_div": "FloorDiv", "floordiv": "FloorDiv", "floormod": "FloorMod"},
     "__operators__.add": "AddV2",
     "math.add": "AddV2",
     "math.maximum": "Maximum",
@@ -274,7 +283,7 @@ def clip(call: Call, x: Tensor, x_min: Any, x_max: Any) -> Tensor:
     return x if x_max is None else call.op("Minimum", *operands(call, x, x_max))
 
 
-@operation("Where", "tf.where", "tf.compat.v1.where", x="x1", y="x2")
+@operation("Where", "tf.where", x="x1", y="x2")
 def where(call: Call, condition: Any, x1: Any = None, x2: Any = None) -> Tensor:
     """x1 where the condition holds, else x2."""
     call.require(x1 is not None and x2 is not None, "must be called with two alternatives")

@@ -62,13 +62,17 @@ def resizing(call: Call, x: Tensor) -> Tensor:
     (height,), (width,) = call.integers("height", 1), call.integers("width", 1)
     x, is_one = as_images(call, x)
     interpolation = call.text("interpolation", *KINDS)
+    dtype = x.dtype if call.is_keras3 else np.dtype(np.float32)
     if x.dtype.kind != "f" and interpolation != "nearest":
         x = call.cast(x, np.float32)
     if call.flag("crop_to_aspect_ratio"):
         x = to_aspect(call, x, height, width)
     elif call.flag("pad_to_aspect_ratio"):
         x = padded_to_aspect(call, x, height, width)
-    y = call.cast(resized(call, x, height, width, interpolation), np.float32)
+    y = resized(call, x, height, width, interpolation)
+    if dtype.kind != "f" and y.dtype.kind == "f":
+        y = call.op("Round", y)
+    y = call.cast(y, dtype)
     return call.op("Squeeze", y, squeeze_dims=[0]) if is_one else y
 
 
@@ -77,6 +81,8 @@ def center_crop(call: Call, x: Tensor) -> Tensor:
     """The middle of images; of smaller ones the part of that form, made larger."""
     call.require(not call.is_channels_first(), "channels_first is not supported here")
     (height,), (width,) = call.integers("height", 1), call.integers("width", 1)
+    if call.layer.kind == "RandomCrop" and call.is_keras3:
+        return call.cast(x, np.float32)
     x, is_one = as_images(call, call.cast(x, np.float32))
     rows, columns = (call.known(n, "height and width") for n in call.shape(x)[1:3])
     is_crop = call.layer.kind == "CenterCrop" and rows >= height and columns >= width
@@ -123,7 +129,7 @@ def discretization(call: Call, x: Tensor) -> Tensor:
     call.check(is_valid and boundaries == sorted(boundaries), "bin_boundaries", "ascending numbers")
     bins = call.op("Bucketize", x, boundaries=[float(b) for b in boundaries])
     y = encoded(call, bins, len(boundaries) + 1)
-    return call.cast(y, np.int64) if y is bins else y
+    return call.cast(y, np.int64) if y is bins and not call.is_keras3 else y
 
 
 @layer("IntegerLookup")
@@ -165,4 +171,4 @@ def looked_up(call: Call, x: Tensor, vocabulary: np.ndarray) -> Tensor:
     if call.flag("pad_to_max_tokens"):
         (depth,) = call.integers("max_tokens", 1)
     y = encoded(call, index, depth)
-    return call.cast(y, np.int64) if y is index else y
+    return call.cast(y, np.int64) if y is index or call.is_keras3 else y

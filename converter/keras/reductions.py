@@ -126,8 +126,8 @@ def arg(kind: str) -> Callable:
     return write
 
 
-operation("Argmax", "tf.math.argmax", "tf.compat.v1.argmax", input="x")(arg("ArgMax"))
-operation("Argmin", "tf.math.argmin", "tf.compat.v1.argmin", input="x")(arg("ArgMin"))
+operation("Argmax", "tf.math.argmax", input="x")(arg("ArgMax"))
+operation("Argmin", "tf.math.argmin", input="x")(arg("ArgMin"))
 
 
 @operation("TopK", "tf.math.top_k", input="x")
