@@ -158,7 +158,7 @@ PROJECTIONS = ("query_dense", "key_dense", "value_dense", "output_dense")
 
 def projections(layer: Layer) -> dict[str, Layer]:
     """The projections of a multi-head attention, in the order Keras makes them."""
-    names = list(PROJECTIONS)
+    names: list[str] = list(PROJECTIONS)
     if layer.config.get("use_gate"):
         names.insert(2, "gate_dense")
     config = {

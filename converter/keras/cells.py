@@ -133,6 +133,7 @@ def gru_step(call: Call, x: Tensor, states: Sequence[Tensor]) -> Step:
     (h,) = states
     n = units(call)
     x_gates, x_new = split(call, x, 2 * n, n)
+    h_new = h
     if call.flag("reset_after"):
         inner = recurrent(call, h, 3 * n)
         if call.flag("use_bias", True):

@@ -79,8 +79,8 @@ def tensor(call: Call, value: Any, like: Tensor | None = None) -> Tensor:
     elif array.dtype.kind in "iu" and not isinstance(value, np.ndarray):
         fits = np.abs(array).max(initial=0) < 1 << 31
         array = array.astype(np.int32 if fits else np.int64)
-    is_weak = not isinstance(value, np.ndarray) and like is not None
-    if is_weak and (like.dtype.kind == "f" or array.dtype.kind in "iub"):
+    is_array = isinstance(value, np.ndarray)
+    if like is not None and not is_array and (like.dtype.kind == "f" or array.dtype.kind in "iub"):
         return call.constant(array, like)
     return call.constant_of(array, array.dtype)
 
@@ -92,17 +92,22 @@ def flat_numbers(values: list) -> list:
     ]
 
 
-RANKS = {np.dtype(name): i for i, name in enumerate(("bool", "uint8", "int8", "int16"))}
-RANKS |= {np.dtype(name): 4 + i for i, name in enumerate(("int32", "int64", "float32"))}
+WIDTHS = ("bool", "uint8", "int8", "int16", "int32", "int64", "float32")
+"""Types, each of which two tensors may be widened to when the other's stands before it."""
+
+
+def _width(x: Tensor) -> int:
+    name = str(x.dtype)
+    return WIDTHS.index(name) if name in WIDTHS else len(WIDTHS)
 
 
 def operands(call: Call, *values: Any) -> list[Tensor]:
     """Tensors of one type, the widest of them; numbers take the type of the tensor beside them."""
     tensors = [value for value in values if isinstance(value, Tensor)]
     call.require(tensors, "must be called with a tensor")
-    like = max(tensors, key=lambda x: RANKS.get(x.dtype, 9))
+    like = max(tensors, key=_width)
     results = [tensor(call, value, like) for value in values]
-    widest = max(results, key=lambda x: RANKS.get(x.dtype, 9)).dtype
+    widest = max(results, key=_width).dtype
     return [call.cast(x, widest) for x in results]
 
 
@@ -208,7 +213,7 @@ TF_NUMBERS = {
     "math.abs_1": "Abs",
 }
 TF_PAIRS = {
-    **{"floor_div": "FloorDiv", "floordiv": "FloorDiv", "floormod": "FloorMod"},
+    "floor_div": "FloorDiv", "floordiv": "FloorDiv", "floormod": "FloorMod",
     "__operators__.add": "AddV2",
     "math.add": "AddV2",
     "math.maximum": "Maximum",

@@ -80,7 +80,9 @@ class Pass:
         values += [] if self._n_steps is not None else [steps]
         values += [self._expanded(mask)] if mask is not None else []
         values += [self._zeros(x)] if self._has_output else []
-        values += [reserved(call, self._item, x.dtype, steps)] if self._is_sequence else []
+        values += (
+            [reserved(call, self._item, np.dtype(np.float32), steps)] if self._is_sequence else []
+        )
         results = while_loop(call, values, self._condition, self._body)
         self.states = results[1 : 1 + self._n_states]
         self.last = self.states[self._output_state]
@@ -88,7 +90,9 @@ class Pass:
             self.last = results[-2 if self._is_sequence else -1]
         self.outputs = None
         if self._is_sequence:
-            self.outputs = stacked(call, results[-1], self._item, x.dtype, self._n_steps)
+            self.outputs = stacked(
+                call, results[-1], self._item, np.dtype(np.float32), self._n_steps
+            )
 
     @property
     def _output_state(self) -> int:

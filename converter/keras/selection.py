@@ -22,10 +22,10 @@ def bounds_of(call: Call, item: Any, i: int, masks: dict[str, int]) -> list[int]
     if item is None:
         masks["new_axis_mask"] |= 1 << i
         return [0, 0, 1]
-    if is_integer(item):
+    if isinstance(item, int) and is_integer(item):
         masks["shrink_axis_mask"] |= 1 << i
         return [item, item + 1, 1]
-    config = item.get("config", item) if isinstance(item, dict) else None
+    config: Any = item.get("config", item) if isinstance(item, dict) else None
     call.require(
         isinstance(config, dict), f"a subscript must be slices and integers, got {str(item)[:40]}"
     )
@@ -49,7 +49,7 @@ def get_item(call: Call, x: Tensor, key: Any) -> Tensor:
         )
         return call.op("GatherV2", x, key, call.constant(0))
     names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
-    masks = dict.fromkeys(names, 0)
+    masks: dict[str, int] = dict.fromkeys(names, 0)
     items = key if isinstance(key, list) else [key]
     call.require(items, "a subscript must not be empty")
     bounds = [bounds_of(call, item, i, masks) for i, item in enumerate(items)]

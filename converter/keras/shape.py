@@ -130,7 +130,7 @@ def repeated(call: Call, x, axis: int, n: int):
     dims = [call.size(x, i) if size is None else size for i, size in enumerate(call.shape(x))]
     y = call.op("ExpandDims", x, call.constant(axis + 1))
     y = call.op("Tile", y, call.constant([1] * (axis + 1) + [n] + [1] * (rank - axis - 1)))
-    length = dims[axis]
+    length: Any = dims[axis]
     dims[axis] = length * n if is_integer(length) else call.op("Mul", length, call.constant(n))
     return call.op("Reshape", y, call.sizes(dims))
 
