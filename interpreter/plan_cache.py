@@ -15,11 +15,12 @@ import numpy as np
 from .. import __version__
 from ..engine.plan.serialized import SerializedProgram, serialize
 from ..engine.run.disk_cache import CacheEntry
+from ..engine.run.stages import Stage as EngineStage
 from ..engine.run.stages import aligned
 from ..schema.quantization import Quantization
 from .node import Node
 from .spec import SignatureSpec, TensorSpec
-from .stage import Stage
+from .stage import StageNotes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from ..engine.plan.planner import Layout
     from .model import LoadedModel
     from .scope import Scope
+    from .stage import Stage
 
     Shape: TypeAlias = tuple[int, ...]
     ScaleFields: TypeAlias = tuple[bytes, bytes, int]
@@ -69,8 +71,8 @@ class CachedPlan:
             program = SerializedProgram(self._instructions, self._content, scope.n_threads)
         except LookupError:
             return None
-        stage = Stage(program, {}, {})
-        stage.stop, stage.shapes = self._stop, self._shapes
+        stage: Stage = EngineStage(program, {}, {}, StageNotes())
+        stage.stop, stage.notes.shapes = self._stop, self._shapes
         for tensor in self._bound:
             spec = self.tensors[tensor]
             is_input = tensor in self.inputs

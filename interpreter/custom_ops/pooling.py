@@ -60,13 +60,13 @@ def max_pool_with_argmax(node: Node) -> HostCall:
     shape = _pooled(node, x, spans)
     declared = node.outputs[1].dtype if len(node.outputs) == 2 else None
     dtype = np.dtype(np.int32) if declared is None else declared
-    node.require(dtype in (np.int32, np.int64), f"positions must be int32 or int64, got {dtype}")
+    node.require(dtype.name in ("int32", "int64"), f"positions must be int32 or int64, got {dtype}")
     height, width, channels = x.shape[1:]
 
     def run(x: np.ndarray) -> list[np.ndarray]:
         values, (row, column) = _largest(x, spans)
-        rows = np.arange(shape[1])[:, None, None] * spans[0].stride - spans[0].before(height)
-        columns = np.arange(shape[2])[:, None] * spans[1].stride - spans[1].before(width)
+        rows = np.arange(shape[1]).reshape((-1, 1, 1)) * spans[0].stride - spans[0].before(height)
+        columns = np.arange(shape[2]).reshape((-1, 1)) * spans[1].stride - spans[1].before(width)
         places = ((rows + row) * width + columns + column) * channels + np.arange(channels)
         nothing = values == _LOWEST  # as in LiteRT: no number of the window is larger than that
         return [values, np.where(nothing, np.arange(channels), places)]

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flatlite.engine.build import cache, driver, image
+from flatlite.engine.build import cache, driver, image, on_demand
 from flatlite.engine.build.target import SHIPPED, Target
 from flatlite.engine.families import gradients
 from flatlite.engine.plan.buffer import arena, bound
@@ -274,7 +274,7 @@ ELSEWHERE = {
 def kernels():
     """The kernels that give float32."""
     for module in cache.modules():
-        made = image.loaded(module)
+        made = on_demand.loaded(module)
         for name in made.kernels:
             declaration = made.declaration(name)
             results = [a for a in declaration.arrays if a.role in ("write", "read-write")]
@@ -298,7 +298,7 @@ def call(kernel, row):
     module, _, name = kernel.partition(".")
     program, feeds, buffers, found = Program(), {}, [], None
     first = next(iter(row.inputs.values()))
-    for argument in image.loaded(module).declaration(name).arrays:
+    for argument in on_demand.loaded(module).declaration(name).arrays:
         array = row.inputs.get(argument.name)
         if array is None:
             shape = row.shapes.get(argument.name, first.shape)
