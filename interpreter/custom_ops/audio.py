@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...engine.sizes import largest
-from ..checks import rank, required
+from ..checks import rank
 from .options import Options
-from .registry import by_numpy, custom
+from .registry import by_numpy, custom, exactly
 
 if TYPE_CHECKING:
     from ..node import HostCall, Node
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _FLOOR = 1e-12
 """The least energy of a channel."""
 _MOST = 1 << 20
+_MOST_CHANNELS = 1 << 12
 
 
 @custom("AudioSpectrogram")
@@ -29,7 +30,7 @@ def audio_spectrogram(node: Node) -> HostCall:
 
     A window is multiplied by Hann's and filled up with zeros to a power of 2.
     """
-    (x,) = required(node, 1)
+    (x,) = exactly(node, 1)
     rank(node, "input", x, 2)
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
     options = Options(node)
@@ -66,7 +67,7 @@ def mfcc(node: Node) -> HostCall:
 
     The second input is the number of samples in a second.
     """
-    x, rate = required(node, 2)
+    x, rate = exactly(node, 2)
     rank(node, "input", x, 3)
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
     node.require(
@@ -79,9 +80,9 @@ def mfcc(node: Node) -> HostCall:
     )
     low, high = (float(int(options.number(f"{s}_frequency_limit"))) for s in ("lower", "upper"))
     node.require(
-        n_out <= n_channels <= _MOST and 0 <= low < high and x.shape[2] >= 2,
-        f"there must be at most as many coefficients as channels, limits in order and two "
-        f"frequencies, got {n_out} of {n_channels}, {low} to {high}, and shape {x.shape}",
+        n_out <= n_channels <= _MOST_CHANNELS and 0 <= low < high and x.shape[2] >= 2,
+        f"there must be at most {_MOST_CHANNELS} channels and no more coefficients, limits in "
+        f"order and two frequencies, got {n_out} of {n_channels}, {low} to {high}, {x.shape}",
     )
     j = np.arange(n_channels) + 0.5
     cosines = np.cos(np.arange(n_out)[:, None] * np.pi / n_channels * j)
