@@ -71,8 +71,8 @@ def custom(*names: str) -> Callable[[Prepare], Prepare]:
 
 
 def exactly(node: Node, count: int) -> list[Operand]:
-    """All inputs, which must be so many; none may be omitted."""
-    node.require(len(node.inputs) == count, f"there must be {count} inputs, got {len(node.inputs)}")
+    """All inputs, of which there must be `count`; none may be omitted."""
+    node.require(len(node.inputs) == count, f"takes {count} inputs, got {len(node.inputs)}")
     return required(node, count)
 
 
