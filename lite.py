@@ -12,7 +12,7 @@ HOMES = {
     "interpreter.limits": "Limits",
     "interpreter.options": "OpResolverType",
     "interpreter.signature": "SignatureRunner",
-    "schema.custom_ops": "custom_op",
+    "schema.custom_ops": "custom_op kernel",
     "interpreter.with_custom_ops": "InterpreterWithCustomOps",
 }
 MODULES = {"experimental": "experimental"}

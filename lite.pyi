@@ -17,3 +17,4 @@ from .interpreter.options import OpResolverType as OpResolverType
 from .interpreter.signature import SignatureRunner as SignatureRunner
 from .interpreter.with_custom_ops import InterpreterWithCustomOps as InterpreterWithCustomOps
 from .schema.custom_ops import custom_op as custom_op
+from .schema.custom_ops import kernel as kernel

@@ -10,9 +10,10 @@ import numpy as np
 
 from ..engine.plan.program import Program
 from ..engine.run.faults import Fault
+from ..engine.run.stages import Stage as EngineStage
 from ..engine.run.stages import StageMachine, aligned
 from .node import LostResultError, Node, NodeError, Operand
-from .stage import Stage
+from .stage import StageNotes
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
     from .planner import LayoutCallback, Planner
     from .scope import Scope
     from .spec import SubgraphSpec
+    from .stage import Stage
 
     Tag: TypeAlias = "Node | Partition | tuple[tuple[int, int], ...]"
     """What an instruction comes from; in a cached plan the places of a node and of its callers."""
 
 
-class Plan(StageMachine[int, Operand, Stage]):
+class Plan(StageMachine[int, Operand, StageNotes]):
     """The stages of one subgraph.
 
     Args:
@@ -68,7 +70,7 @@ class Plan(StageMachine[int, Operand, Stage]):
             operands[tensor] = self._bound(tensor, array)
         self.inputs = tuple(operands)
         first = self._empty(operands, arrays)
-        first.delegates = delegates
+        first.notes.delegates = delegates
         self.first = self.reached = self._stage(first, 0)
         self._on_layout = None
 
@@ -137,7 +139,9 @@ class Plan(StageMachine[int, Operand, Stage]):
 
     def times(self) -> list[tuple[Node | Partition, float]]:
         """Runs every operator; gives (node, seconds) of each instruction and step, in order."""
-        return [(self._node(tag), seconds) for tag, seconds in self.profile()]
+        times: list[tuple[object, float]] = []
+        self.run_timed(times)
+        return [(self._node(tag), seconds) for tag, seconds in times]
 
     def call(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The outputs for `inputs`, arrays of the types and shapes the plan is for.
@@ -149,9 +153,9 @@ class Plan(StageMachine[int, Operand, Stage]):
             if array is not None:
                 array[...] = value
         self.run()
-        if self.reached.outputs is None:
-            self.reached.outputs = self._outputs()
-        return [array.copy() if lent else array for array, lent in self.reached.outputs]
+        if self.reached.notes.outputs is None:
+            self.reached.notes.outputs = self._outputs()
+        return [array.copy() if lent else array for array, lent in self.reached.notes.outputs]
 
     def array(self, tensor: int) -> np.ndarray | None:
         """The memory of `tensor` as far as the last run came; None when it is not kept."""
@@ -171,7 +175,7 @@ class Plan(StageMachine[int, Operand, Stage]):
             operand = stage.operands.get(tensor)
             if operand is not None:
                 return operand.shape
-        return self.first.shapes.get(tensor)
+        return self.first.notes.shapes.get(tensor)
 
     def _outputs(self) -> list[tuple[np.ndarray, bool]]:
         """The outputs' arrays, and whether an input or a variable lends its memory."""
@@ -201,15 +205,15 @@ class Plan(StageMachine[int, Operand, Stage]):
         fed: Iterable[int] = (),
     ) -> Stage:
         program = Program(self._scope.memory_limit, threads=self._scope.n_threads)
-        return Stage(program, operands, arrays, fed)
+        return EngineStage(program, operands, arrays, StageNotes(), fed)
 
     def _stage(self, stage: Stage, position: int) -> Stage:
-        stage.start = position
+        stage.notes.start = position
         return super()._stage(stage, position)
 
     def _after(self, stage: Stage, position: int, fed: Mapping[int, np.ndarray]) -> Stage:
         following = super()._after(stage, position, fed)
-        following.delegates = () if stage.following else stage.delegates
+        following.notes.delegates = () if stage.following else stage.notes.delegates
         return following
 
     def _prepare(self, stage: Stage, position: int) -> ReadValue[int] | RunAlone[int] | None:
@@ -217,11 +221,11 @@ class Plan(StageMachine[int, Operand, Stage]):
 
     def _close(self, stage: Stage, readable: set[int]) -> None:
         planner = self._planner
-        if stage.delegates:
-            planner.emit_with(stage.delegates, stage, readable)
+        if stage.notes.delegates:
+            planner.emit_with(stage.notes.delegates, stage, readable)
         else:
-            planner.emit(stage, stage.steps)
-        stage.steps.clear()
+            planner.emit(stage, stage.notes.steps)
+        stage.notes.steps.clear()
         planner.close(stage, readable, self._on_layout)
 
     def _bound(self, name: int, array: np.ndarray) -> Operand:

@@ -16,10 +16,12 @@ from .. import __version__
 from ..engine.plan.packed import PackedConstants
 from ..engine.plan.serialized import SerializedProgram, serialize
 from ..engine.run.disk_cache import CacheEntry
+from ..engine.run.stages import Stage as EngineStage
 from ..engine.run.stages import aligned
 from ..schema.quantization import Quantization
+from .node import Node
 from .spec import SignatureSpec, TensorSpec
-from .stage import Stage
+from .stage import StageNotes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 
     from ..engine.plan.planner import Layout
     from .model import LoadedModel
-    from .node import Node
     from .scope import Scope
+    from .stage import Stage
 
     Shape: TypeAlias = tuple[int, ...]
     ScaleFields: TypeAlias = tuple[bytes, bytes, int]
@@ -79,8 +81,8 @@ class CachedPlan:
             )
         except LookupError:
             return None
-        stage = Stage(program, {}, {})
-        stage.stop, stage.shapes = self._stop, self._shapes
+        stage: Stage = EngineStage(program, {}, {}, StageNotes())
+        stage.stop, stage.notes.shapes = self._stop, self._shapes
         for tensor in self._bound:
             spec = self.tensors[tensor]
             is_input = tensor in self.inputs
@@ -124,6 +126,10 @@ def _serialize(
         readable: the tensors that are readable after a run, beside those bound to memory.
         layout: what was decided about the program.
     """
+    from .custom_ops.registry import HOMES
+
+    if any(isinstance(x.tag, Node) and x.tag.kind in HOMES for x in stage.program.instructions):
+        return None  # a custom operator that another process may have a class of its own for
     spec = model.subgraph(0)
     readable = sorted(readable)
     results = {tensor for operator in spec.operators for tensor in operator.outputs}

@@ -12,10 +12,19 @@ from ..engine.plan.buffer import bound
 from ..engine.plan.program import Program
 from ..engine.run.faults import Fault
 from ..engine.run.stages import ReadValue, RunAlone
-from .node import DynamicResult, NeedsValue, Node, NodeError, Operand, TensorDeclaration
+from ..engine.run.stages import Stage as EngineStage
+from .node import (
+    DynamicResult,
+    HostCall,
+    NeedsValue,
+    Node,
+    NodeError,
+    Operand,
+    TensorDeclaration,
+)
 from .registry import is_pure, prepare_of
 from .spec import OperatorSpec, SubgraphSpec
-from .stage import PlanError, Stage
+from .stage import PlanError, StageNotes
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -25,6 +34,7 @@ if TYPE_CHECKING:
     from .node import Emit, Prepared
     from .partition import AnyDelegate, DeviceArray, Partition, Run
     from .scope import Scope
+    from .stage import Stage
 
     LayoutCallback: TypeAlias = Callable[[Stage, set[int], Layout], None]
     """Called with a stage, the tensors that stay readable after it, and its program's layout."""
@@ -44,8 +54,8 @@ _FAILURES = (NodeError, Fault, PlanError)
 """What a step makes of its own accord; a custom operator's other exceptions pass as they are."""
 
 
-class Recording(Stage):
-    """Operators of a subgraph whose rows become part of another one's program.
+class Recording(EngineStage[int, Operand, StageNotes]):
+    """Operators of a subgraph whose instructions become part of another one's program.
 
     Attributes:
         values: the operands of the subgraph's outputs.
@@ -54,13 +64,18 @@ class Recording(Stage):
     __slots__ = ("values",)
 
     def __init__(self, operands: dict[int, Operand]):
-        super().__init__(Program(), operands, {})
+        super().__init__(Program(), operands, {}, StageNotes())
         self.values: list[Operand] = []
+
+    @property
+    def has_host_call(self) -> bool:
+        """Whether the operator added last runs in Python, which cannot stand in a loop."""
+        return bool(self.notes.steps) and isinstance(self.notes.steps[-1][1], HostCall)
 
     def emit(self, program: Program) -> None:
         """Adds the rows of all operators; can be done once."""
         tag = program.tag
-        for node, emit in self.steps:
+        for node, emit in self.notes.steps:
             if emit is not None:
                 program.tag = node
                 emit(program)
@@ -92,10 +107,10 @@ class Planner:
         recording = Recording(operands)
         for operator in self.spec.operators:
             if operator.position in self._live:
-                if operator.is_custom:  # a host step, which cannot stand in a loop
+                if self._runs_python(operator):  # a host step, which cannot stand in a loop
                     return None
                 cut = self.add(recording, operator)
-                if cut is not None or recording.bound:
+                if cut is not None or recording.bound or recording.has_host_call:
                     return None
         for tensor in self.spec.outputs:
             operand = self._operand(tensor, recording)
@@ -116,7 +131,7 @@ class Planner:
             elif isinstance(emit, DynamicResult):
                 return self._alone(node, operator, emit)
             else:
-                stage.steps.append((node, emit))
+                stage.notes.steps.append((node, emit))
             if len(node.results) != len(operator.outputs):
                 node.fail(f"makes {len(node.results)} results, not {len(operator.outputs)}")
         except NeedsValue as unknown:
@@ -178,6 +193,13 @@ class Planner:
             run_now(node, emit)
             folded = self.spec.folded[node.index] = constants, node.results
         node.results = folded[1]
+
+    def _runs_python(self, operator: OperatorSpec) -> bool:
+        if not operator.is_custom:
+            return False
+        from .custom import runs_python
+
+        return runs_python(operator.kind, self.scope.custom_op)
 
     def _prepare(self, node: Node, operator: OperatorSpec) -> tuple[bool, Prepared]:
         if operator.is_custom:
@@ -278,10 +300,12 @@ class Planner:
         from .partition import Partition, PartitionStep, SharedResults
 
         # what `prepare` knows already, as SHAPE's result, is nothing to run
-        emits = {n: e for n, e in stage.steps if any(x.value is None for x in n.results) or e}
+        emits = {n: e for n, e in stage.notes.steps if any(x.value is None for x in n.results) or e}
         try:
             needed = {id(stage.operands[tensor]) for tensor in readable}
-            before = [report for start, report in self._reports.items() if start < stage.start]
+            before = [
+                report for start, report in self._reports.items() if start < stage.notes.start
+            ]
             n_parts = sum(len(report.parts) for report in before)
             delegation = Delegation(list(emits), delegates, needed, n_parts)
         except NodeError as error:
@@ -298,7 +322,7 @@ class Planner:
                 self.emit(stage, [(step, emits[step])])
         stage.repeatable = not any(node.stateful for node in emits)
         rows = self._operators_with_reasons(stage, emits)
-        self._reports[stage.start] = delegation.report(rows)
+        self._reports[stage.notes.start] = delegation.report(rows)
 
     @property
     def report(self) -> DelegateReport | None:
@@ -343,10 +367,12 @@ class Planner:
         for op in partition.ops:
             for tensor in self.spec.operators[op.index].outputs:
                 operands.pop(tensor, None)
-        alone = Stage(Program(threads=self.scope.n_threads), operands, dict(arrays))
+        alone = EngineStage(
+            Program(threads=self.scope.n_threads), operands, dict(arrays), StageNotes()
+        )
         for op in partition.ops:
             self.add(alone, self.spec.operators[op.index])
-        self.emit(alone, alone.steps)
+        self.emit(alone, alone.notes.steps)
         self.close(alone, set(outputs).difference(arrays))
 
         def run(*values: DeviceArray) -> list[np.ndarray]:

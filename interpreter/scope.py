@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     OperandKey: TypeAlias = tuple[int, tuple[int, ...], Storage | None]
     """Number of the type, shape, and storage of a constant."""
 
+OPERATORS = "\0operators"
+"""The container of what operators keep, each for itself, beside the variables of the model."""
 MAX_CALL_DEPTH = 64
 MAX_PLANS = 4
 """Plans kept for each called subgraph, one for each set of input shapes it was called with."""
@@ -131,7 +133,9 @@ class Scope:
         return array
 
     def reset_states(self, subgraph: int | None = None) -> None:
-        """Sets every variable tensor to its initial value, or those a subgraph and its calls have.
+        """Sets variable tensors, and what operators keep, to their initial values.
+
+        All, or those of a subgraph and of all that it calls.
 
         Raises NodeError when the subgraph calls one that is not there.
         """
@@ -139,6 +143,11 @@ class Scope:
         for (owner, tensor), array in self._states.items():
             if subgraphs is None or owner in subgraphs:
                 array[...] = self.model.tensor(owner, tensor).initial()
+        for (container, name), number in self._resource_ids.items():
+            if container != OPERATORS:
+                continue
+            if subgraphs is None or int(name.partition(".")[0]) in subgraphs:
+                self.resources.pop(number, None)
 
     def _with_called(self, subgraph: int) -> set[int]:
         """A subgraph and all that it calls, directly or not."""

@@ -1,28 +1,29 @@
-"""A stage of a subgraph's plan, and the error of its operators."""
+"""What is kept with a stage of a subgraph's plan, and the error of its operators."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..engine.run.stages import Stage as EngineStage
-from .node import Operand
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
+    from typing import TypeAlias
 
     import numpy as np
 
-    from ..engine.plan.program import Program
-    from .node import Emit, Node
+    from ..engine.run.stages import Stage as EngineStage
+    from .node import Emit, Node, Operand
     from .partition import AnyDelegate
+
+    Stage: TypeAlias = EngineStage[int, Operand, "StageNotes"]
+    """A stage whose tensors are known by their index."""
 
 
 class PlanError(RuntimeError):
     """An operator failed to prepare or to run; the message ends with its number and kind."""
 
 
-class Stage(EngineStage[int, Operand]):
-    """Operators that run without looking at data in between; tensors are known by their index.
+class StageNotes:
+    """What is kept with a stage.
 
     Attributes:
         start: position of its first operator.
@@ -34,14 +35,7 @@ class Stage(EngineStage[int, Operand]):
 
     __slots__ = ("delegates", "outputs", "shapes", "start", "steps")
 
-    def __init__(
-        self,
-        program: Program,
-        operands: dict[int, Operand],
-        arrays: dict[int, np.ndarray],
-        fed: Iterable[int] = (),
-    ):
-        super().__init__(program, operands, arrays, fed)
+    def __init__(self) -> None:
         self.start = 0
         self.delegates: Sequence[AnyDelegate] = ()
         self.steps: list[tuple[Node, Emit | None]] = []

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from .. import abi
-from ..build import image
+from ..build import image, on_demand
 from ..run.plan_runner import PlanRunner
 from . import arena, planner
 from .branches import Branch, resolve_targets
@@ -279,10 +279,7 @@ class Program:
         """Makes sure of all the machine code; checks the instructions that could not be before."""
         requests = ["launch"] if self.threads == 1 else ["launch", "threads"]
         requests += [instruction.request for instruction in self._uncompiled]
-        if image.missing(requests):
-            from ..build import driver
-
-            driver.ensure(requests)
+        on_demand.ensure(requests)
         for instruction in self._uncompiled:
             code = image.available(instruction.name.partition(".")[0])
             assert code is not None  # `ensure` has built it

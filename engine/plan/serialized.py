@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import abi
-from ..build import image
+from ..build import image, on_demand
 from ..run.plan_runner import PlanRunner
 from . import arena
 from .branches import Branch, resolve_targets
@@ -198,7 +198,7 @@ def _images(program: Program) -> list[ImageFile]:
     """(module, path, stamp) of the image files that are needed."""
     needed: dict[str, set[str]] = {}
     for module in ["launch"] if program.threads == 1 else ["launch", "threads"]:
-        needed[module] = set(image.loaded(module).addresses)
+        needed[module] = set(on_demand.loaded(module).addresses)
     for instruction in program.instructions:
         if isinstance(instruction, Instruction) and instruction.entry:
             needed.setdefault(instruction.name.partition(".")[0], set()).add(instruction.key)

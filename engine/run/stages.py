@@ -36,7 +36,7 @@ MAX_FOLLOWING = 8
 
 Name = TypeVar("Name", bound="Hashable")
 AnyBuffer = TypeVar("AnyBuffer", bound=Buffer)
-AnyStage = TypeVar("AnyStage", bound="Stage")
+Notes = TypeVar("Notes")
 
 
 class ReadValue(Generic[Name]):
@@ -70,7 +70,7 @@ class RunAlone(Generic[Name]):
         self.tag, self.inputs, self.outputs, self.function = tag, inputs, outputs, function
 
 
-class Stage(Generic[Name, AnyBuffer]):
+class Stage(Generic[Name, AnyBuffer, Notes]):
     """Operators that run without looking at data in between.
 
     Attributes:
@@ -85,11 +85,12 @@ class Stage(Generic[Name, AnyBuffer]):
         results: tensors of the `RunAlone` before this stage, copied in at each run.
         following: the stages after this one, by what came.
         repeatable: whether it may run again from its start when it did not come to its end.
+        notes: what its machine keeps with it.
     """
 
     __slots__ = (
         *("arrays", "bound", "cut", "fed", "following", "lent", "operands", "program"),
-        *("repeatable", "results", "stop"),
+        *("notes", "repeatable", "results", "stop"),
     )
 
     def __init__(
@@ -97,9 +98,11 @@ class Stage(Generic[Name, AnyBuffer]):
         program: Program,
         operands: dict[Name, AnyBuffer],
         arrays: dict[Name, np.ndarray],
+        notes: Notes,
         fed: Iterable[Name] = (),
     ):
         self.program = program
+        self.notes = notes
         self.operands = operands
         self.arrays = arrays
         self.bound = {name: operands[name] for name in arrays}
@@ -108,7 +111,7 @@ class Stage(Generic[Name, AnyBuffer]):
         self.stop = 0
         self.cut: ReadValue[Name] | RunAlone[Name] | None = None
         self.results: tuple[Name, ...] = ()
-        self.following: dict[Hashable, Stage[Name, AnyBuffer]] = {}
+        self.following: dict[Hashable, Stage[Name, AnyBuffer, Notes]] = {}
         self.repeatable = True
 
     def close(
@@ -163,7 +166,7 @@ class Control:
             raise late
 
 
-class StageMachine(Generic[Name, AnyBuffer, AnyStage]):
+class StageMachine(Generic[Name, AnyBuffer, Notes]):
     """A plan: prepares its stages as they are come to, and runs them.
 
     Attributes:
@@ -173,8 +176,8 @@ class StageMachine(Generic[Name, AnyBuffer, AnyStage]):
         control: what may end a run before.
     """
 
-    first: AnyStage
-    reached: AnyStage
+    first: Stage[Name, AnyBuffer, Notes]
+    reached: Stage[Name, AnyBuffer, Notes]
     finished = True
     _times: list[tuple[Tag, float]] | None = None
 
@@ -193,15 +196,17 @@ class StageMachine(Generic[Name, AnyBuffer, AnyStage]):
         operands: dict[Name, AnyBuffer],
         arrays: dict[Name, np.ndarray],
         fed: Iterable[Name] = (),
-    ) -> AnyStage:
+    ) -> Stage[Name, AnyBuffer, Notes]:
         """A stage without operators, where this is known and that has memory."""
         raise NotImplementedError
 
-    def _prepare(self, stage: AnyStage, position: int) -> ReadValue[Name] | RunAlone[Name] | None:
+    def _prepare(
+        self, stage: Stage[Name, AnyBuffer, Notes], position: int
+    ) -> ReadValue[Name] | RunAlone[Name] | None:
         """Adds the instructions or the host step of an operator; or gives why it has to wait."""
         raise NotImplementedError
 
-    def _close(self, stage: AnyStage, readable: set[Name]) -> None:
+    def _close(self, stage: Stage[Name, AnyBuffer, Notes], readable: set[Name]) -> None:
         """Ends a stage; raises the errors of operators that cannot run as they are."""
         raise NotImplementedError
 
@@ -221,7 +226,7 @@ class StageMachine(Generic[Name, AnyBuffer, AnyStage]):
         """The error to raise when an operator failed to run by one of `_errors`."""
         raise NotImplementedError
 
-    def _recovers(self, stage: AnyStage, error: Exception) -> bool:
+    def _recovers(self, stage: Stage[Name, AnyBuffer, Notes], error: Exception) -> bool:
         """Whether a stage can be run again, from its front, after an error of a host step."""
         return False
 
@@ -230,7 +235,9 @@ class StageMachine(Generic[Name, AnyBuffer, AnyStage]):
 
     # Making stages.
 
-    def _stage(self, stage: AnyStage, position: int) -> AnyStage:
+    def _stage(
+        self, stage: Stage[Name, AnyBuffer, Notes], position: int
+    ) -> Stage[Name, AnyBuffer, Notes]:
         """Fills an empty stage with the operators from `position` on."""
         while position < self._n_operators:
             stage.cut = self._prepare(stage, position)
@@ -248,7 +255,9 @@ class StageMachine(Generic[Name, AnyBuffer, AnyStage]):
         self._close(stage, readable)
         return stage
 
-    def _after(self, stage: AnyStage, position: int, fed: Mapping[Name, np.ndarray]) -> AnyStage:
+    def _after(
+        self, stage: Stage[Name, AnyBuffer, Notes], position: int, fed: Mapping[Name, np.ndarray]
+    ) -> Stage[Name, AnyBuffer, Notes]:
         """An empty stage that starts from what is known after `stage`, at operator `position`."""
         lasting = (CONSTANT, PERSISTENT)
         operands = {n: x for n, x in stage.operands.items() if x.storage.kind in lasting}
@@ -277,7 +286,7 @@ class StageMachine(Generic[Name, AnyBuffer, AnyStage]):
         """
         self.finished = False
         fed = {} if fed is None else fed
-        stage: AnyStage | None = self.first
+        stage: Stage[Name, AnyBuffer, Notes] | None = self.first
         while stage is not None:
             self.reached = stage
             self._run_stage(stage, fed, begun)
@@ -285,17 +294,19 @@ class StageMachine(Generic[Name, AnyBuffer, AnyStage]):
         self.finished = True
         return fed
 
-    def profile(self) -> list[tuple[Tag, float]]:
-        """Runs every operator; gives (tag, seconds) of each instruction and step, in order."""
-        times: list[tuple[Tag, float]] = []
+    def run_timed(
+        self, times: list[tuple[Tag, float]], fed: dict[Name, np.ndarray] | None = None
+    ) -> dict[Name, np.ndarray]:
+        """Runs; adds (tag, seconds) of each instruction and step to `times`, in order."""
         self._times = times
         try:
-            self.run()
+            return self.run(fed)
         finally:
             self._times = None
-        return times
 
-    def _run_stage(self, stage: AnyStage, fed: dict[Name, np.ndarray], begun: bool) -> None:
+    def _run_stage(
+        self, stage: Stage[Name, AnyBuffer, Notes], fed: dict[Name, np.ndarray], begun: bool
+    ) -> None:
         program, check = stage.program, self.control.check
         for name, operand in stage.fed.items():
             program.rebind(operand, fed[name])
@@ -314,7 +325,9 @@ class StageMachine(Generic[Name, AnyBuffer, AnyStage]):
         for name, operand in stage.lent.items():
             fed[name] = program.array(operand)
 
-    def _next(self, stage: AnyStage, fed: dict[Name, np.ndarray]) -> AnyStage | None:
+    def _next(
+        self, stage: Stage[Name, AnyBuffer, Notes], fed: dict[Name, np.ndarray]
+    ) -> Stage[Name, AnyBuffer, Notes] | None:
         cut = stage.cut
         if cut is None:
             return None
@@ -332,8 +345,8 @@ class StageMachine(Generic[Name, AnyBuffer, AnyStage]):
         return following
 
     def _after_dynamic_result(
-        self, stage: AnyStage, cut: RunAlone[Name], fed: dict[Name, np.ndarray]
-    ) -> AnyStage:
+        self, stage: Stage[Name, AnyBuffer, Notes], cut: RunAlone[Name], fed: dict[Name, np.ndarray]
+    ) -> Stage[Name, AnyBuffer, Notes]:
         values = [None if name is None else self._value(stage, name, fed) for name in cut.inputs]
         start = perf_counter()
         results = cut.function(*values)
@@ -357,7 +370,9 @@ class StageMachine(Generic[Name, AnyBuffer, AnyStage]):
             following.arrays[name][...] = array
         return following
 
-    def _recalled(self, stage: AnyStage, key: Hashable) -> AnyStage | None:
+    def _recalled(
+        self, stage: Stage[Name, AnyBuffer, Notes], key: Hashable
+    ) -> Stage[Name, AnyBuffer, Notes] | None:
         """The stage that followed when the same came before; else there is room for one more."""
         following = stage.following.pop(key, None)
         if following is not None:
@@ -366,7 +381,9 @@ class StageMachine(Generic[Name, AnyBuffer, AnyStage]):
             del stage.following[next(iter(stage.following))]
         return following
 
-    def _value(self, stage: AnyStage, name: Name, fed: Mapping[Name, np.ndarray]) -> np.ndarray:
+    def _value(
+        self, stage: Stage[Name, AnyBuffer, Notes], name: Name, fed: Mapping[Name, np.ndarray]
+    ) -> np.ndarray:
         """The array of a tensor that is readable after a stage."""
         array = fed.get(name)
         if array is None:
