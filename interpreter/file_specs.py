@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from math import prod
 
 import numpy as np
 
 from ..schema import tables
 from ..schema.dtypes import PACKED_BITS, numpy_dtype
+from ..schema.errors import ModelError
 from ..schema.flatbuffer import Record, options_class
-from ..schema.quantization import Quantization
+from ..schema.quantization import Blocks, Quantization
 from .spec import NOTHING, OperatorSpec, SignatureSpec, SubgraphSpec, TensorSpec
 
 _HANDLES = frozenset(("RESOURCE", "VARIANT"))
@@ -20,15 +22,14 @@ def subgraph_of(model: Record, index: int) -> SubgraphSpec:
     """Subgraph `index` of the schema's record of a model."""
     record, buffers = model.subgraphs[index], model.buffers or ()
     codes = [_code(code) for code in model.operator_codes or ()]
+    data = [buffers[tensor.buffer].data if buffers else None for tensor in record.tensors or ()]
+    tensors = list(zip(record.tensors or (), data, strict=True))
     return SubgraphSpec(
         index,
         record.name or "",
         _ints(record.inputs),
         _ints(record.outputs),
-        tuple(
-            _tensor(i, tensor, buffers[tensor.buffer].data if buffers else None)
-            for i, tensor in enumerate(record.tensors or ())
-        ),
+        tuple(_tensor(i, tensor, content, tensors) for i, (tensor, content) in enumerate(tensors)),
         tuple(
             _operator(i, operator, codes[operator.opcode_index])
             for i, operator in enumerate(record.operators or ())
@@ -57,10 +58,20 @@ def signatures_in_order(model: Record) -> list[SignatureSpec]:
     ]
 
 
-def _tensor(index: int, record: Record, data: np.ndarray | None) -> TensorSpec:
+def _tensor(
+    index: int,
+    record: Record,
+    data: np.ndarray | None,
+    tensors: Sequence[tuple[Record, np.ndarray | None]],
+) -> TensorSpec:
+    """What a record declares; `tensors` are the records of the subgraph with their buffers."""
     type_name, shape = tables.name_of("TensorType", record.type), _ints(record.shape)
     if type_name in _HANDLES:
         data = None
+    quantization = _quantization(record.quantization)
+    details = None if record.quantization is None else record.quantization.details
+    if details is not None and type(details).__name__ == "BlockwiseQuantization":
+        quantization = _by_blocks(index, shape, details, tensors)
     return TensorSpec(
         index,
         record.name or "",
@@ -69,7 +80,7 @@ def _tensor(index: int, record: Record, data: np.ndarray | None) -> TensorSpec:
         numpy_dtype(record.type),
         type_name,
         PACKED_BITS.get(type_name, 0),
-        _quantization(record.quantization),
+        quantization,
         record.is_variable,
         record.sparsity,
         NOTHING if data is None else data,
@@ -115,6 +126,41 @@ def _quantization(record: Record | None) -> Quantization | None:
     else:
         zero_points = np.asarray(record.zero_point, np.int64)
     return Quantization(scales, zero_points, int(record.quantized_dimension))
+
+
+def _by_blocks(
+    index: int,
+    shape: tuple[int, ...],
+    details: Record,
+    tensors: Sequence[tuple[Record, np.ndarray | None]],
+) -> Quantization:
+    """The quantization of a tensor of `shape` whose blocks have scales in other tensors."""
+    block = _ints(details.block_shape) or (*[1] * (len(shape) - 1), int(details.block_size))
+    fits = len(block) == len(shape) and all(
+        size > 0 and n % size == 0 for n, size in zip(shape, block, strict=False)
+    )
+    if not fits:
+        raise ModelError(f"tensor {index} of shape {shape} must divide into blocks, got {block}")
+    counts = tuple(n // size for n, size in zip(shape, block, strict=True))
+
+    def numbers(tensor: int, dtype: type[np.generic]) -> np.ndarray | None:
+        if tensor < 0:
+            return None
+        record, data = tensors[tensor]
+        kind = numpy_dtype(record.type)
+        if kind.hasobject or data is None or data.size != prod(counts) * kind.itemsize:
+            raise ModelError(
+                f"tensor {index} has {prod(counts)} blocks, which tensor {tensor} must have "
+                f"numbers for, got {kind} of shape {_ints(record.shape)}"
+            )
+        return np.frombuffer(data, kind).astype(dtype).reshape(counts)
+
+    scales = numbers(int(details.scales), np.float32)
+    if scales is None:
+        raise ModelError(f"tensor {index} is quantized by blocks and must name its scales")
+    zero_points = numbers(int(details.zero_points), np.int64)
+    blocks = Blocks(block, scales, zero_points)
+    return Quantization([], [], max(len(shape) - 1, 0), block[-1], details=details, blocks=blocks)
 
 
 def _code(record: Record) -> tuple[str, int, bool]:

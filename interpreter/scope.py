@@ -133,9 +133,9 @@ class Scope:
         return array
 
     def reset_states(self, subgraph: int | None = None) -> None:
-        """Sets variable tensors, and what operators keep, to their initial values.
+        """Sets every variable tensor, and what operators keep, to its initial value.
 
-        All, or those of a subgraph and of all that it calls.
+        With `subgraph`, that of this one and of all it calls.
 
         Raises NodeError when the subgraph calls one that is not there.
         """
@@ -144,9 +144,8 @@ class Scope:
             if subgraphs is None or owner in subgraphs:
                 array[...] = self.model.tensor(owner, tensor).initial()
         for (container, name), number in self._resource_ids.items():
-            if container != OPERATORS:
-                continue
-            if subgraphs is None or int(name.partition(".")[0]) in subgraphs:
+            owner = int(name.partition(".")[0]) if container == OPERATORS else -1
+            if container == OPERATORS and (subgraphs is None or owner in subgraphs):
                 self.resources.pop(number, None)
 
     def _with_called(self, subgraph: int) -> set[int]:

@@ -13,9 +13,8 @@ import numpy as np
 from ...engine.families.layout import move
 from ...engine.plan.buffer import arena
 from ...engine.plan.view import View
-from ..checks import required
 from .options import Options
-from .registry import by_numpy, custom
+from .registry import by_numpy, custom, exactly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +28,7 @@ _INTEGERS: tuple[type, ...] = (np.int32, np.int64)
 @custom("Roll")
 def roll(node: Node) -> Prepared:
     """The elements moved along axes; what goes out at the end comes in at the front."""
-    x, shift, axis = required(node, 3)
+    x, shift, axis = exactly(node, 3)
     for name, operand in (("shift", shift), ("axis", axis)):
         node.require(
             operand.dtype in _INTEGERS and operand.ndim <= 1,
@@ -86,7 +85,7 @@ def _steps(
 @custom("BroadcastGradientArgs")
 def broadcast_gradient_args(node: Node) -> DynamicResult:
     """The axes to sum over so that a gradient has the first shape, and those for the second."""
-    shapes = required(node, 2)
+    shapes = exactly(node, 2)
     for operand in shapes:
         node.require(
             operand.dtype in _INTEGERS and operand.dtype == shapes[0].dtype,
@@ -113,7 +112,7 @@ def numeric_verify(node: Node) -> HostCall:
 
     With log_if_failed, a difference of more than `tolerance` steps is an error.
     """
-    x, expected = required(node, 2)
+    x, expected = exactly(node, 2)
     options = Options(node)
     tolerance, strict = options.number("tolerance", 0.0), options.flag("log_if_failed")
     node.require(
@@ -162,7 +161,7 @@ def hadamard_rotation(node: Node) -> Emit:
 
     Sums and differences of pairs, ever further apart.
     """
-    (x,) = required(node, 1)
+    (x,) = exactly(node, 1)
     size = Options(node).positive("hadamard_size")
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
     node.require(x.ndim in (2, 3), f"input must have 2 or 3 dimensions, got shape {x.shape}")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...engine.sizes import largest
-from ..checks import rank, required
+from ..checks import rank
 from .options import Options
-from .registry import by_numpy, custom
+from .registry import by_numpy, custom, exactly
 
 if TYPE_CHECKING:
     from ..node import HostCall, Node
@@ -28,7 +28,7 @@ def audio_spectrogram(node: Node) -> HostCall:
 
     A window is multiplied by Hann's and filled up with zeros to a power of 2.
     """
-    (x,) = required(node, 1)
+    (x,) = exactly(node, 1)
     rank(node, "input", x, 2)
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
     options = Options(node)
@@ -65,7 +65,7 @@ def mfcc(node: Node) -> HostCall:
 
     The second input is the number of samples in a second.
     """
-    x, rate = required(node, 2)
+    x, rate = exactly(node, 2)
     rank(node, "input", x, 3)
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
     node.require(

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import rank, required
+from ..checks import rank
 from .options import Options
-from .registry import custom
+from .registry import custom, exactly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ def ctc_beam_search_decoder(node: Node) -> DynamicResult:
 
     The input is [time, batch, class], logits whose last class is the blank.
     """
-    x, lengths = required(node, 2)
+    x, lengths = exactly(node, 2)
     rank(node, "input", x, 3)
     options = Options(node)
     width, n_paths = options.positive("beam_width"), options.positive("top_paths")

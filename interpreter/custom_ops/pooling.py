@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.sizes import largest
-from ..checks import Window, rank, required, slide
+from ..checks import Window, rank, slide
 from .options import Options, pool_params
-from .registry import by_numpy, custom
+from .registry import by_numpy, custom, exactly
 
 if TYPE_CHECKING:
     from ..node import HostCall, Node, Operand
@@ -26,7 +26,7 @@ _WITHIN = np.float32(0.1)
 @custom("AvgPool3D", "MaxPool3D")
 def pool_3d(node: Node) -> HostCall:
     """The mean or the largest number of each window, of those that lie in the volume."""
-    (x,) = required(node, 1)
+    (x,) = exactly(node, 1)
     rank(node, "input", x, 5)
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
     options = Options(node)
@@ -90,7 +90,7 @@ def max_pooling_with_argmax_2d(node: Node) -> HostCall:
 
 
 def _image(node: Node, count: int) -> list[Operand]:
-    operands = required(node, count)
+    operands = exactly(node, count)
     rank(node, "input", operands[0], 4)
     node.require(operands[0].dtype == np.float32, f"{operands[0].dtype} is not supported")
     return operands

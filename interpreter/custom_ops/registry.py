@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...schema.registry import Registry
+from ..checks import required
 from ..node import HostCall
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ..node import Node, Prepared
+    from ..node import Node, Operand, Prepared
 
     Prepare: TypeAlias = Callable[[Node], Prepared]
     """Checks a Node and infers its results."""
@@ -69,6 +70,12 @@ def custom(*names: str) -> Callable[[Prepare], Prepare]:
         return prepare
 
     return register
+
+
+def exactly(node: Node, count: int) -> list[Operand]:
+    """All inputs, of which there must be `count`; none may be omitted."""
+    node.require(len(node.inputs) == count, f"takes {count} inputs, got {len(node.inputs)}")
+    return required(node, count)
 
 
 def by_numpy(node: Node, function: Function, *results: Result) -> HostCall:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import rank, required
-from .registry import by_numpy, custom
+from ..checks import rank
+from .registry import by_numpy, custom, exactly
 
 if TYPE_CHECKING:
     from ..node import HostCall, Node, Operand
@@ -103,7 +103,7 @@ def dense_image_warp(node: Node) -> HostCall:
 
 
 def _images(node: Node) -> tuple[Operand, Operand]:
-    x, points = required(node, 2)
+    x, points = exactly(node, 2)
     rank(node, "input", x, 4)
     for operand in (x, points):
         node.require(operand.dtype == np.float32, f"{operand.dtype} is not supported")

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import required
 from .options import Options
-from .registry import by_numpy, custom
+from .registry import by_numpy, custom, exactly
 from .signal import require_dtype
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ class Fixed:
 @custom("SignalRfft")
 def rfft(node: Node) -> HostCall:
     """The first half of each row's transform, pairs of numbers; rows are filled up with zeros."""
-    (x,) = required(node, 1)
+    (x,) = exactly(node, 1)
     n = _length(node)
     require_dtype(node, x, np.int16, np.int32, np.float32)
     node.require(
@@ -95,7 +94,7 @@ def rfft(node: Node) -> HostCall:
 @custom("SignalIrfft")
 def irfft(node: Node) -> HostCall:
     """The rows that the first halves of their transforms, pairs of numbers, are of."""
-    (x,) = required(node, 1)
+    (x,) = exactly(node, 1)
     n = _length(node)
     require_dtype(node, x, np.int16, np.int32, np.float32)
     node.require(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.families import gemm
-from ..checks import CLAMPS, rank, required
+from ..checks import CLAMPS, rank
 from .options import transpose_conv_params
-from .registry import custom
+from .registry import custom, exactly
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -22,7 +22,7 @@ def convolution_2d_transpose_bias(node: Node) -> Emit:
 
     With padding, as much is cut off as lies over what a convolution of the result would see.
     """
-    x, weights, bias = required(node, 3)
+    x, weights, bias = exactly(node, 3)
     rank(node, "input", x, 4)
     rank(node, "filter", weights, 4)
     for operand in (x, weights, bias):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import Window, rank, required
+from ..checks import Window, rank
 from .options import pool_params
-from .registry import by_numpy, custom
+from .registry import by_numpy, custom, exactly
 
 if TYPE_CHECKING:
     from ..node import HostCall, Node, Operand
@@ -24,7 +24,7 @@ def max_unpooling_2d(node: Node) -> HostCall:
     That is an int32, (y * width + x) * channels + c in the image, or MediaPipe's float32, the place
     within the number's own window.
     """
-    x, places = required(node, 2)
+    x, places = exactly(node, 2)
     rank(node, "input", x, 4)
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
     node.require_equal(

@@ -11,19 +11,22 @@ from ...engine.families import gemm, quantization, quantized_gemm
 from ...engine.plan.buffer import Buffer, constant
 from ..checks import NO_LIMIT, name_of_dtype, one_scale
 from ..node import Node, Operand
-from .quantized import quantization_of, quantized_limits
+from .quantized import dequantized_blocks, quantization_of, quantized_limits
 
 _SUM_TYPES = {
     ("int8", "int8"): np.int32,
     ("int8", "int4"): np.int32,
+    ("int8", "int2"): np.int32,
     ("uint8", "uint8"): np.int32,
     ("int16", "int8"): np.int64,
     ("int16", "int4"): np.int64,
+    ("int16", "int2"): np.int64,
     ("int16", "int16"): np.int64,
 }
 """Types of input and weights -> of the sums where no bias says it."""
 
-_HYBRID = ("int8", "uint8", "int4")
+_SUBBYTE = ("int4", "int2")
+_HYBRID = ("int8", "uint8", *_SUBBYTE)
 _BIASES = {"int8": ("int32",), "uint8": ("int32",), "int16": ("int32", "int64")}
 
 
@@ -55,6 +58,7 @@ def arithmetic(
             whether float32 inputs get a zero point when weights are quantized; `infinite`, whether
             their results may be infinite.
     """
+    weights = dequantized_blocks(node, weights)
     pair = (name_of_dtype(x.dtype), name_of_dtype(weights.dtype))
     if pair in _SUM_TYPES:
         requantization = _requantization(node, x, weights, bias, clamp, rounding)
@@ -138,8 +142,8 @@ def bytes_of(weights: Operand) -> Buffer:
 
 
 def _whole(weights: Operand) -> Buffer:
-    """`weights`, those of half a byte as int8."""
-    if name_of_dtype(weights.dtype) != "int4":
+    """`weights`, those of less than a byte as int8."""
+    if name_of_dtype(weights.dtype) not in _SUBBYTE:
         return weights
     if weights.value is None:
         return weights.view(np.int8)

@@ -85,7 +85,20 @@ def quantization_of(node: Node, tensor: Operand | TensorDeclaration, name: str) 
     """The quantization of an input or output, which must have one."""
     if tensor.quantization is None:
         node.fail(f"{name} must have a scale")
+    if tensor.quantization.blocks is not None:
+        node.fail(f"{name} must have one scale, or one for each channel, got one for each block")
     return tensor.quantization
+
+
+def dequantized_blocks(node: Node, weights: Operand) -> Operand:
+    """Weights as float32 when they are quantized by blocks, any others as they are."""
+    blocks = None if weights.quantization is None else weights.quantization.blocks
+    if blocks is None:
+        return weights
+    value = weights.value
+    if value is None:
+        node.fail(f"'{weights.name}' is quantized by blocks and must be a constant")
+    return Operand.known(blocks.dequantized(value), weights.name)
 
 
 def require_prescribed(node: Node, dtype: np.dtype, tolerance: float = 0.0) -> Quantization:

@@ -455,14 +455,14 @@ def test_parse_example_as_tensorflow(builder, saved, kind):
 @pytest.mark.parametrize(
     ("kind", "dtype", "options", "message"),
     [
-        ("Roll", "f4", {}, "input 1 is missing"),
+        ("Roll", "f4", {}, "takes 3 inputs, got 1"),
         ("AudioSpectrogram", "f4", b"xyz", "the root of a FlexBuffer has 1, 2, 4 or 8 bytes, got"),
         ("AvgPool3D", "f4", {"ksize": [1, 2, 2]}, "must have 5 dimensions"),
         ("AudioSpectrogram", "f4", {"window_size": 1, "stride": 1}, r"in \[2, "),
         ("AudioSpectrogram", "f4", {"window_size": 4.5, "stride": 1}, "must be an integer"),
         ("aeq.hadamard_rotation", "f4", {"hadamard_size": 3}, "power of 2 that divides 4, got 3"),
         ("aeq.hadamard_rotation", "i4", {"hadamard_size": 2}, "int32 is not supported"),
-        ("MaxUnpooling2D", "f4", b"1234", "input 1 is missing"),
+        ("MaxUnpooling2D", "f4", b"1234", "takes 2 inputs, got 1"),
     ],
 )
 def test_what_is_wrong_is_said(builder, saved, kind, dtype, options, message):

@@ -1,0 +1,53 @@
+"""Fake quantization, with which a model is trained for integers."""
+
+import numpy as np
+
+from ..lowering.moves import like
+from .registry import lower
+
+
+@lower("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
+def fake_quant_vars(node, b):
+    """Floats rounded to what a quantized tensor of a range holds, or one with ranges by channel."""
+    low, high = node.inputs[1:]
+    is_range = node.type == "FakeQuantWithMinMaxVars"
+    if is_range and low.value is not None and high.value is not None:
+        return fake_quant(node, b, float(low.value), float(high.value))
+    return levels(node, b, low, high)
+
+
+@lower("FakeQuantWithMinMaxArgs")
+def fake_quant_args(node, b):
+    """Floats rounded to what a quantized tensor of a range holds."""
+    return fake_quant(node, b, node.attr("min"), node.attr("max"))
+
+
+def fake_quant(node, b, low, high):
+    """FAKE_QUANT of a range; written out where LiteRT's kernel does not take it."""
+    x = node.inputs[0]
+    if low == high == 0:
+        return b.ZEROS_LIKE(x)
+    if node.attr("narrow_range"):
+        return levels(node, b, *(b.constant(np.float32(value)) for value in (low, high)))
+    return b.FAKE_QUANT(x, min=low, max=high, num_bits=node.attr("num_bits"))
+
+
+def levels(node, b, low, high):
+    """The formula of TensorFlow's kernel: (floor((clip(x) - low) / scale + 0.5) - zero) * scale."""
+    x = node.inputs[0]
+    half, first = like(x, 0.5, b), float(node.attr("narrow_range"))
+    last = 2.0 ** node.attr("num_bits") - 1
+    scale = b.DIV(b.SUB(high, low), like(x, last - first, b))
+    first, last = like(x, first, b), like(x, last, b)
+    zero_point = b.FLOOR(b.ADD(b.SUB(first, b.DIV(low, scale)), half))
+    zero_point = b.MINIMUM(b.MAXIMUM(zero_point, first), last)
+    lowest, highest = (b.MUL(b.SUB(end, zero_point), scale) for end in (first, last))
+    inverse = b.DIV(like(x, 1, b), scale)
+    level_of_zero = b.FLOOR(b.ADD(b.MUL(b.NEG(lowest), inverse), half))
+    clipped = b.MINIMUM(b.MAXIMUM(x, lowest), highest)
+    level = b.FLOOR(b.ADD(b.MUL(b.SUB(clipped, lowest), inverse), half))
+    y = b.MUL(b.SUB(level, level_of_zero), scale)
+    if low.value is not None and high.value is not None and (low.value < high.value).all():
+        return y
+    zero = like(x, 0, b)
+    return b.SELECT_V2(b.LOGICAL_AND(b.EQUAL(low, zero), b.EQUAL(high, zero)), zero, y)
