@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     Result: TypeAlias = tuple[Sequence[int], npt.DTypeLike]
     """Shape and type of a result."""
 
-_CO_VARARGS = 4  # `inspect.CO_VARARGS`, without importing that
 _HOMES = {
     "arrays": ("Roll", "BroadcastGradientArgs", "NumericVerify", "aeq.hadamard_rotation"),
     "audio": ("AudioSpectrogram", "Mfcc"),
@@ -79,19 +77,8 @@ def exactly(node: Node, count: int) -> list[Operand]:
 
 
 def by_numpy(node: Node, function: Function, *results: Result) -> HostCall:
-    """What computes results of these shapes and types by a function of the inputs' arrays.
-
-    Inputs that the function does not take are ignored, as those of builtin operators are.
-    """
+    """What computes results of these shapes and types by a function of all inputs' arrays."""
     operands = [x for x in node.inputs if x is not None]
-    if isinstance(function, FunctionType):
-        n_taken, code = function.__code__.co_argcount, function.__code__
-        n_needed = n_taken - len(function.__defaults__ or ())
-        node.require(
-            len(operands) >= n_needed, f"{n_needed} inputs are needed, got {len(operands)}"
-        )
-        if not code.co_flags & _CO_VARARGS:
-            operands = operands[:n_taken]
     outs = [node.result(shape, np.dtype(dtype)) for shape, dtype in results]
 
     def run(*arrays: np.ndarray) -> None:
