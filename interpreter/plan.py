@@ -113,6 +113,19 @@ class Plan(StageMachine[int, Operand, StageNotes]):
         """What the delegates took; None without delegates."""
         return self._planner.report
 
+    def restart(self, inputs: Mapping[int, np.ndarray]) -> None:
+        """Makes it as before its first run; inputs of the same shape take the values of `inputs`.
+
+        Inputs that are not given, or had another shape, are zero.
+        """
+        self.reached, self.finished = self.first, True
+        for tensor in self.inputs:
+            array, before = self.first.arrays[tensor], inputs.get(tensor)
+            if before is not None and before.shape == array.shape:
+                array[...] = before
+            else:
+                array[...] = b"" if array.dtype.hasobject else np.zeros((), array.dtype)
+
     @property
     def fast_run(self) -> Callable[[], bool] | None:
         """A builtin function that does what `run` does, where that is a single native call.
@@ -191,7 +204,8 @@ class Plan(StageMachine[int, Operand, StageNotes]):
         arrays: dict[int, np.ndarray],
         fed: Iterable[int] = (),
     ) -> Stage:
-        program = Program(threads=self._scope.n_threads)
+        program = Program(self._scope.memory_limit, threads=self._scope.n_threads)
+        program.shared_constants = self._scope.model.shared_constants
         return EngineStage(program, operands, arrays, StageNotes(), fed)
 
     def _stage(self, stage: Stage, position: int) -> Stage:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import __version__
+from ..engine.plan.packed import PackedConstants
 from ..engine.plan.serialized import SerializedProgram, serialize
 from ..engine.run.disk_cache import CacheEntry
 from ..engine.run.stages import Stage as EngineStage
@@ -23,7 +24,7 @@ from .spec import SignatureSpec, TensorSpec
 from .stage import StageNotes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import TypeAlias
 
     from _typeshed import ReadableBuffer
@@ -52,9 +53,16 @@ class CachedPlan:
     Args:
         serialized: the bytes that `store_plan` wrote.
         content: those of the model file.
+        packed: where its packed constants lie; all who run it share them.
     """
 
-    def __init__(self, serialized: ReadableBuffer, content: ReadableBuffer):
+    def __init__(
+        self,
+        serialized: ReadableBuffer,
+        content: ReadableBuffer,
+        packed: PackedConstants | None = None,
+    ):
+        self._packed = PackedConstants() if packed is None else packed
         fields = marshal.loads(serialized)
         self.n_subgraphs, self.inputs, self.outputs, tensors, signatures, *stage = fields
         self.tensors = {fields[0]: _tensor(fields) for fields in tensors}
@@ -68,7 +76,9 @@ class CachedPlan:
         None when a kernel it needs is not cached any more.
         """
         try:
-            program = SerializedProgram(self._instructions, self._content, scope.n_threads)
+            program = SerializedProgram(
+                self._instructions, self._content, scope.n_threads, self._packed, scope.memory_limit
+            )
         except LookupError:
             return None
         stage: Stage = EngineStage(program, {}, {}, StageNotes())
@@ -93,7 +103,7 @@ def cache_entry_of(status: os.stat_result, n_threads: int) -> CacheEntry:
 
 
 def store_plan(
-    cache_entry: CacheEntry,
+    store: Callable[[bytes], object],
     model: LoadedModel,
     stage: Stage,
     readable: Iterable[int],
@@ -102,7 +112,7 @@ def store_plan(
     """Stores a model's plan, whose first stage is about to be closed, if it can be serialized."""
     serialized = _serialize(model, stage, readable, layout)
     if serialized is not None:
-        cache_entry.store(serialized)
+        store(serialized)
 
 
 def _serialize(

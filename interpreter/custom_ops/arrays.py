@@ -13,9 +13,8 @@ import numpy as np
 from ...engine.families.layout import move
 from ...engine.plan.buffer import arena
 from ...engine.plan.view import View
-from ..checks import required
 from .options import Options
-from .registry import by_numpy, custom
+from .registry import by_numpy, custom, exactly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,16 +22,16 @@ if TYPE_CHECKING:
     from ...engine.plan.program import Program
     from ..node import DynamicResult, Emit, HostCall, Node, Operand, Prepared
 
-_INTEGERS: tuple[type, ...] = (np.int32, np.int64)
+_INTEGERS = ("int32", "int64")
 
 
 @custom("Roll")
 def roll(node: Node) -> Prepared:
     """The elements moved along axes; what goes out at the end comes in at the front."""
-    x, shift, axis = required(node, 3)
+    x, shift, axis = exactly(node, 3)
     for name, operand in (("shift", shift), ("axis", axis)):
         node.require(
-            operand.dtype in _INTEGERS and operand.ndim <= 1,
+            operand.dtype.name in _INTEGERS and operand.ndim <= 1,
             f"{name} must be int32 or int64 with at most one dimension, "
             f"got {operand.dtype} of shape {operand.shape}",
         )
@@ -86,10 +85,10 @@ def _steps(
 @custom("BroadcastGradientArgs")
 def broadcast_gradient_args(node: Node) -> DynamicResult:
     """The axes to sum over so that a gradient has the first shape, and those for the second."""
-    shapes = required(node, 2)
+    shapes = exactly(node, 2)
     for operand in shapes:
         node.require(
-            operand.dtype in _INTEGERS and operand.dtype == shapes[0].dtype,
+            operand.dtype.name in _INTEGERS and operand.dtype == shapes[0].dtype,
             f"shapes must be int32 or int64, both the same, got {operand.dtype}",
         )
 
@@ -113,7 +112,7 @@ def numeric_verify(node: Node) -> HostCall:
 
     With log_if_failed, a difference of more than `tolerance` steps is an error.
     """
-    x, expected = required(node, 2)
+    x, expected = exactly(node, 2)
     options = Options(node)
     tolerance, strict = options.number("tolerance", 0.0), options.flag("log_if_failed")
     node.require(
@@ -141,12 +140,12 @@ def numeric_verify(node: Node) -> HostCall:
 def _quantization(node: Node, x: Operand) -> tuple[np.ndarray, np.ndarray]:
     """The scale and the zero point of each element, as arrays that broadcast to it."""
     node.require(
-        x.dtype in (np.int8, np.uint8, np.int16, np.float16), f"{x.dtype} is not supported"
+        x.dtype.name in ("int8", "uint8", "int16", "float16"), f"{x.dtype} is not supported"
     )
     params = x.quantization
     if params is None or x.dtype == np.float16:
         node.require(x.dtype == np.float16, f"'{x.name}' must have a scale")
-        return np.float32([1]), np.float32([0])
+        return np.ones(1, np.float32), np.zeros(1, np.float32)
     shape = [1] * x.ndim
     if params.is_per_channel:
         shape[params.axis] = -1
@@ -162,7 +161,7 @@ def hadamard_rotation(node: Node) -> Emit:
 
     Sums and differences of pairs, ever further apart.
     """
-    (x,) = required(node, 1)
+    (x,) = exactly(node, 1)
     size = Options(node).positive("hadamard_size")
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
     node.require(x.ndim in (2, 3), f"input must have 2 or 3 dimensions, got shape {x.shape}")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import rank, required
+from ..checks import rank
 from .options import Options
-from .registry import custom
+from .registry import custom, exactly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ def ctc_beam_search_decoder(node: Node) -> DynamicResult:
 
     The input is [time, batch, class], logits whose last class is the blank.
     """
-    x, lengths = required(node, 2)
+    x, lengths = exactly(node, 2)
     rank(node, "input", x, 3)
     options = Options(node)
     width, n_paths = options.positive("beam_width"), options.positive("top_paths")
@@ -107,8 +107,8 @@ def ctc_beam_search_decoder(node: Node) -> DynamicResult:
         results.append(np.array(scores, np.float32).reshape(x.shape[1], n_paths))
         return [array.astype(dtype) for array, dtype in zip(results, dtypes, strict=True)]
 
-    shapes: list[tuple[int | None, ...]] = [(None, 2)] * n_paths + [(None,)] * n_paths
-    return node.dynamic_result(run, [*shapes, *[(2,)] * n_paths, (x.shape[1], n_paths)])
+    indices, values, sizes = ([shape] * n_paths for shape in ((None, 2), (None,), (2,)))
+    return node.dynamic_result(run, [*indices, *values, *sizes, (x.shape[1], n_paths)])
 
 
 def _sparse(rows: Sequence[list[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..checks import rank, required
+from ..checks import rank
 from .options import Options
-from .registry import by_numpy, custom
+from .registry import by_numpy, custom, exactly
 
 if TYPE_CHECKING:
     from ..node import HostCall, Node, Operand
@@ -65,7 +65,7 @@ def detection_postprocess(node: Node) -> HostCall:
     With use_regular_nms each class keeps the boxes that overlap none better of the class; else each
     box has its best classes, and keeps clear of better ones of any class. What is left over is 0.
     """
-    encodings, scores, anchors = required(node, 3)
+    encodings, scores, anchors = exactly(node, 3)
     settings = _settings(node)
     for name, operand, n in (
         ("boxes", encodings, 3),

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import required
-from .registry import by_numpy, custom
+from .registry import by_numpy, custom, exactly
 
 if TYPE_CHECKING:
     from ..node import DynamicResult, HostCall, Node
@@ -19,7 +18,7 @@ def irfft2d(node: Node) -> HostCall | DynamicResult:
 
     That says the sizes of the result. It is computed in float64.
     """
-    x, length = required(node, 2)
+    x, length = exactly(node, 2)
     node.require(x.ndim >= 2, f"input must have 2 dimensions or more, got shape {x.shape}")
     node.require(x.dtype == np.complex64, f"{x.dtype} is not supported")
     node.require(

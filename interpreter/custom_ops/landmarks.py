@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import rank, required
+from ..checks import rank
 from .options import Options
-from .registry import by_numpy, custom
+from .registry import by_numpy, custom, exactly
 
 if TYPE_CHECKING:
     from ..node import HostCall, Node
@@ -23,7 +23,7 @@ def transform_landmarks(node: Node) -> HostCall:
 
     In version 1 all stand in the last dimension and `scale` is that of what the matrix adds.
     """
-    x, matrix = required(node, 2)
+    x, matrix = exactly(node, 2)
     for operand in (x, matrix):
         node.require(operand.dtype == np.float32, f"{operand.dtype} is not supported")
     node.require(matrix.size == 16, f"the matrix must have 16 numbers, got {matrix.shape}")
@@ -54,7 +54,7 @@ def transform_landmarks(node: Node) -> HostCall:
 @custom("Landmarks2TransformMatrix")
 def landmarks_to_transform_matrix(node: Node) -> HostCall:
     """The matrix from a crop to the image, around some points with two of them on a level."""
-    (x,) = required(node, 1)
+    (x,) = exactly(node, 1)
     node.require(node.version > 1, f"version {node.version} is not supported; version 2 is")
     rank(node, "input", x, 3)
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
@@ -78,10 +78,10 @@ def landmarks_to_transform_matrix(node: Node) -> HostCall:
         turned = points[subset] @ _rotation(angle).T
         low, high = turned.min(0), turned.max(0)
         centre = _rotation(-angle) @ ((low + high) / 2)
-        steps = np.float32(scales) * (high - low) / np.float32(sizes)
+        steps = np.array(scales, np.float32) * (high - low) / np.array(sizes, np.float32)
         matrix = np.eye(4, dtype=np.float32)
         matrix[:2, :2] = _rotation(-angle) * steps
-        matrix[:2, 3] = centre - matrix[:2, :2] @ (np.float32(sizes) / 2)
+        matrix[:2, 3] = centre - matrix[:2, :2] @ (np.array(sizes, np.float32) / 2)
         return [matrix[None]]
 
     return by_numpy(node, run, ((1, 4, 4), np.float32))

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.sizes import largest
-from ..checks import Window, rank, required, slide
+from ..checks import Window, rank, slide
 from .options import Options, pool_params
-from .registry import by_numpy, custom
+from .registry import by_numpy, custom, exactly
 
 if TYPE_CHECKING:
     from ..node import HostCall, Node, Operand
@@ -26,7 +26,7 @@ _WITHIN = np.float32(0.1)
 @custom("AvgPool3D", "MaxPool3D")
 def pool_3d(node: Node) -> HostCall:
     """The mean or the largest number of each window, of those that lie in the volume."""
-    (x,) = required(node, 1)
+    (x,) = exactly(node, 1)
     rank(node, "input", x, 5)
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported")
     options = Options(node)
@@ -60,13 +60,13 @@ def max_pool_with_argmax(node: Node) -> HostCall:
     shape = _pooled(node, x, spans)
     declared = node.outputs[1].dtype if len(node.outputs) == 2 else None
     dtype = np.dtype(np.int32) if declared is None else declared
-    node.require(dtype in (np.int32, np.int64), f"positions must be int32 or int64, got {dtype}")
+    node.require(dtype.name in ("int32", "int64"), f"positions must be int32 or int64, got {dtype}")
     height, width, channels = x.shape[1:]
 
     def run(x: np.ndarray) -> list[np.ndarray]:
         values, (row, column) = _largest(x, spans)
-        rows = np.arange(shape[1])[:, None, None] * spans[0].stride - spans[0].before(height)
-        columns = np.arange(shape[2])[:, None] * spans[1].stride - spans[1].before(width)
+        rows = np.arange(shape[1]).reshape((-1, 1, 1)) * spans[0].stride - spans[0].before(height)
+        columns = np.arange(shape[2]).reshape((-1, 1)) * spans[1].stride - spans[1].before(width)
         places = ((rows + row) * width + columns + column) * channels + np.arange(channels)
         nothing = values == _LOWEST  # as in LiteRT: no number of the window is larger than that
         return [values, np.where(nothing, np.arange(channels), places)]
@@ -90,7 +90,7 @@ def max_pooling_with_argmax_2d(node: Node) -> HostCall:
 
 
 def _image(node: Node, count: int) -> list[Operand]:
-    operands = required(node, count)
+    operands = exactly(node, count)
     rank(node, "input", operands[0], 4)
     node.require(operands[0].dtype == np.float32, f"{operands[0].dtype} is not supported")
     return operands
@@ -105,9 +105,9 @@ def _largest(
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """The first largest number of each window, float32's lowest or more, its row and column."""
     taps = _taps(np.where(x > _LOWEST, x, _LOWEST), spans, -np.inf)
-    taps = taps.reshape((*taps.shape[:-2], -1))
+    taps = taps.reshape((*taps.shape[:-2], spans[0].size * spans[1].size))
     best = taps.argmax(-1) if taps.size else np.zeros(taps.shape[:-1], np.int64)
-    values = np.take_along_axis(taps, best[..., None], -1)[..., 0] if taps.size else taps[..., 0]
+    values = np.take_along_axis(taps, best[..., None], -1)[..., 0]
     row, column = np.divmod(best, spans[1].size)
     return values, (row, column)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import rank, required
-from .registry import by_numpy, custom
+from ..checks import rank
+from .registry import by_numpy, custom, exactly
 
 if TYPE_CHECKING:
     from ..node import HostCall, Node
@@ -22,7 +22,7 @@ def unidirectional_sequence_gru(node: Node) -> HostCall:
 
     [r u] = sigmoid([x h] gate' + b), c = tanh([x h*r] candidate' + d), h = (1 - u) c + u h
     """
-    x, state, *weights = required(node, 6)
+    x, state, *weights = exactly(node, 6)
     rank(node, "input", x, 3)
     rank(node, "the state", state, 2)
     for operand in (x, state, *weights):

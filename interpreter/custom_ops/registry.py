@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...schema.registry import Registry
+from ..checks import required
 from ..node import HostCall
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ..node import Node, Prepared
+    from ..node import Node, Operand, Prepared
 
     Prepare: TypeAlias = Callable[[Node], Prepared]
     """Checks a Node and infers its results."""
@@ -69,14 +70,23 @@ def custom(*names: str) -> Callable[[Prepare], Prepare]:
     return register
 
 
+def exactly(node: Node, count: int) -> list[Operand]:
+    """All inputs, of which there must be `count`; none may be omitted."""
+    node.require(len(node.inputs) == count, f"takes {count} inputs, got {len(node.inputs)}")
+    return required(node, count)
+
+
 def by_numpy(node: Node, function: Function, *results: Result) -> HostCall:
     """What computes results of these shapes and types by a function of all inputs' arrays."""
     operands = [x for x in node.inputs if x is not None]
     outs = [node.result(shape, np.dtype(dtype)) for shape, dtype in results]
 
     def run(*arrays: np.ndarray) -> None:
-        with np.errstate(all="ignore"):
-            values = function(*arrays[: len(operands)])
+        try:
+            with np.errstate(all="ignore"):
+                values = function(*arrays[: len(operands)])
+        except MemoryError as error:
+            node.fail(f"needs more memory than there is ({error})")
         for out, value in zip(arrays[len(operands) :], values, strict=True):
             out[...] = value
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import required
 from .options import Options
-from .registry import by_numpy, custom
+from .registry import by_numpy, custom, exactly
 
 if TYPE_CHECKING:
     from ..node import HostCall, Node, Operand
@@ -22,13 +21,16 @@ _LEAST, _MOST = -(1 << 15), (1 << 15) - 1
 def require_dtype(node: Node, operand: Operand, *dtypes: type) -> None:
     """Refuses an operand of another type."""
     names = " or ".join(np.dtype(dtype).name for dtype in dtypes)
-    node.require(operand.dtype in dtypes, f"'{operand.name}' must be {names}, got {operand.dtype}")
+    node.require(
+        any(operand.dtype == dtype for dtype in dtypes),
+        f"'{operand.name}' must be {names}, got {operand.dtype}",
+    )
 
 
 @custom("SignalWindow")
 def window(node: Node) -> HostCall:
     """Each row times the window's weights, shifted right, within int16."""
-    x, weights = required(node, 2)
+    x, weights = exactly(node, 2)
     shift = Options(node).integer("shift")
     for operand in (x, weights):
         require_dtype(node, operand, np.int16)
@@ -48,7 +50,7 @@ def window(node: Node) -> HostCall:
 @custom("SignalFftAutoScale")
 def fft_auto_scale(node: Node) -> HostCall:
     """The numbers shifted left as far as the largest one allows, and by how many bits."""
-    (x,) = required(node, 1)
+    (x,) = exactly(node, 1)
     require_dtype(node, x, np.int16)
 
     def run(x: np.ndarray) -> list[np.ndarray]:
@@ -66,7 +68,7 @@ def energy(node: Node) -> HostCall:
 
     Outside of these is 0.
     """
-    (x,) = required(node, 1)
+    (x,) = exactly(node, 1)
     options = Options(node)
     start, end = options.integer("start_index"), options.integer("end_index")
     require_dtype(node, x, np.int16)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import required
 from .options import Options
-from .registry import by_numpy, custom
+from .registry import by_numpy, custom, exactly
 from .signal import require_dtype
 from .state import state_of
 
@@ -28,7 +27,7 @@ _WORD = (1 << 32) - 1
 @custom("SignalFilterBank")
 def filter_bank(node: Node) -> HostCall:
     """The energy of each channel: triangles over the spectrum, each with what the last one left."""
-    x, weights, unweights, *tables = required(node, 6)
+    x, weights, unweights, *tables = exactly(node, 6)
     n_channels = Options(node).positive("num_channels")
     require_dtype(node, x, np.uint32)
     for operand in (weights, unweights, *tables):
@@ -61,7 +60,7 @@ def filter_bank(node: Node) -> HostCall:
 @custom("SignalFilterBankSquareRoot")
 def square_root(node: Node) -> HostCall:
     """The rounded square roots, shifted right by the second input."""
-    x, bits = required(node, 2)
+    x, bits = exactly(node, 2)
     require_dtype(node, x, np.uint64)
     require_dtype(node, bits, np.int32)
     node.require(bits.size == 1, f"the shift must be one number, got shape {bits.shape}")
@@ -89,7 +88,7 @@ def _root(value: int) -> int:
 @custom("SignalFilterBankSpectralSubtraction")
 def spectral_subtraction(node: Node) -> HostCall:
     """The numbers less a moving average of them, the noise; and that average."""
-    (x,) = required(node, 1)
+    (x,) = exactly(node, 1)
     options = Options(node)
     n_channels = options.positive("num_channels")
     require_dtype(node, x, np.uint32)
@@ -129,7 +128,7 @@ def _alternate(pair: list[int], n: int) -> np.ndarray:
 @custom("SignalPCAN")
 def pcan(node: Node) -> HostCall:
     """The numbers times a gain that falls with the noise, pressed together."""
-    x, noise, table = required(node, 3)
+    x, noise, table = exactly(node, 3)
     shift = Options(node).integer("snr_shift")
     for operand in (x, noise):
         require_dtype(node, operand, np.uint32)
@@ -162,7 +161,7 @@ def _gain(noise: np.ndarray, table: np.ndarray) -> np.ndarray:
 @custom("SignalFilterBankLog")
 def log(node: Node) -> HostCall:
     """The natural logarithms times output_scale, 0 below 2, within int16."""
-    (x,) = required(node, 1)
+    (x,) = exactly(node, 1)
     options = Options(node)
     scale, bits = options.integer("output_scale"), options.integer("input_correction_bits")
     require_dtype(node, x, np.uint32)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import required
 from .options import Options
-from .registry import by_numpy, custom
+from .registry import by_numpy, custom, exactly
 from .signal import require_dtype
 from .state import state_of
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from ..node import HostCall, Node
 
 _SHORT = (1 << 15) - 1
-_MOST = 1 << 24
+_MOST = 1 << 20
 
 
 @custom("SignalFramer")
@@ -29,7 +28,7 @@ def framer(node: Node) -> HostCall:
 
     One for which there are too few samples yet is 0; the second result says whether none is.
     """
-    (x,) = required(node, 1)
+    (x,) = exactly(node, 1)
     options = Options(node)
     size, step = options.positive("frame_size"), options.positive("frame_step")
     prefill = options.flag("prefill")
@@ -68,7 +67,7 @@ def stacker(node: Node) -> HostCall:
 
     A row is taken at every `stacker_step` frames.
     """
-    (x,) = required(node, 1)
+    (x,) = exactly(node, 1)
     options = Options(node)
     n, step = options.positive("num_channels"), options.positive("stacker_step")
     left, right = options.integer("stacker_left_context"), options.integer("stacker_right_context")
@@ -101,7 +100,7 @@ def stacker(node: Node) -> HostCall:
 @custom("SignalDelay")
 def delay(node: Node) -> HostCall:
     """The samples of each row `delay_length` later, zeros before the first."""
-    (x,) = required(node, 1)
+    (x,) = exactly(node, 1)
     length = Options(node).integer("delay_length")
     require_dtype(node, x, np.int16)
     node.require(x.ndim >= 1, "input must have a dimension")
@@ -121,7 +120,7 @@ def delay(node: Node) -> HostCall:
 @custom("SignalOverlapAdd")
 def overlap_add(node: Node) -> HostCall:
     """Frames laid over one another, each `frame_step` after the one before, and added up."""
-    (x,) = required(node, 1)
+    (x,) = exactly(node, 1)
     step = Options(node).positive("frame_step")
     require_dtype(node, x, np.int16, np.float32)
     node.require(

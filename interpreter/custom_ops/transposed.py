@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.families import gemm
-from ..checks import CLAMPS, rank, required
+from ..checks import CLAMPS, rank
 from .options import transpose_conv_params
-from .registry import custom
+from .registry import custom, exactly
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
     from ..node import Emit, Node
+
+_MOST_STRIDE = 64
+"""Beyond that there would be too many instructions, one for each step of a stride."""
 
 
 @custom("Convolution2DTransposeBias")
@@ -22,7 +25,7 @@ def convolution_2d_transpose_bias(node: Node) -> Emit:
 
     With padding, as much is cut off as lies over what a convolution of the result would see.
     """
-    x, weights, bias = required(node, 3)
+    x, weights, bias = exactly(node, 3)
     rank(node, "input", x, 4)
     rank(node, "filter", weights, 4)
     for operand in (x, weights, bias):
@@ -33,6 +36,8 @@ def convolution_2d_transpose_bias(node: Node) -> Emit:
     )
     node.require(bias.shape == (n,), f"bias must have shape ({n},), got {bias.shape}")
     spans = transpose_conv_params(node, taps)
+    most = max(span.stride for span in spans)
+    node.require(most <= _MOST_STRIDE, f"strides must be at most {_MOST_STRIDE}, got {most}")
     cut = [
         max(span.size - (size - 1) % span.stride - 1, 0) if span.padding == "SAME" else 0
         for span, size in zip(spans, x.shape[1:3], strict=True)

@@ -1,5 +1,6 @@
 """Custom operators that come with flatlite: against LiteRT, where it has them, and TensorFlow."""
 
+import re
 import struct
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from flatbuffers import flexbuffers
 from running import answers as run
 
 import flatlite
+from flatlite.interpreter.custom_ops.registry import HOMES, SHIPPED
 from flatlite.interpreter.interpreter import Interpreter
 from flatlite.interpreter.profile import profile
 from flatlite.schema import custom_ops
@@ -455,14 +457,14 @@ def test_parse_example_as_tensorflow(builder, saved, kind):
 @pytest.mark.parametrize(
     ("kind", "dtype", "options", "message"),
     [
-        ("Roll", "f4", {}, "input 1 is missing"),
+        ("Roll", "f4", {}, "takes 3 inputs, got 1"),
         ("AudioSpectrogram", "f4", b"xyz", "the root of a FlexBuffer has 1, 2, 4 or 8 bytes, got"),
         ("AvgPool3D", "f4", {"ksize": [1, 2, 2]}, "must have 5 dimensions"),
         ("AudioSpectrogram", "f4", {"window_size": 1, "stride": 1}, r"in \[2, "),
         ("AudioSpectrogram", "f4", {"window_size": 4.5, "stride": 1}, "must be an integer"),
         ("aeq.hadamard_rotation", "f4", {"hadamard_size": 3}, "power of 2 that divides 4, got 3"),
         ("aeq.hadamard_rotation", "i4", {"hadamard_size": 2}, "int32 is not supported"),
-        ("MaxUnpooling2D", "f4", b"1234", "input 1 is missing"),
+        ("MaxUnpooling2D", "f4", b"1234", "takes 2 inputs, got 1"),
     ],
 )
 def test_what_is_wrong_is_said(builder, saved, kind, dtype, options, message):
@@ -470,3 +472,10 @@ def test_what_is_wrong_is_said(builder, saved, kind, dtype, options, message):
     content = one_op(builder, saved, kind, [x], [((2, 4), dtype)], options)
     with pytest.raises(RuntimeError, match=message):
         Interpreter(model_content=content).allocate_tensors()
+
+
+def test_the_documentation_lists_every_operator():
+    page = (Path(flatlite.__file__).parent / "docs" / "custom_ops.md").read_text()
+    table = page.partition("| from | operators |")[2].partition("\n\n")[0]
+    assert {name for name in HOMES if not re.search(rf"\b{name}\b", table)} == set()
+    assert all(SHIPPED.get(name) is not None for name in HOMES)
