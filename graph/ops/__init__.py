@@ -7,6 +7,7 @@ FAMILIES = (
     "concat",
     "control",
     "conv",
+    "decompose",
     "elementwise",
     "files",
     "gather",
@@ -24,5 +25,6 @@ FAMILIES = (
     "state",
     "string",
     "tensorlist",
+    "text",
 )
 """The modules that hold rows; the registry imports them all when it is first asked."""

@@ -34,7 +34,7 @@ def leaves(value, path="0"):
     """The results with the paths they are recorded under."""
     if isinstance(value, list | tuple):
         return [leaf for i, x in enumerate(value) for leaf in leaves(x, f"{path}/{i}"[2:] or "0")]
-    return [(path, value)]
+    return [] if value is None else [(path, value)]
 
 
 def plain(value):
