@@ -19,6 +19,7 @@ FACADES = (
     "flatlite.compat.v1.nn",
     "flatlite.compat.v1.rnn_cell",
     "flatlite.compat.v1.signal",
+    "flatlite.compat.v1.sparse",
     "flatlite.compat.v1.strings",
     "flatlite.experimental",
     "flatlite.lite",

@@ -21,6 +21,7 @@ MODULES = {
     "nn": "compat.v1.nn",
     "random": "graph.functions.random",
     "signal": "compat.v1.signal",
+    "sparse": "compat.v1.sparse",
     "strings": "compat.v1.strings",
     "train": "train",
 }

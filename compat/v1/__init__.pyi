@@ -12,6 +12,7 @@ from ...compat.v1 import math as math
 from ...compat.v1 import metrics as metrics
 from ...compat.v1 import nn as nn
 from ...compat.v1 import signal as signal
+from ...compat.v1 import sparse as sparse
 from ...compat.v1 import strings as strings
 from ...graph.core.create import constant as constant
 from ...graph.core.create import convert_to_tensor as convert_to_tensor
@@ -58,6 +59,7 @@ from ...graph.core.scopes import get_default_session as get_default_session
 from ...graph.core.scopes import name_scope as name_scope
 from ...graph.core.scopes import reset_default_graph as reset_default_graph
 from ...graph.core.scopes import set_random_seed as set_random_seed
+from ...graph.core.sparse_tensor import SparseTensor as SparseTensor
 from ...graph.core.tensor_shape import Dimension as Dimension
 from ...graph.core.tensor_shape import TensorShape as TensorShape
 from ...graph.derivatives.gradients import AggregationMethod as AggregationMethod
@@ -303,6 +305,18 @@ from ...graph.functions.sorting import sparse_segment_mean as sparse_segment_mea
 from ...graph.functions.sorting import sparse_segment_sqrt_n as sparse_segment_sqrt_n
 from ...graph.functions.sorting import sparse_segment_sum as sparse_segment_sum
 from ...graph.functions.sorting import unique_with_counts as unique_with_counts
+from ...graph.functions.sparse import add as sparse_add
+from ...graph.functions.sparse import concat as sparse_concat
+from ...graph.functions.sparse import maximum as sparse_maximum
+from ...graph.functions.sparse import minimum as sparse_minimum
+from ...graph.functions.sparse import placeholder as sparse_placeholder
+from ...graph.functions.sparse import reduce_sum_sparse as sparse_reduce_sum
+from ...graph.functions.sparse import reorder as sparse_reorder
+from ...graph.functions.sparse import reshape as sparse_reshape
+from ...graph.functions.sparse import retain as sparse_retain
+from ...graph.functions.sparse import sparse_dense_matmul as sparse_tensor_dense_matmul
+from ...graph.functions.sparse import sparse_to_dense as sparse_to_dense
+from ...graph.functions.sparse import to_dense as sparse_tensor_to_dense
 from ...graph.functions.state import assign as assign
 from ...graph.functions.state import assign_add as assign_add
 from ...graph.functions.state import assign_sub as assign_sub

@@ -61,6 +61,14 @@ CORE = {
     "graph.core.graph": "Graph Operation Tensor",
     "graph.format.importing": "import_graph_def",
     "graph.core.indexed_slices": "IndexedSlices",
+    "graph.core.sparse_tensor": "SparseTensor",
+    "graph.functions.sparse": (
+        "sparse_add=add sparse_concat=concat sparse_maximum=maximum sparse_minimum=minimum "
+        "sparse_placeholder=placeholder sparse_reduce_sum=reduce_sum_sparse "
+        "sparse_reorder=reorder sparse_reshape=reshape sparse_retain=retain "
+        "sparse_tensor_dense_matmul=sparse_dense_matmul sparse_tensor_to_dense=to_dense "
+        "sparse_to_dense"
+    ),
     "graph.session.fetches": "IndexedSlicesValue SparseTensorValue",
     "graph.variables.initializers": (
         "constant_initializer glorot_normal_initializer glorot_uniform_initializer "
@@ -143,6 +151,7 @@ NN = {
         "lrn moments"
     ),
     "graph.functions.reductions": "zero_fraction",
+    "graph.functions.sparse": "embedding_lookup_sparse safe_embedding_lookup_sparse",
     "graph.functions.sorting": "log_poisson_loss sufficient_statistics weighted_moments",
     "graph.functions.rnn": (
         "bidirectional_dynamic_rnn dynamic_rnn static_bidirectional_rnn static_rnn"
@@ -213,5 +222,13 @@ STRINGS = {
     "graph.functions.strings": (
         "join length lower regex_full_match regex_replace strip substr "
         "to_hash_bucket_strong=string_to_hash_bucket_strong to_number upper"
+    ),
+}
+
+SPARSE = {
+    "graph.core.sparse_tensor": "SparseTensor",
+    "graph.functions.sparse": (
+        "add concat from_dense maximum minimum placeholder reduce_sum=reduce_sum_sparse reorder "
+        "reshape retain sparse_dense_matmul to_dense"
     ),
 }

@@ -1,4 +1,4 @@
-"""Decompositions of matrices and what is solved by them, on stacks of matrices."""
+"""Decompositions of matrices, on stacks of matrices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import Shape, known, same, unknown
+from ..core.shapes import Shape, known, same
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -80,15 +80,3 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if a.shape != b.shape or not a.shape or a.shape[-1] != 3:
         raise ValueError(f"inputs must have the same shape [..., 3], got {a.shape} and {b.shape}")
     return np.cross(a, b)
-
-
-@op("MatrixSolveLs", shape=unknown)
-def matrix_solve_ls(
-    matrix: np.ndarray, rhs: np.ndarray, l2_regularizer: np.ndarray, *, fast: bool
-) -> np.ndarray:
-    """The least squares solution, of those with the least norm."""
-    n = matrix.shape[-1]
-    adjoint = _adjoint(matrix)
-    if l2_regularizer:
-        return np.linalg.solve(adjoint @ matrix + l2_regularizer * np.eye(n), adjoint @ rhs)
-    return np.linalg.pinv(matrix) @ rhs
