@@ -18,6 +18,7 @@ from ..variables.initializers import zeros_initializer
 from ..variables.variable_scope import variable_scope
 from . import array, creation, normalization, windows
 from .activations import bias_add
+from .batch_norm import batch_normalization as batch_normalization
 from .slices import get_item
 
 if TYPE_CHECKING:
