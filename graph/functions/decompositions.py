@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -91,8 +91,7 @@ def expm(input: TensorLike, name: str | None = None) -> Tensor:
 
         count = ops.Cast(squarings, DstT=np.dtype(np.int32))
         result = while_loop(_turns, _squared, [count, power])
-        assert isinstance(result, list)
-        exponential: Tensor = result[1]
+        exponential = cast("list[Tensor]", result)[1]
         exponential.set_shape(a.shape)
         return exponential
 

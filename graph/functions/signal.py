@@ -151,7 +151,7 @@ def linear_to_mel_weight_matrix(
     hertz = np.linspace(0.0, sample_rate / 2.0, num_spectrogram_bins)[1:]
     bins = _SLOPE * np.log1p(hertz / _BREAK)[:, None]
     ends = _SLOPE * np.log1p(np.array([lower_edge_hertz, upper_edge_hertz]) / _BREAK)
-    edges = np.linspace(ends[0], ends[1], num_mel_bins + 2)
+    edges: np.ndarray = np.linspace(float(ends[0]), float(ends[1]), num_mel_bins + 2)
     low, middle, high = edges[:-2], edges[1:-1], edges[2:]
     weights = np.minimum((bins - low) / (middle - low), (high - bins) / (high - middle))
     whole = np.vstack([np.zeros((1, num_mel_bins)), np.maximum(0.0, weights)])

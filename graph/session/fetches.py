@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 
     from ..core.protocols import ElementLike, Evaluated
 
-FetchNest: TypeAlias = (
-    "ElementLike | IndexedSlices | SparseTensor | Sequence[FetchNest | None]"
-    " | Mapping[str, FetchNest] | None"
-)
+FetchLeaf: TypeAlias = "ElementLike | IndexedSlices | SparseTensor"
+FetchNest: TypeAlias = "FetchLeaf | Sequence[FetchNest | None] | Mapping[str, FetchNest] | None"
 """What a Session is asked for; None only within IndexedSlices."""
 Build: TypeAlias = "Callable[[Sequence[Evaluated]], Evaluated]"
 """Makes the result of a nest from the values of all elements."""

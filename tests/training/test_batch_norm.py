@@ -28,3 +28,11 @@ def test_errors():
             tf.layers.batch_normalization(tf.placeholder(tf.float32, [2, None]))
         with pytest.raises(NotImplementedError, match="renorm"):
             tf.layers.batch_normalization(tf.zeros([2, 3]), renorm=True)
+
+
+def test_dropout_by_a_tensor():
+    with tf.Graph().as_default(), tf.Session() as session:
+        training = tf.placeholder(tf.bool, [])
+        y = tf.layers.dropout(tf.ones([100]), 0.5, training=training)
+        assert set(session.run(y, {training: True}).tolist()) == {0, 2}
+        assert set(session.run(y, {training: False}).tolist()) == {1}
