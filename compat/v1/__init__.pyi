@@ -342,6 +342,8 @@ from ...graph.session.session import GPUOptions as GPUOptions
 from ...graph.session.session import InteractiveSession as InteractiveSession
 from ...graph.session.session import Session as Session
 from ...graph.variables import initializers as initializers
+from ...graph.variables.distribution import VariableAggregation as VariableAggregation
+from ...graph.variables.distribution import VariableSynchronization as VariableSynchronization
 from ...graph.variables.get_variable import get_local_variable as get_local_variable
 from ...graph.variables.get_variable import get_variable as get_variable
 from ...graph.variables.get_variable import no_regularizer as no_regularizer

@@ -91,6 +91,7 @@ CORE = {
         "model_variables moving_average_variables report_uninitialized_variables "
         "trainable_variables variables_initializer"
     ),
+    "graph.variables.distribution": "VariableAggregation VariableSynchronization",
     "graph.variables.variables": "Variable",
 }
 """Names of `tf` alone."""

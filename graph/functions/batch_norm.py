@@ -171,6 +171,6 @@ def _written_out(
 
     scale = None if gamma is None else spread(gamma.value())
     offset = None if beta is None else spread(beta.value())
-    wide = [cast("Tensor", spread(values)) for values in (mean, variance)]
-    y = normalization.batch_normalization(x, *wide, offset, scale, epsilon)
+    wide_mean, wide_variance = (cast("Tensor", spread(t)) for t in (mean, variance))
+    y = normalization.batch_normalization(x, wide_mean, wide_variance, offset, scale, epsilon)
     return y, mean, variance
