@@ -51,6 +51,7 @@ class _Ops:
     BlockLSTMV2: TensorsFunction
     BroadcastGradientArgs: TensorsFunction
     Case: TensorsFunction
+    CombinedNonMaxSuppression: TensorsFunction
     ConcatOffset: TensorsFunction
     DecodeWav: TensorsFunction
     DenseToDenseSetOperation: TensorsFunction
@@ -72,6 +73,7 @@ class _Ops:
     ListDiff: TensorsFunction
     LogMatrixDeterminant: TensorsFunction
     LookupTableExportV2: TensorsFunction
+    Lu: TensorsFunction
     MaxPoolWithArgmax: TensorsFunction
     Merge: TensorsFunction
     NonMaxSuppressionV4: TensorsFunction
@@ -89,6 +91,7 @@ class _Ops:
     QueueDequeueUpTo: TensorsFunction
     QueueDequeueUpToV2: TensorsFunction
     QueueDequeueV2: TensorsFunction
+    RaggedGather: TensorsFunction
     RaggedRange: TensorsFunction
     RefMerge: TensorsFunction
     RefSwitch: TensorsFunction
@@ -114,6 +117,7 @@ class _Ops:
     StatelessCase: TensorsFunction
     StatelessIf: TensorsFunction
     StatelessWhile: TensorsFunction
+    StringNGrams: TensorsFunction
     StringSplit: TensorsFunction
     StringSplitV2: TensorsFunction
     Svd: TensorsFunction
@@ -126,9 +130,11 @@ class _Ops:
     TensorListPopBack: TensorsFunction
     TopK: TensorsFunction
     TopKV2: TensorsFunction
+    UnicodeDecode: TensorsFunction
     Unique: TensorsFunction
     UniqueV2: TensorsFunction
     UniqueWithCounts: TensorsFunction
+    UniqueWithCountsV2: TensorsFunction
     Unpack: TensorsFunction
     While: TensorsFunction
 
@@ -195,6 +201,7 @@ class _Ops:
     ResourceSparseApplyProximalGradientDescent: OperationFunction
     ResourceSparseApplyRMSProp: OperationFunction
     ResourceStridedSliceAssign: OperationFunction
+    Save: OperationFunction
     SaveV2: OperationFunction
     TensorArrayCloseV3: OperationFunction
     WriteFile: OperationFunction

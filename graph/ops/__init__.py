@@ -8,6 +8,7 @@ FAMILIES = (
     "control",
     "conv",
     "decompose",
+    "detection",
     "elementwise",
     "files",
     "gather",
@@ -24,6 +25,7 @@ FAMILIES = (
     "space",
     "state",
     "string",
+    "tables",
     "tensorlist",
     "text",
 )

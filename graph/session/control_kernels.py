@@ -64,7 +64,7 @@ class Body:
             shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
             plan = Plan(self.state, [*self.values, *self.controls], shapes)
             self.plans[key] = plan
-        values = plan.run(feeds)
+        values = plan.fetch(feeds)
         return [
             HANDLE if tensor.dtype == dtypes.RESOURCE else values[tensor].copy()
             for tensor in self.outputs
