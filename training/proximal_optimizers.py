@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..graph.core.build import ops
 from ..graph.core.create import convert_to_tensor
 from ..graph.core.graph import Tensor
 from ..graph.core.scopes import name_scope
-from ..graph.functions.arithmetic import maximum
 from ..graph.variables.initializers import Constant
 from ..graph.variables.variables import Variable
 from .adaptive_optimizers import OneOpOptimizer, require_positive
@@ -97,7 +97,7 @@ class FtrlOptimizer(OneOpOptimizer):
         adjusted = self._l2
         if isinstance(rate, Tensor):
             with name_scope("adjusted_l2"):
-                adjusted = self._l2 + self._beta / (2.0 * maximum(rate, _SMALLEST_RATE))
+                adjusted = self._l2 + self._beta / (2.0 * ops.Maximum(rate, _SMALLEST_RATE))
         elif self._beta:
             adjusted = self._l2 + self._beta / (2.0 * max(rate, _SMALLEST_RATE))
         values = [

@@ -13,7 +13,7 @@ from ..graph.variables.variable_scope import variable_scope
 from ..graph.variables.variables import Variable
 
 
-def create_slot(primary: Variable, value: Tensor, name: str) -> Variable:
+def create_slot(primary: Variable | Tensor, value: Tensor, name: str) -> Variable:
     """A variable of the kind of `primary`, not trainable, that starts with `value`."""
     with variable_scope(None, f"{primary.op.name}/{name}"):
         return get_variable(

@@ -40,6 +40,11 @@ from ...graph.functions.rnn import bidirectional_dynamic_rnn as bidirectional_dy
 from ...graph.functions.rnn import dynamic_rnn as dynamic_rnn
 from ...graph.functions.rnn import static_bidirectional_rnn as static_bidirectional_rnn
 from ...graph.functions.rnn import static_rnn as static_rnn
+from ...graph.functions.sorting import log_poisson_loss as log_poisson_loss
+from ...graph.functions.sorting import sufficient_statistics as sufficient_statistics
+from ...graph.functions.sorting import weighted_moments as weighted_moments
+from ...graph.functions.sparse import embedding_lookup_sparse as embedding_lookup_sparse
+from ...graph.functions.sparse import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from ...graph.functions.windows import atrous_conv2d as atrous_conv2d
 from ...graph.functions.windows import avg_pool as avg_pool
 from ...graph.functions.windows import avg_pool as avg_pool2d

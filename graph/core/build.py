@@ -137,6 +137,7 @@ class _Ops:
     UniqueWithCountsV2: TensorsFunction
     Unpack: TensorsFunction
     While: TensorsFunction
+
     Assert: OperationFunction
     AssignAddVariableOp: OperationFunction
     AssignSubVariableOp: OperationFunction

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
-from ..core.scopes import GraphKeys, control_dependencies, get_default_graph
+from ..core.scopes import GraphKeys, get_default_graph
 from ..core.shapes import Shape, is_static
 from ..variables.variable_scope import variable_scope
 from ..variables.variables import Variable
@@ -79,8 +79,7 @@ def _mean(
             factors = broadcast_weights(fitted_weights(weights, tensor), tensor)
             tensor = ops.Mul(tensor, factors)
         update_total = total.assign_add(reduce(tensor))
-        with control_dependencies([tensor]):
-            update_count = count.assign_add(reduce(factors))
+        update_count = count.assign_add(reduce(factors))
         value = _ratio(total.value(), count.value(), "value")
         return recorded(value, _ratio(update_total, update_count, "update_op"), *collections)
 

@@ -191,8 +191,8 @@ class RNNCell:
 
         def zeros(size: object) -> Tensor:
             sizes = _shape_of(cast("Size", size))
-            if isinstance(batch_size, (int, np.integer)):
-                return creation.zeros([int(batch_size), *sizes], kind)
+            if isinstance(batch_size, int):
+                return creation.zeros([batch_size, *sizes], kind)
             shape = array.stack([batch_size, *(np.int32(n) for n in sizes)])
             made = creation.zeros(shape, kind)
             made.set_shape((None, *sizes))

@@ -25,6 +25,7 @@ MODULES = (
     "files_kernels",
     "python_kernels",
     "random_kernels",
+    "stateless_kernels",
     "variable_kernels",
 )
 """The modules that hold kernels; imported when a Session first asks."""

@@ -8,8 +8,6 @@ import flatlite.compat.v1 as tf
 from flatlite.graph.core.indexed_slices import dense
 
 MISSING = {
-    "F/grad/144": "log_poisson_loss",
-    "F/grad/146": "weighted_moments",
     "F/grad/155": "image",
 }
 """Rows whose expression needs a function that is not there yet."""

@@ -60,6 +60,16 @@ def test_collections():
         assert tf.losses.get_losses() == [loss]
 
 
+def test_a_mean_of_what_is_fed():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [2])
+        value, update = tf.metrics.mean(x)
+        session.run(tf.local_variables_initializer())
+        assert session.run(update, {x: [1, 2]}) == 1.5
+        assert session.run(update, {x: [4, 5]}) == 3
+        assert session.run(value) == 3
+
+
 def test_errors():
     with tf.Graph().as_default():
         with pytest.raises(ValueError, match="Invalid Reduction Key"):
