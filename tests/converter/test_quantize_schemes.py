@@ -264,6 +264,30 @@ def test_a_recipe_needs_samples():
         converter.convert()
 
 
+def test_a_saved_calibration(tmp_path):
+    converter = converter_of(quantization_recipe={"scheme": "int8", "calibrator": "entropy"})
+    content = converter.convert()
+    assert converter.calibrated_ranges[""]["x"][0] < 0
+    path = tmp_path / "ranges.json"
+    converter.save_calibration(path)
+    recipe = {"scheme": "int8", "ranges": path}
+    again = converter_of(quantization_recipe=recipe, representative_dataset=None)
+    assert again.convert() == content
+    layers = [["elu", "int8"]]  # which has no int16 kernel
+    wider = converter_of(quantization_recipe=recipe | {"scheme": "int16x8", "layers": layers})
+    assert types(wider.convert())["CONV_2D"] == ["int16", "int8", "int16"]
+    ranges = json.loads(path.read_text())
+    del ranges[""]["x"]
+    path.write_text(json.dumps(ranges))
+    with pytest.raises(ValueError, match="must have a range for 'x' of signature '', has none"):
+        again.convert()
+    path.write_text('{"": {"x": [2, 1]}}')
+    with pytest.raises(ValueError, match="save_calibration writes it"):
+        again.convert()
+    with pytest.raises(ValueError, match="must have measured a representative_dataset before"):
+        converter_of().save_calibration(path)
+
+
 def observed(calibrator, *samples):
     """The range after some samples."""
     observer = calibrator_of(calibrator).observer()
