@@ -55,6 +55,7 @@ class Conversion:
         float_islands: these where only integer operators were asked for, with reasons.
         pass_statistics: what each pass did, by name.
         scaled_inputs: the names of inputs that the model itself scales.
+        files: the float file and the quantized one, with their functions.
         calibrated_ranges: what was measured, by signature key and name of the tensor.
     """
 
@@ -71,6 +72,7 @@ class Conversion:
         self.float_islands: list[Island] = []
         self.pass_statistics: dict[str, PassStatistics] = {}
         self.scaled_inputs: set[str] = set()
+        self.files: tuple[tuple[WrittenModel, list[Function]], ...] = ()
         self.calibrated_ranges: dict[str, dict[str, Range]] = {}
 
     def run(self) -> bytes:
@@ -158,6 +160,7 @@ class Conversion:
         float_operators, self.float_islands = quantize(graphs, recipe, ranges, stated)
         self.float_operators = dict(float_operators)
         quantized = self._write(graphs, recipe)
+        self.files = plain, quantized
         if self.verified or (self.settings.verify and calibrated):
             self._compare(graphs, plain, quantized, samples)
         return quantized[1][0].content

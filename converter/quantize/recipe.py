@@ -45,7 +45,8 @@ class Layers:
     """Operators, by the names of the source's layers, and how they are quantized.
 
     Attributes:
-        pattern: a regular expression; a layer is meant when it is found in its name.
+        pattern: a regular expression; a layer is meant when it is found in its name, or in the
+            kind of its operator.
         scheme: None for operators that stay float.
     """
 
@@ -55,7 +56,7 @@ class Layers:
     def match(self, op: Op) -> bool:
         """Whether `op` comes from one of these layers."""
         origins = [tensor.origin.name for tensor in op.outputs if tensor.origin is not None]
-        names = (op.origin, *origins, *(tensor.name for tensor in op.outputs))
+        names = (op.kind, op.origin, *origins, *(tensor.name for tensor in op.outputs))
         return any(re.search(self.pattern, name) for name in names)
 
 
