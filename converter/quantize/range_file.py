@@ -68,5 +68,6 @@ def ranges_of(
                 f"the saved calibration must have a range for '{missing[0]}' of signature "
                 f"'{key}', has none; is it of another model?"
             )
-        rows.append({tensor: (*map(float, by_name[tensor.name]),) for tensor in reals})
+        pairs = ((tensor, by_name[tensor.name]) for tensor in reals)
+        rows.append({tensor: (float(low), float(high)) for tensor, (low, high) in pairs})
     return rows
