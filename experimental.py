@@ -6,6 +6,7 @@ HOMES = {
     "converter.ophint.stubs": "convert_op_hints_to_stubs",
     "converter.quantize.debugger": "QuantizationDebugOptions QuantizationDebugger",
     "delegates.load": "load_delegate",
-    "interpreter.interpreter": "OpResolverType",
+    "interpreter.options": "OpResolverType",
+    "tools.analyzer": "Analyzer=ModelAnalyzer",
 }
 __all__, __getattr__, __dir__ = facade("flatlite.lite.experimental", HOMES)

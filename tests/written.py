@@ -11,6 +11,7 @@ TOLERANCE = 1e-3  # of an output's largest value; sums are in another order ther
 LARGEST = 64 << 20  # bytes of a file that is run; a larger one would take seconds
 EXCEPTIONS = {
     "Invalid tensor size": "LiteRT hands out no empty tensors",
+    "link the Flex delegate": "LiteRT's wheel comes without TensorFlow's operators",
     "unresolved custom op": "LiteRT has no such custom operator, the user's program brings it",
 }
 """Part of LiteRT's message -> why the file is right all the same."""

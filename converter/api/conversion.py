@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...schema.errors import ConverterError, UnsupportedOps
+from ...schema.errors import ConverterError
 from ..ophint.ophint import OpHint
 from ..sources.positions import arranged
 from ..sources.source import GraphSource, Source, among_signatures, fix_shapes, short_name
@@ -136,6 +136,7 @@ class Conversion:
                 i,
                 tuple(t.sizes for t in graph.inputs),
                 written.is_bounded,
+                any(op.kind == "CALL_ONCE" for op in graph.ops),
                 has_fake_quant([graph]),
             )
             for i, graph in enumerate(graphs)
@@ -171,15 +172,8 @@ class Conversion:
         from ..ir.graphviz import write_drawing
         from ..passes import optimize
 
-        try:
-            custom = bool(self.settings.allow_custom_ops)
-            graphs = [self._lowered(source, custom) for source in self.sources]
-        except UnsupportedOps as error:
-            if OpsSet.SELECT_TF_OPS not in self.settings.target_spec.supported_ops:
-                raise
-            raise UnsupportedOps(
-                f"{error}\nSelect-TF operators (SELECT_TF_OPS) cannot take their place yet."
-            ) from None
+        custom = bool(self.settings.allow_custom_ops)
+        graphs = [self._lowered(source, custom) for source in self.sources]
         folder = self.settings.dump_graphviz_dir
         if folder is not None:
             write_drawing(folder, "before_passes", graphs)
@@ -205,6 +199,9 @@ class Conversion:
 
     def _lowered(self, source: Source, allow_custom_ops: bool) -> Graph:
         with among_signatures([str(signature.key) for signature in self.sources], source.key):
+            if isinstance(source, GraphSource):
+                select = OpsSet.SELECT_TF_OPS in self.settings.target_spec.supported_ops
+                return source.lower(allow_custom_ops, select)
             return source.lower(allow_custom_ops)
 
     def _wants_known_shapes(self, source: Source) -> bool:

@@ -11,14 +11,16 @@ from ...engine.families import gemm, quantization, quantized_gemm
 from ...engine.plan.buffer import Buffer
 from ..checks import NO_LIMIT, name_of_dtype, one_scale
 from ..node import Node, Operand
-from .quantized import quantization_of, quantized_limits, whole
+from .quantized import dequantized_blocks, quantization_of, quantized_limits, whole
 
 _SUM_TYPES = {
     ("int8", "int8"): np.int32,
     ("int8", "int4"): np.int32,
+    ("int8", "int2"): np.int32,
     ("uint8", "uint8"): np.int32,
     ("int16", "int8"): np.int64,
     ("int16", "int4"): np.int64,
+    ("int16", "int2"): np.int64,
     ("int16", "int16"): np.int64,
 }
 """Types of input and weights -> of the sums where no bias says it."""
@@ -55,6 +57,7 @@ def arithmetic(
             whether float32 inputs get a zero point when weights are quantized; `infinite`, whether
             their results may be infinite.
     """
+    weights = dequantized_blocks(node, weights)
     pair = (name_of_dtype(x.dtype), name_of_dtype(weights.dtype))
     if pair in _SUM_TYPES:
         requantization = _requantization(node, x, weights, bias, clamp, rounding)

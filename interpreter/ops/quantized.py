@@ -33,7 +33,7 @@ QUANTIZED = {
 }
 """Operator -> what it gives of two operands, as engine/families/rescaled.py calls it."""
 
-_SUBBYTE = ("int4", "int2")
+_SUBBYTE = {"int4": np.int8, "int2": np.int8, "uint4": np.uint8}
 _LEFT = {"int8": 20, "uint8": 20, "int16": 15}
 _LEFT_SQUARED = 7
 
@@ -88,7 +88,20 @@ def quantization_of(node: Node, tensor: Operand | TensorDeclaration, name: str) 
     """The quantization of an input or output, which must have one."""
     if tensor.quantization is None:
         node.fail(f"{name} must have a scale")
+    if tensor.quantization.blocks is not None:
+        node.fail(f"{name} must have one scale, or one for each channel, got one for each block")
     return tensor.quantization
+
+
+def dequantized_blocks(node: Node, weights: Operand) -> Operand:
+    """Weights as float32 when they are quantized by blocks, any others as they are."""
+    blocks = None if weights.quantization is None else weights.quantization.blocks
+    if blocks is None:
+        return weights
+    value = weights.value
+    if value is None:
+        node.fail(f"'{weights.name}' is quantized by blocks and must be a constant")
+    return Operand.known(blocks.dequantized(value), weights.name)
 
 
 def require_prescribed(node: Node, dtype: np.dtype, tolerance: float = 0.0) -> Quantization:
@@ -126,9 +139,10 @@ def quantize_limit(limit: float, dtype: np.dtype, quantization: Quantization) ->
 
 
 def whole(weights: Operand) -> Buffer:
-    """`weights`, integers of less than a byte as int8."""
-    if name_of_dtype(weights.dtype) not in _SUBBYTE:
+    """`weights`, integers of less than a byte as int8 or uint8."""
+    dtype = _SUBBYTE.get(name_of_dtype(weights.dtype))
+    if dtype is None:
         return weights
     if weights.value is None:
-        return weights.view(np.int8)
-    return constant(weights.value.astype(np.int8), weights.name)
+        return weights.view(dtype)
+    return constant(weights.value.astype(dtype), weights.name)
