@@ -1,4 +1,4 @@
-"""Quantization of the IR: what to store in which integers, on which scales, and proof that it works.
+"""Quantization of the IR: what is stored in which integers, on which scales, and proof of it.
 
 scheme      the schemes, as data: types of results, weights and biases
 recipe      what was asked: schemes, exceptions for layers, types of inputs and outputs
