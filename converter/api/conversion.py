@@ -55,6 +55,8 @@ class Conversion:
         float_islands: these where only integer operators were asked for, with reasons.
         pass_statistics: what each pass did, by name.
         scaled_inputs: the names of inputs that the model itself scales.
+        files: the float file and the quantized one, with their functions.
+        calibrated_ranges: what was measured, by signature key and name of the tensor.
     """
 
     def __init__(self, settings: Settings, sources: Sequence[Source], api_version: int) -> None:
@@ -70,10 +72,13 @@ class Conversion:
         self.float_islands: list[Island] = []
         self.pass_statistics: dict[str, PassStatistics] = {}
         self.scaled_inputs: set[str] = set()
+        self.files: tuple[tuple[WrittenModel, list[Function]], ...] = ()
+        self.calibrated_ranges: dict[str, dict[str, Range]] = {}
 
     def run(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
         from ..ir.graphviz import drawing
+        from ..quantize.range_file import named_ranges, ranges_of, read_ranges
         from ..quantize.recipe import recipe_of, with_stated_ranges
 
         recipe = recipe_of(self.settings)
@@ -97,8 +102,15 @@ class Conversion:
         ranges: list[dict[Tensor, Range]] = [{} for _ in graphs]
         if calibrates:
             ranges = self._calibrate(functions, written, samples, recipe.calibrator)
+        elif recipe.ranges is not None:
+            ranges = ranges_of(self._keys(), graphs, read_ranges(recipe.ranges))
+        self.calibrated_ranges = named_ranges(self._keys(), ranges)
         self._verify(graphs, functions, samples, verify_inputs)
         return self._quantized(graphs, recipe, ranges, (written, functions), samples)
+
+    def _keys(self) -> list[str]:
+        """The signature keys, "" for a model without."""
+        return [source.key or "" for source in self.sources]
 
     def _write(
         self, graphs: list[Graph], recipe: Recipe | None = None
@@ -149,6 +161,7 @@ class Conversion:
         float_operators, self.float_islands = quantize(graphs, recipe, ranges, stated)
         self.float_operators = dict(float_operators)
         quantized = self._write(graphs, recipe)
+        self.files = plain, quantized
         if self.verified or (self.settings.verify and calibrated):
             self._compare(graphs, plain, quantized, samples)
         return quantized[1][0].content

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -459,6 +460,24 @@ class TFLiteConverter(Settings):
         An Island has `kind`, `names`, `reason` and `share`, its part of the work.
         """
         return [] if self._last is None else self._last.float_islands
+
+    @property
+    def calibrated_ranges(self) -> dict[str, dict[str, tuple[float, float]]]:
+        """What the last `convert` measured on the samples, by signature key and tensor name."""
+        return {} if self._last is None else self._last.calibrated_ranges
+
+    def save_calibration(self, path: str | os.PathLike) -> None:
+        """Writes `calibrated_ranges` to a JSON file, for `ranges` of a quantization_recipe.
+
+        Raises ValueError when the last `convert` measured nothing.
+        """
+        from ...schema.files import write_file
+
+        if not any(self.calibrated_ranges.values()):
+            raise ValueError(
+                "save_calibration: convert() must have measured a representative_dataset before"
+            )
+        write_file(path, json.dumps(self.calibrated_ranges, indent=1).encode())
 
     def convert(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for.

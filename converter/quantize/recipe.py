@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import warnings
 from collections.abc import Iterable, Sequence
@@ -44,7 +45,8 @@ class Layers:
     """Operators, by the names of the source's layers, and how they are quantized.
 
     Attributes:
-        pattern: a regular expression; a layer is meant when it is found in its name.
+        pattern: a regular expression; a layer is meant when it is found in its name, or in the
+            kind of its operator.
         scheme: None for operators that stay float.
     """
 
@@ -54,7 +56,7 @@ class Layers:
     def match(self, op: Op) -> bool:
         """Whether `op` comes from one of these layers."""
         origins = [tensor.origin.name for tensor in op.outputs if tensor.origin is not None]
-        names = (op.origin, *origins, *(tensor.name for tensor in op.outputs))
+        names = (op.kind, op.origin, *origins, *(tensor.name for tensor in op.outputs))
         return any(re.search(self.pattern, name) for name in names)
 
 
@@ -71,6 +73,7 @@ class Recipe:
         input_type, output_type: of float32 inputs and outputs.
         per_tensor: the kinds of operators whose weights have one scale, not one for each channel.
         calibrator: how measured values become a range.
+        ranges: a file with measured ranges; None to measure.
         states_ranges: whether the model states its ranges, so that nothing is measured.
     """
 
@@ -82,6 +85,7 @@ class Recipe:
     output_type: np.dtype = FLOAT32
     per_tensor: frozenset[str] = frozenset()
     calibrator: Calibrator = field(default=MINMAX)
+    ranges: str | os.PathLike | None = None
     states_ranges: bool = False
 
     @property
@@ -98,7 +102,8 @@ class Recipe:
     @property
     def calibrates(self) -> bool:
         """Whether the float model must run on samples."""
-        return not self.weights_only and not self.states_ranges
+        is_measured = self.states_ranges or self.ranges is not None
+        return not self.weights_only and not is_measured
 
     def schemes_of(self, op: Op) -> tuple[Scheme, ...]:
         """The schemes that `op` may be quantized in, the best first."""
@@ -136,7 +141,7 @@ def recipe_of(settings: Settings) -> Recipe | None:
         recipe = from_recipe(settings.quantization_recipe)
         if settings.strict_int8:
             recipe = dataclasses.replace(recipe, strict=True)
-        if not recipe.weights_only:
+        if recipe.calibrates:
             require_data(settings)
         return recipe
     if as_dtype("inference_type", settings.inference_type) not in (None, FLOAT32):

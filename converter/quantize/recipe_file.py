@@ -22,7 +22,10 @@ from .recipe import IO_TYPES, Layers, Recipe
 from .scheme import SCHEMES, Scheme
 from .statistics import calibrator_of
 
-KEYS = ("scheme", "layers", "calibrator", "strict", "input_type", "output_type", "per_tensor")
+KEYS = (
+    *("scheme", "layers", "calibrator", "ranges"),
+    *("strict", "input_type", "output_type", "per_tensor"),
+)
 FLOAT = "float"
 CHOICES: dict[str, tuple[Any, ...]] = {
     "activations": (None, "i8", "i16"),
@@ -65,6 +68,7 @@ def from_recipe(recipe: Any) -> Recipe:
         output_type=end_type(recipe.get("output_type", "float32"), chosen[0]),
         per_tensor=frozenset(recipe.get("per_tensor", ())),
         calibrator=calibrator_of(recipe.get("calibrator", "minmax")),
+        ranges=recipe.get("ranges"),
     )
 
 

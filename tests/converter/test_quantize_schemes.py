@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from quantized_network import IMAGES, converter_of
 from running import answers, kinds
 
 from flatlite.converter.quantize.scheme import SCHEMES
@@ -15,43 +16,7 @@ from flatlite.lite import Interpreter, OpsSet, Optimize, TFLiteConverter
 from flatlite.schema.model import load
 
 GENERATOR = np.random.default_rng(9)
-IMAGES = [GENERATOR.normal(size=(1, 8, 8, 4)).astype(np.float32) for _ in range(6)]
 INT16X8 = OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
-
-
-def network(activation):
-    """x -> conv -> RELU -> depthwise -> activation -> mean -> head -> y"""
-    graph = Graph()
-    attributes = {"dtype": np.dtype("f4"), "shape": (1, 8, 8, 4)}
-    x = graph.add("Placeholder", "x", (), attributes).outputs[0]
-
-    def weights(name, *shape):
-        return graph.constant(GENERATOR.normal(size=shape).astype(np.float32), name)
-
-    options = {"strides": [1, 1, 1, 1], "padding": b"SAME", "T": np.dtype("f4")}
-    y = graph.add("Conv2D", "stem/conv", [x, weights("w1", 3, 3, 4, 32)], options).outputs[0]
-    y = graph.add("Relu", "stem/relu", [y]).outputs[0]
-    filters = weights("w2", 3, 3, 32, 4)
-    y = graph.add("DepthwiseConv2dNative", "middle/dw", [y, filters], options).outputs[0]
-    y = graph.add(activation, "middle/elu", [y]).outputs[0]
-    axes = graph.constant(np.int32([1, 2]), "axes")
-    y = graph.add("Mean", "pool", [y, axes]).outputs[0]
-    y = graph.add("MatMul", "head/product", [y, weights("w3", 128, 16)]).outputs[0]
-    graph.add("Identity", "y", [y])
-    return to_graph_def(graph)
-
-
-NETWORKS = {activation: network(activation) for activation in ("Elu", "Relu6")}
-"""ELU has no int16 kernel, and LiteRT's reference kernels lack it."""
-
-
-def converter_of(activation="Elu", **settings):
-    graph_def = NETWORKS[activation]
-    converter = TFLiteConverter(graph_def, None, None, [("x", [1, 8, 8, 4])], ["y"])
-    converter.representative_dataset = lambda: ([x] for x in IMAGES)
-    for name, value in settings.items():
-        setattr(converter, name, value)
-    return converter
 
 
 def types(content):
@@ -262,6 +227,30 @@ def test_a_recipe_needs_samples():
     converter = converter_of(quantization_recipe={"scheme": "int8"}, representative_dataset=None)
     with pytest.raises(ValueError, match="a `representative_dataset` must be specified"):
         converter.convert()
+
+
+def test_a_saved_calibration(tmp_path):
+    converter = converter_of(quantization_recipe={"scheme": "int8", "calibrator": "entropy"})
+    content = converter.convert()
+    assert converter.calibrated_ranges[""]["x"][0] < 0
+    path = tmp_path / "ranges.json"
+    converter.save_calibration(path)
+    recipe = {"scheme": "int8", "ranges": path}
+    again = converter_of(quantization_recipe=recipe, representative_dataset=None)
+    assert again.convert() == content
+    layers = [["middle/elu", "int8"]]  # which has no int16 kernel
+    wider = converter_of(quantization_recipe=recipe | {"scheme": "int16x8", "layers": layers})
+    assert types(wider.convert())["CONV_2D"] == ["int16", "int8", "int16"]
+    ranges = json.loads(path.read_text())
+    del ranges[""]["x"]
+    path.write_text(json.dumps(ranges))
+    with pytest.raises(ValueError, match="must have a range for 'x' of signature '', has none"):
+        again.convert()
+    path.write_text('{"": {"x": [2, 1]}}')
+    with pytest.raises(ValueError, match="save_calibration writes it"):
+        again.convert()
+    with pytest.raises(ValueError, match="must have measured a representative_dataset before"):
+        converter_of().save_calibration(path)
 
 
 def observed(calibrator, *samples):
