@@ -16,6 +16,7 @@ FACADES = (
     "flatlite.compat.v1.nn",
     "flatlite.experimental",
     "flatlite.lite",
+    "flatlite.litert",
     "flatlite.train",
 )
 HEAD = "# What editors and type checkers see of this module; tests/write_stubs.py writes it.\n"

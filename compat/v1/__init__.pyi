@@ -320,3 +320,5 @@ from ...graph.variables.variable_scope import VariableScope as VariableScope
 from ...graph.variables.variable_scope import get_variable_scope as get_variable_scope
 from ...graph.variables.variable_scope import variable_scope as variable_scope
 from ...graph.variables.variables import Variable as Variable
+from ...schema.proto import RunMetadata as RunMetadata
+from ...schema.proto import RunOptions as RunOptions

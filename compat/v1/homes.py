@@ -58,6 +58,7 @@ CORE = {
         "get_collection get_collection_ref get_default_graph get_default_session name_scope "
         "reset_default_graph set_random_seed"
     ),
+    "schema.proto": "RunMetadata RunOptions",
     "graph.session.session": "ConfigProto GPUOptions InteractiveSession Session",
     "graph.core.tensor_shape": "Dimension TensorShape",
     "graph.variables.variable_scope": "AUTO_REUSE VariableScope get_variable_scope variable_scope",

@@ -17,6 +17,7 @@ from .settings import Settings
 
 if TYPE_CHECKING:
     from ..passes.driver import PassStatistics
+    from ..quantize.islands import Island
     from ..verify.verification import Verified
 
 _LOGGER = logging.getLogger("flatlite")
@@ -52,6 +53,10 @@ class TFLiteConverter(Settings):
         inference_input_type, inference_output_type: types of real-number inputs and outputs; None
             takes `inference_type`. np.int8 and np.uint8 need a representative_dataset.
         output_format: constants.TFLITE, or GRAPHVIZ_DOT for a drawing of the converted graph.
+        quantization_recipe: a dict, or the path of a JSON file, that says all of it at once:
+            scheme, exceptions for layers, calibrator (docs/quantization.md).
+        strict_int8: whether operators without an integer kernel are an error; else they stay
+            float, with a warning where only integer operators are asked for.
         quantized_input_stats: {input name: (mean, standard deviation)}, for quantized inputs.
         default_ranges_stats: (min, max) for tensors without a known range.
         drop_control_dependency: whether control dependencies are dropped silently; TFLite has none,
@@ -265,11 +270,12 @@ class TFLiteConverter(Settings):
         input_arrays: Sequence[str] | None = None,
         input_shapes: Shapes | None = None,
         output_arrays: Sequence[str] | None = None,
+        io_layout: str | Mapping[str, str] | None = None,
     ) -> TFLiteConverter:
         """A converter for an ONNX model, operator sets 7 and later.
 
-        The file's inputs and outputs keep the model's layout (channels second for images); inside,
-        channels come last. Only builtins are written.
+        The file's inputs and outputs keep the model's layout (channels second for images) unless
+        io_layout changes it; inside, channels come last. Only builtins are written.
 
         Args:
             model_file: the file, its bytes, or an onnx.ModelProto; weights stored beside the file
@@ -278,6 +284,9 @@ class TFLiteConverter(Settings):
             input_shapes: {input name: shape} for what the model does not say, None or -1 for a
                 dimension that is to stay unknown.
             output_arrays: names of tensors; None takes the model's outputs.
+            io_layout: "channels_last" moves the channels of images, inputs and outputs of 4 or 5
+                dimensions, to the end; {name: "channels_last"} does so for some, of 3 dimensions,
+                too. Shapes in `input_shapes` are the model's all the same.
 
         Raises:
             TypeError: something else is given for a model or shapes.
@@ -291,7 +300,7 @@ class TFLiteConverter(Settings):
         path = path_of("model_file", model_file, "ModelProto")
         check_kinds(input_shapes)
         with naming(path):
-            source = onnx.load(model_file, input_arrays, output_arrays, input_shapes)
+            source = onnx.load(model_file, input_arrays, output_arrays, input_shapes, io_layout)
         return cls._of([source], path, cls._api_version)
 
     @classmethod
@@ -425,6 +434,14 @@ class TFLiteConverter(Settings):
     def float_operators(self) -> dict[str, int]:
         """How many operators, by kind, the last quantized model computes in float."""
         return {} if self._last is None else self._last.float_operators
+
+    @property
+    def float_islands(self) -> list[Island]:
+        """What the last quantized model computes in float where integers were asked for.
+
+        An Island has `kind`, `names`, `reason` and `share`, its part of the work.
+        """
+        return [] if self._last is None else self._last.float_islands
 
     def convert(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for.

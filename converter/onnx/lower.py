@@ -11,6 +11,8 @@ from ..ir.builder import Builder
 from ..ir.graph import Graph, Origin, Signature, Tensor
 from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
+from ..lowering.moves import to_channels_first, to_channels_last
+from ..sources.onnx import has_channels_last
 from . import half
 from .definitions import Body, body_of
 from .names import domain_of, qualified, schema_of
@@ -127,7 +129,9 @@ def _lower(source: OnnxSource, functions: Mapping[tuple[str, str], Any], scope: 
     b = Builder(graph)
     tensors: dict[str, Any] = {}
     for port in source.inputs:
-        tensors[port.name] = b.input(port.name, port.tensor.dtype, port.tensor.shape, port.dims)
+        x = b.input(port.name, port.tensor.dtype, port.tensor.shape, port.dims)
+        is_last = has_channels_last(x.sizes, source.channels_last.get(port.name))
+        tensors[port.name] = to_channels_first(x, b) if is_last else x
     for name, array in source.arrays.items():
         tensors[name] = b.constant(array, name)
     Block(source.opsets, functions, tensors, is_source=True).lower(source.nodes, b)
@@ -137,7 +141,13 @@ def _lower(source: OnnxSource, functions: Mapping[tuple[str, str], Any], scope: 
                 f"output '{port.name}' must be a tensor, not a sequence or an optional; name "
                 "other tensors in output_arrays"
             )
-    graph.outputs = [tensors[port.name] for port in source.outputs]
+    graph.outputs = [
+        to_channels_last(x, b)
+        if has_channels_last(x.sizes, source.channels_last.get(port.name))
+        else x
+        for port in source.outputs
+        for x in [tensors[port.name]]
+    ]
     graph.output_names = [port.name for port in source.outputs]
     names = (tuple(p.key for p in ports) for ports in (source.inputs, source.outputs))
     graph.signature = Signature(source.key, *names)

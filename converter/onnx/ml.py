@@ -127,7 +127,7 @@ def _default(node, dtype):
     tensor = node.attr("default_tensor", None)
     if tensor is not None:
         return to_array(tensor).ravel()[0]
-    if dtype.kind == "O":
+    if dtype.hasobject:
         return node.attr("default_string", "_Unused").encode()
     if dtype.kind == "i":
         return node.attr("default_int64", -1)

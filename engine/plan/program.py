@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from .. import abi
-from ..build import image
+from ..build import image, on_demand
 from ..run.plan_runner import PlanRunner
 from . import arena, planner
 from .branches import Branch, resolve_targets
@@ -247,11 +247,11 @@ class Program:
         segment = self._segments[0]
         return segment.fast_run if type(segment) is PlanRunner else None
 
-    def resume(self) -> None:
+    def resume(self, check: Callable[[], object] | None = None) -> None:
         """Goes on to the end of a run that `fast_run` has begun. Raises what `run` does."""
         segment = self._segments[0]
         if type(segment) is PlanRunner:
-            segment.resume()
+            segment.resume(check)
 
     def _refuse_to_run(self) -> None:
         if not self._closed:
@@ -279,10 +279,7 @@ class Program:
         """Makes sure of all the machine code; checks the instructions that could not be before."""
         requests = ["launch"] if self.threads == 1 else ["launch", "threads"]
         requests += [instruction.request for instruction in self._uncompiled]
-        if image.missing(requests):
-            from ..build import driver
-
-            driver.ensure(requests)
+        on_demand.ensure(requests)
         for instruction in self._uncompiled:
             code = image.available(instruction.name.partition(".")[0])
             assert code is not None  # `ensure` has built it

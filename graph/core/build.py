@@ -51,6 +51,7 @@ class _Ops:
     BlockLSTMV2: TensorsFunction
     BroadcastGradientArgs: TensorsFunction
     Case: TensorsFunction
+    CombinedNonMaxSuppression: TensorsFunction
     ConcatOffset: TensorsFunction
     DecodeWav: TensorsFunction
     DynamicPartition: TensorsFunction
@@ -69,6 +70,7 @@ class _Ops:
     LSTMBlockCell: TensorsFunction
     ListDiff: TensorsFunction
     LookupTableExportV2: TensorsFunction
+    Lu: TensorsFunction
     MaxPoolWithArgmax: TensorsFunction
     Merge: TensorsFunction
     NonMaxSuppressionV4: TensorsFunction
@@ -78,6 +80,7 @@ class _Ops:
     PartitionedCall: TensorsFunction
     PyFunc: TensorsFunction
     PyFuncStateless: TensorsFunction
+    Qr: TensorsFunction
     QuantizeV2: TensorsFunction
     QueueDequeue: TensorsFunction
     QueueDequeueMany: TensorsFunction
@@ -85,10 +88,12 @@ class _Ops:
     QueueDequeueUpTo: TensorsFunction
     QueueDequeueUpToV2: TensorsFunction
     QueueDequeueV2: TensorsFunction
+    RaggedGather: TensorsFunction
     RaggedRange: TensorsFunction
     RefMerge: TensorsFunction
     RefSwitch: TensorsFunction
     RestoreV2: TensorsFunction
+    SelfAdjointEigV2: TensorsFunction
     ShapeN: TensorsFunction
     SoftmaxCrossEntropyWithLogits: TensorsFunction
     SparseAdd: TensorsFunction
@@ -103,7 +108,9 @@ class _Ops:
     StatelessCase: TensorsFunction
     StatelessIf: TensorsFunction
     StatelessWhile: TensorsFunction
+    StringNGrams: TensorsFunction
     StringSplitV2: TensorsFunction
+    Svd: TensorsFunction
     Switch: TensorsFunction
     TensorArrayConcatV3: TensorsFunction
     TensorArrayGradV3: TensorsFunction
@@ -113,11 +120,13 @@ class _Ops:
     TensorListPopBack: TensorsFunction
     TopK: TensorsFunction
     TopKV2: TensorsFunction
+    UnicodeDecode: TensorsFunction
     Unique: TensorsFunction
     UniqueV2: TensorsFunction
+    UniqueWithCounts: TensorsFunction
+    UniqueWithCountsV2: TensorsFunction
     Unpack: TensorsFunction
     While: TensorsFunction
-
     Assert: OperationFunction
     AssignAddVariableOp: OperationFunction
     AssignSubVariableOp: OperationFunction
@@ -172,6 +181,7 @@ class _Ops:
     ResourceSparseApplyMomentum: OperationFunction
     ResourceSparseApplyRMSProp: OperationFunction
     ResourceStridedSliceAssign: OperationFunction
+    Save: OperationFunction
     SaveV2: OperationFunction
     TensorArrayCloseV3: OperationFunction
     WriteFile: OperationFunction

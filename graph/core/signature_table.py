@@ -60,6 +60,7 @@ BatchNormWithGlobalNormalization t:T m:T v:T beta:T gamma:T -> result:T ; T:type
 BatchNormWithGlobalNormalizationGrad t:T m:T v:T gamma:T backprop:T -> dx:T dm:T dv:T db:T dg:T ; T:type variance_epsilon:float scale_after_normalization:bool
 BatchToSpace input:T crops:Tidx -> output:T ; T:type block_size:int Tidx:type="int32"
 BatchToSpaceND input:T block_shape:Tblock_shape crops:Tcrops -> output:T ; T:type Tblock_shape:type="int32" Tcrops:type="int32"
+Betainc a:T b:T x:T -> z:T ; T:type
 BiasAdd value:T bias:T -> output:T ; T:type data_format:string="NHWC"
 BiasAddGrad out_backprop:T -> output:T ; T:type data_format:string="NHWC"
 BiasAddV1 value:T bias:T -> output:T ; T:type
@@ -80,6 +81,7 @@ Ceil x:T -> y:T ; T:type
 !CheckNumerics tensor:T -> output:T ; T:type message:string
 Cholesky input:T -> output:T ; T:type
 ClipByValue t:T clip_value_min:T clip_value_max:T -> output:T ; T:type
+CombinedNonMaxSuppression boxes:float32 scores:float32 max_output_size_per_class:int32 max_total_size:int32 iou_threshold:float32 score_threshold:float32 -> nmsed_boxes:float32 nmsed_scores:float32 nmsed_classes:float32 valid_detections:int32 ; pad_per_class:bool=false clip_boxes:bool=true
 Complex real:T imag:T -> out:Tout ; T:type="float32" Tout:type="complex64"
 ComplexAbs x:T -> y:Tout ; T:type="complex64" Tout:type="float32"
 Concat concat_dim:int32 values:N*T -> output:T ; N:int T:type
@@ -182,6 +184,8 @@ IRFFT2D input:Tcomplex fft_length:int32 -> output:Treal ; Treal:type="float32" T
 Identity input:T -> output:T ; T:type
 IdentityN input:*T -> output:*T ; T:list(type)
 !If cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
+Igamma a:T x:T -> z:T ; T:type
+Igammac a:T x:T -> z:T ; T:type
 Imag input:T -> output:Tout ; T:type="complex64" Tout:type="float32"
 InTopKV2 predictions:float32 targets:T k:T -> precision:bool ; T:type="int32"
 InitializeTable table_handle:&string keys:Tkey values:Tval -> ; Tkey:type Tval:type
@@ -224,6 +228,7 @@ LookupTableInsert table_handle:&string keys:Tin values:Tout -> ; Tin:type Tout:t
 !LookupTableSizeV2 table_handle:resource -> size:int64 ;
 LoopCond input:bool -> output:bool ;
 LowerBound sorted_inputs:T values:T -> output:out_type ; T:type out_type:type="int32"
+Lu input:T -> lu:T p:output_idx_type ; T:type output_idx_type:type="int32"
 MatMul a:T b:T -> product:T ; transpose_a:bool=false transpose_b:bool=false T:type grad_a:bool=false grad_b:bool=false
 MatrixBandPart input:T num_lower:Tindex num_upper:Tindex -> band:T ; T:type Tindex:type="int64"
 MatrixDeterminant input:T -> output:T ; T:type
@@ -290,6 +295,7 @@ PartitionedCall args:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) f:fun
 Placeholder -> output:dtype ; dtype:type shape:shape="?"
 PlaceholderV2 -> output:dtype ; dtype:type shape:shape
 PlaceholderWithDefault input:dtype -> output:dtype ; dtype:type shape:shape
+Polygamma a:T x:T -> z:T ; T:type
 PopulationCount x:T -> y:uint8 ; T:type
 Pow x:T y:T -> z:T ; T:type
 PreventGradient input:T -> output:T ; T:type message:string=""
@@ -300,6 +306,7 @@ PreventGradient input:T -> output:T ; T:type message:string=""
 Prod input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
 !PyFunc input:*Tin -> output:*Tout ; token:string Tin:list(type) Tout:list(type)
 PyFuncStateless input:*Tin -> output:*Tout ; token:string Tin:list(type) Tout:list(type)
+Qr input:T -> q:T r:T ; full_matrices:bool=false T:type
 QuantizeAndDequantize input:T -> output:T ; signed_input:bool=true num_bits:int=8 range_given:bool=false input_min:float=0.0 input_max:float=0.0 T:type
 QuantizeAndDequantizeV2 input:T input_min:T input_max:T -> output:T ; signed_input:bool=true num_bits:int=8 range_given:bool=false T:type round_mode:string="HALF_TO_EVEN" narrow_range:bool=false axis:int=-1
 QuantizeAndDequantizeV3 input:T input_min:T input_max:T num_bits:int32 -> output:T ; signed_input:bool=true range_given:bool=true T:type narrow_range:bool=false axis:int=-1
@@ -323,7 +330,10 @@ QueueSize handle:&string -> size:int32 ;
 RFFT input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
 RFFT2D input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
 RGBToHSV images:T -> output:T ; T:type="float32"
+RaggedGather params_nested_splits:PARAMS_RAGGED_RANK*Tsplits params_dense_values:Tvalues indices:Tindices -> output_nested_splits:OUTPUT_RAGGED_RANK*Tsplits output_dense_values:Tvalues ; Tvalues:type Tindices:type Tsplits:type="int64" PARAMS_RAGGED_RANK:int OUTPUT_RAGGED_RANK:int
 RaggedRange starts:T limits:T deltas:T -> rt_nested_splits:Tsplits rt_dense_values:T ; T:type="int32" Tsplits:type="int64"
+RaggedTensorToTensor shape:Tshape values:T default_value:T row_partition_tensors:num_row_partition_tensors*Tindex -> result:T ; T:type Tindex:type Tshape:type num_row_partition_tensors:int row_partition_types:list(string)
+RaggedTensorToVariant rt_nested_splits:RAGGED_RANK*Tsplits rt_dense_values:Tvalues -> encoded_ragged:variant ; RAGGED_RANK:int Tvalues:type Tsplits:type="int64" batched_input:bool
 !RandomCrop image:T size:int64 -> output:T ; T:type seed:int=0 seed2:int=0
 !RandomShuffle value:T -> output:T ; seed:int=0 seed2:int=0 T:type
 !RandomShuffleQueue -> handle:&string ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 min_after_dequeue:int=0 seed:int=0 seed2:int=0 container:string="" shared_name:string=""
@@ -347,6 +357,7 @@ RefMerge inputs:&N*T -> output:&T value_index:int32 ; T:type N:int
 RefNextIteration data:&T -> output:&T ; T:type
 RefSelect index:int32 inputs:&N*T -> output:&T ; T:type N:int
 RefSwitch data:&T pred:bool -> output_false:&T output_true:&T ; T:type
+RegexFullMatch input:string pattern:string -> output:bool ;
 RegexReplace input:string pattern:string rewrite:string -> output:string ; replace_global:bool=true
 Relu features:T -> activations:T ; T:type
 Relu6 features:T -> activations:T ; T:type
@@ -392,6 +403,7 @@ ResizeNearestNeighborGrad grads:T size:int32 -> output:T ; T:type align_corners:
 !ResourceSparseApplyMomentum var:resource accum:resource lr:T grad:T indices:Tindices momentum:T -> ; T:type Tindices:type use_locking:bool=false use_nesterov:bool=false
 !ResourceSparseApplyRMSProp var:resource ms:resource mom:resource lr:T rho:T momentum:T epsilon:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false
 !ResourceStridedSliceAssign ref:resource begin:Index end:Index strides:Index value:T -> ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
+!Restore file_pattern:string tensor_name:string -> tensor:dt ; dt:type preferred_shard:int=-1
 !RestoreV2 prefix:string tensor_names:string shape_and_slices:string -> tensors:*dtypes ; dtypes:list(type)
 Reverse tensor:T dims:bool -> output:T ; T:type
 ReverseSequence input:T seq_lengths:Tlen -> output:T ; seq_dim:int batch_dim:int=0 T:type Tlen:type="int64"
@@ -402,6 +414,7 @@ Roll input:T shift:Tshift axis:Taxis -> output:T ; T:type Tshift:type Taxis:type
 Round x:T -> y:T ; T:type
 Rsqrt x:T -> y:T ; T:type
 RsqrtGrad y:T dy:T -> z:T ; T:type
+!Save filename:string tensor_names:string data:*T -> ; T:list(type)
 !SaveV2 prefix:string tensor_names:string shape_and_slices:string tensors:*dtypes -> ; dtypes:list(type)
 ScatterAdd ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
 ScatterDiv ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
@@ -427,6 +440,7 @@ SegmentSum data:T segment_ids:Tindices -> output:T ; T:type Tindices:type
 SegmentSumV2 data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
 Select condition:bool t:T e:T -> output:T ; T:type
 SelectV2 condition:bool t:T e:T -> output:T ; T:type
+SelfAdjointEigV2 input:T -> e:T v:T ; compute_v:bool=true T:type
 Selu features:T -> activations:T ; T:type
 SeluGrad gradients:T outputs:T -> backprops:T ; T:type
 Shape input:T -> output:out_type ; T:type out_type:type="int32"
@@ -481,10 +495,14 @@ StatelessCase branch_index:int32 input:*Tin -> output:*Tout ; Tin:list(type) Tou
 StatelessIf cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
 StatelessMultinomial logits:T num_samples:int32 seed:Tseed -> output:output_dtype ; T:type Tseed:type="int64" output_dtype:type="int64"
 StatelessRandomNormal shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
+StatelessRandomNormalV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="float32" Tshape:type="int32"
 StatelessRandomUniform shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
 StatelessRandomUniformFullInt shape:T seed:Tseed -> output:dtype ; dtype:type="uint64" T:type="int32" Tseed:type="int64"
 StatelessRandomUniformInt shape:T seed:Tseed minval:dtype maxval:dtype -> output:dtype ; dtype:type T:type Tseed:type="int64"
+StatelessRandomUniformIntV2 shape:Tshape key:uint64 counter:uint64 alg:int32 minval:dtype maxval:dtype -> output:dtype ; dtype:type Tshape:type="int32"
+StatelessRandomUniformV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="float32" Tshape:type="int32"
 StatelessTruncatedNormal shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
+StatelessTruncatedNormalV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="float32" Tshape:type="int32"
 StatelessWhile input:*T -> output:*T ; T:list(type) cond:func body:func output_shapes:list(shape)=[] parallel_iterations:int=10
 StaticRegexFullMatch input:string -> output:bool ; pattern:string
 StaticRegexReplace input:string -> output:string ; pattern:string rewrite:string replace_global:bool=true
@@ -492,15 +510,21 @@ StopGradient input:T -> output:T ; T:type
 StridedSlice input:T begin:Index end:Index strides:Index -> output:T ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
 StridedSliceAssign ref:&T begin:Index end:Index strides:Index value:T -> output_ref:&T ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
 StridedSliceGrad shape:Index begin:Index end:Index strides:Index dy:T -> output:T ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
+StringFormat inputs:*T -> output:string ; T:list(type) template:string="%s" placeholder:string="%s" summarize:int=3
 StringJoin inputs:N*string -> output:string ; N:int separator:string=""
 StringLength input:string -> output:int32 ; unit:string="BYTE"
+StringLower input:string -> output:string ; encoding:string=""
+StringNGrams data:string data_splits:Tsplits -> ngrams:string ngrams_splits:Tsplits ; separator:string ngram_widths:list(int) left_pad:string right_pad:string pad_width:int preserve_short_sequences:bool Tsplits:type="int64"
 StringSplitV2 input:string sep:string -> indices:int64 values:string shape:int64 ; maxsplit:int=-1
+StringStrip input:string -> output:string ;
 StringToHashBucket string_tensor:string -> output:int64 ; num_buckets:int
 StringToHashBucketFast input:string -> output:int64 ; num_buckets:int
 StringToNumber string_tensor:string -> output:out_type ; out_type:type="float32"
+StringUpper input:string -> output:string ; encoding:string=""
 Sub x:T y:T -> z:T ; T:type
 Substr input:string pos:T len:T -> output:string ; T:type unit:string="BYTE"
 Sum input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
+Svd input:T -> s:T u:T v:T ; compute_uv:bool=true full_matrices:bool=false T:type
 Switch data:T pred:bool -> output_false:T output_true:T ; T:type
 Tan x:T -> y:T ; T:type
 Tanh x:T -> y:T ; T:type
@@ -549,8 +573,13 @@ Transpose x:T perm:Tperm -> y:T ; T:type Tperm:type="int32"
 TruncateDiv x:T y:T -> z:T ; T:type
 TruncateMod x:T y:T -> z:T ; T:type
 !TruncatedNormal shape:T -> output:dtype ; seed:int=0 seed2:int=0 dtype:type T:type
+UnicodeDecode input:string -> row_splits:Tsplits char_values:int32 ; input_encoding:string errors:string="replace" replacement_char:int=65533 replace_control_characters:bool=false Tsplits:type="int64"
+UnicodeEncode input_values:int32 input_splits:Tsplits -> output:string ; errors:string="replace" output_encoding:string replacement_char:int=65533 Tsplits:type="int64"
+UnicodeTranscode input:string -> output:string ; input_encoding:string output_encoding:string errors:string="replace" replacement_char:int=65533 replace_control_characters:bool=false
 Unique x:T -> y:T idx:out_idx ; T:type out_idx:type="int32"
 UniqueV2 x:T axis:Taxis -> y:T idx:out_idx ; T:type Taxis:type="int64" out_idx:type="int32"
+UniqueWithCounts x:T -> y:T idx:out_idx count:out_idx ; T:type out_idx:type="int32"
+UniqueWithCountsV2 x:T axis:Taxis -> y:T idx:out_idx count:out_idx ; T:type Taxis:type="int64" out_idx:type="int32"
 Unpack value:T -> output:num*T ; num:int T:type axis:int=0
 UnravelIndex indices:Tidx dims:Tidx -> output:Tidx ; Tidx:type="int32"
 UnsortedSegmentMax data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
@@ -570,6 +599,7 @@ Xdivy x:T y:T -> z:T ; T:type
 Xlog1py x:T y:T -> z:T ; T:type
 Xlogy x:T y:T -> z:T ; T:type
 ZerosLike x:T -> y:T ; T:type
+Zeta x:T q:T -> z:T ; T:type
 !_Arg -> output:T ; T:type index:int
 !_Retval input:T -> ; T:type index:int
 """

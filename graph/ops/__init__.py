@@ -7,6 +7,7 @@ FAMILIES = (
     "concat",
     "control",
     "conv",
+    "detection",
     "elementwise",
     "files",
     "gather",
@@ -22,6 +23,7 @@ FAMILIES = (
     "space",
     "state",
     "string",
+    "tables",
     "tensorlist",
 )
 """The modules that hold rows; the registry imports them all when it is first asked."""

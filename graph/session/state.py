@@ -9,6 +9,7 @@ import numpy as np
 
 from ...engine.plan import arena
 from ...engine.plan.buffer import PERSISTENT, Buffer, Storage, window
+from ...engine.run.stages import Control
 from ...schema.errors import FailedPreconditionError
 
 if TYPE_CHECKING:
@@ -24,12 +25,14 @@ class State:
         buffers: The memory of each variable by its key; programs share the storage.
         initialized: The keys of the variables that have a value.
         streams: The random stream of each operation that has one.
+        control: What may end a run before its end.
     """
 
     def __init__(self) -> None:
         self.buffers: dict[str, Buffer] = {}
         self.initialized: set[str] = set()
         self.streams: dict[Operation, Philox] = {}
+        self.control = Control()
         self._keys: dict[Storage, str] = {}
 
     def buffer(self, key: str, shape: tuple[int, ...], dtype: DTypeAttr) -> Buffer:

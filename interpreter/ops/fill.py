@@ -17,6 +17,7 @@ from ...schema.dtypes import numpy_dtype
 from ..checks import required, same_dtype
 from ..node import Node
 from ..registry import op
+from ..substitution import moves_any
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -45,22 +46,18 @@ def rank(node: Node) -> None:
 
 
 @op("FILL")
+@moves_any
 def fill_(node: Node) -> Prepared:
     """The second input repeated to the shape of the first."""
     _, value = required(node, 2)
     dims = _dims(node, 0)
     node.require(value.size == 1, f"the value must be one element, got shape {value.shape}")
-    if value.dtype.hasobject:
-
-        def repeat(_: np.ndarray, text: np.ndarray) -> list[np.ndarray]:
-            return [np.full(dims, text.item(), object)]
-
-        return node.dynamic_result(repeat, [tuple(dims)])
     out = node.result(dims, value.dtype)
     return lambda program: fill(program, value, out)
 
 
 @op("ZEROS_LIKE")
+@moves_any
 def zeros_like(node: Node) -> Emit:
     """Zeros of the shape and type of `x`."""
     (x,) = required(node, 1)
@@ -110,6 +107,7 @@ def _counted(numbers: Sequence[np.ndarray], count: int) -> np.ndarray:
 
 
 @op("ONE_HOT")
+@moves_any
 def one_hot(node: Node) -> Emit:
     """`on` where the new dimension `axis` counts the index, `off` elsewhere."""
     indices, _, on, off = required(node, 4)
@@ -142,6 +140,7 @@ def one_hot(node: Node) -> Emit:
 
 
 @op("TILE")
+@moves_any
 def tile(node: Node) -> Emit:
     """`x` repeated along each dimension as often as the second input says."""
     (x,) = required(node, 1)
@@ -163,6 +162,7 @@ def tile(node: Node) -> Emit:
 
 
 @op("BROADCAST_TO")
+@moves_any
 def broadcast_to(node: Node) -> Emit:
     """`x` repeated to the shape of the second input by numpy's rule."""
     (x,) = required(node, 1)

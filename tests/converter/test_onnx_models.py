@@ -349,3 +349,27 @@ def test_float64_is_refused_with_a_way_out():
     one = node("Scaler", domain="ai.onnx.ml", offset=[0.5], scale=[2.0])
     with pytest.raises(ConverterError, match="float64 is not supported; export the model for"):
         converted(model_of([one], {"x": FEATURES.astype(np.float64)}))
+
+
+@pytest.mark.parametrize("layout", ["channels_last", {"x": "channels_last", "y": "channels_last"}])
+def test_layout_of_inputs_and_outputs(layout, litert):
+    x, constants = floats(1, 3, 6, 5), {"w": floats(4, 3, 3, 3)}
+    nodes = [node("Conv", "x w", "t", pads=[1, 1, 1, 1]), node("Relu", "t")]
+    model = model_of(nodes, {"x": x}, constants=constants)
+    converter = TFLiteConverter.from_onnx_model(model, io_layout=layout)
+    content = converter.convert()
+    assert converter.verified and kinds(content) == ["CONV_2D"]
+    (want,) = ReferenceEvaluator(model).run(None, {"x": x})
+    last = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
+    ours = Interpreter(model_content=content).get_signature_runner()(x=last)["y"]
+    theirs = litert.run(content, [{"x": last}], REFERENCE, "serving_default")[0]["y"]
+    for result in (ours, theirs):
+        np.testing.assert_allclose(result, want.transpose(0, 2, 3, 1), 1e-5, 1e-5)
+
+
+def test_layouts_are_checked():
+    model = model_of([node("Relu")], {"x": floats(1, 2, 3, 4)})
+    with pytest.raises(ValueError, match=r"io_layout must be one of .*, got 'NHWC'"):
+        TFLiteConverter.from_onnx_model(model, io_layout="NHWC")
+    with pytest.raises(ValueError, match="Invalid tensors 'z' were found"):
+        TFLiteConverter.from_onnx_model(model, io_layout={"z": "channels_last"})
