@@ -74,9 +74,10 @@ class Block:
         lowering = None if function is not None else LOWERINGS.get(node.qualified_type)
         if lowering is None:
             body = body_of(node, function)
-            if body is None:
-                unsupported.refuse({node.qualified_type: [node.name]}, ADVICE)
-            return self._expanded(node, body, b)
+            if body is not None:
+                return self._expanded(node, body, b)
+            unsupported.refuse({node.qualified_type: [node.name]}, ADVICE)
+        assert lowering is not None
         is_half = half.is_half(node)
         try:
             results = lowering(half.widened(node, b, self.halves) if is_half else node, b)
