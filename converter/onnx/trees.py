@@ -20,6 +20,8 @@ from .scores import best_label, labels_of, matrix, transformed
 DOMAIN = "ai.onnx.ml."
 MAX_UNROLLED = 8
 """Levels that are written one after another; higher trees are a WHILE."""
+MAX_DEPTH = 4096
+"""Levels of the highest tree."""
 COMPARISONS = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
 MEMBER = 6
 """The mode of TreeEnsemble of nodes that look for a value in a set."""
@@ -76,18 +78,21 @@ class Forest:
 
     def depth(self) -> int | None:
         """How many steps bring every row to a leaf; None where nodes lie below themselves."""
-        nodes, steps = np.unique(self.roots), 0
-        while (self.below[nodes] != nodes[:, None]).any():
-            nodes, steps = np.unique(self.below[nodes]), steps + 1
-            if steps > len(self.features):
-                return None
-        return steps
+        nodes = np.arange(len(self.features), dtype=np.int32)
+        for steps in range(MAX_DEPTH):
+            branches = nodes[(self.below[nodes] != nodes[:, None]).any(1)]
+            if not len(branches):
+                return steps
+            nodes = np.unique(self.below[branches])
+        return None
 
 
 def leaves(node, b, x, forest):
     """The leaf of each tree for each row of `x`."""
     depth = forest.depth()
-    node.require(depth is not None, "nodes must not lie below themselves")
+    node.require(
+        depth is not None, f"nodes must not lie below themselves, or deeper than {MAX_DEPTH}"
+    )
     n_features = x.dims[1]
     node.require(n_features is not None, "the number of features must be known")
     rows = dimension(x, 0, b)
