@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ..sources.onnx import OnnxSource
 
 MAX_DEPTH = 64  # calls of functions inside one another
+WITHOUT_KERNELS = ("float4", "float8", "uint2", "uint4")
+"""How the names of types begin that no kernel of TFLite takes."""
 ADVICE = "Replace these layers, or cut the graph before them with output_arrays."
 
 
@@ -63,7 +65,10 @@ class Block:
             node = Node(proto, opset, inputs, self)
             if self._is_source:
                 b.origin(next(iter(proto.output), proto.name))
-            for name, result in zip(proto.output, self._outputs(node, b), strict=False):
+            refuse_types(node, node.inputs)
+            results = self._outputs(node, b)
+            refuse_types(node, results)
+            for name, result in zip(proto.output, results, strict=False):
                 self.values[name] = result
                 if self._is_source and name and has_no_origin(result):
                     result.origin = Origin(name)
@@ -105,6 +110,16 @@ class Block:
         block.halves = self.halves
         block.lower(body.nodes, b)
         return tuple(values.get(name) for name in body.outputs)
+
+
+def refuse_types(node: Node, values: Iterable[Any]) -> None:
+    """Raises ConverterError for a type that no kernel of TFLite takes."""
+    for x in values:
+        if isinstance(x, Tensor) and x.dtype.name.startswith(WITHOUT_KERNELS):
+            node.fail(
+                f"{x.dtype.name} is not supported, no kernel of TFLite takes it; cast the model to "
+                "float32 or int8"
+            )
 
 
 def has_no_origin(x: Any) -> bool:
