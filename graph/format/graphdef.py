@@ -72,8 +72,10 @@ def import_node(graph: Graph, content: bytes, inputs: Sequence[Tensor]) -> Opera
     node = cast("messages.NodeDef", proto.parse("NodeDef", content))
     node.name = graph.unique_name(node.op or "Operation", mark_as_used=False)
     names = [f"{node.name}_argument_{i}" for i in range(len(inputs))]
-    node.ClearField("input")
+    del node.input[:]
     node.input.extend(names)
     arguments = {name: [tensor] for name, tensor in zip(names, inputs, strict=True)}
-    NodeImporter(graph, [node], arguments).run(_indexed)
+    NodeImporter(graph, cast("messages.Repeated[messages.NodeDef]", [node]), arguments).run(
+        _indexed
+    )
     return graph.get_operation_by_name(node.name)

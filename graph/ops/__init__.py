@@ -15,6 +15,7 @@ FAMILIES = (
     "matmul",
     "matrix",
     "norm",
+    "optimizers",
     "pool",
     "quantize",
     "reduce",

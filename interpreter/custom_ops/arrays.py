@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...engine.plan.program import Program
     from ..node import DynamicResult, Emit, HostCall, Node, Operand, Prepared
 
-_INTEGERS: tuple[type, ...] = (np.int32, np.int64)
+_INTEGERS = ("int32", "int64")
 
 
 @custom("Roll")
@@ -31,7 +31,7 @@ def roll(node: Node) -> Prepared:
     x, shift, axis = exactly(node, 3)
     for name, operand in (("shift", shift), ("axis", axis)):
         node.require(
-            operand.dtype in _INTEGERS and operand.ndim <= 1,
+            operand.dtype.name in _INTEGERS and operand.ndim <= 1,
             f"{name} must be int32 or int64 with at most one dimension, "
             f"got {operand.dtype} of shape {operand.shape}",
         )
@@ -88,7 +88,7 @@ def broadcast_gradient_args(node: Node) -> DynamicResult:
     shapes = exactly(node, 2)
     for operand in shapes:
         node.require(
-            operand.dtype in _INTEGERS and operand.dtype == shapes[0].dtype,
+            operand.dtype.name in _INTEGERS and operand.dtype == shapes[0].dtype,
             f"shapes must be int32 or int64, both the same, got {operand.dtype}",
         )
 
@@ -140,12 +140,12 @@ def numeric_verify(node: Node) -> HostCall:
 def _quantization(node: Node, x: Operand) -> tuple[np.ndarray, np.ndarray]:
     """The scale and the zero point of each element, as arrays that broadcast to it."""
     node.require(
-        x.dtype in (np.int8, np.uint8, np.int16, np.float16), f"{x.dtype} is not supported"
+        x.dtype.name in ("int8", "uint8", "int16", "float16"), f"{x.dtype} is not supported"
     )
     params = x.quantization
     if params is None or x.dtype == np.float16:
         node.require(x.dtype == np.float16, f"'{x.name}' must have a scale")
-        return np.float32([1]), np.float32([0])
+        return np.ones(1, np.float32), np.zeros(1, np.float32)
     shape = [1] * x.ndim
     if params.is_per_channel:
         shape[params.axis] = -1

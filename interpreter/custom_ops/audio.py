@@ -5,6 +5,7 @@ Source: TensorFlow's operations of these names.
 
 from __future__ import annotations
 
+from math import log1p
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _FLOOR = 1e-12
 """The least energy of a channel."""
 _MOST = 1 << 20
+_MOST_CHANNELS = 1 << 12
 
 
 @custom("AudioSpectrogram")
@@ -78,9 +80,9 @@ def mfcc(node: Node) -> HostCall:
     )
     low, high = (float(int(options.number(f"{s}_frequency_limit"))) for s in ("lower", "upper"))
     node.require(
-        n_out <= n_channels <= _MOST and 0 <= low < high and x.shape[2] >= 2,
-        f"there must be at most as many coefficients as channels, limits in order and two "
-        f"frequencies, got {n_out} of {n_channels}, {low} to {high}, and shape {x.shape}",
+        n_out <= n_channels <= _MOST_CHANNELS and 0 <= low < high and x.shape[2] >= 2,
+        f"there must be at most {_MOST_CHANNELS} channels and no more coefficients, limits in "
+        f"order and two frequencies, got {n_out} of {n_channels}, {low} to {high}, {x.shape}",
     )
     j = np.arange(n_channels) + 0.5
     cosines = np.cos(np.arange(n_out)[:, None] * np.pi / n_channels * j)
@@ -105,11 +107,11 @@ def _filters(
     node.require(
         stop <= n, f"the upper limit {limits[1]} must lie in the spectrum, up to {rate / 2}"
     )
-    low, high = (1127.0 * np.log1p(limit / 700.0) for limit in limits)
+    low, high = (_mel(limit) for limit in limits)
     centers = low + (high - low) / (n_channels + 1) * np.arange(n_channels + 2)
     weights = np.zeros((max(stop - start, 0), n_channels))
     for i in range(start, stop):
-        mel = 1127.0 * np.log1p(i * hertz / 700.0)
+        mel = _mel(i * hertz)
         # centers[c] < mel <= centers[c + 1], of which the first is the lower limit
         c = min(int(np.searchsorted(centers[1:-1], mel)), n_channels)
         share = (centers[c + 1] - mel) / (centers[c + 1] - centers[c])
@@ -118,3 +120,8 @@ def _filters(
         if c < n_channels:
             weights[i - start, c] += 1 - share
     return _Filters(weights, start, stop)
+
+
+def _mel(hertz: float) -> float:
+    """A frequency on the mel scale."""
+    return 1127.0 * log1p(hertz / 700.0)

@@ -107,8 +107,8 @@ def ctc_beam_search_decoder(node: Node) -> DynamicResult:
         results.append(np.array(scores, np.float32).reshape(x.shape[1], n_paths))
         return [array.astype(dtype) for array, dtype in zip(results, dtypes, strict=True)]
 
-    shapes: list[tuple[int | None, ...]] = [(None, 2)] * n_paths + [(None,)] * n_paths
-    return node.dynamic_result(run, [*shapes, *[(2,)] * n_paths, (x.shape[1], n_paths)])
+    indices, values, sizes = ([shape] * n_paths for shape in ((None, 2), (None,), (2,)))
+    return node.dynamic_result(run, [*indices, *values, *sizes, (x.shape[1], n_paths)])
 
 
 def _sparse(rows: Sequence[list[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

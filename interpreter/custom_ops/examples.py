@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..node import DynamicResult, Node
 
 _SERIALIZED, _SPARSE_KEYS, _DENSE_KEYS, _RAGGED_KEYS = 0, 2, 3, 4
+_COUNTS = ("Nsparse", "Ndense", "num_sparse")
 _LISTS = {"i": "int64_list", "f": "float_list", "O": "bytes_list"}
 """Kind of dtype -> the field of a Feature."""
 
@@ -90,7 +91,7 @@ def parse_example(node: Node) -> DynamicResult:
 
 def _layout(node: Node) -> _Layout:
     """The layout that the options of the operator's version imply."""
-    counts = _counts(node)
+    counts = {name: _count(node, name, n) for name, n in _counts(node).items() if name in _COUNTS}
     if node.kind == "ParseExampleV2":
         keys, ragged = node.optional(_DENSE_KEYS), node.optional(_RAGGED_KEYS)
         node.require(ragged is None or ragged.size == 0, "ragged features are not supported")
@@ -121,6 +122,12 @@ def _layout(node: Node) -> _Layout:
         operand = node.inputs[i]
         node.require(operand and operand.dtype.hasobject, f"input {i} must be strings")
     return layout
+
+
+def _count(node: Node, name: str, n: int) -> int:
+    """A number of features, for each of which there is an input."""
+    node.require(0 <= n <= len(node.inputs), f"{name} must be in [0, {len(node.inputs)}], got {n}")
+    return n
 
 
 def _counts(node: Node) -> dict[str, int]:

@@ -78,10 +78,10 @@ def landmarks_to_transform_matrix(node: Node) -> HostCall:
         turned = points[subset] @ _rotation(angle).T
         low, high = turned.min(0), turned.max(0)
         centre = _rotation(-angle) @ ((low + high) / 2)
-        steps = np.float32(scales) * (high - low) / np.float32(sizes)
+        steps = np.array(scales, np.float32) * (high - low) / np.array(sizes, np.float32)
         matrix = np.eye(4, dtype=np.float32)
         matrix[:2, :2] = _rotation(-angle) * steps
-        matrix[:2, 3] = centre - matrix[:2, :2] @ (np.float32(sizes) / 2)
+        matrix[:2, 3] = centre - matrix[:2, :2] @ (np.array(sizes, np.float32) / 2)
         return [matrix[None]]
 
     return by_numpy(node, run, ((1, 4, 4), np.float32))

@@ -60,13 +60,13 @@ def max_pool_with_argmax(node: Node) -> HostCall:
     shape = _pooled(node, x, spans)
     declared = node.outputs[1].dtype if len(node.outputs) == 2 else None
     dtype = np.dtype(np.int32) if declared is None else declared
-    node.require(dtype in (np.int32, np.int64), f"positions must be int32 or int64, got {dtype}")
+    node.require(dtype.name in ("int32", "int64"), f"positions must be int32 or int64, got {dtype}")
     height, width, channels = x.shape[1:]
 
     def run(x: np.ndarray) -> list[np.ndarray]:
         values, (row, column) = _largest(x, spans)
-        rows = np.arange(shape[1])[:, None, None] * spans[0].stride - spans[0].before(height)
-        columns = np.arange(shape[2])[:, None] * spans[1].stride - spans[1].before(width)
+        rows = np.arange(shape[1]).reshape((-1, 1, 1)) * spans[0].stride - spans[0].before(height)
+        columns = np.arange(shape[2]).reshape((-1, 1)) * spans[1].stride - spans[1].before(width)
         places = ((rows + row) * width + columns + column) * channels + np.arange(channels)
         nothing = values == _LOWEST  # as in LiteRT: no number of the window is larger than that
         return [values, np.where(nothing, np.arange(channels), places)]
@@ -105,9 +105,9 @@ def _largest(
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """The first largest number of each window, float32's lowest or more, its row and column."""
     taps = _taps(np.where(x > _LOWEST, x, _LOWEST), spans, -np.inf)
-    taps = taps.reshape((*taps.shape[:-2], -1))
+    taps = taps.reshape((*taps.shape[:-2], spans[0].size * spans[1].size))
     best = taps.argmax(-1) if taps.size else np.zeros(taps.shape[:-1], np.int64)
-    values = np.take_along_axis(taps, best[..., None], -1)[..., 0] if taps.size else taps[..., 0]
+    values = np.take_along_axis(taps, best[..., None], -1)[..., 0]
     row, column = np.divmod(best, spans[1].size)
     return values, (row, column)
 

@@ -82,8 +82,11 @@ def by_numpy(node: Node, function: Function, *results: Result) -> HostCall:
     outs = [node.result(shape, np.dtype(dtype)) for shape, dtype in results]
 
     def run(*arrays: np.ndarray) -> None:
-        with np.errstate(all="ignore"):
-            values = function(*arrays[: len(operands)])
+        try:
+            with np.errstate(all="ignore"):
+                values = function(*arrays[: len(operands)])
+        except MemoryError as error:
+            node.fail(f"needs more memory than there is ({error})")
         for out, value in zip(arrays[len(operands) :], values, strict=True):
             out[...] = value
 

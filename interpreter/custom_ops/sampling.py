@@ -27,21 +27,21 @@ def transform_tensor_bilinear(node: Node) -> HostCall:
     x, matrix = _images(node)
     node.require(matrix.size == 16, f"the matrix must have 16 numbers, got {matrix.shape}")
     declared = node.outputs[0].shape if node.outputs else None
-    node.require(
-        declared is not None
-        and len(declared) == 4
-        and declared[0] == x.shape[0] == 1
-        and declared[3] == x.shape[3],
-        f"one image of {x.shape} must become one of the declared shape, got {declared}",
-    )
-    shape = declared or ()
+    if (
+        declared is None
+        or len(declared) != 4
+        or not declared[0] == x.shape[0] == 1
+        or declared[3] != x.shape[3]
+    ):
+        node.fail(f"one image of {x.shape} must become one of the declared shape, got {declared}")
+    shape = declared
     centred = node.version > 1
 
     def run(x: np.ndarray, matrix: np.ndarray) -> list[np.ndarray]:
         rows = matrix.reshape(4, 4)[:2].copy()
         if centred:
             rows[:, 3] += rows[:, 0] * _HALF + rows[:, 1] * _HALF - _HALF
-        down = np.arange(shape[1], dtype=np.float32)[:, None]
+        down = np.arange(shape[1], dtype=np.float32).reshape((-1, 1))
         across = np.arange(shape[2], dtype=np.float32)
         x_at, y_at = (row[0] * across + row[1] * down + row[3] for row in rows)
         height, width = x.shape[1:3]
@@ -85,13 +85,14 @@ def dense_image_warp(node: Node) -> HostCall:
 
     def run(x: np.ndarray, flow: np.ndarray) -> list[np.ndarray]:
         height, width = x.shape[1:3]
-        y_at = np.arange(height, dtype=np.float32)[:, None] - flow[..., 0]
+        y_at = np.arange(height, dtype=np.float32).reshape((-1, 1)) - flow[..., 0]
         x_at = np.arange(width, dtype=np.float32) - flow[..., 1]
+        y_at, x_at = np.nan_to_num(y_at, nan=0.0), np.nan_to_num(x_at, nan=0.0)
         row = np.clip(np.floor(y_at), 0, height - 2).astype(np.int64)
         column = np.clip(np.floor(x_at), 0, width - 2).astype(np.int64)
         down = np.clip(y_at - row.astype(np.float32), 0, 1)[..., None]
         across = np.clip(x_at - column.astype(np.float32), 0, 1)[..., None]
-        image = np.arange(x.shape[0])[:, None, None]
+        image = np.arange(int(x.shape[0])).reshape((-1, 1, 1))
         near, far = (
             x[image, row + d, column]
             + across * (x[image, row + d, column + 1] - x[image, row + d, column])

@@ -21,7 +21,10 @@ _LEAST, _MOST = -(1 << 15), (1 << 15) - 1
 def require_dtype(node: Node, operand: Operand, *dtypes: type) -> None:
     """Refuses an operand of another type."""
     names = " or ".join(np.dtype(dtype).name for dtype in dtypes)
-    node.require(operand.dtype in dtypes, f"'{operand.name}' must be {names}, got {operand.dtype}")
+    node.require(
+        any(operand.dtype == dtype for dtype in dtypes),
+        f"'{operand.name}' must be {names}, got {operand.dtype}",
+    )
 
 
 @custom("SignalWindow")

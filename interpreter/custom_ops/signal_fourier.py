@@ -17,9 +17,11 @@ from .registry import by_numpy, custom, exactly
 from .signal import require_dtype
 
 if TYPE_CHECKING:
+    from types import EllipsisType
+
     from ..node import HostCall, Node
 
-_MAX_LENGTH = 1 << 20
+_MAX_LENGTH = 1 << 16
 
 
 class Fixed:
@@ -43,8 +45,14 @@ class Fixed:
         imaginary = self.r * other.i + self.i * other.r
         return Fixed(self._round(real), self._round(imaginary), self.bits)
 
-    def __getitem__(self, index: tuple[object, ...]) -> Fixed:
-        return Fixed(self.r[index], self.i[index], self.bits)  # pyright: ignore[reportArgumentType]
+    def __getitem__(self, index: tuple[slice | EllipsisType | int | np.ndarray, ...]) -> Fixed:
+        return Fixed(np.asarray(self.r[index]), np.asarray(self.i[index]), self.bits)
+
+    def split(self, p: int) -> Fixed:
+        """Rows [..., p, n / p]: every p-th number of the last dimension, from the first p on."""
+        shape = *self.r.shape[:-1], self.r.shape[-1] // p, p
+        r, i = (part.reshape(shape).swapaxes(-1, -2) for part in (self.r, self.i))
+        return Fixed(r, i, self.bits)
 
     def divided(self, n: int) -> Fixed:
         """The numbers over n, which is a product with the rounded down fraction."""
@@ -153,8 +161,9 @@ def _transform(x: Fixed, roots: Fixed, inverse: bool, level: int = 0) -> Fixed:
         return x
     p = _factors(whole)[level]
     m, step = n // p, whole // n
-    parts = [_transform(x[..., q::p], roots, inverse, level + 1).divided(p) for q in range(p)]
-    k = np.arange(m)
+    inner = _transform(x.split(p), roots, inverse, level + 1).divided(p)
+    parts = [inner[..., q, :] for q in range(p)]
+    k = np.arange(int(m))
     turned = [parts[0]] + [part * roots[(k * step * q,)] for q, part in enumerate(parts[1:], 1)]
     results = _BUTTERFLIES[p](turned, roots, step * m, inverse)
     return Fixed(
@@ -202,7 +211,7 @@ def _fixed_rfft(x: np.ndarray, bits: int) -> np.ndarray:
     pairs = np.zeros((*x.shape[:-1], half + 1, 2), np.int64)
     first = z[..., 0].divided(2)
     pairs[..., 0, 0], pairs[..., half, 0] = first.r + first.i, first.r - first.i
-    k = np.arange(1, half // 2 + 1)
+    k = np.arange(1, int(half) // 2 + 1)
     a, b = z[..., k].divided(2), z[..., half - k].conjugate().divided(2)
     turns = _roots(2 * half, False, bits, 1 + half / 2, half // 2)
     total, turned = a + b, (a - b) * turns
@@ -219,7 +228,7 @@ def _fixed_irfft(pairs: np.ndarray, bits: int) -> np.ndarray:
     ends = Fixed(x.r[..., 0] + x.r[..., half], x.r[..., 0] - x.r[..., half], bits).divided(2)
     z = Fixed(np.zeros_like(x.r[..., :half]), np.zeros_like(x.r[..., :half]), bits)
     z.r[..., 0], z.i[..., 0] = ends.r, ends.i
-    k = np.arange(1, half // 2 + 1)
+    k = np.arange(1, int(half) // 2 + 1)
     a, b = x[..., k].divided(2), x[..., half - k].conjugate().divided(2)
     total = a + b
     turned = (a - b) * _roots(2 * half, True, bits, 1 + half / 2, half // 2)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..node import HostCall, Node
 
 _SHORT = (1 << 15) - 1
-_MOST = 1 << 24
+_MOST = 1 << 20
 
 
 @custom("SignalFramer")

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ...engine.plan.program import Program
     from ..node import Emit, Node
 
+_MOST_STRIDE = 64
+"""Beyond that there would be too many instructions, one for each step of a stride."""
+
 
 @custom("Convolution2DTransposeBias")
 def convolution_2d_transpose_bias(node: Node) -> Emit:
@@ -33,6 +36,8 @@ def convolution_2d_transpose_bias(node: Node) -> Emit:
     )
     node.require(bias.shape == (n,), f"bias must have shape ({n},), got {bias.shape}")
     spans = transpose_conv_params(node, taps)
+    most = max(span.stride for span in spans)
+    node.require(most <= _MOST_STRIDE, f"strides must be at most {_MOST_STRIDE}, got {most}")
     cut = [
         max(span.size - (size - 1) % span.stride - 1, 0) if span.padding == "SAME" else 0
         for span, size in zip(spans, x.shape[1:3], strict=True)

@@ -45,7 +45,7 @@ def max_unpooling_2d(node: Node) -> HostCall:
     def run(x: np.ndarray, places: np.ndarray) -> list[np.ndarray]:
         out = np.zeros((shape[0], shape[1] * shape[2] * shape[3]), np.float32)
         _require_inside(node, places, out.shape[1])
-        images = np.arange(shape[0])[:, None]
+        images = np.arange(shape[0]).reshape((-1, 1))
         out[images, places.reshape(shape[0], -1)] = x.reshape(shape[0], -1)
         return [out.reshape(shape)]
 
@@ -64,13 +64,13 @@ def _within_windows(node: Node, x: Operand, spans: tuple[Window, Window]) -> Hos
     def run(x: np.ndarray, places: np.ndarray) -> list[np.ndarray]:
         _require_inside(node, np.trunc(places), high.size * wide.size)
         row, column = np.divmod(places.astype(np.int64), wide.size)
-        rows = np.arange(x.shape[1])[:, None, None] * high.stride - pads[0] + row
-        columns = np.arange(x.shape[2])[:, None] * wide.stride - pads[1] + column
+        rows = np.arange(int(x.shape[1])).reshape((-1, 1, 1)) * high.stride - pads[0] + row
+        columns = np.arange(int(x.shape[2])).reshape((-1, 1)) * wide.stride - pads[1] + column
         _require_inside(node, rows, shape[1])
         _require_inside(node, columns, shape[2])
         out = np.zeros(shape, np.float32)
-        images = np.arange(x.shape[0])[:, None, None, None]
-        out[images, rows, columns, np.arange(x.shape[3])] = x
+        images = np.arange(int(x.shape[0])).reshape((-1, 1, 1, 1))
+        out[images, rows, columns, np.arange(int(x.shape[3]))] = x
         return [out]
 
     return by_numpy(node, run, (shape, np.float32))

@@ -194,6 +194,40 @@ def _broadcasts(mask: Sequence[int], logits: Sequence[int]) -> bool:
     )
 
 
+def _update_cache(node: Node, operands: Sequence[Operand], attributes: Attributes) -> Emit | None:
+    """Caches of keys and values [batch, step, ...] with some steps, by their numbers, replaced."""
+    if len(operands) != 5 or len(node.outputs) != 2:
+        return None
+    *caches, steps, keys, values = operands
+    pairs = list(zip(caches, (keys, values), strict=True))
+    if steps.dtype.name not in ("int32", "int64") or steps.ndim != 1:
+        return None
+    for (cache, update), declared in zip(pairs, node.outputs, strict=True):
+        if cache.ndim < 2 or update.shape != (cache.shape[0], steps.size, *cache.shape[2:]):
+            return None
+        if cache.dtype != np.float32 or update.dtype != np.float32:
+            return None
+        if declared.dtype != np.float32 or declared.shape not in (None, cache.shape):
+            return None
+    outs = [node.result(cache.shape, np.float32) for cache in caches]
+
+    def emit(program: Program) -> None:
+        for (cache, update), out in zip(pairs, outs, strict=True):
+            if out.size:
+                batch, n = cache.shape[:2]
+                wide = prod(cache.shape[2:])
+                program.call(
+                    "scatter.rows",
+                    cache.reshape((batch, n, wide)),
+                    steps,
+                    update.reshape((batch, steps.size, wide)),
+                    out.reshape((batch, n, wide)),
+                    split=batch,
+                )
+
+    return emit
+
+
 FUSED: dict[str, Fuse] = {
     "aten.gelu": _gelu,
     "aten.gelu.default": _gelu,
@@ -202,6 +236,7 @@ FUSED: dict[str, Fuse] = {
     "odml.l2_norm": _l2_norm,
     "odml.rms_norm": _rms_norm,
     "odml.scaled_dot_product_attention": _attention,
+    "odml.update_kv_cache": _update_cache,
     "tfl.gelu": _gelu,
 }
 """Name of a composite -> what fuses it."""

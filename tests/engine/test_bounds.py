@@ -271,7 +271,11 @@ ELSEWHERE = {
         "backward.average_pool backward.max_pool backward.cross_entropy "
         "backward.sparse_cross_entropy outer.spread"
     ),
-    "training/test_optimizers.py": "backward.adam backward.gradient_descent backward.momentum",
+    "training/test_optimizers.py": (
+        "backward.adam backward.gradient_descent backward.momentum optimizers.adadelta "
+        "optimizers.adagrad optimizers.adagrad_da optimizers.centered_rms_prop optimizers.ftrl "
+        "optimizers.proximal_adagrad optimizers.proximal_gradient_descent optimizers.rms_prop"
+    ),
 }
 """Test -> the kernels it holds to float64, LiteRT or TensorFlow."""
 

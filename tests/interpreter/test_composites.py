@@ -34,7 +34,9 @@ def check(content, inputs, litert, monkeypatch, is_fused=True, rtol=1e-5, atol=2
     monkeypatch.setattr(composites, "FUSED", {})
     decomposed, n_decomposed = run(content, inputs)
     assert (n_fused < n_decomposed) == is_fused
-    (theirs,) = litert.run(content, [inputs])
+    answer = litert.run(content, [inputs])
+    assert isinstance(answer, list), answer
+    (theirs,) = answer
     for mine, other, reference in zip(fused, decomposed, theirs, strict=True):
         np.testing.assert_allclose(mine, other, rtol=rtol, atol=atol)
         np.testing.assert_allclose(mine, reference, rtol=rtol, atol=atol)
@@ -167,6 +169,55 @@ def test_attention_by_definition(builder, saved, mask, scale, cap, groups):
     extra = inputs[3] if mask else 0
     want = attention(*inputs[:3], extra, 8**-0.5 if scale is None else scale, cap)
     np.testing.assert_allclose(y, want, rtol=1e-5, atol=1e-6)
+
+
+def cache_model(builder, saved, steps):
+    """Caches of seven steps, `steps` of them replaced; the decomposition writes them in a row."""
+    main, body = builder("main"), builder("body")
+    shapes = [(1, 7, 2, 3)] * 2 + [(steps,)] + [(1, steps, 2, 3)] * 2
+    kinds = ["FLOAT32", "FLOAT32", "INT32", "FLOAT32", "FLOAT32"]
+    xs, inner = (
+        [b.input(f"x{i}", s, k) for i, (s, k) in enumerate(zip(shapes, kinds, strict=True))]
+        for b in (main, body)
+    )
+    first = body.tensor("first", (1,), "INT32")
+    ends = [body.constant(name, np.int32([n])) for name, n in (("begin", 0), ("size", 1))]
+    body.op("SLICE", [inner[2], *ends], [first])
+    zero = body.constant("zero", np.int32([0]))
+    start = body.tensor("start", (4,), "INT32")
+    body.op("CONCATENATION", [zero, first, zero, zero], [start], axis=0)
+    results = [
+        add(body, "DYNAMIC_UPDATE_SLICE", [inner[i], inner[3 + i], start], shapes[0])
+        for i in range(2)
+    ]
+    ys = [main.tensor(f"y{i}", shapes[0]) for i in range(2)]
+    main.op(
+        "STABLEHLO_COMPOSITE",
+        xs,
+        ys,
+        name="odml.update_kv_cache",
+        decomposition_subgraph_index=1,
+        composite_attributes=np.frombuffer(bytes(flexbuffers.Dumps({"kv_cache_max": 7})), np.uint8),
+    )
+    return saved(main.outputs(*ys), body.outputs(*results))
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_update_kv_cache(builder, saved, litert, monkeypatch, steps):
+    caches = [normal(1, 7, 2, 3, seed=i) for i in range(2)]
+    updates = [normal(1, steps, 2, 3, seed=2 + i) for i in range(2)]
+    inputs = [*caches, np.arange(2, 2 + steps, dtype=np.int32), *updates]
+    check(cache_model(builder, saved, steps), inputs, litert, monkeypatch, rtol=0, atol=0)
+
+
+def test_update_kv_cache_leaves_out_steps_that_there_are_not(builder, saved):
+    caches = [normal(1, 7, 2, 3, seed=i) for i in range(2)]
+    updates = [normal(1, 3, 2, 3, seed=2 + i) for i in range(2)]
+    steps = np.int32([6, -1, 7])
+    answers, _ = run(cache_model(builder, saved, 3), [*caches, steps, *updates])
+    for answer, cache, update in zip(answers, caches, updates, strict=True):
+        cache[:, 6] = update[:, 0]
+        assert np.array_equal(answer, cache)
 
 
 @pytest.mark.parametrize(

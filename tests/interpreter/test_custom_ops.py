@@ -1,5 +1,6 @@
 """Custom operators that come with flatlite: against LiteRT, where it has them, and TensorFlow."""
 
+import re
 import struct
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from flatbuffers import flexbuffers
 from running import answers as run
 
 import flatlite
+from flatlite.interpreter.custom_ops.registry import HOMES, SHIPPED
 from flatlite.interpreter.interpreter import Interpreter
 from flatlite.interpreter.profile import profile
 from flatlite.schema import custom_ops
@@ -470,3 +472,10 @@ def test_what_is_wrong_is_said(builder, saved, kind, dtype, options, message):
     content = one_op(builder, saved, kind, [x], [((2, 4), dtype)], options)
     with pytest.raises(RuntimeError, match=message):
         Interpreter(model_content=content).allocate_tensors()
+
+
+def test_the_documentation_lists_every_operator():
+    page = (Path(flatlite.__file__).parent / "docs" / "custom_ops.md").read_text()
+    table = page.partition("| from | operators |")[2].partition("\n\n")[0]
+    assert {name for name in HOMES if not re.search(rf"\b{name}\b", table)} == set()
+    assert all(SHIPPED.get(name) is not None for name in HOMES)
