@@ -274,11 +274,12 @@ class TFLiteConverter(Settings):
         input_arrays: Sequence[str] | None = None,
         input_shapes: Shapes | None = None,
         output_arrays: Sequence[str] | None = None,
+        io_layout: str | Mapping[str, str] | None = None,
     ) -> TFLiteConverter:
         """A converter for an ONNX model, operator sets 7 and later.
 
-        The file's inputs and outputs keep the model's layout (channels second for images); inside,
-        channels come last. Only builtins are written.
+        The file's inputs and outputs keep the model's layout (channels second for images) unless
+        io_layout changes it; inside, channels come last. Only builtins are written.
 
         Args:
             model_file: the file, its bytes, or an onnx.ModelProto; weights stored beside the file
@@ -287,6 +288,9 @@ class TFLiteConverter(Settings):
             input_shapes: {input name: shape} for what the model does not say, None or -1 for a
                 dimension that is to stay unknown.
             output_arrays: names of tensors; None takes the model's outputs.
+            io_layout: "channels_last" moves the channels of images, inputs and outputs of 4 or 5
+                dimensions, to the end; {name: "channels_last"} does so for some, of 3 dimensions,
+                too. Shapes in `input_shapes` are the model's all the same.
 
         Raises:
             TypeError: something else is given for a model or shapes.
@@ -300,7 +304,7 @@ class TFLiteConverter(Settings):
         path = path_of("model_file", model_file, "ModelProto")
         check_kinds(input_shapes)
         with naming(path):
-            source = onnx.load(model_file, input_arrays, output_arrays, input_shapes)
+            source = onnx.load(model_file, input_arrays, output_arrays, input_shapes, io_layout)
         return cls._of([source], path, cls._api_version)
 
     @classmethod

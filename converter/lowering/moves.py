@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from ..ir.graph import Tensor
 
 
+def int32s(values: ArrayLike) -> np.ndarray:
+    """Numbers as TFLite's operators take axes, sizes and corners."""
+    return np.asarray(values, np.int32)
+
+
 def transposed(x: Tensor, order: Iterable[int], b: Builder) -> Tensor:
     """`x` with its axes in `order`; a constant is transposed now."""
     order = tuple(order)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...schema.errors import DeadlineExceededError
+from ..sources.onnx import has_channels_last
 from .names import domain_of, names_read, qualified
 
 if TYPE_CHECKING:
@@ -61,7 +62,10 @@ class OnnxOracle:
         """The tensors of these names, for one array per input; memory is not limited."""
         end = None if seconds is None else time.monotonic() + seconds
         values: dict[str, Any] = dict(self._source.arrays)
-        values.update((value.name, a) for value, a in zip(self.inputs, arrays, strict=True))
+        layout = self._source.channels_last
+        for value, array in zip(self.inputs, arrays, strict=True):
+            is_last = has_channels_last(array.shape, layout.get(value.name))
+            values[value.name] = np.moveaxis(array, -1, 1) if is_last else array
         readers = {
             name: i for i, node in enumerate(self._source.nodes) for name in names_read(node)
         }
@@ -82,7 +86,14 @@ class OnnxOracle:
             for name in set(names_read(node)) - set(names):
                 if readers[name] == i and name not in self._source.arrays:
                     values.pop(name, None)
-        return [values[name] for name in names]
+        if list(names) != self.outputs:
+            return [values[name] for name in names]
+        return [
+            np.moveaxis(values[name], 1, -1)
+            if has_channels_last(np.shape(values[name]), layout.get(name))
+            else values[name]
+            for name in names
+        ]
 
 
 def _as_value(x: Any) -> Any:

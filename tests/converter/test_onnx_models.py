@@ -2,6 +2,8 @@
 quantized and float16 models, scikit-learn's operators, and those of ONNX Runtime.
 """
 
+from typing import Any
+
 import numpy as np
 import onnx
 import pytest
@@ -21,7 +23,7 @@ def floats(*shape):
     return RNG.uniform(-2, 2, shape).astype(np.float32)
 
 
-def node(kind, names="x", out="y", domain="", **attributes):
+def node(kind, names="x", out="y", domain="", **attributes: Any):
     return helper.make_node(kind, names.split(), out.split(), domain=domain, **attributes)
 
 
@@ -107,7 +109,10 @@ def branch(name, kind):
 @pytest.mark.parametrize("computed", [True, False])
 def test_if(computed, litert):
     condition = np.asarray(True)
-    attributes = {"then_branch": branch("t", "Relu"), "else_branch": branch("e", "Neg")}
+    attributes: dict[str, Any] = {
+        "then_branch": branch("t", "Relu"),
+        "else_branch": branch("e", "Neg"),
+    }
     one = node("If", "condition", **attributes)
     inputs = {"x": floats(2, 3), **({"condition": condition} if computed else {})}
     constants = {} if computed else {"condition": condition}
@@ -128,7 +133,9 @@ def test_recurrent(kind, n_steps, litert):
     out = "y h c" if kind == "LSTM" else "y h"
     one = node(kind, "x w r b lengths", out, hidden_size=size, direction="bidirectional")
     model = model_of([one], {"x": x}, out.split(), {**constants, "lengths": lengths})
-    want = [np.zeros(s) for s in ((n_steps, 2, 2, size), *[(2, 2, size)] * (len(out.split()) - 1))]
+    want: list[Any] = [
+        np.zeros(s) for s in ((n_steps, 2, 2, size), *[(2, 2, size)] * (len(out.split()) - 1))
+    ]
     for row, length in enumerate(lengths):
         plain = node(kind, "x w r b", out, hidden_size=size, direction="bidirectional")
         part = x[:length, row : row + 1]
@@ -157,7 +164,7 @@ def test_quantized_layers_are_exact(litert):
     }  # fmt: skip
     one = node("QLinearConv", "x xs xz w ws wz ys yz b", pads=[1, 1, 1, 1])
     model = model_of([one], {"x": x}, constants=constants)
-    (want,) = ReferenceEvaluator(model).run(None, {"x": x})
+    want = np.asarray(ReferenceEvaluator(model).run(None, {"x": x})[0])
     content = converted(model, verify=False)
     ours = Interpreter(model_content=content).get_signature_runner()(x=x)["y"]
     assert ours.dtype == np.uint8 and np.abs(ours.astype(int) - want.astype(int)).max() <= 1
@@ -349,3 +356,27 @@ def test_float64_is_refused_with_a_way_out():
     one = node("Scaler", domain="ai.onnx.ml", offset=[0.5], scale=[2.0])
     with pytest.raises(ConverterError, match="float64 is not supported; export the model for"):
         converted(model_of([one], {"x": FEATURES.astype(np.float64)}))
+
+
+@pytest.mark.parametrize("layout", ["channels_last", {"x": "channels_last", "y": "channels_last"}])
+def test_layout_of_inputs_and_outputs(layout, litert):
+    x, constants = floats(1, 3, 6, 5), {"w": floats(4, 3, 3, 3)}
+    nodes = [node("Conv", "x w", "t", pads=[1, 1, 1, 1]), node("Relu", "t")]
+    model = model_of(nodes, {"x": x}, constants=constants)
+    converter = TFLiteConverter.from_onnx_model(model, io_layout=layout)
+    content = converter.convert()
+    assert converter.verified and kinds(content) == ["CONV_2D"]
+    want = np.asarray(ReferenceEvaluator(model).run(None, {"x": x})[0])
+    last = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
+    ours = Interpreter(model_content=content).get_signature_runner()(x=last)["y"]
+    theirs = litert.run(content, [{"x": last}], REFERENCE, "serving_default")[0]["y"]
+    for result in (ours, theirs):
+        np.testing.assert_allclose(result, want.transpose(0, 2, 3, 1), 1e-5, 1e-5)
+
+
+def test_layouts_are_checked():
+    model = model_of([node("Relu")], {"x": floats(1, 2, 3, 4)})
+    with pytest.raises(ValueError, match=r"io_layout must be one of .*, got 'NHWC'"):
+        TFLiteConverter.from_onnx_model(model, io_layout="NHWC")
+    with pytest.raises(ValueError, match="Invalid tensors 'z' were found"):
+        TFLiteConverter.from_onnx_model(model, io_layout={"z": "channels_last"})
