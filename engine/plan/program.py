@@ -319,8 +319,8 @@ class Program:
                 self._place_alone(storage)
         natives = _natives(instructions)
         PlanRunner(natives, self._table(natives), self._faults, trials=0).run()
-        for storage in made if shared is not None else ():
-            if storage in keys:
+        if shared is not None:
+            for storage in keys.keys() & {*made}:
                 shared.keep(keys[storage], *self._locations[storage])
         for storage in (*offsets, *(s for x in instructions for s in (*x.reads, *x.writes))):
             if storage not in needed or storage.kind == CONSTANT:

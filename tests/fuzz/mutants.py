@@ -179,7 +179,15 @@ def runs(job: tuple[bytes, int]) -> str:
     import hostile
 
     _prepare()
-    content, seed = job
+    try:
+        return _ran(*job)
+    except hostile.TooLong:  # the signal came while another error was told
+        return "too long"
+
+
+def _ran(content: bytes, seed: int) -> str:
+    import hostile
+
     signal.setitimer(signal.ITIMER_REAL, hostile.SECONDS)
     try:
         _look(content)
