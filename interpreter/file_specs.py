@@ -14,6 +14,9 @@ from ..schema.flatbuffer import Record, options_class
 from ..schema.quantization import Blocks, Quantization
 from .spec import NOTHING, OperatorSpec, SignatureSpec, SubgraphSpec, TensorSpec
 
+_HANDLES = frozenset(("RESOURCE", "VARIANT"))
+"""Types whose values only a run gives: bytes that a file has for them mean nothing."""
+
 
 def subgraph_of(model: Record, index: int) -> SubgraphSpec:
     """Subgraph `index` of the schema's record of a model."""
@@ -36,7 +39,15 @@ def subgraph_of(model: Record, index: int) -> SubgraphSpec:
 
 def signatures_of(model: Record) -> dict[str, SignatureSpec]:
     """The signatures of a model's record by key; their names in alphabetical order as in LiteRT."""
-    signatures = [
+    return {
+        s.key: SignatureSpec(s.key, _sorted(s.inputs), _sorted(s.outputs), s.subgraph)
+        for s in signatures_in_order(model)
+    }
+
+
+def signatures_in_order(model: Record) -> list[SignatureSpec]:
+    """The signatures of a model's record, they and their names in the file's order."""
+    return [
         SignatureSpec(
             record.signature_key or "",
             _by_name(record.inputs),
@@ -45,7 +56,6 @@ def signatures_of(model: Record) -> dict[str, SignatureSpec]:
         )
         for record in model.signature_defs or ()
     ]
-    return {signature.key: signature for signature in signatures}
 
 
 def _tensor(
@@ -56,6 +66,8 @@ def _tensor(
 ) -> TensorSpec:
     """What a record declares; `tensors` are the records of the subgraph with their buffers."""
     type_name, shape = tables.name_of("TensorType", record.type), _ints(record.shape)
+    if type_name in _HANDLES:
+        data = None
     quantization = _quantization(record.quantization)
     details = None if record.quantization is None else record.quantization.details
     if details is not None and type(details).__name__ == "BlockwiseQuantization":
@@ -98,8 +110,11 @@ def _ints(vector: np.ndarray | None) -> tuple[int, ...]:
 
 
 def _by_name(maps: Iterable[Record] | None) -> dict[str, int]:
-    pairs = {entry.name or "": int(entry.tensor_index) for entry in maps or ()}
-    return dict(sorted(pairs.items()))
+    return {entry.name or "": int(entry.tensor_index) for entry in maps or ()}
+
+
+def _sorted(names: dict[str, int]) -> dict[str, int]:
+    return dict(sorted(names.items()))
 
 
 def _quantization(record: Record | None) -> Quantization | None:

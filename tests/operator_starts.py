@@ -129,8 +129,7 @@ def retyped(array: np.ndarray, code: str) -> np.ndarray:
     kind = "f" if name == "BFLOAT16" else dtype.kind
     if array.dtype.kind in "fc" and kind not in "fc" and name != "BOOL":
         array = np.asarray(np.rint(array.real * 4))
-        low, high = (-8, 7) if name == "INT4" else limits(dtype)
-        array = np.clip(array, low, high)
+        array = np.clip(array, *limits(dtype))
     if array.dtype.kind in "iu" and kind in "iu":
         array = np.clip(array, *limits(dtype))
     return np.asarray(array).astype(dtype)
@@ -138,9 +137,7 @@ def retyped(array: np.ndarray, code: str) -> np.ndarray:
 
 def limits(dtype: np.dtype) -> tuple[int, int]:
     """What an integer type holds, kept in what float64 can tell apart."""
-    if dtype == ml_dtypes.int4:
-        return -8, 7
-    info = np.iinfo(dtype)
+    info = ml_dtypes.iinfo(dtype)
     return max(int(info.min), -(2**52)), min(int(info.max), 2**52)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine.families import rescaled
 from ...engine.families.multipliers import ALL_OF_SHIFT, common_terms, product_terms
+from ...engine.plan.buffer import constant
 from ...schema.operators import known
 from ...schema.quantization import Quantization
 from ..checks import NO_LIMIT, clamp_of, limits_of, name_of_dtype
@@ -18,6 +19,7 @@ from ..node import Node, Operand, TensorDeclaration
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from ...engine.plan.buffer import Buffer
     from ..node import Emit
 
 
@@ -33,6 +35,7 @@ QUANTIZED = {
 }
 """Operator -> what it gives of two operands, as engine/families/rescaled.py calls it."""
 
+_SUBBYTE = {"int4": np.int8, "int2": np.int8, "uint4": np.uint8}
 _LEFT = {"int8": 20, "uint8": 20, "int16": 15}
 _LEFT_SQUARED = 7
 
@@ -169,3 +172,13 @@ def quantize_limit(limit: float, dtype: np.dtype, quantization: Quantization) ->
         steps = float(np.float32(limit) / np.float32(quantization.scale))
     nearest = np.trunc(steps + copysign(0.5, steps)) + quantization.zero_point
     return int(min(max(nearest, lowest), highest))
+
+
+def whole(weights: Operand) -> Buffer:
+    """`weights`, integers of less than a byte as int8 or uint8."""
+    dtype = _SUBBYTE.get(name_of_dtype(weights.dtype))
+    if dtype is None:
+        return weights
+    if weights.value is None:
+        return weights.view(dtype)
+    return constant(weights.value.astype(dtype), weights.name)

@@ -307,7 +307,7 @@ BAD = {
     "given twice": (
         model_of([node("Relu"), node("Relu")], {"x": floats(1)}), ValueError,
         "Relu 'y' gives 'y', which is there already"),
-    "old": (model_of([node("Relu")], {"x": floats(1)}, opset=6), ConverterError,
+    "old": (model_of([node("Add", "x x")], {"x": floats(1)}, opset=6), ConverterError,
             "the operator set of ai.onnx must be 7 to"),
     "channels": (
         model_of([node("Conv", "x w")], {"x": floats(1, 3, 8, 8)}, constants={"w": W["w"]}),

@@ -37,7 +37,7 @@ from flatlite.schema.versions import update_versions  # noqa: E402
 
 TABLE = TESTS.parent / "schema" / "operator_types.py"
 PLAIN = ("f32", "f16", "bf16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
-CODES = (*PLAIN, "i4", "bool", "str", "c64", "c128", "qi4", "qi8", "qu8", "qi16")
+CODES = (*PLAIN, "i4", "bool", "str", "c64", "c128", "qi2", "qi4", "qi8", "qu8", "qi16")
 ORDER = (*CODES, "qi32", "qi64", "-", "->")
 FEW = 6  # positions up to which each is changed by itself
 SECONDS = 1  # that LiteRT may take over a model; some types send it into an endless loop
@@ -155,7 +155,9 @@ def built(start: Start, codes: tuple[str, ...]) -> tuple[bytes, list[np.ndarray]
             continue
         values = retyped(array, code)
         places.append(len(tensors))
-        fixed = place in start.constants or code.endswith("i4")  # which Python cannot hand over
+        fixed = place in start.constants or code.endswith(
+            ("i2", "i4")
+        )  # which Python cannot hand over
         if not fixed:
             given.append(len(tensors))
             feeds.append(values)
@@ -274,8 +276,8 @@ def one_each(row: operators.Operator, *codes: tuple[str, ...]) -> tuple[str, ...
 def states(code: str, name: str, codes: tuple[str, ...]) -> bool:
     """Whether a result has the type that the file states; Python sees four bits as eight."""
     code = code.removeprefix("q")
-    if code == "i4":
-        return name == "int8" and any(one.endswith("i4") for one in codes[:-1])
+    if code in ("i2", "i4"):
+        return name == "int8" and any(one.endswith(code) for one in codes[:-1])
     dtype = TENSOR_TYPES[operators.TYPES[code]]
     return name.startswith("bytes") if dtype.hasobject else name == dtype.name
 
