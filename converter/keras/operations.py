@@ -213,7 +213,9 @@ TF_NUMBERS = {
     "math.abs_1": "Abs",
 }
 TF_PAIRS = {
-    "floor_div": "FloorDiv", "floordiv": "FloorDiv", "floormod": "FloorMod",
+    "floor_div": "FloorDiv",
+    "floordiv": "FloorDiv",
+    "floormod": "FloorMod",
     "__operators__.add": "AddV2",
     "math.add": "AddV2",
     "math.maximum": "Maximum",

@@ -76,7 +76,12 @@ class Block:
                 unsupported.refuse({node.qualified_type: [node.name]}, ADVICE)
             return self._expanded(node, body, b)
         is_half = half.is_half(node)
-        results = lowering(half.widened(node, b, self.halves) if is_half else node, b)
+        try:
+            results = lowering(half.widened(node, b, self.halves) if is_half else node, b)
+        except ModelError:
+            raise
+        except ValueError as error:  # of a tensor whose rank or value must be known
+            node.fail(f"{error}; give the model's inputs a fixed shape (input_shapes)")
         results = tuple(results) if isinstance(results, tuple) else (results,)
         if is_half:
             results = half.narrowed(node, results, b, self.halves)

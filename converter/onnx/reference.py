@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...schema.errors import DeadlineExceededError
-from .names import names_read, qualified
+from .names import domain_of, names_read, qualified
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, NodeProto
@@ -35,7 +35,14 @@ class OnnxOracle:
         self.outputs = [port.name for port in source.outputs]
 
     def check(self) -> None:
-        """Nothing: what can be lowered can be evaluated."""
+        """Raises NotVerified when the evaluator does not have an operator."""
+        from ..verify.oracle import NotVerified
+
+        own = {domain_of(function.domain) for function in self._source.functions}
+        for node in self._source.nodes:
+            if domain_of(node.domain) not in EVALUATED | own:
+                name = node.name or next(iter(node.output), "")
+                raise NotVerified(f"{node.op_type} '{name}' of {node.domain} has no reference")
 
     def changed(self, change: Callable[[np.ndarray], np.ndarray]) -> OnnxOracle:
         """The same graph with other initializers, where they are floats."""
@@ -79,8 +86,15 @@ class OnnxOracle:
 
 
 def _as_value(x: Any) -> Any:
-    """An array; a sequence is a list of arrays, and nothing stays nothing."""
-    return x if x is None or isinstance(x, list) else np.asarray(x)
+    """An array; a sequence is a list of arrays, and nothing stays nothing; texts are bytes."""
+    if x is None or isinstance(x, list):
+        return x
+    array = np.asarray(x)
+    if array.dtype.kind != "U":
+        return array
+    texts = np.empty(array.size, object)  # as TFLite has them
+    texts[:] = [text.encode() for text in array.ravel().tolist()]
+    return texts.reshape(array.shape)
 
 
 def evaluate(
@@ -150,12 +164,15 @@ def batch_normalization(
     return ((x - a) * b + c).astype(x.dtype)
 
 
+EVALUATED = {"", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"}
+"""Domains that the evaluator has operators of."""
 ALL_OPSETS = 1 << 31
 REPLACEMENTS: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
     "BatchNormalization": (TRAINING_MODE, batch_normalization),
     "GlobalMaxPool": (ALL_OPSETS, global_max_pool),
     "LogSoftmax": (NEW_SOFTMAX, partial(old_softmax, log=True)),
     "Softmax": (NEW_SOFTMAX, old_softmax),
+    "ai.onnx.ml.ZipMap": (ALL_OPSETS, lambda _, scores: scores),
 }
 """What the evaluator gets wrong: before which operator set, and what is right."""
 

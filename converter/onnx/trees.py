@@ -161,6 +161,10 @@ def forest_of(node):
         feature = node.attr("nodes_featureids")[i]
         forest.branch(i, mode, feature, values[i], on_true, on_false, bool(missing[i]))
     forest.roots = np.asarray([i for i in range(n) if i not in below], np.int32)
+    node.require(
+        len(forest.roots) == len(set(trees)),
+        "each tree must have one root; nodes must not lie below themselves",
+    )
     return forest, rows
 
 
@@ -172,6 +176,7 @@ def _leaf_weights(node, rows, prefix, n_targets):
     for tree, leaf, target, weight in zip(
         *columns, _numbers(node, f"{prefix}_weights"), strict=True
     ):
+        node.require(0 <= target < n_targets, f"targets must be in [0, {n_targets}), got {target}")
         node.require((tree, leaf) in rows, f"leaf {leaf} of tree {tree} is no node")
         table[rows[tree, leaf], target] += weight
         has[rows[tree, leaf], target] = True

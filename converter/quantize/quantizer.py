@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .dynamic import SMALLEST, has_large_weights, hybrid_code, quantize_weights
 from .fake_quant import stated_ranges, take_fake_quant
+from .forms import use_integer_forms
 from .islands import Island, islands, listed, refuse, work_of
 from .ranges import Range, Scales
 from .recipe import FLOAT32, Recipe
@@ -65,6 +66,8 @@ def quantize(
     found: list[Island] = []
     main_dtype = ""
     for graph, measured in zip(graphs, ranges, strict=True):
+        if recipe.strict or recipe.warns:
+            use_integer_forms(graph, recipe.integer_schemes_of)
         fake = take_fake_quant(graph)
         measured = {**measured, **fake}
         if recipe.states_ranges:

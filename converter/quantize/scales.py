@@ -41,7 +41,9 @@ def _of_limits(low: float, high: float, integers: Integers) -> Quantization:
     if integers.symmetric:
         return Quantization([float(scale)], [0])
     zero_point = np.float32(integers.low - low / float(scale))
-    quantized_zero_point = int(round_half_away(np.clip(zero_point, integers.low, integers.high)))
+    quantized_zero_point = int(
+        round_half_away(np.asarray(np.clip(zero_point, integers.low, integers.high)))
+    )
     return Quantization([float(scale)], [quantized_zero_point])
 
 

@@ -191,6 +191,43 @@ def test_layers():
     assert converter.signal_to_noise[""]["y"] > 25
 
 
+@pytest.mark.parametrize(
+    ("operation", "exponent", "kind"),
+    [
+        ("Neg", None, "MUL"),
+        ("Square", None, "MUL"),
+        ("Pow", 2.0, "MUL"),
+        ("Pow", 0.5, "SQRT"),
+        ("Pow", -0.5, "RSQRT"),
+        ("Pow", 2.5, "POW"),
+    ],
+)
+def test_integer_forms(operation, exponent, kind, litert):
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (2, 40)}).outputs
+    if exponent is not None:
+        x = [*x, graph.constant(np.float32(exponent), "exponent")]
+    graph.add(operation, "y", x)
+    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [2, 40])], ["y"])
+    samples = [GENERATOR.uniform(0.5, 2, (2, 40)).astype(np.float32) for _ in range(4)]
+    converter.representative_dataset = lambda: ([x] for x in samples)
+    converter.quantization_recipe = {"scheme": "int8"}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "the model stays float")
+        content = converter.convert()
+    found = [one for one in kinds(content) if one not in ("QUANTIZE", "DEQUANTIZE")]
+    assert found == [kind]
+    if kind == "POW":
+        return
+    interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    (wanted,) = litert.run(content, [[samples[0]]], "BUILTIN_REF")[0]
+    (actual,) = answers(interpreter, samples[0])
+    np.testing.assert_array_equal(actual, wanted)
+    true = {"Neg": np.negative, "Square": np.square}.get(operation, lambda v: v**exponent)
+    assert np.abs(actual - true(samples[0])).max() < 0.03 * np.abs(true(samples[0])).max()
+
+
 def test_a_recipe_in_a_file(tmp_path):
     recipe = {"scheme": "int8", "input_type": "uint8", "strict": True}
     path = tmp_path / "recipe.json"
