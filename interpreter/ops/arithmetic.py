@@ -111,8 +111,7 @@ def _requantization(
     factors = before * scales.astype(np.float64) / after
     if rounding.get("narrow") or (x.dtype == np.uint8 and not rounding.get("exact")):
         with np.errstate(all="ignore"):
-            narrow = (np.float32(before) * scales).astype(np.float64) / after
-        factors = np.where(np.isfinite(narrow), narrow, factors)
+            factors = (np.float32(before) * scales).astype(np.float64) / after
     many = "round_int64_half_up" if sums is np.int64 else "round_half_away"
     return quantization.Quantized(
         factors,

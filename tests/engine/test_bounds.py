@@ -146,7 +146,7 @@ HERE = {
     "backward.sqrt": pair(lambda y, dy: dy / (2 * y), 4, a=POSITIVE),
     "backward.tanh": pair(lambda y, dy: dy * (1 - y * y), 4, a=np.float32(ACTIVATED / 2)),
     "cast.from_bfloat16": Row(
-        {"x": X.view(np.uint32).astype(np.uint64) >> 16},
+        {"x": (X.view(np.uint32) >> 16).astype(np.uint16)},
         lambda x: x.astype(np.uint16).view(bfloat16).astype(np.float64),
     ),
     "cast.from_half": Row(

@@ -21,7 +21,6 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 
 TESTS = Path(__file__).parents[1]
@@ -29,7 +28,7 @@ sys.path.insert(0, str(TESTS))
 
 import ai_edge_litert.interpreter  # noqa: E402 - children inherit it
 import operator_starts  # noqa: E402
-from operator_starts import Start  # noqa: E402
+from operator_starts import Start, retyped  # noqa: E402
 
 from flatlite.lite import Interpreter  # noqa: E402
 from flatlite.schema import model, operators  # noqa: E402
@@ -134,33 +133,6 @@ def value_of(runner, index: int):
         return runner.get_tensor(index)
     except (ValueError, TypeError):
         return None
-
-
-def retyped(array: np.ndarray, code: str) -> np.ndarray:
-    """The values of a start as another type, as near as it goes."""
-    name = operators.TYPES[code.removeprefix("q")]
-    if code == "str":
-        return np.array([str(x).encode() for x in array.ravel()], object).reshape(array.shape)
-    dtype = TENSOR_TYPES[name]
-    if array.dtype == dtype:
-        return array
-    if array.dtype == object:
-        array = np.arange(array.size, dtype=np.int32).reshape(array.shape)
-    if array.dtype.name in ("bfloat16", "int4"):
-        array = array.astype(np.float32)
-    kind = "f" if name == "BFLOAT16" else dtype.kind
-    if array.dtype.kind in "fc" and kind not in "fc" and name != "BOOL":
-        array = np.asarray(np.rint(array.real * 4))
-        array = np.clip(array, *limits(dtype))
-    if array.dtype.kind in "iu" and kind in "iu":
-        array = np.clip(array, *limits(dtype))
-    return np.asarray(array).astype(dtype)
-
-
-def limits(dtype: np.dtype) -> tuple[int, int]:
-    """What an integer type holds, kept in what float64 can tell apart."""
-    info = ml_dtypes.iinfo(dtype)
-    return max(int(info.min), -(2**52)), min(int(info.max), 2**52)
 
 
 def quantization(start: Start, place: int, code: str) -> model.Quantization | None:
